@@ -1,0 +1,69 @@
+"""Dynamics of robots and mechanisms, from files, by the Decoupled Natural Orthogonal Complement (DeNOC).
+
+Everything is imported where it is first used, so that the command line answers at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
+    from .recursion.calls import bias, energy, forward, hybrid, inertia, inverse, reactions
+    from .recursion.explicit import jacobian, matrices
+    from .recursion.kinematics import frames
+    from .robot.load import load, loads
+    from .robot.model import Robot
+    from .scenario.run import Result, run
+
+_HOMES = {
+    "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
+    "recursion.calls": ("bias", "energy", "forward", "hybrid", "inertia", "inverse", "reactions"),
+    "recursion.explicit": ("jacobian", "matrices"),
+    "recursion.kinematics": ("frames",),
+    "robot.load": ("load", "loads"),
+    "robot.model": ("Robot",),
+    "scenario.run": ("Result", "run"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "AssemblyError",
+    "DenocError",
+    "InputError",
+    "ModelError",
+    "NumericalError",
+    "Result",
+    "Robot",
+    "__version__",
+    "bias",
+    "energy",
+    "forward",
+    "frames",
+    "hybrid",
+    "inertia",
+    "inverse",
+    "jacobian",
+    "load",
+    "loads",
+    "matrices",
+    "reactions",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'denoc' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f".{home}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,86 @@
+"""Everything that denoc raises on purpose; the command line turns each into one message and an exit code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class DenocError(Exception):
+    """A problem that the user can mend; its text says how."""
+
+    exit_code = 2
+
+
+@dataclass
+class Place:
+    """Where in a file something stands; `line` and `column` count from 1, 0 where there is no file."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+    source: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+
+class InputError(DenocError):
+    """Something in a file, on the command line or in a call is not as it must be.
+
+    What was found, what is allowed and how to mend it each stand in a sentence of their own, so that every
+    message of the program has the same shape.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        place: Place | None = None,
+        key: str = "",
+        found: str = "",
+        allowed: str = "",
+        hint: str = "",
+        others: tuple[InputError, ...] = (),
+    ):
+        self.message, self.place, self.key = message, place, key
+        self.found, self.allowed, self.hint = found, allowed, hint
+        self.others = others  # further mistakes in the same file, shown after this one
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        head = f"{self.place}: " if self.place else ""
+        lines = [head + (f"{self.key}: " if self.key else "") + self.message]
+        if self.place and self.place.source.strip():
+            shown = self.place.source.rstrip().replace("\t", " ")
+            start = max(0, self.place.column - 60)
+            lines += ["    " + shown[start : start + 100], "    " + " " * (self.place.column - 1 - start) + "^"]
+        lines += [
+            f"  {label}: {text}"
+            for label, text in (("found", self.found), ("allowed", self.allowed), ("hint", self.hint))
+            if text
+        ]
+        return "\n".join([*lines, *(str(other) for other in self.others)])
+
+
+class ModelError(InputError):
+    """A robot that reads well but can't exist or can't be computed: no inertia to accelerate, a cycle, …"""
+
+
+class AssemblyError(DenocError):
+    """Loops that can't be closed; names the loop and its gap."""
+
+    exit_code = 3
+
+
+class NumericalError(DenocError):
+    """The numbers failed; says when, why and what to try."""
+
+    exit_code = 3
+
+
+def did_you_mean(word: str, choices: list[str] | tuple[str, ...]) -> str:
+    """A hint with the nearest valid name, or nothing."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(word), list(choices), n=1, cutoff=0.6)
+    return f"did you mean `{near[0]}`?" if near else ""

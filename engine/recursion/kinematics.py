@@ -1,0 +1,84 @@
+"""Where things are: frames of links, positions of points, rates of coordinates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..robot.model import Robot
+from .samples import Samples
+from .scalars import Scalar
+from .spatial import Factor, quaternion_rate
+from .sweeps import placement
+
+
+def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
+    """Link name → 4 × 4 in the base; `at="end"` for the papers' frames i + 1."""
+    if at not in ("link", "end"):
+        raise InputError("unknown frame", found=f"at={at!r}", allowed="link, end")
+    return link_frames(robot, Samples(robot, q=q), at)
+
+
+def link_frames(robot: Robot, s: Samples, at: str) -> dict[str, np.ndarray]:
+    placed: list[np.ndarray] = []
+    q = s.scalars("q")
+    shape = () if s.count is None else (s.count,)
+    for body in robot.tree.bodies:
+        rotation, origin = placement(body, q)
+        T = np.zeros((*shape, 4, 4))
+        T[..., :3, :3] = _matrix(rotation, shape)
+        for r in range(3):
+            T[..., r, 3] = origin[r]
+        T[..., 3, 3] = 1.0
+        placed.append(T if body.parent is None else placed[body.parent] @ T)
+    out = {}
+    for link in robot.links:
+        body_, seat = robot.tree.seats[link.name]
+        where = seat.then(link.end) if at == "end" else seat
+        ground = np.broadcast_to(np.eye(4), (*shape, 4, 4))
+        out[link.name] = (ground if body_ is None else placed[body_]) @ where.matrix()
+    return out
+
+
+def _matrix(rotation: tuple[Factor, ...], shape: tuple[int, ...]) -> np.ndarray:
+    R = np.broadcast_to(np.eye(3), (*shape, 3, 3))
+    for factor in rotation:
+        F = np.zeros((*shape, 3, 3))
+        if len(factor) == 4:
+            i, j, c, s = factor
+            F[..., 3 - i - j, 3 - i - j] = 1.0
+            F[..., i, i] = F[..., j, j] = c
+            F[..., i, j], F[..., j, i] = -s, s
+        else:
+            for r in range(3):
+                for k in range(3):
+                    F[..., r, k] = factor[r][k]
+        R = R @ F
+    return R
+
+
+def coordinate_rates(robot: Robot, q: list[Scalar], qd: list[Scalar]) -> list[Scalar]:
+    """q̇ from the speeds: the same numbers, but for Euler parameters and for a free joint's position."""
+    rates: list[Scalar] = [0.0] * robot.nq
+    for joint in robot.moving:
+        at = joint.type.orientation
+        if at is None:
+            for c, v in zip(joint.coordinates, joint.speeds):
+                rates[c] = qd[v]
+            continue
+        e = [q[joint.coordinates[at + k]] for k in range(4)]
+        speeds = [qd[v] for v in joint.speeds]
+        for k, rate in enumerate(quaternion_rate(e, speeds[-3:])):
+            rates[joint.coordinates[at + k]] = rate
+        if at:  # the origin's velocity in link axes, turned into the axes that x, y, z are measured in
+            for k, rate in enumerate(_turned(e, speeds[:3])):
+                rates[joint.coordinates[k]] = rate
+    return rates
+
+
+def _turned(e: list[Scalar], v: list[Scalar]) -> list[Scalar]:
+    from .spatial import dot, quaternion_matrix
+
+    return [dot(row, v) for row in quaternion_matrix(e)]

@@ -1,0 +1,130 @@
+"""Callers' arrays to the recursion's scalars and back: one sample `(n,)` or many `(N, n)`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, did_you_mean
+from ..robot.model import Robot
+from .scalars import Scalar
+from .sweeps import Load, Wrenches
+
+
+class Samples:
+    """Checked arguments of one call: lists of scalars, and the shape of what goes back."""
+
+    def __init__(self, robot: Robot, *, allow_nan: Sequence[str] = (), **arrays: Any):
+        self.robot = robot
+        sizes = {"q": robot.nq}
+        shaped = {name: _checked(name, x, sizes.get(name, robot.nv), name in allow_nan) for name, x in arrays.items()}
+        counts = {x.shape[0] for x in shaped.values() if x.ndim == 2}
+        if len(counts - {1}) > 1:
+            told = ", ".join(f"{name} {x.shape[0]}" for name, x in shaped.items() if x.ndim == 2)
+            raise InputError("the arguments have different numbers of samples", found=told)
+        self.count: int | None = max(counts, default=0) if counts else None
+        if self.count == 1 and counts == {1}:
+            self.count = 1
+        if "q" in shaped:
+            shaped["q"] = _unit(robot, shaped["q"])
+        self.arrays = shaped
+
+    def scalars(self, name: str) -> list[Scalar]:
+        """The argument as one scalar a column: floats for one sample, arrays for many."""
+        x = self.arrays[name]
+        return x.tolist() if x.ndim == 1 else [np.ascontiguousarray(x[:, k]) for k in range(x.shape[1])]
+
+    def array(self, values: Sequence[Scalar]) -> np.ndarray:
+        """Scalars as an array of one row a sample."""
+        if self.count is None:
+            return np.array([float(x) for x in values])
+        out = np.empty((self.count, len(values)))
+        for k, x in enumerate(values):
+            out[:, k] = x
+        return out
+
+    def loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
+        """External wrenches, the robot file's and the caller's, on the bodies of `tree`."""
+        return _collected(self.robot, self.robot.tree.seats, wrenches, self.count)
+
+    def part_loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
+        """Likewise on the bodies of `parts`."""
+        return _collected(self.robot, self.robot.parts.seats, wrenches, self.count)
+
+
+def _checked(name: str, x: Any, size: int, allow_nan: bool) -> np.ndarray:
+    try:
+        array = np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"`{name}` is not an array of numbers", found=type(x).__name__) from None
+    if array.ndim not in (1, 2) or array.shape[-1] != size:
+        raise InputError(
+            f"`{name}` has the wrong shape", found=str(array.shape), allowed=f"({size},) for one sample, (N, {size}) for N"
+        )
+    bad = np.isinf(array) if allow_nan else ~np.isfinite(array)
+    if bad.any():
+        at = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise InputError(f"`{name}` holds a number that is not finite", found=f"{array[at]} at {list(at)}")
+    return array
+
+
+def _unit(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """Q with Euler parameters of norm 1."""
+    for joint in robot.moving:
+        if joint.type.orientation is not None:
+            at = [joint.coordinates[k] for k in range(joint.type.orientation, joint.type.orientation + 4)]
+            norm = np.linalg.norm(q[..., at], axis=-1, keepdims=True)
+            if (norm < 1e-6).any():
+                raise InputError(f"the Euler parameters of `{joint.name}` are all 0", allowed="four numbers of norm 1")
+            if (abs(norm - 1.0) > 1e-15).any():
+                q = q.copy()
+                q[..., at] = q[..., at] / norm
+    return q
+
+
+def _collected(
+    robot: Robot, seats: Mapping[str, Any], wrenches: Mapping[str, Any] | None, count: int | None
+) -> tuple[Wrenches, list[Load]]:
+    on_bodies: dict[int, list[Scalar]] = {}
+    loads: list[Load] = []
+    for name, six, at, axes in _all(robot, wrenches, count):
+        body, seat = seats[name]
+        if body is None:
+            continue  # on a link fixed to the ground it does nothing
+        R, point = seat.rotation(), seat.rotation() @ np.array(at) + np.array(seat.origin)
+        if axes == "base":
+            loads.append((body, list(six), [float(x) for x in point]))
+            continue
+        n, f = _turned(R, six[:3]), _turned(R, six[3:])
+        n = [n[0] + point[1] * f[2] - point[2] * f[1], n[1] + point[2] * f[0] - point[0] * f[2]] + [
+            n[2] + point[0] * f[1] - point[1] * f[0]
+        ]
+        both = n + f
+        on_bodies[body] = [a + b for a, b in zip(on_bodies[body], both)] if body in on_bodies else both
+    return on_bodies, loads
+
+
+def _turned(R: np.ndarray, v: Sequence[Scalar]) -> list[Scalar]:
+    return [sum(float(R[r, k]) * v[k] for k in range(3)) for r in range(3)]
+
+
+def _all(robot: Robot, wrenches: Mapping[str, Any] | None, count: int | None):
+    """(link, six scalars, point, axes) of every wrench there is."""
+    for wrench in robot.wrenches:
+        yield wrench.link, list(wrench.wrench), wrench.at, wrench.axes
+    links = [link.name for link in robot.links]
+    for name, given in (wrenches or {}).items():
+        if name not in links:
+            raise InputError(
+                "a wrench acts on a link that isn't there",
+                found=f"`{name}`",
+                allowed=", ".join(links),
+                hint=did_you_mean(name, links),
+            )
+        x = _checked(f"wrenches[{name}]", given, 6, False)
+        if x.ndim == 2 and x.shape[0] != count:
+            raise InputError(f"`wrenches[{name}]` has the wrong number of samples", found=str(x.shape[0]), allowed=str(count))
+        six = x.tolist() if x.ndim == 1 else [np.ascontiguousarray(x[:, k]) for k in range(6)]
+        yield name, six, (0.0, 0.0, 0.0), "link"

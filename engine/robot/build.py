@@ -1,0 +1,431 @@
+"""From a robot file's data to a `Robot`: names, parents, placements, inertias, and the bodies of the recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from ..errors import InputError, did_you_mean
+from .conventions import frames_of, initial_of
+from .expression import DIMENSIONS, Quantity
+from .fields import checked
+from .joints import ANGLE, LENGTH, TYPES, JointType
+from .model import Body, Drive, Joint, Link, Robot, Three, Tree, Wrench
+from .placement import Placement
+from .repeat import expanded
+from .schema import LOOP_KEYS, LinkEntry, RobotFile, with_conventions
+from .source import Document
+
+Complain = Callable[..., InputError]  # path in the link, message, … → the error at its place
+
+# what forces and positions are measured in, for a turning and a sliding speed
+_KINDS = {True: {"effort": "moment", "position": "angle"}, False: {"effort": "force", "position": "length"}}
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A link as read: what the trees are made of."""
+
+    link: Link
+    before: Placement  # parent's link frame → joint, nothing moved
+    pointing: Placement  # the joint's near frame in the link frame (its z on the axis)
+    pitch: float
+    G: np.ndarray  # pseudo-inertia [∫ r rᵀ dm, m c; (m c)ᵀ, m] in link axes about the link's origin
+
+
+def build(document: Document) -> Robot:
+    """The robot that the document describes."""
+    data, where = expanded(document)
+    if isinstance(data, dict):
+        for key in LOOP_KEYS:
+            if key in data:
+                raise document.error((key,), "closed loops can't be computed by this version", key=True, allowed="trees")
+    file = cast(RobotFile, checked(RobotFile, document, with_conventions(data), where))
+
+    def complain(*path: Any) -> Complain:
+        return lambda *inner, **told: document.error(where((*path, *inner[:-1])), inner[-1], **told)
+
+    parents = _parents(file.links, complain)
+    order = _parents_first(file.links, parents, complain)
+    warnings: list[str] = []
+    read: list[_Read | None] = [None] * len(file.links)
+    places = _numbered(file.links, complain)
+    by_name = {entry.name: k for k, entry in enumerate(file.links)}
+    for k in order:
+        above = read[by_name[parents[k]]] if parents[k] != "base" else None
+        previous = file.links[by_name[parents[k]]] if above else None
+        chained = previous is None or _convention(file, previous) == "dh"
+        start = above.link.end if above and chained and _convention(file, file.links[k]) == "dh" else Placement()
+        one = complain("links", k)
+        read[k] = _link(file.links[k], _convention(file, file.links[k]), k, parents[k], start, places[k], one)
+        warnings += _doubts(read[k], one)  # type: ignore[arg-type]
+    done = cast(list[_Read], read)
+    return Robot(
+        name=file.name,
+        about=file.about,
+        gravity=_three(file.gravity),
+        links=tuple(r.link for r in done),
+        tree=_tree([done[k] for k in order], merge=True),
+        parts=_tree([done[k] for k in order], merge=False),
+        q0=tuple(x for r in done for x in r.link.joint.initial),
+        nv=sum(r.link.joint.type.nv for r in done),
+        wrenches=_wrenches(file, by_name, complain),
+        warnings=tuple(warnings),
+        document=document,
+    )
+
+
+def _convention(file: RobotFile, entry: LinkEntry) -> str:
+    return entry.convention or file.convention
+
+
+def _three(x: Sequence[float]) -> Three:
+    return (float(x[0]), float(x[1]), float(x[2]))
+
+
+# ---- names and the tree's order
+
+
+def _parents(links: list[LinkEntry], complain: Callable[..., Complain]) -> list[str]:
+    """The parent of each link; refuses names that are taken or unknown."""
+    names, joints = [link.name for link in links], {}
+    for k, link in enumerate(links):
+        if link.name == "base" or names.index(link.name) < k:
+            what = "`base` is the ground" if link.name == "base" else f"link {names.index(link.name) + 1} has it too"
+            raise complain("links", k)("name", f"the name `{link.name}` is taken: {what}", allowed="a name of its own")
+        joint = link.joint.name or f"joint{k + 1}"
+        if joint in joints:
+            raise complain("links", k)(
+                "joint",
+                "name",
+                f"the name `{joint}` is taken by the joint of `{joints[joint]}`",
+                allowed="a name of its own (joints without a name are called joint1, joint2, … in the file's order)",
+            )
+        joints[joint] = link.name
+    parents = []
+    for k, link in enumerate(links):
+        parent = link.parent or (names[k - 1] if k else "base")
+        if parent not in names and parent != "base":
+            raise complain("links", k)(
+                "parent",
+                "no such link",
+                found=f"`{parent}`",
+                allowed=f"base, {', '.join(n for n in names[:40] if n != link.name)}",
+                hint=did_you_mean(parent, names),
+            )
+        parents.append(parent)
+    return parents
+
+
+def _parents_first(links: list[LinkEntry], parents: list[str], complain: Callable[..., Complain]) -> list[int]:
+    """Places of the links with every parent before its children, otherwise in the file's order."""
+    children: dict[str, list[int]] = {}
+    for k, parent in enumerate(parents):
+        children.setdefault(parent, []).append(k)
+    names = [link.name for link in links]
+    if all(p == "base" or names.index(p) < k for k, p in enumerate(parents)):
+        return list(range(len(links)))
+    order, stack = [], list(reversed(children.get("base", [])))
+    while stack:
+        k = stack.pop()
+        order.append(k)
+        stack += reversed(children.get(names[k], []))
+    if len(order) < len(links):
+        cut_off = [k for k in range(len(links)) if k not in set(order)]
+        raise complain("links", cut_off[0])(
+            "parent",
+            "the parents go round in a circle",
+            found=" → ".join([names[cut_off[0]], *_circle(cut_off[0], names, parents)]),
+            allowed="a tree that hangs on `base`; a closed mechanism has one joint of each loop under `loops`",
+        )
+    return order
+
+
+def _circle(k: int, names: list[str], parents: list[str]) -> list[str]:
+    seen: list[str] = []
+    name = parents[k]
+    while name not in seen:
+        seen.append(name)
+        name = parents[names.index(name)]
+    return [*seen, name]
+
+
+def _numbered(links: list[LinkEntry], complain: Callable[..., Complain]) -> list[tuple[int, int]]:
+    """For each link, the first places of its joint in q and qd: the file's order."""
+    places, nq, nv = [], 0, 0
+    for k, link in enumerate(links):
+        row = _type(link, complain("links", k))
+        places.append((nq, nv))
+        nq, nv = nq + row.nq, nv + row.nv
+    return places
+
+
+def _type(entry: LinkEntry, complain: Complain) -> JointType:
+    if entry.joint.as_ and entry.joint.type != "spherical":
+        raise complain("joint", "as", "only a spherical joint has another form", found=entry.joint.type)
+    return TYPES[entry.joint.as_ or entry.joint.type]
+
+
+# ---- one link
+
+
+def _link(
+    entry: LinkEntry, convention: str, k: int, parent: str, start: Placement, place: tuple[int, int], complain: Complain
+) -> _Read:
+    row = _type(entry, complain)
+    before, pointing, end = frames_of(entry.joint, row, complain)
+    offset = entry.offset
+    if offset:
+        from .placement import from_rpy
+
+        start = start.then(from_rpy(offset.xyz, offset.rpy))
+    joint = Joint(
+        name=entry.joint.name or f"joint{k + 1}",
+        type=row,
+        link=entry.name,
+        coordinates=tuple(range(place[0], place[0] + row.nq)),
+        speeds=tuple(range(place[1], place[1] + row.nv)),
+        actuated=row.nv == 1 and entry.joint.spring is None if entry.joint.actuated is None else entry.joint.actuated,
+        drives=_drives(entry, row, place[0], complain),
+        limits=_limits(entry, row, complain),
+        initial=_initial(entry, row, complain),
+    )
+    if joint.actuated and not row.nv:
+        raise complain("joint", "actuated", "a fixed joint can't be actuated", found="true", allowed="false")
+    mass, com, inertia, G = _inertia(entry, row, convention, end, complain)
+    points = {name: _three(at) for name, at in entry.points.items()}
+    link = Link(entry.name, parent, joint, mass, com, inertia, end, points)
+    return _Read(link, start.then(before), pointing, _pitch(entry, complain), G)
+
+
+def _pitch(entry: LinkEntry, complain: Complain) -> float:
+    pitch = entry.joint.pitch
+    if entry.joint.type != "helical":
+        if pitch is not None:
+            raise complain("joint", "pitch", "only a helical joint has a pitch", found=entry.joint.type)
+        return 0.0
+    if not pitch:
+        raise complain("joint", "pitch", "a helical joint needs its pitch, in metres a radian, not 0")
+    return float(pitch)
+
+
+def _drives(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tuple[Drive, ...]:
+    joint = entry.joint
+    friction, spring = joint.friction, joint.spring
+    for key, value in (("friction", friction), ("spring", spring), ("rotor_inertia", joint.rotor_inertia)):
+        if value and (not row.nv or row.orientation is not None):
+            raise complain(
+                "joint", key, f"a {joint.type} joint can't have it", allowed="joints whose coordinates are angles or lengths"
+            )
+    turning = row.turning[0] if row.nv else True
+    if friction:
+        _fits(friction.coulomb, _KINDS[turning]["effort"], ("joint", "friction", "coulomb"), complain)
+    if spring:
+        _fits(spring.rest, _KINDS[turning]["position"], ("joint", "spring", "rest"), complain)
+    return tuple(
+        Drive(
+            rotor=float(joint.rotor_inertia),
+            viscous=float((friction.viscous if friction else 0.0) + (spring.damping if spring else 0.0)),
+            coulomb=float(friction.coulomb) if friction else 0.0,
+            stiffness=float(spring.stiffness) if spring else 0.0,
+            rest=float(spring.rest) if spring else 0.0,
+            coordinate=q + k if row.orientation is None else -1,
+        )
+        for k in range(row.nv)
+    )
+
+
+def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, float] | None:
+    limits = entry.joint.limits
+    if limits is None:
+        return None
+    if row.nv != 1:
+        raise complain("joint", "limits", f"a {entry.joint.type} joint can't have limits", allowed="1-DOF joints")
+    for k in (0, 1):
+        _fits(limits[k], _KINDS[row.turning[0]]["position"], ("joint", "limits", k), complain)
+    if not limits[0] < limits[1]:
+        raise complain("joint", "limits", "the low limit must be below the high one", found=f"{limits[0]:g}, {limits[1]:g}")
+    return (float(limits[0]), float(limits[1]))
+
+
+def _initial(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, ...]:
+    """Initial coordinates, checked for their number, their units and the norm of Euler parameters."""
+    values, key = initial_of(entry.joint, row, complain)
+    if values is None:
+        return row.start
+    if len(values) != row.nq:
+        raise complain(
+            *key,
+            f"a {entry.joint.as_ or entry.joint.type} joint has {row.nq} coordinates: {', '.join(row.coordinates)}",
+            found=f"{len(values)} values",
+        )
+    for k, (value, kind) in enumerate(zip(values, row.kinds)):
+        where = (*key, k) if row.nq > 1 else key
+        _fits(value, {ANGLE: "angle", LENGTH: "length"}.get(kind, "number"), where, complain)
+    return unit_parameters([float(x) for x in values], row, lambda: complain(*key, "Euler parameters can't all be 0"))
+
+
+def unit_parameters(values: list[float], row: JointType, error: Callable[[], InputError]) -> tuple[float, ...]:
+    """Coordinates of a joint with its Euler parameters made a unit quaternion."""
+    if row.orientation is not None:
+        e = values[row.orientation :]
+        norm = float(np.linalg.norm(e))
+        if norm < 1e-6:
+            raise error()
+        values[row.orientation :] = [x / norm for x in e] if abs(norm - 1.0) > 1e-15 else e
+    return tuple(values)
+
+
+def _fits(value: float, kind: str, key: tuple, complain: Complain) -> None:
+    """Refuses a number whose unit is not of this kind."""
+    dimension = getattr(value, "dimension", None)
+    if isinstance(value, Quantity) and any(dimension or ()) and dimension not in DIMENSIONS[kind][0]:
+        raise complain(*key, f"{DIMENSIONS[kind][1]} is needed here", found=f"{float(value):g} of another kind")
+
+
+# ---- mass and inertia
+
+
+def _inertia(
+    entry: LinkEntry, row: JointType, convention: str, end: Placement, complain: Complain
+) -> tuple[float, Three, tuple[Three, Three, Three], np.ndarray]:
+    """Mass, mass centre, inertia about it (link axes), and the pseudo-inertia about the link's origin."""
+    given = [key for key in ("com", "r", "first_moments") if getattr(entry, key) is not None]
+    if len(given) > 1:
+        raise complain(given[1], f"the mass centre is given twice: by `{given[0]}` and by `{given[1]}`", key=True)
+    if entry.mass is None:
+        if row.nv or given or entry.inertia:
+            raise complain("`mass` is missing", allowed="a mass in kg; 0 for a link without any")
+        return 0.0, (0.0, 0.0, 0.0), ((0.0,) * 3,) * 3, np.zeros((4, 4))  # type: ignore[return-value]
+    m = float(entry.mass)
+    for key, value in (("r", entry.r), ("frame", entry.frame == "end" or None)):
+        if value is not None and convention != "dh":
+            raise complain(key, f"only the convention `dh` has an end frame; here it is `{convention}`", key=True)
+    if not given and m:
+        raise complain("the mass centre is missing", allowed="`com`, `first_moments`, or, with `dh`, `r`")
+
+    R = end.rotation()
+    if entry.first_moments is not None:
+        h = np.array(entry.first_moments)
+        if not m and h.any():
+            raise complain("first_moments", "a link without mass has no first moments", found=str(h.tolist()))
+        com = h / m if m else np.zeros(3)
+    else:
+        com = np.array(entry.com) if entry.com is not None else np.zeros(3)
+        if entry.r is not None:  # C = O_(i+1) − r, in the end frame (Saha 1999, eq. 11b)
+            com = R @ -np.array(entry.r) + np.array(end.origin)
+        h = m * com
+    J = np.zeros((3, 3))
+    if entry.inertia is not None:
+        I = entry.inertia
+        J = np.array([[I.xx, I.xy, I.xz], [I.xy, I.yy, I.yz], [I.xz, I.yz, I.zz]], dtype=float)
+        if (entry.frame or ("end" if entry.r is not None else "link")) == "end":
+            J = R @ J @ R.T
+            J = (J + J.T) / 2
+    steiner = m * (com @ com * np.eye(3) - np.outer(com, com))
+    about_com, about_origin = (J - steiner, J) if entry.about == "origin" and entry.inertia else (J, J + steiner)
+    G = np.zeros((4, 4))
+    G[:3, :3] = np.trace(about_origin) / 2 * np.eye(3) - about_origin
+    G[:3, 3] = G[3, :3] = h
+    G[3, 3] = m
+    rows = tuple(_three(r) for r in about_com)
+    return m, _three(com), cast(tuple[Three, Three, Three], rows), G
+
+
+def _doubts(read: _Read, complain: Complain) -> list[str]:
+    """Warnings: an inertia that no body can have, an initial position outside the limits."""
+    link, told = read.link, []
+    moments = np.linalg.eigvalsh(np.array(link.inertia))
+    slack = 1e-9 * max(abs(moments).max(), 1e-300)
+    a, b, c = (float(x) for x in moments)
+    if a < -slack or a + b < c - slack:
+        rule = "a moment is negative" if a < -slack else f"{a:.6g} + {b:.6g} < {c:.6g}"
+        told.append(str(complain("inertia", f"no body can have this inertia about its mass centre: {rule}")))
+    elif not link.mass and abs(moments).max() > 0:
+        told.append(str(complain("inertia", "a link without mass has an inertia")))
+    limits = link.joint.limits
+    if limits and not limits[0] <= link.joint.initial[0] <= limits[1]:
+        told.append(str(complain("joint", "limits", f"the initial position {link.joint.initial[0]:g} is outside")))
+    return told
+
+
+# ---- the bodies of the recursion
+
+
+def _tree(links: list[_Read], *, merge: bool) -> Tree:
+    """Bodies with every link in its seat; fixed joints make no body of their own where they are merged."""
+    bodies: list[Body] = []
+    seats: dict[str, tuple[int | None, Placement]] = {"base": (None, Placement())}
+    masses: list[np.ndarray] = []
+    for read in links:
+        joint = read.link.joint
+        parent, seat = seats[read.link.parent]
+        prefix = seat.then(read.before).then(read.pointing)
+        if merge and not joint.type.nv:
+            seats[read.link.name] = (parent, prefix)
+            if parent is not None:
+                masses[parent] = masses[parent] + _moved(read.G, prefix)
+            continue
+        q, v = 0, 0
+        for part in joint.type.parts or (None,):
+            speeds = joint.speeds[v : v + len(part.directions)] if part else ()
+            bodies.append(
+                Body(
+                    parent=parent,
+                    rotation=prefix.factors(),
+                    origin=prefix.origin,
+                    moves=part.moves if part else (),
+                    directions=part.directions if part else (),
+                    pitch=read.pitch,
+                    coordinates=joint.coordinates[q : q + part.coordinates] if part else (),
+                    speeds=speeds,
+                    drives=joint.drives[v : v + len(speeds)],
+                )
+            )
+            q, v = q + (part.coordinates if part else 0), v + len(speeds)
+            parent, prefix = len(bodies) - 1, Placement()
+            masses.append(np.zeros((4, 4)))
+        back = read.pointing.inverse()
+        seats[read.link.name] = (parent, back)
+        masses[-1] = masses[-1] + _moved(read.G, back)
+    return Tree(tuple(_with_mass(body, G) for body, G in zip(bodies, masses)), seats)
+
+
+def _moved(G: np.ndarray, seat: Placement) -> np.ndarray:
+    """A pseudo-inertia seen from the frame that the seat is in."""
+    if seat == Placement():
+        return G
+    T = seat.matrix()
+    return T @ G @ T.T
+
+
+def _with_mass(body: Body, G: np.ndarray) -> Body:
+    from dataclasses import replace
+
+    E, h = _clean(G[:3, :3]), _clean(G[:3, 3])
+    rows = cast(tuple[Three, Three, Three], tuple(_three(r) for r in E))
+    return replace(body, E=rows, h=_three(h), m=float(G[3, 3]))
+
+
+def _clean(x: np.ndarray) -> np.ndarray:
+    """Rounding left where a zero belongs would keep dead operations alive."""
+    return np.where(abs(x) <= 4e-16 * abs(x).max(initial=0.0), 0.0, x)
+
+
+def _wrenches(file: RobotFile, links: dict[str, int], complain: Callable[..., Complain]) -> tuple[Wrench, ...]:
+    found = []
+    for k, entry in enumerate(file.wrenches):
+        if entry.link not in links:
+            raise complain("wrenches", k)(
+                "link",
+                "no such link",
+                found=f"`{entry.link}`",
+                allowed=", ".join(links),
+                hint=did_you_mean(entry.link, list(links)),
+            )
+        six = (*_three(entry.moment), *_three(entry.force))
+        found.append(Wrench(entry.link, six, _three(entry.at), entry.axes))
+    return tuple(found)

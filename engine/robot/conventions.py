@@ -1,0 +1,83 @@
+"""How each convention places a joint: rows of one table.
+
+A convention says where the joint is (`before`, from the parent's frame to the joint with nothing moved), where the
+joint's own z axis points in link axes (`pointing`), where the link ends (`end`, the papers' frame i + 1), and which
+key holds the initial value of a joint with one coordinate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .joints import JointType
+from .placement import Placement, X, Z, from_rpy, pointing
+from .schema import DhJoint, FramesJoint, JointEntry, KhalilJoint
+
+Frames = tuple[Placement, Placement, Placement]
+Complain = Callable[..., InputError]
+
+
+def dh(joint: DhJoint, row: JointType, complain: Complain) -> Frames:
+    """Rz(θ) Tz(b) Tx(a) Rx(α) (Saha 1999, appendix A); the link frame comes right after the joint's own motion."""
+    if row.name == "prismatic":
+        return Placement().turn(Z, joint.theta), Placement(), Placement().shift(joint.a, 0, 0).turn(X, joint.alpha)
+    end = Placement().shift(joint.a, 0, joint.b).turn(X, joint.alpha)
+    return Placement().turn(Z, joint.theta if row.name == "fixed" else 0.0), Placement(), end
+
+
+def khalil(joint: KhalilJoint, row: JointType, complain: Complain) -> Frames:
+    """Rz(γ) Tz(b) Rx(α) Tx(d) Rz(θ) Tz(r) (Khalil and Kleinfinger)."""
+    before = Placement().turn(Z, joint.gamma).shift(0, 0, joint.b).turn(X, joint.alpha).shift(joint.d, 0, 0)
+    if row.name in ("prismatic", "fixed"):
+        before = before.turn(Z, joint.theta)
+    if row.name != "prismatic":
+        before = before.shift(0, 0, joint.r)
+    return before, Placement(), Placement()
+
+
+def frames(joint: FramesJoint, row: JointType, complain: Complain) -> Frames:
+    """Position, roll-pitch-yaw and axis, as URDF has them."""
+    if joint.axis is None:
+        return from_rpy(joint.xyz, joint.rpy), Placement(), Placement()
+    if not row.has_axis:
+        raise complain("joint", "axis", f"a {joint.type} joint has no axis", allowed="`rpy` turns its frame", key=True)
+    length = float(np.linalg.norm(joint.axis))
+    if not length > 1e-9:
+        raise complain("joint", "axis", "the axis has no direction", found=str(list(map(float, joint.axis))))
+    x, y, z = (float(c) / length for c in joint.axis)
+    return from_rpy(joint.xyz, joint.rpy), pointing((x, y, z)), Placement()
+
+
+_FRAMES: dict[type, Callable[..., Frames]] = {DhJoint: dh, KhalilJoint: khalil, FramesJoint: frames}
+
+# the key of the variable of a joint with one coordinate, by convention and by whether the joint turns
+_VARIABLE = {DhJoint: {True: "theta", False: "b"}, KhalilJoint: {True: "theta", False: "r"}}
+
+
+def frames_of(joint: JointEntry, row: JointType, complain: Complain) -> Frames:
+    """The joint's `before`, `pointing` and `end`."""
+    if row.nv > 1 and not isinstance(joint, FramesJoint):
+        for key in ("theta", "r"):
+            if getattr(joint, key, 0.0):
+                raise complain(
+                    "joint", key, f"a {joint.type} joint moves where Rz(theta) stands", allowed="0 or absent; `initial: […]`"
+                )
+    return _FRAMES[type(joint)](joint, row, complain)
+
+
+def initial_of(joint: Any, row: JointType, complain: Complain) -> tuple[tuple[float, ...] | None, tuple[str, ...]]:
+    """The initial coordinates that the file gives, if any, and the key that gives them."""
+    variable = _VARIABLE.get(type(joint), {}).get(row.turning[0]) if row.nv == 1 else None
+    if variable is None:
+        if joint.initial is not None and not row.nv:
+            raise complain("joint", "initial", "a fixed joint has no coordinates", key=True)
+        return joint.initial, ("joint", "initial")
+    if joint.initial is not None:
+        raise complain(
+            "joint", "initial", f"here the joint's own variable `{variable}` is its initial value", key=True, hint=f"{variable}: …"
+        )
+    return (getattr(joint, variable),), ("joint", variable)

@@ -1,0 +1,440 @@
+"""Numbers with units from text such as `90 deg`, `-2*pi/3`, `45 rpm` or `9.81 m/s^2`, always in SI.
+
+    sum      = product (("+" | "-") product)*
+    product  = signed (("*" | "/") signed)*
+    signed   = ("+" | "-")* measured
+    measured = power unit*                                  a unit belongs to the number right before it
+    power    = primary (("^" | "**") ("+" | "-")* power)?
+    unit     = NAME (("^" | "**") ("+" | "-")* power)?
+    primary  = NUMBER | "pi" | unit | FUNCTION "(" sum ")" | "(" sum ")"
+
+So `10 N m / 2 rad` is (10 N m)/(2 rad), `9.81 m/s^2` is 9.81 (m/(s^2)), and `-2^2` is -4 as in Python.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from numbers import Real
+from typing import NamedTuple
+
+from denoc.errors import did_you_mean
+
+Dimension = tuple[int, int, int, int]  # exponents of m, kg, s, rad
+
+LENGTH_LIMIT = 200  # characters
+DEPTH_LIMIT = 50  # parentheses and exponents within each other
+POWER_LIMIT = 20  # of a quantity with a dimension
+
+PLAIN: Dimension = (0, 0, 0, 0)
+ANGLE: Dimension = (0, 0, 0, 1)
+LENGTH: Dimension = (1, 0, 0, 0)
+MASS: Dimension = (0, 1, 0, 0)
+TIME: Dimension = (0, 0, 1, 0)
+RATE: Dimension = (0, 0, -1, 1)
+SPEED: Dimension = (1, 0, -1, 0)
+FREQUENCY: Dimension = (0, 0, -1, 0)
+FORCE: Dimension = (1, 1, -2, 0)
+MOMENT: Dimension = (2, 1, -2, 0)
+MOMENT_PER_ANGLE: Dimension = (2, 1, -2, -1)
+
+# name -> (up, down, dimension); one unit is up/down in SI. Two numbers, because 35/1000 is the float that `0.035`
+# reads as, while 35*0.001 can miss it by the last bit.
+UNITS: dict[str, tuple[float, float, Dimension]] = {
+    "m": (1, 1, LENGTH),
+    "mm": (1, 1e3, LENGTH),
+    "cm": (1, 1e2, LENGTH),
+    "km": (1e3, 1, LENGTH),
+    "um": (1, 1e6, LENGTH),
+    "in": (127, 5e3, LENGTH),
+    "ft": (381, 1250, LENGTH),
+    "kg": (1, 1, MASS),
+    "g": (1, 1e3, MASS),
+    "t": (1e3, 1, MASS),
+    "lb": (0.45359237, 1, MASS),
+    "s": (1, 1, TIME),
+    "ms": (1, 1e3, TIME),
+    "us": (1, 1e6, TIME),
+    "min": (60, 1, TIME),
+    "h": (3600, 1, TIME),
+    "rad": (1, 1, ANGLE),
+    "mrad": (1, 1e3, ANGLE),
+    "deg": (math.pi, 180, ANGLE),
+    "°": (math.pi, 180, ANGLE),
+    "turn": (2 * math.pi, 1, ANGLE),
+    "rev": (2 * math.pi, 1, ANGLE),
+    "rpm": (math.pi, 30, RATE),
+    "Hz": (1, 1, FREQUENCY),
+    "kHz": (1e3, 1, FREQUENCY),
+    "N": (1, 1, FORCE),
+    "kN": (1e3, 1, FORCE),
+    "mN": (1, 1e3, FORCE),
+    "Nm": (1, 1, MOMENT),
+    "J": (1, 1, MOMENT),
+    "W": (1, 1, (2, 1, -3, 0)),
+}
+
+# name -> (function, what its argument may be, the argument in words)
+FUNCTIONS: dict[str, tuple[Callable[[float], float], tuple[Dimension, ...], str]] = {
+    "sin": (math.sin, (PLAIN, ANGLE), "an angle"),
+    "cos": (math.cos, (PLAIN, ANGLE), "an angle"),
+    "tan": (math.tan, (PLAIN, ANGLE), "an angle"),
+    "asin": (math.asin, (PLAIN,), "a plain number from -1 to 1"),
+    "acos": (math.acos, (PLAIN,), "a plain number from -1 to 1"),
+    "atan": (math.atan, (PLAIN,), "a plain number"),
+    "sqrt": (math.sqrt, (), "a number that isn't negative"),  # any dimension with a root
+}
+
+# kind -> (accepted dimensions, words); a plain number is always accepted too and means SI. The first kind that has
+# a dimension gives it its name in messages, so the special ones stand before the general.
+DIMENSIONS: dict[str, tuple[tuple[Dimension, ...], str]] = {
+    "number": ((PLAIN,), "a plain number"),
+    "angle": ((ANGLE,), "an angle (rad, deg, turn)"),
+    "length": ((LENGTH,), "a length (m, mm, cm, …)"),
+    "mass": ((MASS,), "a mass (kg, g, …)"),
+    "time": ((TIME,), "a time (s, ms, min, …)"),
+    "rate": ((RATE,), "an angular rate (rad/s, deg/s, rpm)"),
+    "speed": ((SPEED,), "a speed (m/s, mm/s, …)"),
+    "acceleration": (((1, 0, -2, 0),), "an acceleration (m/s^2)"),
+    "frequency": ((FREQUENCY,), "a frequency (Hz, 1/s)"),
+    "force": ((FORCE,), "a force (N, kN, …)"),
+    "stiffness": (((0, 1, -2, 0), MOMENT_PER_ANGLE), "a stiffness (N/m, N m/rad)"),
+    "damping": (((0, 1, -1, 0), (2, 1, -1, -1)), "a damping (N s/m, N m s/rad)"),
+    "moment": ((MOMENT, MOMENT_PER_ANGLE), "a moment (N m)"),
+    "inertia": (((2, 1, 0, 0),), "a moment of inertia (kg m^2)"),
+    "rotor": (((2, 1, 0, 0), (0, 1, 0, 0)), "a rotor inertia (kg m^2, kg)"),
+    "first_moment": (((1, 1, 0, 0),), "a first moment (kg m)"),
+    "pitch": (((1, 0, 0, -1), LENGTH), "a pitch (m/rad, mm/turn)"),
+    "position": ((ANGLE, LENGTH), "an angle or a length (rad, deg, m, mm, …)"),
+    "velocity": ((RATE, SPEED), "a velocity (rad/s, deg/s, rpm, m/s, …)"),
+    "effort": ((FORCE, MOMENT, MOMENT_PER_ANGLE), "a force or a moment (N, N m)"),
+}
+
+NAMES = [*UNITS, *FUNCTIONS, "pi"]
+
+
+class ExpressionError(ValueError):
+    """What is wrong with an expression; `position` is the place in its text, counted from 0."""
+
+    def __init__(self, message: str, position: int = 0):
+        self.position = position
+        super().__init__(message)
+
+
+class Quantity(float):
+    """A float in SI units that knows its dimension; arithmetic with it gives plain floats."""
+
+    __slots__ = ("dimension",)
+    dimension: Dimension  # exponents of m, kg, s, rad
+
+    def __new__(cls, value: float, dimension: Dimension = PLAIN) -> Quantity:
+        made = super().__new__(cls, value)
+        made.dimension = dimension
+        return made
+
+
+def evaluate(text: str) -> Quantity:
+    """The value of an expression in SI units, with its dimension."""
+    if len(text) > LENGTH_LIMIT:
+        raise ExpressionError(f"the expression has {len(text)} characters; at most {LENGTH_LIMIT} are read")
+    parser = _Parser(text)
+    if parser.token.kind == "end":
+        raise ExpressionError("the expression is empty")
+    value = parser.sum()
+    parser.finish()
+    return value
+
+
+def quantity(value: object, kind: str) -> Quantity:
+    """The finite SI value of a number or an expression; `kind`, a row of `DIMENSIONS`, says what it may be."""
+    accepted, words = DIMENSIONS[kind]
+    if isinstance(value, str):
+        if value.strip().lower().lstrip("+-").lstrip(".") in ("inf", "infinity", "nan"):
+            raise ExpressionError(f"`{_clipped(value)}` won't do; {words} must be a finite number")
+        result, shown = evaluate(value), _clipped(value)
+        if not re.search(r"[0-9]|\bpi\b", value):
+            raise ExpressionError(f"`{shown}` has no number in it; {words} is needed")
+    elif isinstance(value, Real) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:  # an integer of more than 308 digits, which shouldn't be printed either
+            raise ExpressionError(f"the number is too large; {words} must be a finite number") from None
+        if not math.isfinite(number):
+            raise ExpressionError(f"`{number}` won't do; {words} must be a finite number")
+        result = Quantity(number, getattr(value, "dimension", PLAIN))
+        shown = f"{number:g}"
+    else:
+        kinds = {bool: "true or false", list: "a list", dict: "a mapping", type(None): "nothing"}
+        raise ExpressionError(f"{kinds.get(type(value), type(value).__name__)} is no number; {words} is needed")
+    if result.dimension != PLAIN and result.dimension not in accepted:
+        message = f"`{shown}` is {described(result.dimension)}; {words} is needed"
+        if re.search(r"/\s*[0-9.]+\s*[^\W\d]", shown):
+            message += "; a unit belongs to the number right before it, so a quotient needs parentheses: `(pi/2) rad`"
+        raise ExpressionError(message)
+    return result
+
+
+def described(dimension: Dimension) -> str:
+    """A dimension in words: `an angle`, else in units: `in kg^2 m/s`."""
+    for accepted, words in DIMENSIONS.values():
+        if dimension in accepted:
+            return words.split(" (")[0]
+    parts: tuple[list[str], list[str]] = ([], [])
+    for exponent, unit in sorted(zip(dimension, ("m", "kg", "s", "rad"), strict=True), key=lambda part: part[1]):
+        if exponent:
+            parts[exponent < 0].append(unit if abs(exponent) == 1 else f"{unit}^{abs(exponent)}")
+    above, below = " ".join(parts[0]) or "1", " ".join(parts[1])
+    return f"in {above}" + (f"/({below})" if len(parts[1]) > 1 else f"/{below}" if below else "")
+
+
+class _Token(NamedTuple):
+    kind: str  # number, name, sign or end
+    text: str
+    position: int
+
+
+_TOKEN = re.compile(
+    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(?P<name>[^\W\d]\w*|°)|(?P<sign>\*\*|[-+*/^()])"
+)
+
+
+def _tokens(text: str) -> list[_Token]:
+    """The words of an expression and an end mark."""
+    tokens, at = [], 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        match = _TOKEN.match(text, at)
+        if not match:
+            raise ExpressionError(f"`{text[at]}` has no meaning here", at)
+        tokens.append(_Token(str(match.lastgroup), match[0], at))
+        at = match.end()
+    return [*tokens, _Token("end", "", len(text))]
+
+
+class _Parser:
+    """Recursive descent, one method for each rule of the grammar at the top of this file."""
+
+    def __init__(self, text: str):
+        self.tokens = _tokens(text)
+        self.at = 0
+        self.depth = 0
+
+    @property
+    def token(self) -> _Token:
+        return self.tokens[self.at]
+
+    def accept(self, *signs: str) -> _Token | None:
+        """The next token if it is one of these signs; it is then used up."""
+        token = self.token
+        if token.kind != "sign" or token.text not in signs:
+            return None
+        self.at += 1
+        return token
+
+    def finish(self) -> None:
+        """Nothing, or the reason why the text doesn't end here."""
+        token = self.token
+        if token.kind == "end":
+            return
+        if token.kind == "name" and token.text not in NAMES:
+            raise _unknown(token)
+        raise ExpressionError(
+            f"`{token.text}` can't follow here"
+            + ("" if token.kind == "sign" and token.text != "(" else "; is an operator such as `*` missing before it?"),
+            token.position,
+        )
+
+    def sum(self) -> Quantity:
+        value = self.product()
+        while sign := self.accept("+", "-"):
+            value = _added(value, self.product(), sign)
+        return value
+
+    def product(self) -> Quantity:
+        value = self.signed()
+        while sign := self.accept("*", "/"):
+            other = self.signed()
+            if sign.text == "*":
+                value = _made(value * other, _combined(value.dimension, other.dimension, 1), sign.position)
+            elif other == 0:
+                raise ExpressionError("division by zero", sign.position)
+            else:
+                value = _made(value / other, _combined(value.dimension, other.dimension, -1), sign.position)
+        return value
+
+    def signed(self) -> Quantity:
+        factor = self.signs()
+        value = self.measured()
+        return Quantity(factor * value, value.dimension)
+
+    def signs(self) -> int:
+        """1 or -1, after any number of signs; a loop, so that `-----1` takes no depth."""
+        factor = 1
+        while sign := self.accept("+", "-"):
+            factor = -factor if sign.text == "-" else factor
+        return factor
+
+    def measured(self) -> Quantity:
+        value = self.power()
+        while self.token.kind == "name" and self.token.text in UNITS:
+            position = self.token.position
+            up, down, dimension = self.unit()
+            value = _made(value * up / down, _combined(value.dimension, dimension, 1), position)
+        return value
+
+    def power(self) -> Quantity:
+        base = self.primary()
+        sign = self.accept("^", "**")
+        return _raised(base, self.exponent(sign), sign.position) if sign else base
+
+    def exponent(self, sign: _Token) -> float:
+        """The plain number after `^`."""
+        self.deeper(sign)
+        factor = self.signs()
+        value = self.power()
+        self.depth -= 1
+        if value.dimension != PLAIN:
+            raise ExpressionError(
+                f"an exponent must be a plain number, not {described(value.dimension)}", sign.position
+            )
+        return factor * float(value)
+
+    def unit(self) -> tuple[float, float, Dimension]:
+        """A unit with its own power: up, down and dimension as in `UNITS`."""
+        up, down, dimension = UNITS[self.token.text]
+        self.at += 1
+        if sign := self.accept("^", "**"):
+            n = _whole(self.exponent(sign), sign.position)
+            up, down = (up**n, down**n) if n >= 0 else (down**-n, up**-n)
+            dimension = _combined(PLAIN, dimension, n)
+        return up, down, dimension
+
+    def primary(self) -> Quantity:
+        token = self.token
+        if token.kind == "name" and token.text in UNITS:
+            up, down, dimension = self.unit()
+            return _made(up / down, dimension, token.position)
+        if token.kind == "end":
+            raise ExpressionError("the expression ends too early", token.position)
+        self.at += 1
+        if token.kind == "number":
+            return _made(float(token.text), PLAIN, token.position)
+        if token.text == "(":
+            return self.enclosed(token)
+        if token.text == "pi":
+            return Quantity(math.pi)
+        if token.text in FUNCTIONS:
+            opening = self.accept("(")
+            if not opening:
+                raise ExpressionError(f"`{token.text}` needs its argument in parentheses", token.position)
+            return _applied(token, self.enclosed(opening))
+        if token.kind == "name":
+            raise _unknown(token)
+        raise ExpressionError(f"a number is missing before `{token.text}`", token.position)
+
+    def enclosed(self, opening: _Token) -> Quantity:
+        """What stands between an opening parenthesis, already read, and its closing one."""
+        self.deeper(opening)
+        value = self.sum()
+        self.depth -= 1
+        if not self.accept(")"):
+            if self.token.kind != "end":
+                self.finish()
+            raise ExpressionError("a closing parenthesis is missing", opening.position)
+        return value
+
+    def deeper(self, token: _Token) -> None:
+        self.depth += 1
+        if self.depth > DEPTH_LIMIT:
+            raise ExpressionError(f"nested too deep; at most {DEPTH_LIMIT} levels are read", token.position)
+
+
+def _made(value: float, dimension: Dimension, position: int) -> Quantity:
+    """A quantity, if its value is finite."""
+    if not math.isfinite(value):
+        raise ExpressionError("the value is too large; it must be a finite number", position)
+    return Quantity(value, dimension)
+
+
+def _combined(first: Dimension, second: Dimension, power: int) -> Dimension:
+    """The dimension of first · second^power."""
+    return tuple(a + power * b for a, b in zip(first, second, strict=True))  # type: ignore[return-value]
+
+
+def _added(first: Quantity, second: Quantity, sign: _Token) -> Quantity:
+    """The sum or difference; a plain number may join an angle, as in `pi/2 + 5 deg`."""
+    dimension = first.dimension
+    if first.dimension != second.dimension:
+        if {first.dimension, second.dimension} != {PLAIN, ANGLE}:
+            verb, to = ("add", "to") if sign.text == "+" else ("subtract", "from")
+            raise ExpressionError(
+                f"can't {verb} what is {described(second.dimension)} {to} what is {described(first.dimension)}",
+                sign.position,
+            )
+        dimension = ANGLE
+    return _made(first + second if sign.text == "+" else first - second, dimension, sign.position)
+
+
+def _whole(exponent: float, position: int) -> int:
+    """The exponent of something with a dimension, as an integer."""
+    if not exponent.is_integer():
+        raise ExpressionError("what has a unit can only be raised to an integer power", position)
+    if abs(exponent) > POWER_LIMIT:
+        raise ExpressionError(f"what has a unit can be raised to the power {POWER_LIMIT} at most", position)
+    return int(exponent)
+
+
+def _raised(base: Quantity, exponent: float, position: int) -> Quantity:
+    """base^exponent, in floats only, so that 9^9^9 is an error at once and not a long wait."""
+    dimension = PLAIN if base.dimension == PLAIN else _combined(PLAIN, base.dimension, _whole(exponent, position))
+    if base == 0 and exponent < 0:
+        raise ExpressionError("division by zero", position)
+    try:
+        value = math.pow(base, exponent)
+    except OverflowError:
+        raise ExpressionError("the power is too large; it must be a finite number", position) from None
+    except ValueError:
+        raise ExpressionError("a fractional power of a negative number is not a real number", position) from None
+    return _made(value, dimension, position)
+
+
+def _applied(name: _Token, argument: Quantity) -> Quantity:
+    """The value of a function."""
+    function, accepted, words = FUNCTIONS[name.text]
+    dimension = PLAIN
+    if name.text == "sqrt":
+        if any(exponent % 2 for exponent in argument.dimension):
+            raise ExpressionError(
+                f"what is {described(argument.dimension)} has no square root with a unit", name.position
+            )
+        dimension = tuple(exponent // 2 for exponent in argument.dimension)  # type: ignore[assignment]
+    elif argument.dimension not in accepted:
+        raise ExpressionError(f"`{name.text}` needs {words}, not {described(argument.dimension)}", name.position)
+    try:
+        return Quantity(function(argument), dimension)
+    except ValueError:
+        raise ExpressionError(f"`{name.text}` needs {words}", name.position) from None
+
+
+def _unknown(name: _Token) -> ExpressionError:
+    """The error for an unknown name, with the nearest known one."""
+    word = name.text
+    if word.lower() in ("inf", "infinity", "nan"):
+        return ExpressionError(f"`{word}` won't do; the value must be a finite number", name.position)
+    power = re.fullmatch(r"([^\W\d]+)([0-9])", word)
+    same = [known for known in NAMES if known.lower() == word.lower()]
+    if power and power[1] in UNITS:
+        hint = f"did you mean `{power[1]}^{power[2]}`?"
+    elif same:
+        hint = f"did you mean `{same[0]}`?"
+    else:
+        hint = did_you_mean(word, NAMES)
+    return ExpressionError(f"unknown name `{_clipped(word)}`" + (f"; {hint}" if hint else ""), name.position)
+
+
+def _clipped(text: str) -> str:
+    """Text short enough for a message."""
+    return text if len(text) <= 40 else text[:37] + "…"

@@ -1,0 +1,240 @@
+"""Field types shared by robot and scenario files: numbers with units, names, vectors; and errors in the user's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from ..errors import InputError, did_you_mean
+from .expression import DIMENSIONS, ExpressionError, quantity
+from .source import Document
+
+_FORBIDDEN_IN_NAMES = re.compile(r"[\s,.\"'`]")
+
+
+class Strict(BaseModel):
+    """A mapping whose keys are all known; the first error names the nearest valid one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    @classmethod
+    def keys(cls) -> tuple[str, ...]:
+        return tuple(field.alias or name for name, field in cls.model_fields.items() if not field.exclude)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            known = cls.keys()
+            hidden = {field.alias for field in cls.model_fields.values() if field.exclude}
+            for key in data:
+                if key not in known and key not in hidden:
+                    context = {"name": str(key), "allowed": ", ".join(known), "hint": did_you_mean(key, known)}
+                    raise PydanticCustomError("unknown_key", "unknown key `{name}`", context)
+        elif not isinstance(data, cls):
+            raise PydanticCustomError("mapping", "a mapping is needed here", {"allowed": ", ".join(cls.keys())})
+        return data
+
+
+def number(kind: str, *, at_least: float | None = None, above: float | None = None) -> Any:
+    """Type of a field that holds a quantity of this kind: a number in SI units or text such as `90 deg`."""
+    text = DIMENSIONS[kind][1]
+
+    def check(value: Any) -> float:
+        try:
+            result = quantity(value, kind)
+        except ExpressionError as error:
+            raise PydanticCustomError("quantity", "{message}", {"message": str(error), "allowed": text}) from None
+        if (at_least is not None and result < at_least) or (above is not None and result <= above):
+            bound = f"at least {at_least:g}" if at_least is not None else f"more than {above:g}"
+            raise PydanticCustomError("bound", "must be {bound}", {"bound": bound, "allowed": f"{text}, {bound}"})
+        return result
+
+    schema = {"anyOf": [{"type": "number"}, {"type": "string"}], "description": text}
+    return Annotated[float, PlainValidator(check), WithJsonSchema(schema)]
+
+
+def several(item: Any, count: int, what: str = "numbers") -> Any:
+    """Type of a list of exactly `count` items."""
+
+    def check(value: Any) -> Any:
+        if not isinstance(value, list | tuple) or len(value) != count:
+            raise PydanticCustomError(
+                "count",
+                "a list of {count} {what} is needed",
+                {"count": count, "what": what, "allowed": f"[{', '.join('…' * count)}]"},
+            )
+        return value
+
+    from pydantic import BeforeValidator
+
+    return Annotated[tuple[(item,) * count], BeforeValidator(check)]  # type: ignore[valid-type]
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str) or not value or _FORBIDDEN_IN_NAMES.search(value) or not value.isprintable():
+        raise PydanticCustomError(
+            "name",
+            "not a name",
+            {"allowed": "text without white space, comma, dot or quotes (quote words such as yes or null)"},
+        )
+    return value
+
+
+def _file_name(value: Any) -> str:
+    value = _name(value)
+    if re.search(r"[/\\:*?<>|]", value) or value.startswith("-") or len(value) > 100:
+        raise PydanticCustomError(
+            "name", "can't be the name of a folder", {"allowed": "letters, digits, - and _, at most 100 of them"}
+        )
+    return value
+
+
+Name = Annotated[str, PlainValidator(_name), WithJsonSchema({"type": "string"})]
+FileName = Annotated[str, PlainValidator(_file_name), WithJsonSchema({"type": "string"})]
+Angle = number("angle")
+Length = number("length")
+Position = number("position")
+Point = several(Length, 3, "lengths")
+Angles = several(Angle, 3, "angles")
+
+
+def checked(model: type[Strict], document: Document, data: Any, where: Callable[[tuple], tuple] = lambda path: path):
+    """`data` as the model, or an InputError with every mistake in the document, in the file's order.
+
+    `where` turns a path in `data` into the path in the document, for data that was expanded.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        mistakes = [_told(document, model, data, problem, where) for problem in error.errors(include_url=False)]
+        mistakes.sort(key=lambda m: (m.place.line, m.place.column) if m.place else (0, 0))
+        first = mistakes[0]
+        first.others = tuple(mistakes[1:5])
+        first.args = (first._text(),)
+        raise first from None
+
+
+def _told(document: Document, model: type[Strict], data: Any, problem: Any, where: Callable[[tuple], tuple]):
+    """One of pydantic's problems as an InputError at its place."""
+    path = _real(problem["loc"], data)
+    context = problem.get("ctx", {})
+    kind, found = problem["type"], _shown(problem.get("input"))
+    allowed, hint = str(context.get("allowed", "")), str(context.get("hint", ""))
+    if kind == "missing":
+        missing = str(problem["loc"][-1])
+        keys = _keys_at(model, path, data)
+        return document.error(where(path), f"`{missing}` is missing", allowed=f"keys here: {keys}" if keys else "")
+    if kind == "unknown_key":
+        name = context["name"]
+        return document.error(where((*path, name)), f"unknown key `{name}`", key=True, allowed=allowed, hint=hint)
+    if kind in ("literal_error", "union_tag_invalid", "enum"):
+        choices = re.findall(r"'([^']*)'", str(context.get("expected") or context.get("expected_tags") or ""))
+        value = _value_at(data, path)
+        if kind == "union_tag_invalid":
+            tag = str(context.get("discriminator", "")).strip("'")
+            path, found = (*path, tag), _shown(context.get("tag"))
+            value = context.get("tag")
+        return document.error(
+            where(path),
+            "not one of the values that are known here",
+            found=found,
+            allowed=", ".join(choices),
+            hint=did_you_mean(value, choices) if isinstance(value, str) else "",
+        )
+    plain = {
+        "bool_type": ("not true or false", "true, false"),
+        "bool_parsing": ("not true or false", "true, false"),
+        "string_type": ("not text", "text"),
+        "list_type": ("not a list", "a list: [ … ]"),
+        "dict_type": ("not a mapping", "a mapping: {key: value}"),
+        "int_type": ("not a whole number", "a whole number"),
+        "int_parsing": ("not a whole number", "a whole number"),
+        "int_from_float": ("not a whole number", "a whole number"),
+        "finite_number": ("not a finite number", "a finite number"),
+        "too_short": ("empty", "at least one entry"),
+    }
+    message, usual = plain.get(kind, (problem["msg"].removeprefix("Value error, "), ""))
+    if kind in ("greater_than", "greater_than_equal", "less_than", "less_than_equal"):
+        message = message.removeprefix("Input should be ")
+        message, usual = f"must be {message}", message
+    return document.error(where(path), message, found=found, allowed=allowed or usual, hint=hint)
+
+
+def _real(loc: tuple, data: Any) -> tuple:
+    """Pydantic's path without the tags that it adds for unions and functions."""
+    path: list[Any] = []
+    for step in loc:
+        if isinstance(data, dict) and step in data:
+            data = data[step]
+        elif isinstance(data, list | tuple) and isinstance(step, int) and step < len(data):
+            data = data[step]
+        else:
+            continue
+        path.append(step)
+    return tuple(path)
+
+
+def _value_at(data: Any, path: tuple) -> Any:
+    for step in path:
+        data = data[step]
+    return data
+
+
+def _keys_at(model: Any, path: tuple, data: Any) -> str:
+    """The keys that the mapping at the path may have, where that can be told from the model."""
+    for step in path:
+        if isinstance(step, int):
+            arguments = get_args(model)
+            model = arguments[0] if arguments else None
+        elif isinstance(model, type) and issubclass(model, Strict):
+            fields = {field.alias or name: field for name, field in model.model_fields.items()}
+            model = fields[step].annotation if step in fields else None
+        elif get_origin(model) is dict:
+            model = get_args(model)[1]
+        else:
+            return ""
+        choices = [m for m in (model, *get_args(model)) if isinstance(m, type) and issubclass(m, Strict)]
+        if choices and get_origin(model) not in (list, tuple, dict):
+            model = choices[0] if len(choices) == 1 else None
+    return ", ".join(model.keys()) if isinstance(model, type) and issubclass(model, Strict) else ""
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, dict):
+        return "a mapping with " + (", ".join(map(str, list(value)[:6])) or "no keys")
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    text = f"`{value}`" if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else _digits(value)
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def _digits(value: Any) -> str:
+    try:
+        return str(value)
+    except ValueError:  # an integer of more digits than Python prints
+        return "a number with thousands of digits"
+
+
+__all__ = [
+    "Angle",
+    "Angles",
+    "FileName",
+    "InputError",
+    "Length",
+    "Name",
+    "Point",
+    "Position",
+    "Strict",
+    "checked",
+    "number",
+    "several",
+]

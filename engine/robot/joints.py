@@ -1,0 +1,159 @@
+"""The joint types: rows of one table.
+
+A joint is a chain of parts.  A part is a body with a set of directions out of six in its own axes (turns about x, y, z
+are 0, 1, 2, slides along them 3, 4, 5) and the moves that its coordinates make, outermost first.  The parts before the
+last have no mass.  A new joint type is a new row here and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ANGLE, LENGTH, NUMBER = "angle", "length", "number"
+RATE_OF = {ANGLE: "rate", LENGTH: "speed"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Moves as (what, axis, place among the part's coordinates); one direction a speed."""
+
+    moves: tuple[tuple[str, int, int], ...]
+    directions: tuple[int, ...]
+    coordinates: int
+
+
+@dataclass(frozen=True)
+class JointType:
+    name: str
+    about: str
+    parts: tuple[Part, ...]
+    coordinates: tuple[str, ...]  # column suffixes
+    speeds: tuple[str, ...]
+    accelerations: tuple[str, ...]
+    forces: tuple[str, ...]
+    kinds: tuple[str, ...]  # of each coordinate: angle, length, number
+    turning: tuple[bool, ...]  # of each speed: a turn (its force is a moment) or a slide
+    has_axis: bool = False  # `axis` may turn its z in the convention `frames`
+    orientation: int | None = None  # place of the first Euler parameter
+
+    @property
+    def nq(self) -> int:
+        return len(self.coordinates)
+
+    @property
+    def nv(self) -> int:
+        return len(self.speeds)
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        """Coordinates where nothing has moved."""
+        return tuple(float(self.orientation is not None and k == self.orientation) for k in range(self.nq))
+
+
+TURN_X = Part((("turn", 0, 0),), (0,), 1)
+TURN_Y = Part((("turn", 1, 0),), (1,), 1)
+TURN_Z = Part((("turn", 2, 0),), (2,), 1)
+SLIDE_Z = Part((("slide", 2, 0),), (5,), 1)
+SCREW_Z = Part((("screw", 2, 0),), (2,), 1)
+TURN_AND_SLIDE_Z = Part((("slide", 2, 1), ("turn", 2, 0)), (2, 5), 2)
+SLIDE_XY = Part((("slide", 0, 0), ("slide", 1, 1)), (3, 4), 2)
+ORIENT = Part((("orient", 0, 0),), (0, 1, 2), 4)
+PLACE_AND_ORIENT = Part((("place", 0, 0), ("orient", 0, 3)), (3, 4, 5, 0, 1, 2), 7)
+
+
+def _numbered(n: int) -> dict[str, tuple[str, ...]]:
+    """Column suffixes of a joint made of n one-degree parts."""
+    end = [str(k) for k in range(1, n + 1)] if n > 1 else [""]
+    return {
+        "coordinates": tuple("q" + k for k in end),
+        "speeds": tuple("qd" + k for k in end),
+        "accelerations": tuple("qdd" + k for k in end),
+        "forces": tuple("tau" + k for k in end),
+    }
+
+
+_TURNS = {
+    "speeds": ("wx", "wy", "wz"),
+    "accelerations": ("alx", "aly", "alz"),
+    "forces": ("nx", "ny", "nz"),
+}
+
+TYPES = {
+    row.name: row
+    for row in (
+        JointType(
+            "revolute", "turns about z", (TURN_Z,), **_numbered(1), kinds=(ANGLE,), turning=(True,), has_axis=True
+        ),
+        JointType(
+            "prismatic", "slides along z", (SLIDE_Z,), **_numbered(1), kinds=(LENGTH,), turning=(False,), has_axis=True
+        ),
+        JointType(
+            "helical",
+            "turns about z and slides along it, `pitch` metres a radian",
+            (SCREW_Z,),
+            **_numbered(1),
+            kinds=(ANGLE,),
+            turning=(True,),
+            has_axis=True,
+        ),
+        JointType(
+            "cylindrical",
+            "turns about z (1) and slides along it (2)",
+            (TURN_AND_SLIDE_Z,),
+            **_numbered(2),
+            kinds=(ANGLE, LENGTH),
+            turning=(True, False),
+            has_axis=True,
+        ),
+        JointType(
+            "universal",
+            "turns about x (1), then about its own y (2)",
+            (TURN_X, TURN_Y),
+            **_numbered(2),
+            kinds=(ANGLE, ANGLE),
+            turning=(True, True),
+        ),
+        JointType(
+            "planar",
+            "slides along x (1) and y (2), then turns about z (3)",
+            (SLIDE_XY, TURN_Z),
+            **_numbered(3),
+            kinds=(LENGTH, LENGTH, ANGLE),
+            turning=(False, False, True),
+        ),
+        JointType(
+            "spherical",
+            "turns freely; Euler parameters, scalar first; speeds are the relative angular velocity in link axes",
+            (ORIENT,),
+            coordinates=("e0", "e1", "e2", "e3"),
+            **_TURNS,
+            kinds=(NUMBER,) * 4,
+            turning=(True,) * 3,
+            orientation=0,
+        ),
+        JointType(
+            "three-revolutes",
+            "a spherical joint as three turns about z, y, x (`as: three-revolutes`)",
+            (TURN_Z, TURN_Y, TURN_X),
+            **_numbered(3),
+            kinds=(ANGLE,) * 3,
+            turning=(True,) * 3,
+        ),
+        JointType(
+            "free",
+            "moves freely; position, Euler parameters; speeds are the origin's velocity and the angular velocity, "
+            "in link axes",
+            (PLACE_AND_ORIENT,),
+            coordinates=("x", "y", "z", "e0", "e1", "e2", "e3"),
+            speeds=("vx", "vy", "vz", *_TURNS["speeds"]),
+            accelerations=("ax", "ay", "az", *_TURNS["accelerations"]),
+            forces=("fx", "fy", "fz", *_TURNS["forces"]),
+            kinds=(LENGTH,) * 3 + (NUMBER,) * 4,
+            turning=(False,) * 3 + (True,) * 3,
+            orientation=3,
+        ),
+        JointType("fixed", "does not move", (), (), (), (), (), kinds=(), turning=()),
+    )
+}
+
+NAMES = tuple(name for name in TYPES if name != "three-revolutes")  # what `type:` may say

@@ -1,0 +1,135 @@
+"""What a robot is: links, joints, and the bodies that the recursion reads.  Immutable; nothing here computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .joints import JointType
+from .placement import Factor, Placement
+
+if TYPE_CHECKING:
+    from .source import Document
+
+Three = tuple[float, float, float]
+Six = tuple[float, float, float, float, float, float]
+ZERO: Three = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Drive:
+    """What acts along one speed besides the actuator."""
+
+    rotor: float = 0.0
+    viscous: float = 0.0
+    coulomb: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
+    coordinate: int = -1
+
+
+@dataclass(frozen=True)
+class Body:
+    """One body of the tree in its near frame; names as in recursion/sweeps.py."""
+
+    parent: int | None
+    rotation: tuple[Factor, ...]
+    origin: Three
+    moves: tuple[tuple[str, int, int], ...] = ()
+    directions: tuple[int, ...] = ()
+    pitch: float = 0.0
+    coordinates: tuple[int, ...] = ()
+    speeds: tuple[int, ...] = ()
+    drives: tuple[Drive, ...] = ()
+    E: tuple[Three, Three, Three] = (ZERO, ZERO, ZERO)
+    h: Three = ZERO
+    m: float = 0.0
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint of the file; `coordinates` and `speeds` are places in q and qd."""
+
+    name: str
+    type: JointType
+    link: str
+    coordinates: tuple[int, ...]
+    speeds: tuple[int, ...]
+    actuated: bool
+    drives: tuple[Drive, ...] = ()
+    limits: tuple[float, float] | None = None
+    initial: tuple[float, ...] = ()
+
+    @property
+    def elastic(self) -> bool:
+        """Has a spring and no actuator."""
+        return not self.actuated and any(drive.stiffness for drive in self.drives)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link of the file, at a constant placement on one of the tree's bodies (`body` None: on the ground)."""
+
+    name: str
+    parent: str
+    joint: Joint
+    mass: float
+    com: Three  # link axes, from the link's origin
+    inertia: tuple[Three, Three, Three]  # about the mass centre, link axes
+    end: Placement  # the papers' end frame (i + 1) in the link's
+    points: dict[str, Three] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Bodies, parents first, and where each link sits: link name → (body or None, its placement there)."""
+
+    bodies: tuple[Body, ...]
+    seats: dict[str, tuple[int | None, Placement]]
+
+
+@dataclass(frozen=True)
+class Wrench:
+    """A constant wrench on a link."""
+
+    link: str
+    wrench: Six  # [n; f] at the link's origin, n without the force's moment
+    at: Three
+    axes: str  # link or base
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A robot, as read; `name`, `nq`, `nv`, `joints`, `q0` and `gravity` are what callers need."""
+
+    name: str
+    about: str
+    gravity: Three
+    links: tuple[Link, ...]
+    tree: Tree  # links on fixed joints merged into their parents
+    parts: Tree  # every link a body of its own: for reactions
+    q0: tuple[float, ...]
+    nv: int
+    wrenches: tuple[Wrench, ...] = ()
+    warnings: tuple[str, ...] = ()
+    document: Document | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def nq(self) -> int:
+        return len(self.q0)
+
+    @property
+    def moving(self) -> tuple[Joint, ...]:
+        """The joints that move, in the file's order."""
+        return tuple(link.joint for link in self.links if link.joint.type.nv)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints that move, in the file's order."""
+        return tuple(joint.name for joint in self.moving)
+
+    def joint(self, name: str) -> Joint:
+        return next(link.joint for link in self.links if link.joint.name == name)
+
+    def link(self, name: str) -> Link:
+        return next(link for link in self.links if link.name == name)

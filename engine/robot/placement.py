@@ -1,0 +1,115 @@
+"""Constant placements of one frame in another, from elementary turns and shifts.
+
+A placement remembers its turns, so that the recursion can apply them one by one: a turn about an axis costs less than
+a matrix, and a right angle costs nothing, because its cosine and sine are snapped to 0 and ±1 (cos 90° is 6e-17 in
+floating point, which would keep dozens of dead products alive).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+X, Y, Z = 0, 1, 2
+TURN_PLANES = ((Y, Z), (Z, X), (X, Y))  # a turn about x takes y towards z, and so on
+Factor = tuple[int, int, float, float]  # a plane turn: axis i towards axis j, cosine, sine
+_TINY = 1e-15
+
+
+def snapped(angle: float) -> tuple[float, float]:
+    """Cosine and sine, with right angles exact."""
+    c, s = math.cos(angle), math.sin(angle)
+    c, s = (0.0 if abs(v) < _TINY else math.copysign(1.0, v) if abs(abs(v) - 1.0) < _TINY else v for v in (c, s))
+    return (c, 0.0) if abs(c) == 1.0 and abs(s) < _TINY else (0.0, s) if abs(s) == 1.0 and abs(c) < _TINY else (c, s)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Turns (axis, angle), the first outermost, and the origin in the outer frame's axes."""
+
+    turns: tuple[tuple[int, float], ...] = ()
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def then(self, inner: Placement) -> Placement:
+        """`inner` seen from the outer frame of this one."""
+        shift = self.rotation() @ np.array(inner.origin) + np.array(self.origin)
+        return Placement(_joined(self.turns, inner.turns), (float(shift[0]), float(shift[1]), float(shift[2])))
+
+    def turn(self, axis: int, angle: float) -> Placement:
+        return self.then(Placement(turns=((axis, float(angle)),))) if angle else self
+
+    def shift(self, x: float, y: float, z: float) -> Placement:
+        return self.then(Placement(origin=(float(x), float(y), float(z))))
+
+    def rotation(self) -> np.ndarray:
+        """3 × 3, inner axes → outer axes."""
+        R = np.eye(3)
+        for axis, angle in self.turns:
+            R = R @ turn_matrix(axis, angle)
+        return R
+
+    def matrix(self) -> np.ndarray:
+        """4 × 4."""
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = self.rotation(), self.origin
+        return T
+
+    def inverse(self) -> Placement:
+        back = Placement(tuple((axis, -angle) for axis, angle in reversed(self.turns)))
+        return back.shift(*(-x for x in self.origin))
+
+    def factors(self) -> tuple[Factor, ...]:
+        """The rotation as plane turns for the recursion; at most three of them."""
+        turns = self.turns if len(self.turns) <= 3 else zxz(self.rotation())
+        return tuple((*TURN_PLANES[axis], *snapped(angle)) for axis, angle in turns)
+
+
+def turn_matrix(axis: int, angle: float) -> np.ndarray:
+    c, s = snapped(angle)
+    i, j = TURN_PLANES[axis]
+    R = np.eye(3)
+    R[i, i], R[i, j], R[j, i], R[j, j] = c, -s, s, c
+    return R
+
+
+def _joined(first: tuple[tuple[int, float], ...], second: tuple[tuple[int, float], ...]):
+    """One list of turns; neighbours about the same axis become one, and a turn by nothing none."""
+    turns = list(first)
+    for axis, angle in second:
+        if turns and turns[-1][0] == axis:
+            angle += turns.pop()[1]
+        if angle:
+            turns.append((axis, angle))
+    return tuple(turns)
+
+
+def zxz(R: np.ndarray) -> tuple[tuple[int, float], ...]:
+    """Turns about z, x, z that make R."""
+    s = math.hypot(R[0, 2], R[1, 2])
+    if s < _TINY:
+        first, last = math.atan2(R[1, 0], R[0, 0]), 0.0
+        if R[2, 2] < 0:
+            s, first = 0.0, math.atan2(R[1, 0], R[0, 0])
+    else:
+        first, last = math.atan2(R[0, 2], -R[1, 2]), math.atan2(R[2, 0], R[2, 1])
+    return _joined((), ((Z, first), (X, math.atan2(s, R[2, 2])), (Z, last)))
+
+
+def pointing(axis: tuple[float, float, float]) -> Placement:
+    """A frame whose z is `axis` and which is the outer frame itself where `axis` is its z."""
+    x, y, z = axis
+    if x == 0.0 and y == 0.0:
+        return Placement() if z > 0 else Placement(((X, math.pi),))
+    if y == 0.0 and z == 0.0:
+        return Placement(((Y, math.copysign(math.pi / 2, x)),))
+    if x == 0.0 and z == 0.0:
+        return Placement(((X, -math.copysign(math.pi / 2, y)),))
+    return Placement(((Z, math.atan2(y, x)), (Y, math.atan2(math.hypot(x, y), z))))
+
+
+def from_rpy(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> Placement:
+    """URDF's order: Rz(yaw) Ry(pitch) Rx(roll)."""
+    turns = tuple((axis, angle) for axis, angle in ((Z, rpy[2]), (Y, rpy[1]), (X, rpy[0])) if angle)
+    return Placement(turns, (float(xyz[0]), float(xyz[1]), float(xyz[2])))

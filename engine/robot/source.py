@@ -1,0 +1,464 @@
+"""Plain data from YAML text, with the place of every key and value, so that each error can point at its line.
+
+PyYAML does the scanning; its events are put together here, because its loader reads `1e-3` as text and `yes` as
+true (YAML 1.1), keeps the last of two equal keys without a word and forgets where things stood. Numbers and words
+follow the YAML 1.2 core schema.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from denoc.errors import InputError, Place, did_you_mean
+
+Keys = tuple[str | int, ...]  # the way to a node, such as ("links", 0, "joint", "type")
+Spot = tuple[int, int]  # line and column, from 1
+
+SIZE_LIMIT = 16_000_000  # bytes of text
+DEPTH_LIMIT = 64  # lists and mappings within each other
+NODE_LIMIT = 200_000  # keys and values, aliases counted as what they stand for
+DIGIT_LIMIT = 4300  # Python itself doesn't convert longer integers from and to text
+
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # some builds of PyYAML come without libyaml
+
+_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # what YAML counts as the end of a line
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+_WORDS = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_TAGS = {"tag:yaml.org,2002:" + kind: kind for kind in ("str", "int", "float", "bool", "null", "seq", "map")}
+
+# what PyYAML says, with or without libyaml -> what helps
+_HINTS = {
+    "mapping values are not allowed": "text with `: ` in it needs quotes; entries of one mapping start in one column",
+    "did not find expected key": "entries of one mapping must start in one column, each on its own line",
+    "expected <block end>": "entries of one mapping or list must start in one column, each on its own line",
+    "did not find expected '-' indicator": "entries of one list must start in one column",
+    "while scanning a quoted scalar": "a closing quote is missing",
+    "did not find expected ',' or": "a comma or a closing bracket is missing",
+    "expected ',' or": "a comma or a closing bracket is missing",
+    "could not find expected ':'": "a colon with a space after it is missing",
+}
+
+
+@dataclass
+class Document:
+    """Data read from a file, from text or from a mapping, and where each part of it stands."""
+
+    name: str
+    text: str = ""
+    data: Any = None
+    keys: dict[Keys, Spot] = field(default_factory=dict)  # where each key of a mapping stands
+    values: dict[Keys, Spot] = field(default_factory=dict)  # where each value starts
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return _BREAK.split(self.text)
+
+    def spot(self, line: int, column: int) -> Place:
+        """A place given by its line and column, with the text of the line."""
+        return Place(self.name, line, column, self.lines[line - 1] if line <= len(self.lines) else "")
+
+    def place(self, path: Keys, key: bool = False) -> Place | None:
+        """Where a value, or its key, stands; for one that isn't there, where its nearest known ancestor stands."""
+        tables = (self.keys, self.values) if key else (self.values,)
+        for length in range(len(path), -1, -1):
+            for table in tables:
+                if spot := table.get(tuple(path[:length])):
+                    return self.spot(*spot)
+        return None
+
+    def error(
+        self,
+        path: Keys,
+        message: str,
+        *,
+        key: bool = False,
+        found: str = "",
+        allowed: str = "",
+        hint: str = "",
+    ) -> InputError:
+        """The error for a value, or for its key, with its place."""
+        place = self.place(path, key) or (Place(self.name) if self.name else None)
+        return InputError(message, place=place, key=dotted(path), found=found, allowed=allowed, hint=hint)
+
+
+def dotted(path: Keys) -> str:
+    """A path as users write it: `links[0].joint.type`."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
+
+
+def read(path: Path) -> Document:
+    """The document in a file."""
+    path = Path(path)
+    place = Place(str(path))
+    if path.is_dir():
+        raise InputError("this is a directory, not a file", place=place)
+    try:
+        with path.open("rb") as file:
+            content = file.read(SIZE_LIMIT + 1)  # bounded, whatever the file system says about its size
+    except FileNotFoundError:
+        raise InputError("there is no such file", place=place) from None
+    except (OSError, ValueError) as problem:  # ValueError: a name with a null character
+        raise InputError(
+            f"the file can't be read: {getattr(problem, 'strerror', None) or problem}", place=place
+        ) from None
+    if len(content) > SIZE_LIMIT:
+        raise _too_large(place)
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as problem:
+        line = content.count(b"\n", 0, problem.start) + 1
+        raise InputError(
+            "the file is not text in UTF-8",
+            place=place,
+            found=f"byte 0x{content[problem.start]:02x} on line {line}",
+            hint="save it with the encoding UTF-8",
+        ) from None
+    return parse(text, str(path))
+
+
+def parse(text: str, name: str) -> Document:
+    """The document in a text; `name` stands for the file in messages."""
+    if len(text) > SIZE_LIMIT:
+        raise _too_large(Place(name))
+    document = Document(name, text.removeprefix("\ufeff"))
+    if bad := _UNPRINTABLE.search(document.text):
+        before = _BREAK.split(document.text[: bad.start()])
+        raise InputError(
+            "there is a character that YAML doesn't allow",
+            place=document.spot(len(before), len(before[-1]) + 1),
+            found=f"U+{ord(bad[0]):04X}",
+        )
+    builder = _Builder(document)
+    for event in _events(document):
+        builder.take(event)
+    if builder.empty:
+        raise InputError("the document is empty", place=Place(name))
+    return document
+
+
+def from_mapping(data: Any, name: str = "") -> Document:
+    """The document that a Python mapping stands for: no places, but the same plain data as from text."""
+    document = Document(name)
+    document.data = _plain(document, data, (), [0])
+    return document
+
+
+def resolve(text: str) -> str | int | float | bool | None:
+    """The value of a scalar without quotes, by the YAML 1.2 core schema."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INT.fullmatch(text):
+        return _integer(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)  # inf where it overflows; whoever wants a finite number says so
+    if _NOT_FINITE.fullmatch(text):
+        return float(text.replace(".", ""))
+    return text
+
+
+def _integer(text: str) -> int | str:
+    """The integer, or the text itself when it has more digits than Python prints."""
+    if len(text) > DIGIT_LIMIT:
+        return text
+    try:
+        number = int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+        str(number)
+    except ValueError:  # a hexadecimal number has more decimal digits; the limit itself can be set lower, too
+        return text
+    return number
+
+
+def _too_large(place: Place) -> InputError:
+    return InputError(f"the file is larger than {SIZE_LIMIT // 1_000_000} MB", place=place)
+
+
+def _events(document: Document) -> Iterator[Any]:
+    """PyYAML's events; its errors in our words."""
+    try:
+        yield from yaml.parse(document.text, Loader=LOADER)
+    except yaml.MarkedYAMLError as problem:
+        raise _translated(document, problem) from None
+    except yaml.YAMLError as problem:
+        said = " ".join(str(problem).split())
+        raise InputError(f"this is not valid YAML: {said}", place=Place(document.name)) from None
+    except (ValueError, OverflowError):  # PyYAML without libyaml, on "\U00110000"
+        raise InputError(
+            "this is not valid YAML: an escape sequence stands for no character", place=Place(document.name)
+        ) from None
+
+
+def _translated(document: Document, problem: yaml.MarkedYAMLError) -> InputError:
+    """PyYAML's error as ours."""
+    said = ", ".join(str(part) for part in (problem.context, problem.problem) if part)
+    mark = problem.problem_mark or problem.context_mark
+    if mark is None:
+        return InputError(f"this is not valid YAML: {said}", place=Place(document.name))
+    rest = [line[mark.column * (number == 0) :] for number, line in enumerate(document.lines[mark.line :])]
+    at_end = not any(line.strip() for line in rest)
+    if problem.context_mark and (at_end or "expected ':'" in said):
+        mark = problem.context_mark  # what was opened and never closed, rather than the end of the text
+    place = document.spot(mark.line + 1, mark.column + 1)
+    hint = next((hint for part, hint in _HINTS.items() if part in said), "")
+    if "cannot start any token" in said:
+        first = place.source[mark.column : mark.column + 1]
+        hint = "indent with spaces, not tabs" if first == "\t" else f"text that starts with {first} needs quotes"
+    return InputError(f"this is not valid YAML: {said}", place=place, hint=hint)
+
+
+class _Anchored(NamedTuple):
+    """A finished node that aliases may stand for."""
+
+    data: Any
+    path: Keys
+    size: int  # nodes in it, itself included
+    height: int  # lists and mappings within each other
+
+
+@dataclass
+class _Open:
+    """A list or mapping whose end hasn't come yet."""
+
+    data: dict[str, Any] | list[Any]
+    path: Keys
+    anchor: str | None
+    before: int  # nodes of the document before this one
+    height: int = 1
+    key: str | None = None  # of a mapping: the key that waits for its value
+
+
+class _Builder:
+    """Fills a document from events; the open lists and mappings are a stack, so depth costs no recursion."""
+
+    def __init__(self, document: Document):
+        self.document = document
+        self.stack: list[_Open] = []
+        self.anchors: dict[str, _Anchored | None] = {}  # None while the anchored node is still open
+        self.count = 0
+        self.documents = 0
+        self.empty = True
+
+    def take(self, event: Any) -> None:
+        top = self.stack[-1] if self.stack else None
+        if isinstance(event, yaml.DocumentStartEvent):
+            self.documents += 1
+            if self.documents > 1:
+                raise self.error(event, "a second document starts here", hint="one file holds one document")
+        elif isinstance(event, yaml.SequenceEndEvent | yaml.MappingEndEvent):
+            self.close()
+        elif isinstance(event, yaml.NodeEvent):
+            if top and isinstance(top.data, dict) and top.key is None:
+                self.key(top, event)
+            elif isinstance(event, yaml.AliasEvent):
+                self.alias(event)
+            elif isinstance(event, yaml.ScalarEvent):
+                self.scalar(event)
+            else:
+                self.open(event)
+
+    def error(self, event: Any, message: str, *, found: str = "", allowed: str = "", hint: str = "") -> InputError:
+        place = self.document.spot(*_spot(event))
+        return InputError(message, place=place, key=dotted(self.path()), found=found, allowed=allowed, hint=hint)
+
+    def path(self) -> Keys:
+        """The way to the node that comes next."""
+        if not self.stack:
+            return ()
+        top = self.stack[-1]
+        if isinstance(top.data, list):
+            return (*top.path, len(top.data))
+        return top.path if top.key is None else (*top.path, top.key)
+
+    def add(self, event: Any, value: Any) -> Keys:
+        """The path of a value, now part of what is open."""
+        path = self.path()
+        self.document.values[path] = _spot(event)
+        if not self.stack:
+            self.document.data = value
+            self.empty = False
+            return path
+        top = self.stack[-1]
+        if isinstance(top.data, list):
+            top.data.append(value)
+        elif top.key is not None:
+            top.data[top.key] = value
+            top.key = None
+        return path
+
+    def counted(self, event: Any, nodes: int) -> None:
+        self.count += nodes
+        if self.count > NODE_LIMIT:
+            raise self.error(event, f"there are more than {NODE_LIMIT:,} values, what aliases stand for included")
+
+    def checked_depth(self, event: Any, height: int) -> None:
+        if len(self.stack) + height > DEPTH_LIMIT:
+            raise self.error(event, f"lists and mappings are nested deeper than {DEPTH_LIMIT} levels")
+
+    def open(self, event: Any) -> None:
+        self.checked_depth(event, 1)
+        before = self.count
+        self.counted(event, 1)
+        kind = "seq" if isinstance(event, yaml.SequenceStartEvent) else "map"
+        if self.tag(event) not in (None, kind):
+            raise self.error(event, f"the tag doesn't fit a {'list' if kind == 'seq' else 'mapping'}", found=event.tag)
+        data: dict[str, Any] | list[Any] = [] if kind == "seq" else {}
+        path = self.add(event, data)
+        self.stack.append(_Open(data, path, event.anchor, before))
+        if event.anchor:
+            self.anchors[event.anchor] = None
+
+    def close(self) -> None:
+        done = self.stack.pop()
+        if self.stack:
+            self.stack[-1].height = max(self.stack[-1].height, done.height + 1)
+        if done.anchor:
+            self.anchors[done.anchor] = _Anchored(done.data, done.path, self.count - done.before, done.height)
+
+    def scalar(self, event: Any) -> None:
+        self.counted(event, 1)
+        value = self.value(event)
+        if not self.stack and event.value == "" and event.implicit[0]:
+            return  # `---` or comments alone: nothing is there
+        path = self.add(event, value)
+        if event.anchor:
+            self.anchors[event.anchor] = _Anchored(value, path, 1, 0)
+
+    def key(self, top: _Open, event: Any) -> None:
+        """Nothing; the key waits in `top` for its value."""
+        self.counted(event, 1)
+        if not isinstance(event, yaml.ScalarEvent):
+            what = "alias" if isinstance(event, yaml.AliasEvent) else "list or mapping"
+            raise self.error(event, f"a key must be plain text, not a{'n' * (what == 'alias')} {what}")
+        self.value(event)  # refuses tags and characters as for any value
+        key, plain = event.value, event.implicit[0]
+        if plain and key == "<<":
+            raise self.error(
+                event, "merge keys (`<<`) are not supported", hint="write the entries out, or alias a whole mapping"
+            )
+        if plain and key == "":
+            raise self.error(event, "a key is missing before `:`")
+        path = (*top.path, key)
+        if key in top.data:
+            first, again = self.document.keys[path][0], _spot(event)[0]
+            raise InputError(
+                f"the key stands here twice: on line {first} and on line {again}",
+                place=self.document.spot(*_spot(event)),
+                key=dotted(path),
+            )
+        self.document.keys[path] = _spot(event)
+        top.key = key
+        if event.anchor:
+            self.anchors[event.anchor] = _Anchored(key, path, 1, 0)
+
+    def alias(self, event: Any) -> None:
+        name = event.anchor
+        if name not in self.anchors:
+            raise self.error(
+                event, f"there is no anchor `&{name}` before this alias", hint=did_you_mean(name, [*self.anchors])
+            )
+        anchored = self.anchors[name]
+        if anchored is None:
+            raise self.error(event, f"the alias `*{name}` refers to itself")
+        # sizes are known before anything is copied, so a few lines can't become a billion values
+        self.checked_depth(event, anchored.height)
+        self.counted(event, anchored.size)
+        path = self.path()
+        self.add(event, self.copy(anchored.data, anchored.path, path))
+        if self.stack:
+            self.stack[-1].height = max(self.stack[-1].height, anchored.height + 1)
+
+    def copy(self, data: Any, old: Keys, new: Keys) -> Any:
+        """A copy of anchored data; its parts keep the places where they are written."""
+        if not isinstance(data, dict | list):
+            return data
+        copied: Any = {} if isinstance(data, dict) else [None] * len(data)
+        for step, value in data.items() if isinstance(data, dict) else enumerate(data):
+            before, after = (*old, step), (*new, step)
+            self.document.values[after] = self.document.values[before]
+            if before in self.document.keys:
+                self.document.keys[after] = self.document.keys[before]
+            copied[step] = self.copy(value, before, after)
+        return copied
+
+    def tag(self, event: Any) -> str | None:
+        """The short name of an explicit tag."""
+        if event.tag is not None and event.tag not in _TAGS:
+            allowed = ", ".join(f"!!{kind}" for kind in _TAGS.values())
+            raise self.error(event, "this tag is not supported", found=event.tag, allowed=allowed)
+        return _TAGS[event.tag] if event.tag is not None else None
+
+    def value(self, event: Any) -> Any:
+        """The value of a scalar."""
+        text, tag = event.value, self.tag(event)
+        if _SURROGATE.search(text):  # from an escape such as "\ud800"; PyYAML without libyaml lets it pass
+            raise self.error(event, "an escape sequence stands for no character")
+        if tag is None:
+            return resolve(text) if event.implicit[0] else text
+        if tag == "str":
+            return text
+        value = resolve(text)
+        if tag == "float" and type(value) is int:
+            try:
+                return float(value)
+            except OverflowError:
+                return math.inf if value > 0 else -math.inf
+        if tag != {int: "int", float: "float", bool: "bool", type(None): "null"}.get(type(value)):
+            raise self.error(event, f"the value doesn't fit its tag !!{tag}", found=text[:40])
+        return value
+
+
+def _spot(event: Any) -> Spot:
+    """Line and column where an event starts, from 1."""
+    return event.start_mark.line + 1, event.start_mark.column + 1
+
+
+def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
+    """Dicts, lists and scalars only, copied from what users hand over: tuples, NumPy arrays and numbers, paths."""
+    count[0] += 1
+    if count[0] > NODE_LIMIT:
+        raise document.error(path, f"there are more than {NODE_LIMIT:,} values")
+    if len(path) > DEPTH_LIMIT:
+        raise document.error((), f"lists and mappings are nested deeper than {DEPTH_LIMIT} levels")
+    if hasattr(value, "tolist"):  # NumPy
+        value = value.tolist()
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise document.error(path, "a key must be text", found=f"a key of type {type(key).__name__}")
+        return {str(key): _plain(document, part, (*path, str(key)), count) for key, part in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        return [_plain(document, part, (*path, number), count) for number, part in enumerate(value)]
+    raise document.error(
+        path,
+        "a value of this type means nothing here",
+        found=type(value).__name__,
+        allowed="mappings, lists, text, numbers, true, false and None",
+    )

@@ -1,0 +1,76 @@
+"""Events: the instants at which a function of the state runs out of its positive range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from denoc.simulate.integrate import Stepper
+
+Event = Callable[[float, np.ndarray], float]
+
+
+def crossing(g: Callable[[float], float], t0: float, g0: float, t1: float, g1: float, tolerance: float = 0.0) -> float:
+    """The instant just behind a change of sign of g between t0 and t1, where g has its new sign already.
+
+    Just one of g0 = g(t0) and g1 = g(t1) must be positive; zero counts as not positive. The change is closer
+    before the returned instant than `tolerance`, or than the spacing of floats. Of several changes it is one of them.
+
+    Interpolate, truncate and project: regula falsi for speed, pulled towards the middle so that it never takes more
+    than one evaluation above bisection (Oliveira and Takahashi, ACM Trans. Math. Software 47 (2021) 5).
+    """
+    a, fa, b, fb = t0, g0, t1, g1
+    tolerance = max(tolerance, 2 * math.ulp(max(abs(a), abs(b))))
+    pull = 0.2 / (b - a)
+    reach = tolerance / 2 * 2.0 ** (math.ceil(math.log2(max((b - a) / tolerance, 1.0))) + 1)
+    while b - a > tolerance:
+        middle = a + (b - a) / 2
+        t = a + (b - a) * (fa / (fa - fb)) if math.isfinite(fa - fb) else middle
+        inwards = math.copysign(1.0, middle - t)
+        t = t + inwards * pull * (b - a) ** 2 if pull * (b - a) ** 2 <= abs(middle - t) else middle
+        radius = max(reach - (b - a) / 2, 0.0)
+        if abs(t - middle) > radius:
+            t = middle - inwards * radius
+        if not a < t < b:
+            t = middle
+        ft = g(t)
+        if (ft > 0) == (g0 > 0):
+            a, fa = t, ft
+        else:
+            b, fb = t, ft
+        reach /= 2
+    return b
+
+
+def first_crossing(
+    functions: Sequence[Event], stepper: Stepper, samples: int = 4, tolerance: float = 0.0
+) -> tuple[float, int] | None:
+    """The first event in the stepper's last step and the index of its function, or None.
+
+    A function g(t, y) fires when it goes from positive to zero or below. The instant is the first at which that is
+    seen: a run that goes on from `stepper.between(t)` (at the step's end, from `stepper.y`) starts with g <= 0, so the
+    same event can't fire twice.
+
+    The step is looked at in `samples` equal parts; a function that dips below zero and comes back within one
+    part is missed. The state at the end of the step is the settled one, that the next step starts from.
+    """
+    if not functions or stepper.t == stepper.t_old:
+        return None
+    start, length = stepper.t_old, stepper.t - stepper.t_old
+    t0, y0 = start, stepper.between(start)
+    g0 = [g(t0, y0) for g in functions]
+    for part in range(1, samples + 1):
+        last = part == samples
+        t1 = stepper.t if last else start + length * part / samples
+        y1 = stepper.y if last else stepper.between(t1)
+        g1 = [g(t1, y1) for g in functions]
+        fired = [i for i in range(len(functions)) if g0[i] > 0 and not g1[i] > 0]
+        if fired:
+            return min((_locate(functions[i], stepper, t0, g0[i], t1, g1[i], tolerance), i) for i in fired)
+        t0, g0 = t1, g1
+    return None
+
+
+def _locate(function: Event, stepper: Stepper, t0: float, g0: float, t1: float, g1: float, tolerance: float) -> float:
+    return crossing(lambda t: function(t, stepper.between(t)), t0, g0, t1, g1, tolerance)

@@ -1,0 +1,428 @@
+"""Steppers: they carry y' = f(t, y) from t0 towards t_end, one step at a call, forwards in time.
+
+A stepper takes steps and nothing else: where output rows lie, what an event means and how a failure is told to the
+user is its caller's. Own explicit Runge-Kutta methods and scipy's solvers stand behind the same interface, `Stepper`;
+`METHODS` lists them all.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+from denoc.errors import InputError, did_you_mean
+from denoc.simulate.tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA, Tableau, hermite
+
+Fun = Callable[[float, np.ndarray], np.ndarray]
+
+TOO_SMALL = "the tolerance asks for a step below the spacing of floating-point numbers: the motion may be singular here"
+NOT_FINITE = "the derivative or the state is not a finite number (NaN or infinity), however small the step"
+AT_END = "the end of the integration has been reached already"
+
+# Step control as in scipy, whose steps ours are.
+SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
+LEAST_RTOL = 100 * float(np.finfo(float).eps)
+LEAST_ATOL = 1e-300  # so that a state that is and stays zero has the error 0 and not 0/0
+SLIVER = 1e-9  # a fixed step that ends this close to t_end, relative to its length, ends on it
+
+
+class Stepper(Protocol):
+    """What a simulation needs of an integrator. `t_end` may be moved on between steps, to land on given instants."""
+
+    t: float
+    y: np.ndarray
+    t_old: float  # where the last step began; t before the first
+    t_end: float
+    evaluations: int  # calls of the derivative, all of them
+    accepted: int
+    rejected: int
+
+    def step(self) -> str:
+        """Nothing if a step was taken; else a sentence, why it could not be, and the state stays as it was."""
+        ...
+
+    def between(self, t: float) -> np.ndarray:
+        """The state at an instant within the last step, as it was computed (before it was settled)."""
+        ...
+
+    def settle(self, y: np.ndarray) -> None:
+        """Puts another state in the place of the last step's end, as close to it as its error or so."""
+        ...
+
+
+class RungeKutta:
+    """An explicit Runge-Kutta method: adaptive, or with the fixed step `step`.
+
+    Adaptive steps are exactly those of scipy.integrate.RK45 with the same coefficients (Hairer, Nørsett, Wanner:
+    Solving Ordinary Differential Equations I, sec. II.4). Only the first `measured` components count for their
+    length (None or 0: all); those behind are quadratures that are carried along, such as work.
+    """
+
+    def __init__(
+        self,
+        tableau: Tableau,
+        fun: Fun,
+        t0: float,
+        y0: np.ndarray,
+        t_end: float,
+        *,
+        rtol: float = 1e-8,
+        atol: float = 1e-10,
+        max_step: float = math.inf,
+        first_step: float | None = None,
+        step: float | None = None,
+        measured: int | None = None,
+    ):
+        if tableau.E is None and step is None:
+            raise InputError(
+                f"{tableau.name} has no estimate of its error, so it needs a step", hint="give it a fixed `step`"
+            )
+        self.tableau, self.fun, self.t_end = tableau, fun, float(t_end)
+        self.t = self.t_old = float(t0)
+        self.y = self.y_old = np.array(y0, dtype=float)
+        self.rtol, self.atol, self.max_step = max(rtol, LEAST_RTOL), max(atol, LEAST_ATOL), max_step
+        self.measured = measured or self.y.size
+        self.evaluations = self.accepted = self.rejected = 0
+        self.adaptive = step is None
+        self.P = hermite(tableau.B) if tableau.P is None else tableau.P
+        # the derivative at a step's end is evaluated when it is needed: at once if the error has it, else later
+        self.end_first = self.adaptive and tableau.E is not None and tableau.E[-1] != 0
+        self.end_known = False
+        self.f: np.ndarray | None = None  # derivative at (t, y), the next step's first stage; None: not known yet
+        self.K = np.empty((len(tableau.B) + 1, self.y.size))  # stages of the last step
+        self.trial = np.empty_like(self.K)  # stages of the one under way: a step that fails must not spoil `between`
+        self.Q: np.ndarray | None = None
+        if step is not None:
+            self.h = min(step, max_step)
+        elif first_step is not None:
+            self.h = first_step
+        else:
+            with np.errstate(all="ignore"):
+                self.h = self._first_step()
+
+    def step(self) -> str:
+        if self.t >= self.t_end:
+            return AT_END
+        # a trial step may well run into overflow and is then rejected, so numpy keeps quiet about it
+        with np.errstate(all="ignore"):
+            return self._adaptive_step() if self.adaptive else self._fixed_step()
+
+    def between(self, t: float) -> np.ndarray:
+        h = self.t - self.t_old
+        if h == 0:
+            return self.y.copy()
+        if self.Q is None:
+            if not self.end_known:
+                self.K[-1] = self._slope()
+                self.end_known = True
+            self.Q = self.K.T.dot(self.P)
+        powers = np.cumprod(np.full(self.P.shape[1], (t - self.t_old) / h))
+        return h * np.dot(self.Q, powers) + self.y_old
+
+    def settle(self, y: np.ndarray) -> None:
+        if not np.array_equal(y, self.y):
+            self.y, self.f = np.array(y, dtype=float), None
+
+    def _derivative(self, t: float, y: np.ndarray) -> np.ndarray:
+        self.evaluations += 1
+        return self.fun(t, y)
+
+    def _slope(self) -> np.ndarray:
+        """The derivative at (t, y), evaluated where it is first asked for."""
+        if self.f is None:
+            self.f = np.array(self._derivative(self.t, self.y), dtype=float)  # a copy: `fun` may use its array again
+        return self.f
+
+    def _try(self, h: float) -> np.ndarray:
+        """The state after a step of length h; fills `trial`."""
+        A, B, C, K, t, y = self.tableau.A, self.tableau.B, self.tableau.C, self.trial, self.t, self.y
+        K[0] = self._slope()
+        for s in range(1, len(B)):
+            K[s] = self._derivative(t + C[s] * h, y + np.dot(K[:s].T, A[s, :s]) * h)
+        y_new = y + h * np.dot(K[:-1].T, B)
+        if self.end_first:
+            K[-1] = self._derivative(t + h, y_new)
+        return y_new
+
+    def _accept(self, t: float, y: np.ndarray) -> None:
+        self.t_old, self.t, self.y_old, self.y = self.t, t, self.y, y
+        self.K, self.trial, self.Q = self.trial, self.K, None
+        self.f, self.end_known = (self.K[-1], True) if self.end_first else (None, False)
+        self.accepted += 1
+
+    def _fixed_step(self) -> str:
+        t = self.t_end if self.t + self.h * (1 + SLIVER) >= self.t_end else self.t + self.h
+        if t <= self.t:
+            return TOO_SMALL
+        y = self._try(t - self.t)
+        if not np.isfinite(y).all():
+            return NOT_FINITE
+        self._accept(t, y)
+        return ""
+
+    def _adaptive_step(self) -> str:
+        exponent = -1 / (self.tableau.error_order + 1)
+        spacing = 10 * (math.nextafter(self.t, math.inf) - self.t)
+        h = self.h
+        if h > self.max_step:
+            h = self.max_step
+        elif h < spacing:
+            h = spacing
+        wanted, most = h, MOST_FACTOR
+        while h >= spacing:
+            cut = self.t + h > self.t_end
+            t = self.t_end if cut else self.t + h
+            h = t - self.t
+            y = self._try(h)
+            error = self._error(h, y)
+            if error < 1:
+                factor = MOST_FACTOR if error == 0 else SAFETY * error**exponent
+                self.h = h * min(most, factor)
+                if cut:  # if the caller moves t_end on, the length that was wanted is still good
+                    self.h = max(self.h, wanted)
+                self._accept(t, y)
+                return ""
+            self.rejected += 1
+            h *= max(LEAST_FACTOR, SAFETY * error**exponent)  # 0.2 for infinity and NaN: max keeps its first
+            wanted, most = h, 1.0
+        return TOO_SMALL if np.isfinite(self.trial[: len(self.tableau.B)]).all() else NOT_FINITE
+
+    def _error(self, h: float, y_new: np.ndarray) -> float:
+        """The estimated error of a trial step, in units of the tolerance; NaN if the step led out of the numbers."""
+        n = self.measured
+        if n < y_new.size and not np.isfinite(y_new[n:]).all():
+            return math.nan
+        scale = self.atol + np.maximum(np.abs(self.y[:n]), np.abs(y_new[:n])) * self.rtol
+        return rms(np.dot(self.trial[:, :n].T, self.tableau.E) * h / scale)
+
+    def _first_step(self) -> float:
+        """A good length for the first step, from the sizes of y, y' and an estimated y'' (Hairer, sec. II.4)."""
+        length, n = self.t_end - self.t, self.measured
+        f0, y0 = self._slope(), self.y
+        if y0.size == 0 or length == 0:
+            return math.inf if y0.size == 0 else 0.0
+        scale = self.atol + np.abs(y0[:n]) * self.rtol
+        d0, d1 = rms(y0[:n] / scale), rms(f0[:n] / scale)
+        if not (math.isfinite(d0) and math.isfinite(d1)):
+            return min(length, self.max_step)
+        h0 = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, length)
+        f1 = self._derivative(self.t + h0, y0 + h0 * f0)
+        d2 = rms((f1[:n] - f0[:n]) / scale) / h0
+        steepest = max(d1, d2)
+        h1 = (0.01 / steepest) ** (1 / (self.tableau.error_order + 1)) if steepest > 1e-15 else max(1e-6, h0 * 1e-3)
+        return min(100 * h0, h1, length, self.max_step)
+
+
+def rms(x: np.ndarray) -> float:
+    """The root of the mean square, with scipy's rounding."""
+    return math.sqrt(x.dot(x)) / x.size**0.5 if x.size else 0.0
+
+
+class Scipy:
+    """One of scipy's solvers by its class name: RK45, DOP853, Radau, BDF or LSODA.
+
+    `rejected` is known for the explicit ones only and 0 for the others, which don't tell. `evaluations` counts those
+    for finite-difference Jacobians too, which scipy's own `nfev` leaves out. After a step that failed, `between` can't
+    be trusted: scipy has used its stages for the attempt.
+    """
+
+    ONE_STEP = ("RK45", "DOP853", "Radau")  # start afresh from (t, y, f) at every step; the others from their history
+    CARRIED = 1e100  # absolute tolerance of quadratures: no error of theirs ever counts
+
+    def __init__(
+        self,
+        kind: str,
+        fun: Fun,
+        t0: float,
+        y0: np.ndarray,
+        t_end: float,
+        *,
+        rtol: float = 1e-8,
+        atol: float = 1e-10,
+        max_step: float = math.inf,
+        measured: int | None = None,
+    ):
+        from scipy import integrate
+
+        self.kind, self.fun, self.t_end, self.max_step = kind, fun, float(t_end), max_step
+        self.make = getattr(integrate, kind)
+        self.t = self.t_old = float(t0)
+        self.y = np.array(y0, dtype=float)
+        n = measured or self.y.size
+        # scipy takes the mean over all components, we over those measured; LSODA takes the largest
+        share = 1.0 if kind == "LSODA" else math.sqrt(n / max(self.y.size, 1))
+        self.rtol = max(rtol * share, LEAST_RTOL)
+        self.atol = np.full(self.y.size, max(atol * share, LEAST_ATOL))
+        self.atol[n:] = self.CARRIED
+        self.evaluations = self.accepted = self.rejected = 0
+        self.finite = True  # all derivatives of the current step
+        self.failure = ""
+        self._restart()
+
+    def step(self) -> str:
+        if self.failure:
+            return self.failure
+        if self.t >= self.t_end:
+            return AT_END
+        self._aim()
+        before, self.finite = self.evaluations, True
+        try:
+            with quiet():
+                self.solver.step()
+        except ValueError:
+            if self.finite:
+                raise
+            self.failure = NOT_FINITE  # scipy's linear algebra refuses NaN and infinity by raising
+            return self.failure
+        if self.solver.status == "failed":
+            self.failure = self._reason() if self.finite else NOT_FINITE
+        elif not np.isfinite(self.solver.y).all():
+            self.failure = NOT_FINITE
+        elif self.solver.t <= self.t:
+            self.failure = TOO_SMALL
+        else:
+            self.t_old, self.t, self.y = self.t, float(self.solver.t), self.solver.y
+            self.behind, self.curve = self.solver, None
+            self.accepted += 1
+            stages = getattr(self.solver, "n_stages", 0)
+            self.rejected += (self.evaluations - before) // stages - 1 if stages else 0
+        return self.failure
+
+    def between(self, t: float) -> np.ndarray:
+        if self.t == self.t_old:
+            return self.y.copy()
+        if self.curve is None:
+            with quiet():
+                self.curve = self.behind.dense_output()
+        return self.curve(t)
+
+    def settle(self, y: np.ndarray) -> None:
+        if np.array_equal(y, self.y):
+            return
+        y = np.array(y, dtype=float)
+        change, self.y = y - self.y, y
+        if self.kind in self.ONE_STEP:
+            self.behind = copy.copy(self.solver)  # the last step as it was, for `between`
+            self.solver.y, self.solver.f = y, self._derivative(self.t, y)
+            return
+        if self.t > self.t_old:
+            self.between(self.t)  # the curve is made of the history that is about to change
+        # A multistep method that starts again starts at order 1. A change within the tolerance, such as a renormalised
+        # quaternion, is no reason to: the whole history is shifted by it, which leaves all differences as they are.
+        if self.solver.t_old is None or np.any(np.abs(change) > self.atol + self.rtol * np.abs(y)):
+            self._restart()
+        elif self.kind == "BDF":
+            self.solver.y, self.solver.D[0] = y, y
+        else:
+            self.solver.y = y
+            self.solver._lsoda_solver._y = y.copy()
+            self.solver._lsoda_solver._integrator.rwork[20 : 20 + y.size] = y  # Nordsieck's array, first column
+
+    def _derivative(self, t: float, y: np.ndarray) -> np.ndarray:
+        self.evaluations += 1
+        dy = np.array(self.fun(t, y), dtype=float)  # a copy: `fun` may use its array again
+        self.finite = self.finite and bool(np.isfinite(dy).all())
+        return dy
+
+    def _restart(self) -> None:
+        """Begins a new scipy solver at (t, y)."""
+        self.finite = True
+        with np.errstate(all="ignore"):
+            self._derivative(self.t, self.y)
+        # scipy's choice of the first step never ends where it meets NaN, so it must not be asked then
+        if not (self.finite and np.isfinite(self.y).all()):
+            self.failure = NOT_FINITE
+            return
+        with quiet():
+            self.solver: Any = self.make(
+                self._derivative, self.t, self.y, self.t_end, rtol=self.rtol, atol=self.atol, max_step=self.max_step
+            )
+        if not hasattr(self, "behind"):
+            self.behind, self.curve = self.solver, None
+
+    def _aim(self) -> None:
+        """Tells scipy's solver of a `t_end` that was moved."""
+        if self.solver.t_bound != self.t_end:
+            self.solver.t_bound, self.solver.status = self.t_end, "running"
+            if self.kind == "LSODA":
+                self.solver._lsoda_solver._integrator.rwork[0] = self.t_end
+
+    def _reason(self) -> str:
+        if self.kind != "LSODA":
+            return TOO_SMALL
+        integrator = self.solver._lsoda_solver._integrator
+        return "LSODA gave up: " + integrator.messages.get(integrator.istate, f"istate {integrator.istate}").rstrip(".")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Nothing of scipy's warnings: what they say comes out as the sentence of a failed step."""
+    from scipy.linalg import LinAlgWarning
+
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.filterwarnings("ignore", message="lsoda: ")
+        warnings.filterwarnings("ignore", category=LinAlgWarning)
+        yield
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the table of integrators."""
+
+    about: str
+    adaptive: bool  # else it needs a fixed step
+    dense: bool  # has dense output of order 4 or more at every step, good enough for output rows and events
+    make: Callable[..., Stepper]
+
+
+def _adaptive(tableau: Tableau, *args: Any, step: float | None, **options: Any) -> Stepper:
+    return RungeKutta(tableau, *args, **options)
+
+
+def _scipy(kind: str, *args: Any, step: float | None, **options: Any) -> Stepper:
+    return Scipy(kind, *args, **options)
+
+
+METHODS = {
+    "rk45": Method("Dormand-Prince 5(4), adaptive; the default", True, True, partial(_adaptive, DORMAND_PRINCE)),
+    "rkck": Method("Cash-Karp 5(4), adaptive, of Numerical Recipes", True, False, partial(_adaptive, CASH_KARP)),
+    "rk4": Method("classical Runge-Kutta of order 4, fixed step", False, False, partial(RungeKutta, RUNGE_KUTTA)),
+    "dop853": Method("Dormand-Prince 8(5,3), adaptive, for tight tolerances", True, True, partial(_scipy, "DOP853")),
+    "radau": Method("implicit Runge-Kutta of order 5, for stiff problems", True, False, partial(_scipy, "Radau")),
+    "bdf": Method("implicit, of order 1 to 5, for stiff problems", True, False, partial(_scipy, "BDF")),
+    "lsoda": Method("Adams or BDF, as the problem turns stiff or not", True, False, partial(_scipy, "LSODA")),
+}
+
+
+def start(
+    method: str,
+    fun: Fun,
+    t0: float,
+    y0: np.ndarray,
+    t_end: float,
+    *,
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    max_step: float = math.inf,
+    step: float | None = None,
+    measured: int | None = None,
+) -> Stepper:
+    """A stepper at (t0, y0) by the name of its method; `step` is for fixed-step methods, the others ignore it."""
+    if method not in METHODS:
+        raise InputError(
+            f"there is no integrator `{method}`",
+            key="method",
+            found=method,
+            allowed=", ".join(METHODS),
+            hint=did_you_mean(method, tuple(METHODS)),
+        )
+    return METHODS[method].make(
+        fun, t0, y0, t_end, rtol=rtol, atol=atol, max_step=max_step, step=step, measured=measured
+    )

@@ -1,0 +1,129 @@
+"""Explicit Runge-Kutta methods as data: a method is a row of numbers, the stepping is in `integrate.py`.
+
+In Hairer's letters, with s stages and step h:
+
+    k_i   = f(t + c_i h, y + h Σ_j a_ij k_j)        i = 1 … s
+    y_new = y + h Σ_i b_i k_i
+    k_s+1 = f(t + h, y_new)                         the first stage of the next step
+    error = h Σ_i e_i k_i                           i = 1 … s+1, the embedded solution minus y_new
+    y(t + θh) = y + h Σ_i k_i Σ_j p_ij θ^j          i = 1 … s+1, dense output
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Tableau:
+    """The coefficients of one method; `E` is None where there is no embedded solution, `P` where no dense output."""
+
+    name: str
+    order: int  # of the solution that is carried on
+    error_order: int  # of the embedded solution, whose error is what the step control sees; 0 without one
+    A: np.ndarray  # (s, s), strictly lower triangular
+    B: np.ndarray  # (s,)
+    C: np.ndarray  # (s,)
+    E: np.ndarray | None  # (s + 1,)
+    P: np.ndarray | None  # (s + 1, degree)
+    about: str
+
+    def __post_init__(self) -> None:
+        for table in (self.A, self.B, self.C, self.E, self.P):
+            if table is not None:
+                table.setflags(write=False)
+
+
+def hermite(B: np.ndarray) -> np.ndarray:
+    """The dense output that any method has: `P` of the cubic through both ends of a step, with their derivatives.
+
+    With Δ = Σ b_i k_i it is  y + h (θ k_1 + θ² (3Δ − 2 k_1 − k_s+1) + θ³ (k_1 + k_s+1 − 2Δ)); its order is 3.
+    """
+    delta = np.append(B, 0.0)
+    first, last = np.eye(len(delta))[[0, -1]]
+    return np.column_stack([first, 3 * delta - 2 * first - last, first + last - 2 * delta])
+
+
+DORMAND_PRINCE = Tableau(
+    name="Dormand-Prince 5(4)",
+    order=5,
+    error_order=4,
+    # J. R. Dormand, P. J. Prince: A family of embedded Runge-Kutta formulae. J. Comp. Appl. Math. 6 (1980) 19-26.
+    C=np.array([0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1]),
+    A=np.array(
+        [
+            [0, 0, 0, 0, 0, 0],
+            [1 / 5, 0, 0, 0, 0, 0],
+            [3 / 40, 9 / 40, 0, 0, 0, 0],
+            [44 / 45, -56 / 15, 32 / 9, 0, 0, 0],
+            [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0, 0],
+            [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0],
+        ]
+    ),
+    B=np.array([35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84]),
+    E=np.array([-71 / 57600, 0, 71 / 16695, -71 / 1920, 17253 / 339200, -22 / 525, 1 / 40]),
+    # L. F. Shampine: Some practical Runge-Kutta formulas. Math. Comp. 46 (1986) 135-150, with his best c_6; order 4.
+    P=np.array(
+        [
+            [1, -8048581381 / 2820520608, 8663915743 / 2820520608, -12715105075 / 11282082432],
+            [0, 0, 0, 0],
+            [0, 131558114200 / 32700410799, -68118460800 / 10900136933, 87487479700 / 32700410799],
+            [0, -1754552775 / 470086768, 14199869525 / 1410260304, -10690763975 / 1880347072],
+            [0, 127303824393 / 49829197408, -318862633887 / 49829197408, 701980252875 / 199316789632],
+            [0, -282668133 / 205662961, 2019193451 / 616988883, -1453857185 / 822651844],
+            [0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423],
+        ]
+    ),
+    about="Dormand and Prince 1980; its last stage is the next step's first",
+)
+
+CASH_KARP = Tableau(
+    name="Cash-Karp 5(4)",
+    order=5,
+    error_order=4,
+    # J. R. Cash, A. H. Karp: A variable order Runge-Kutta method for initial value problems with rapidly varying
+    # right-hand sides. ACM Trans. Math. Software 16 (1990) 201-222.
+    C=np.array([0, 1 / 5, 3 / 10, 3 / 5, 1, 7 / 8]),
+    A=np.array(
+        [
+            [0, 0, 0, 0, 0, 0],
+            [1 / 5, 0, 0, 0, 0, 0],
+            [3 / 40, 9 / 40, 0, 0, 0, 0],
+            [3 / 10, -9 / 10, 6 / 5, 0, 0, 0],
+            [-11 / 54, 5 / 2, -70 / 27, 35 / 27, 0, 0],
+            [1631 / 55296, 175 / 512, 575 / 13824, 44275 / 110592, 253 / 4096, 0],
+        ]
+    ),
+    B=np.array([37 / 378, 0, 250 / 621, 125 / 594, 0, 512 / 1771]),
+    E=np.array(
+        [
+            2825 / 27648 - 37 / 378,
+            0,
+            18575 / 48384 - 250 / 621,
+            13525 / 55296 - 125 / 594,
+            277 / 14336,
+            1 / 4 - 512 / 1771,
+            0,
+        ]
+    ),
+    P=None,
+    about="Cash and Karp 1990; the adaptive routine of Numerical Recipes",
+)
+
+RUNGE_KUTTA = Tableau(
+    name="Runge-Kutta 4",
+    order=4,
+    error_order=0,
+    # W. Kutta: Beitrag zur näherungsweisen Integration totaler Differentialgleichungen. Zeitschrift für Mathematik und
+    # Physik 46 (1901) 435-453.
+    C=np.array([0, 1 / 2, 1 / 2, 1]),
+    A=np.array([[0, 0, 0, 0], [1 / 2, 0, 0, 0], [0, 1 / 2, 0, 0], [0, 0, 1, 0]]),
+    B=np.array([1 / 6, 1 / 3, 1 / 3, 1 / 6]),
+    E=None,
+    P=None,
+    about="Kutta 1901; the classical method, without an estimate of its error",
+)
+
+TABLEAUS = (DORMAND_PRINCE, CASH_KARP, RUNGE_KUTTA)
