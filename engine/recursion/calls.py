@@ -37,7 +37,14 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
     with np.errstate(all="ignore"):
         try:
             qdd, _ = dynamics(
-                robot.tree.bodies, robot.gravity, s.scalars("q"), s.scalars("qd"), s.scalars("tau"), given, on_bodies, loads
+                robot.tree.bodies,
+                robot.gravity,
+                s.scalars("q"),
+                s.scalars("qd"),
+                s.scalars("tau"),
+                given,
+                on_bodies,
+                loads,
             )
         except ZeroDivisionError:
             raise _singular(robot) from None
@@ -75,7 +82,9 @@ def _pattern(robot: Robot, qdd: np.ndarray, tau: np.ndarray) -> list[bool]:
     for k, name in enumerate(columns):
         if motion.shape and motion[k] == force[k]:
             state = "both" if motion[k] else "neither"
-            raise InputError(f"{name}: {state} of acceleration and force given", allowed="exactly one of the two is NaN")
+            raise InputError(
+                f"{name}: {state} of acceleration and force given", allowed="exactly one of the two is NaN"
+            )
     return [bool(x) for x in motion]
 
 

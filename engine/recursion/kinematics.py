@@ -21,23 +21,29 @@ def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
     return link_frames(robot, Samples(robot, q=q), at)
 
 
-def link_frames(robot: Robot, s: Samples, at: str) -> dict[str, np.ndarray]:
+def body_frames(robot: Robot, s: Samples) -> list[np.ndarray]:
+    """4 × 4 of every body of the tree in the base."""
     placed: list[np.ndarray] = []
     q = s.scalars("q")
-    shape = () if s.count is None else (s.count,)
     for body in robot.tree.bodies:
         rotation, origin = placement(body, q)
-        T = np.zeros((*shape, 4, 4))
-        T[..., :3, :3] = _matrix(rotation, shape)
+        T = np.zeros((*s.shape, 4, 4))
+        T[..., :3, :3] = _matrix(rotation, s.shape)
         for r in range(3):
             T[..., r, 3] = origin[r]
         T[..., 3, 3] = 1.0
         placed.append(T if body.parent is None else placed[body.parent] @ T)
+    return placed
+
+
+def link_frames(robot: Robot, s: Samples, at: str) -> dict[str, np.ndarray]:
+    """4 × 4 of every link, or of its end frame, in the base."""
+    placed = body_frames(robot, s)
+    ground = np.broadcast_to(np.eye(4), (*s.shape, 4, 4))
     out = {}
     for link in robot.links:
         body_, seat = robot.tree.seats[link.name]
         where = seat.then(link.end) if at == "end" else seat
-        ground = np.broadcast_to(np.eye(4), (*shape, 4, 4))
         out[link.name] = (ground if body_ is None else placed[body_]) @ where.matrix()
     return out
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..robot.model import Robot
+from ..robot.model import Robot, Three, Tree
 from .scalars import Scalar
 from .sweeps import Load, Wrenches
+
+Applied = tuple[str, Sequence[Scalar], Three, str]  # link, [n; f], the point where f acts (link axes), link or base
 
 
 class Samples:
@@ -25,11 +27,13 @@ class Samples:
             told = ", ".join(f"{name} {x.shape[0]}" for name, x in shaped.items() if x.ndim == 2)
             raise InputError("the arguments have different numbers of samples", found=told)
         self.count: int | None = max(counts, default=0) if counts else None
-        if self.count == 1 and counts == {1}:
-            self.count = 1
         if "q" in shaped:
             shaped["q"] = _unit(robot, shaped["q"])
         self.arrays = shaped
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return () if self.count is None else (self.count,)
 
     def scalars(self, name: str) -> list[Scalar]:
         """The argument as one scalar a column: floats for one sample, arrays for many."""
@@ -47,11 +51,11 @@ class Samples:
 
     def loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
         """External wrenches, the robot file's and the caller's, on the bodies of `tree`."""
-        return _collected(self.robot, self.robot.tree.seats, wrenches, self.count)
+        return on_bodies(self.robot.tree, _all(self.robot, wrenches, self.count))
 
     def part_loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
         """Likewise on the bodies of `parts`."""
-        return _collected(self.robot, self.robot.parts.seats, wrenches, self.count)
+        return on_bodies(self.robot.parts, _all(self.robot, wrenches, self.count))
 
 
 def _checked(name: str, x: Any, size: int, allow_nan: bool) -> np.ndarray:
@@ -61,7 +65,9 @@ def _checked(name: str, x: Any, size: int, allow_nan: bool) -> np.ndarray:
         raise InputError(f"`{name}` is not an array of numbers", found=type(x).__name__) from None
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise InputError(
-            f"`{name}` has the wrong shape", found=str(array.shape), allowed=f"({size},) for one sample, (N, {size}) for N"
+            f"`{name}` has the wrong shape",
+            found=str(array.shape),
+            allowed=f"({size},) for one sample, (N, {size}) for N",
         )
     bad = np.isinf(array) if allow_nan else ~np.isfinite(array)
     if bad.any():
@@ -84,36 +90,36 @@ def _unit(robot: Robot, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def _collected(
-    robot: Robot, seats: Mapping[str, Any], wrenches: Mapping[str, Any] | None, count: int | None
-) -> tuple[Wrenches, list[Load]]:
-    on_bodies: dict[int, list[Scalar]] = {}
+def on_bodies(tree: Tree, applied: Iterable[Applied]) -> tuple[Wrenches, list[Load]]:
+    """Wrenches on links as the recursion takes them: in body axes at body origins, and those in base axes."""
+    wrenches: dict[int, list[Scalar]] = {}
     loads: list[Load] = []
-    for name, six, at, axes in _all(robot, wrenches, count):
-        body, seat = seats[name]
+    for link, six, at, axes in applied:
+        body, seat = tree.seats[link]
         if body is None:
             continue  # on a link fixed to the ground it does nothing
-        R, point = seat.rotation(), seat.rotation() @ np.array(at) + np.array(seat.origin)
+        R = seat.rotation()
+        x, y, z = (float(c) for c in R @ np.array(at) + np.array(seat.origin))
         if axes == "base":
-            loads.append((body, list(six), [float(x) for x in point]))
+            loads.append((body, list(six), [x, y, z]))
             continue
         n, f = _turned(R, six[:3]), _turned(R, six[3:])
-        n = [n[0] + point[1] * f[2] - point[2] * f[1], n[1] + point[2] * f[0] - point[0] * f[2]] + [
-            n[2] + point[0] * f[1] - point[1] * f[0]
-        ]
-        both = n + f
-        on_bodies[body] = [a + b for a, b in zip(on_bodies[body], both)] if body in on_bodies else both
-    return on_bodies, loads
+        moved = [n[0] + y * f[2] - z * f[1], n[1] + z * f[0] - x * f[2], n[2] + x * f[1] - y * f[0], *f]
+        wrenches[body] = [a + b for a, b in zip(wrenches[body], moved)] if body in wrenches else moved
+    return wrenches, loads
 
 
 def _turned(R: np.ndarray, v: Sequence[Scalar]) -> list[Scalar]:
     return [sum(float(R[r, k]) * v[k] for k in range(3)) for r in range(3)]
 
 
-def _all(robot: Robot, wrenches: Mapping[str, Any] | None, count: int | None):
-    """(link, six scalars, point, axes) of every wrench there is."""
-    for wrench in robot.wrenches:
-        yield wrench.link, list(wrench.wrench), wrench.at, wrench.axes
+def constant_wrenches(robot: Robot) -> list[Applied]:
+    """Those of the robot's own file."""
+    return [(wrench.link, list(wrench.wrench), wrench.at, wrench.axes) for wrench in robot.wrenches]
+
+
+def _all(robot: Robot, wrenches: Mapping[str, Any] | None, count: int | None) -> Iterator[Applied]:
+    yield from constant_wrenches(robot)
     links = [link.name for link in robot.links]
     for name, given in (wrenches or {}).items():
         if name not in links:
@@ -125,6 +131,8 @@ def _all(robot: Robot, wrenches: Mapping[str, Any] | None, count: int | None):
             )
         x = _checked(f"wrenches[{name}]", given, 6, False)
         if x.ndim == 2 and x.shape[0] != count:
-            raise InputError(f"`wrenches[{name}]` has the wrong number of samples", found=str(x.shape[0]), allowed=str(count))
+            raise InputError(
+                f"`wrenches[{name}]` has the wrong number of samples", found=str(x.shape[0]), allowed=str(count)
+            )
         six = x.tolist() if x.ndim == 1 else [np.ascontiguousarray(x[:, k]) for k in range(6)]
         yield name, six, (0.0, 0.0, 0.0), "link"

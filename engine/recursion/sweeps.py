@@ -42,7 +42,6 @@ from .spatial import (
     turn_symmetric,
 )
 
-
 Wrenches = Mapping[int, Vector]  # body → [n; f] at its origin, in its axes
 Load = tuple[int, Vector, Vector]  # body, [n; f] in base axes, the point of the body (its axes) where f acts
 

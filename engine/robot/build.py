@@ -9,15 +9,15 @@ from typing import Any, cast
 import numpy as np
 
 from ..errors import InputError, did_you_mean
+from ..files.expression import DIMENSIONS, Quantity
+from ..files.fields import checked
+from ..files.source import Document
 from .conventions import frames_of, initial_of
-from .expression import DIMENSIONS, Quantity
-from .fields import checked
 from .joints import ANGLE, LENGTH, TYPES, JointType
 from .model import Body, Drive, Joint, Link, Robot, Three, Tree, Wrench
 from .placement import Placement
 from .repeat import expanded
 from .schema import LOOP_KEYS, LinkEntry, RobotFile, with_conventions
-from .source import Document
 
 Complain = Callable[..., InputError]  # path in the link, message, … → the error at its place
 
@@ -42,7 +42,9 @@ def build(document: Document) -> Robot:
     if isinstance(data, dict):
         for key in LOOP_KEYS:
             if key in data:
-                raise document.error((key,), "closed loops can't be computed by this version", key=True, allowed="trees")
+                raise document.error(
+                    (key,), "closed loops can't be computed by this version", key=True, allowed="trees"
+                )
     file = cast(RobotFile, checked(RobotFile, document, with_conventions(data), where))
 
     def complain(*path: Any) -> Complain:
@@ -218,7 +220,10 @@ def _drives(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tup
     for key, value in (("friction", friction), ("spring", spring), ("rotor_inertia", joint.rotor_inertia)):
         if value and (not row.nv or row.orientation is not None):
             raise complain(
-                "joint", key, f"a {joint.type} joint can't have it", allowed="joints whose coordinates are angles or lengths"
+                "joint",
+                key,
+                f"a {joint.type} joint can't have it",
+                allowed="joints whose coordinates are angles or lengths",
             )
     turning = row.turning[0] if row.nv else True
     if friction:
@@ -247,7 +252,9 @@ def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float
     for k in (0, 1):
         _fits(limits[k], _KINDS[row.turning[0]]["position"], ("joint", "limits", k), complain)
     if not limits[0] < limits[1]:
-        raise complain("joint", "limits", "the low limit must be below the high one", found=f"{limits[0]:g}, {limits[1]:g}")
+        raise complain(
+            "joint", "limits", "the low limit must be below the high one", found=f"{limits[0]:g}, {limits[1]:g}"
+        )
     return (float(limits[0]), float(limits[1]))
 
 

@@ -64,7 +64,10 @@ def frames_of(joint: JointEntry, row: JointType, complain: Complain) -> Frames:
         for key in ("theta", "r"):
             if getattr(joint, key, 0.0):
                 raise complain(
-                    "joint", key, f"a {joint.type} joint moves where Rz(theta) stands", allowed="0 or absent; `initial: […]`"
+                    "joint",
+                    key,
+                    f"a {joint.type} joint moves where Rz(theta) stands",
+                    allowed="0 or absent; `initial: […]`",
                 )
     return _FRAMES[type(joint)](joint, row, complain)
 
@@ -78,6 +81,10 @@ def initial_of(joint: Any, row: JointType, complain: Complain) -> tuple[tuple[fl
         return joint.initial, ("joint", "initial")
     if joint.initial is not None:
         raise complain(
-            "joint", "initial", f"here the joint's own variable `{variable}` is its initial value", key=True, hint=f"{variable}: …"
+            "joint",
+            "initial",
+            f"here the joint's own variable `{variable}` is its initial value",
+            key=True,
+            hint=f"{variable}: …",
         )
     return (getattr(joint, variable),), ("joint", variable)

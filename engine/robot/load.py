@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..files.library import find
+from ..files.source import parse, read
 from .build import build
-from .library import find
 from .model import Robot
-from .source import parse, read
 
 
 def load(path_or_name: str | Path) -> Robot:

@@ -9,7 +9,7 @@ from .joints import JointType
 from .placement import Factor, Placement
 
 if TYPE_CHECKING:
-    from .source import Document
+    from ..files.source import Document
 
 Three = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]

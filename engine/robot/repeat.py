@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .source import Document
+from ..files.source import Document
 
 MOST_LINKS = 5000
 _COUNTER = re.compile(r"\{k(?:([+-])(\d{1,4}))?\}")

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from .fields import Angle, Angles, FileName, Length, Name, Point, Position, Strict, number, several
+from ..files.fields import Angle, Angles, FileName, Length, Name, Point, Position, Strict, number, several
 from .joints import NAMES
 
 Mass = number("mass", at_least=0.0)

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from denoc.simulate.integrate import Stepper
+
+from .integrate import Stepper
 
 Event = Callable[[float, np.ndarray], float]
 
@@ -17,8 +18,8 @@ def crossing(g: Callable[[float], float], t0: float, g0: float, t1: float, g1: f
     Just one of g0 = g(t0) and g1 = g(t1) must be positive; zero counts as not positive. The change is closer
     before the returned instant than `tolerance`, or than the spacing of floats. Of several changes it is one of them.
 
-    Interpolate, truncate and project: regula falsi for speed, pulled towards the middle so that it never takes more
-    than one evaluation above bisection (Oliveira and Takahashi, ACM Trans. Math. Software 47 (2021) 5).
+    Interpolate, truncate and project: regula falsi for speed, pulled towards the middle so that it never takes
+    more than one or two evaluations above bisection (Oliveira and Takahashi, ACM Trans. Math. Software 47 (2021) 5).
     """
     a, fa, b, fb = t0, g0, t1, g1
     tolerance = max(tolerance, 2 * math.ulp(max(abs(a), abs(b))))
@@ -28,7 +29,8 @@ def crossing(g: Callable[[float], float], t0: float, g0: float, t1: float, g1: f
         middle = a + (b - a) / 2
         t = a + (b - a) * (fa / (fa - fb)) if math.isfinite(fa - fb) else middle
         inwards = math.copysign(1.0, middle - t)
-        t = t + inwards * pull * (b - a) ** 2 if pull * (b - a) ** 2 <= abs(middle - t) else middle
+        nudge = max(pull * (b - a) ** 2, tolerance / 2)  # past the root, so that the bracket closes from its far side
+        t = t + inwards * nudge if nudge <= abs(middle - t) else middle
         radius = max(reach - (b - a) / 2, 0.0)
         if abs(t - middle) > radius:
             t = middle - inwards * radius

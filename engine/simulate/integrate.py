@@ -17,8 +17,9 @@ from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
-from denoc.errors import InputError, did_you_mean
-from denoc.simulate.tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA, Tableau, hermite
+
+from ..errors import InputError, did_you_mean
+from .tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA, Tableau, hermite
 
 Fun = Callable[[float, np.ndarray], np.ndarray]
 
@@ -45,7 +46,7 @@ class Stepper(Protocol):
     rejected: int
 
     def step(self) -> str:
-        """Nothing if a step was taken; else a sentence, why it could not be, and the state stays as it was."""
+        """Nothing if a step was taken; else a sentence, why none could be: the state stays as it was."""
         ...
 
     def between(self, t: float) -> np.ndarray:
@@ -53,7 +54,7 @@ class Stepper(Protocol):
         ...
 
     def settle(self, y: np.ndarray) -> None:
-        """Puts another state in the place of the last step's end, as close to it as its error or so."""
+        """Puts another state in the place of the last step's end: a new array, never `y` itself changed in place."""
         ...
 
 
@@ -91,21 +92,17 @@ class RungeKutta:
         self.measured = measured or self.y.size
         self.evaluations = self.accepted = self.rejected = 0
         self.adaptive = step is None
+        self.E = np.zeros(len(tableau.B) + 1) if tableau.E is None else tableau.E
         self.P = hermite(tableau.B) if tableau.P is None else tableau.P
         # the derivative at a step's end is evaluated when it is needed: at once if the error has it, else later
-        self.end_first = self.adaptive and tableau.E is not None and tableau.E[-1] != 0
+        self.end_first = self.adaptive and self.E[-1] != 0
         self.end_known = False
         self.f: np.ndarray | None = None  # derivative at (t, y), the next step's first stage; None: not known yet
         self.K = np.empty((len(tableau.B) + 1, self.y.size))  # stages of the last step
         self.trial = np.empty_like(self.K)  # stages of the one under way: a step that fails must not spoil `between`
         self.Q: np.ndarray | None = None
-        if step is not None:
-            self.h = min(step, max_step)
-        elif first_step is not None:
-            self.h = first_step
-        else:
-            with np.errstate(all="ignore"):
-                self.h = self._first_step()
+        # the length wanted for the next step; 0: to be chosen by the first one, which knows where it may end
+        self.h = (first_step or 0.0) if step is None else min(step, max_step)
 
     def step(self) -> str:
         if self.t >= self.t_end:
@@ -118,13 +115,14 @@ class RungeKutta:
         h = self.t - self.t_old
         if h == 0:
             return self.y.copy()
-        if self.Q is None:
-            if not self.end_known:
-                self.K[-1] = self._slope()
-                self.end_known = True
-            self.Q = self.K.T.dot(self.P)
-        powers = np.cumprod(np.full(self.P.shape[1], (t - self.t_old) / h))
-        return h * np.dot(self.Q, powers) + self.y_old
+        with np.errstate(all="ignore"):
+            if self.Q is None:
+                if not self.end_known:
+                    self.K[-1] = self._slope()
+                    self.end_known = True
+                self.Q = self.K.T.dot(self.P)
+            powers = np.cumprod(np.full(self.P.shape[1], (t - self.t_old) / h))
+            return h * np.dot(self.Q, powers) + self.y_old
 
     def settle(self, y: np.ndarray) -> None:
         if not np.array_equal(y, self.y):
@@ -168,6 +166,8 @@ class RungeKutta:
         return ""
 
     def _adaptive_step(self) -> str:
+        if self.h == 0:
+            self.h = self._first_step()
         exponent = -1 / (self.tableau.error_order + 1)
         spacing = 10 * (math.nextafter(self.t, math.inf) - self.t)
         h = self.h
@@ -190,6 +190,8 @@ class RungeKutta:
                 self._accept(t, y)
                 return ""
             self.rejected += 1
+            if not math.isfinite(error) and not np.isfinite(self.trial[0]).all():
+                return NOT_FINITE  # where the step begins, so no shorter one can help
             h *= max(LEAST_FACTOR, SAFETY * error**exponent)  # 0.2 for infinity and NaN: max keeps its first
             wanted, most = h, 1.0
         return TOO_SMALL if np.isfinite(self.trial[: len(self.tableau.B)]).all() else NOT_FINITE
@@ -200,14 +202,14 @@ class RungeKutta:
         if n < y_new.size and not np.isfinite(y_new[n:]).all():
             return math.nan
         scale = self.atol + np.maximum(np.abs(self.y[:n]), np.abs(y_new[:n])) * self.rtol
-        return rms(np.dot(self.trial[:, :n].T, self.tableau.E) * h / scale)
+        return rms(np.dot(self.trial[:, :n].T, self.E) * h / scale)
 
     def _first_step(self) -> float:
         """A good length for the first step, from the sizes of y, y' and an estimated y'' (Hairer, sec. II.4)."""
         length, n = self.t_end - self.t, self.measured
         f0, y0 = self._slope(), self.y
-        if y0.size == 0 or length == 0:
-            return math.inf if y0.size == 0 else 0.0
+        if y0.size == 0:
+            return math.inf
         scale = self.atol + np.abs(y0[:n]) * self.rtol
         d0, d1 = rms(y0[:n] / scale), rms(f0[:n] / scale)
         if not (math.isfinite(d0) and math.isfinite(d1)):
@@ -264,35 +266,25 @@ class Scipy:
         self.evaluations = self.accepted = self.rejected = 0
         self.finite = True  # all derivatives of the current step
         self.failure = ""
-        self._restart()
+        self.solver: Any = None  # None: to be made at (t, y) by the next step, which knows where it may end
+        self.behind: Any = None  # the solver as it was at the end of the last step
+        self.curve: Any = None  # its dense output, made when it is asked for
 
     def step(self) -> str:
         if self.failure:
             return self.failure
         if self.t >= self.t_end:
             return AT_END
-        self._aim()
-        before, self.finite = self.evaluations, True
+        self.finite = True
         try:
             with quiet():
-                self.solver.step()
+                self.failure = self._step()
         except ValueError:
             if self.finite:
                 raise
             self.failure = NOT_FINITE  # scipy's linear algebra refuses NaN and infinity by raising
-            return self.failure
-        if self.solver.status == "failed":
-            self.failure = self._reason() if self.finite else NOT_FINITE
-        elif not np.isfinite(self.solver.y).all():
+        if self.failure and not self.finite:
             self.failure = NOT_FINITE
-        elif self.solver.t <= self.t:
-            self.failure = TOO_SMALL
-        else:
-            self.t_old, self.t, self.y = self.t, float(self.solver.t), self.solver.y
-            self.behind, self.curve = self.solver, None
-            self.accepted += 1
-            stages = getattr(self.solver, "n_stages", 0)
-            self.rejected += (self.evaluations - before) // stages - 1 if stages else 0
         return self.failure
 
     def between(self, t: float) -> np.ndarray:
@@ -308,16 +300,17 @@ class Scipy:
             return
         y = np.array(y, dtype=float)
         change, self.y = y - self.y, y
+        if self.solver is None:
+            return
         if self.kind in self.ONE_STEP:
             self.behind = copy.copy(self.solver)  # the last step as it was, for `between`
             self.solver.y, self.solver.f = y, self._derivative(self.t, y)
             return
-        if self.t > self.t_old:
-            self.between(self.t)  # the curve is made of the history that is about to change
+        self.between(self.t)  # makes the curve, while its history is as it was
         # A multistep method that starts again starts at order 1. A change within the tolerance, such as a renormalised
         # quaternion, is no reason to: the whole history is shifted by it, which leaves all differences as they are.
-        if self.solver.t_old is None or np.any(np.abs(change) > self.atol + self.rtol * np.abs(y)):
-            self._restart()
+        if np.any(np.abs(change) > self.atol + self.rtol * np.abs(y)):
+            self.solver = None
         elif self.kind == "BDF":
             self.solver.y, self.solver.D[0] = y, y
         else:
@@ -331,28 +324,33 @@ class Scipy:
         self.finite = self.finite and bool(np.isfinite(dy).all())
         return dy
 
-    def _restart(self) -> None:
-        """Begins a new scipy solver at (t, y)."""
-        self.finite = True
-        with np.errstate(all="ignore"):
+    def _step(self) -> str:
+        if self.solver is None:
             self._derivative(self.t, self.y)
-        # scipy's choice of the first step never ends where it meets NaN, so it must not be asked then
-        if not (self.finite and np.isfinite(self.y).all()):
-            self.failure = NOT_FINITE
-            return
-        with quiet():
-            self.solver: Any = self.make(
+            # scipy's choice of the first step never ends where it meets NaN, so it must not be asked then
+            if not (self.finite and np.isfinite(self.y).all()):
+                return NOT_FINITE
+            self.solver = self.make(
                 self._derivative, self.t, self.y, self.t_end, rtol=self.rtol, atol=self.atol, max_step=self.max_step
             )
-        if not hasattr(self, "behind"):
-            self.behind, self.curve = self.solver, None
-
-    def _aim(self) -> None:
-        """Tells scipy's solver of a `t_end` that was moved."""
-        if self.solver.t_bound != self.t_end:
-            self.solver.t_bound, self.solver.status = self.t_end, "running"
+        solver, before = self.solver, self.evaluations
+        if solver.t_bound != self.t_end:
+            solver.t_bound, solver.status = self.t_end, "running"
             if self.kind == "LSODA":
-                self.solver._lsoda_solver._integrator.rwork[0] = self.t_end
+                solver._lsoda_solver._integrator.rwork[0] = self.t_end
+        solver.step()
+        if solver.status == "failed":
+            return self._reason()
+        if not np.isfinite(solver.y).all():
+            return NOT_FINITE
+        if solver.t <= self.t:
+            return TOO_SMALL
+        self.t_old, self.t, self.y = self.t, float(solver.t), solver.y
+        self.behind, self.curve = solver, None
+        self.accepted += 1
+        attempts = (self.evaluations - before) // getattr(solver, "n_stages", math.inf)
+        self.rejected += max(int(attempts) - 1, 0)
+        return ""
 
     def _reason(self) -> str:
         if self.kind != "LSODA":

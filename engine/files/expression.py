@@ -19,7 +19,7 @@ from collections.abc import Callable
 from numbers import Real
 from typing import NamedTuple
 
-from denoc.errors import did_you_mean
+from ..errors import did_you_mean
 
 Dimension = tuple[int, int, int, int]  # exponents of m, kg, s, rad
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
-from denoc.errors import InputError, Place, did_you_mean
+
+from ..errors import InputError, Place, did_you_mean
 
 Keys = tuple[str | int, ...]  # the way to a node, such as ("links", 0, "joint", "type")
 Spot = tuple[int, int]  # line and column, from 1
@@ -100,26 +101,24 @@ class Document:
 
 
 def dotted(path: Keys) -> str:
-    """A path as users write it: `links[0].joint.type`."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    """A path as users write it, for messages: `links[0].joint.type`; of a monstrous key its beginning."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step[:100]}" for step in path)
     return text.removeprefix(".")
 
 
 def read(path: Path) -> Document:
     """The document in a file."""
-    path = Path(path)
     place = Place(str(path))
-    if path.is_dir():
-        raise InputError("this is a directory, not a file", place=place)
     try:
+        if path.is_dir():  # asked first, for Windows answers "permission denied" when a directory is opened
+            raise InputError("this is a directory, not a file", place=place)
         with path.open("rb") as file:
             content = file.read(SIZE_LIMIT + 1)  # bounded, whatever the file system says about its size
     except FileNotFoundError:
         raise InputError("there is no such file", place=place) from None
     except (OSError, ValueError) as problem:  # ValueError: a name with a null character
-        raise InputError(
-            f"the file can't be read: {getattr(problem, 'strerror', None) or problem}", place=place
-        ) from None
+        why = getattr(problem, "strerror", None) or str(problem)
+        raise InputError(f"the file can't be read: {why}", place=place) from None
     if len(content) > SIZE_LIMIT:
         raise _too_large(place)
     try:
@@ -318,7 +317,9 @@ class _Builder:
         self.counted(event, 1)
         kind = "seq" if isinstance(event, yaml.SequenceStartEvent) else "map"
         if self.tag(event) not in (None, kind):
-            raise self.error(event, f"the tag doesn't fit a {'list' if kind == 'seq' else 'mapping'}", found=event.tag)
+            raise self.error(
+                event, f"the tag doesn't fit a {'list' if kind == 'seq' else 'mapping'}", found=event.tag[:60]
+            )
         data: dict[str, Any] | list[Any] = [] if kind == "seq" else {}
         path = self.add(event, data)
         self.stack.append(_Open(data, path, event.anchor, before))
@@ -371,9 +372,8 @@ class _Builder:
     def alias(self, event: Any) -> None:
         name = event.anchor
         if name not in self.anchors:
-            raise self.error(
-                event, f"there is no anchor `&{name}` before this alias", hint=did_you_mean(name, [*self.anchors])
-            )
+            hint = did_you_mean(name[:60], [*self.anchors])
+            raise self.error(event, f"there is no anchor `&{name[:60]}` before this alias", hint=hint)
         anchored = self.anchors[name]
         if anchored is None:
             raise self.error(event, f"the alias `*{name}` refers to itself")
@@ -402,7 +402,7 @@ class _Builder:
         """The short name of an explicit tag."""
         if event.tag is not None and event.tag not in _TAGS:
             allowed = ", ".join(f"!!{kind}" for kind in _TAGS.values())
-            raise self.error(event, "this tag is not supported", found=event.tag, allowed=allowed)
+            raise self.error(event, "this tag is not supported", found=event.tag[:60], allowed=allowed)
         return _TAGS[event.tag] if event.tag is not None else None
 
     def value(self, event: Any) -> Any:

@@ -75,6 +75,31 @@ def several(item: Any, count: int, what: str = "numbers") -> Any:
     return Annotated[tuple[(item,) * count], BeforeValidator(check)]  # type: ignore[valid-type]
 
 
+def one_or_more(kind: str) -> Any:
+    """Type of a field that is a quantity or a list of them, one for each coordinate of a joint."""
+    from pydantic import TypeAdapter
+
+    one: TypeAdapter = TypeAdapter(number(kind))
+
+    def check(value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            return _first_mistake(one, value)
+        if not value:
+            raise PydanticCustomError("count", "an empty list", {"allowed": DIMENSIONS[kind][1]})
+        return tuple(_first_mistake(one, x) for x in value)
+
+    return Annotated[Any, PlainValidator(check), WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]
+
+
+def _first_mistake(adapter: Any, value: Any) -> Any:
+    """The value, or the adapter's own error as if it had been raised by the field."""
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        raise PydanticCustomError(problem["type"], "{message}", {**problem.get("ctx", {}), "message": problem["msg"]})  # type: ignore[arg-type]  # noqa: B904
+
+
 def _name(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
@@ -171,9 +196,9 @@ def _real(loc: tuple, data: Any) -> tuple:
     """Pydantic's path without the tags that it adds for unions and functions."""
     path: list[Any] = []
     for step in loc:
-        if isinstance(data, dict) and step in data:
-            data = data[step]
-        elif isinstance(data, list | tuple) and isinstance(step, int) and step < len(data):
+        if (isinstance(data, dict) and step in data) or (
+            isinstance(data, list | tuple) and isinstance(step, int) and step < len(data)
+        ):
             data = data[step]
         else:
             continue
@@ -236,5 +261,6 @@ __all__ = [
     "Strict",
     "checked",
     "number",
+    "one_or_more",
     "several",
 ]

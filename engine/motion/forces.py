@@ -1,0 +1,190 @@
+"""Force laws: rows of a table.
+
+Those of time alone (`constant`, `harmonic`, `table`, `zero`) are curves; `spring` and `pd` read the joint's state too;
+`computed-torque` commands an acceleration and `feedforward` asks for inverse dynamics, so those two are carried out
+by the simulation, which knows the robot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from ..files.fields import Angle, Position, Strict, number, one_or_more
+from .laws import Duration, one_of
+from .table import Spline, columns
+
+# (t, positions, rates) of one coordinate, and its reference (position, rate) or None → force
+Force = Callable[[float, float, float, tuple[float, float] | None], float]
+
+
+class ForceLaw(Strict):
+    """What all force laws are asked."""
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        """A function for each of a joint's `count` speeds."""
+        raise NotImplementedError(type(self))
+
+    def follows_motion(self) -> bool:
+        """Whether the joint's entry under `motion` is this law's reference."""
+        return False
+
+    def reads_state(self) -> bool:
+        """Whether it needs a coordinate for each speed (Euler parameters have none)."""
+        return False
+
+    def file(self) -> str | None:
+        return None
+
+
+class Zero(ForceLaw):
+    """Nothing."""
+
+    law: Literal["zero"]
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        return [lambda t, q, qd, ref: 0.0] * count
+
+
+class Constant(ForceLaw):
+    """The same at all times."""
+
+    law: Literal["constant"]
+    value: one_or_more("effort")  # type: ignore[valid-type]
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        return [(lambda t, q, qd, ref, x=x: x) for x in spread(self.value, count)]
+
+
+class HarmonicForce(ForceLaw):
+    """offset + amplitude sin(2 pi frequency t + phase)."""
+
+    law: Literal["harmonic"]
+    amplitude: one_or_more("effort")  # type: ignore[valid-type]
+    frequency: number("frequency", above=0.0) | None = None  # type: ignore[valid-type]
+    period: Duration | None = None  # type: ignore[valid-type]
+    phase: Angle = 0.0
+    offset: one_or_more("effort") = 0.0  # type: ignore[valid-type]
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> HarmonicForce:
+        one_of(self, "frequency", "period")
+        return self
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        turn = 2 * np.pi * (self.frequency or 1.0 / self.period)
+
+        def swung(amplitude: float, offset: float) -> Force:
+            return lambda t, q, qd, ref: offset + amplitude * float(np.sin(turn * t + self.phase))
+
+        return [swung(a, b) for a, b in zip(spread(self.amplitude, count), spread(self.offset, count))]
+
+
+class TableForce(ForceLaw):
+    """From columns of a CSV file over its time, joined by a spline; the end values outside."""
+
+    law: Literal["table"]
+    file_: str = Field(alias="file")
+    column: str | None = None
+    columns: list[str] | None = Field(None, min_length=1)
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> TableForce:
+        one_of(self, "column", "columns")
+        return self
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        t, values = columns(folder / self.file_, self.columns or [str(self.column)])
+        splines = [Spline(t, values[:, k]) for k in range(values.shape[1])]
+        return [(lambda t, q, qd, ref, s=s: float(s(t)[0])) for s in splines]
+
+    def file(self) -> str | None:
+        return self.file_
+
+
+class SpringForce(ForceLaw):
+    """-stiffness (q - rest) - damping q̇."""
+
+    law: Literal["spring"]
+    stiffness: number("stiffness", at_least=0.0)  # type: ignore[valid-type]
+    rest: Position = 0.0
+    damping: number("damping", at_least=0.0) = 0.0  # type: ignore[valid-type]
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        return [lambda t, q, qd, ref: -self.stiffness * (q - self.rest) - self.damping * qd] * count
+
+    def reads_state(self) -> bool:
+        return True
+
+
+class ProportionalDerivative(ForceLaw):
+    """kp (reference - q) + kd (its rate - q̇); the reference is `to`, else the joint's entry under `motion`."""
+
+    law: Literal["pd"]
+    kp: number("stiffness", at_least=0.0)  # type: ignore[valid-type]
+    kd: number("damping", at_least=0.0) = 0.0  # type: ignore[valid-type]
+    to: one_or_more("position") | None = None  # type: ignore[valid-type]
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        def pulled(to: float | None) -> Force:
+            def force(t: float, q: float, qd: float, ref: tuple[float, float] | None) -> float:
+                place, rate = ref if to is None and ref is not None else (to or 0.0, 0.0)
+                return self.kp * (place - q) + self.kd * (rate - qd)
+
+            return force
+
+        return [pulled(to) for to in (spread(self.to, count) if self.to is not None else [None] * count)]
+
+    def follows_motion(self) -> bool:
+        return self.to is None
+
+    def reads_state(self) -> bool:
+        return True
+
+
+class ComputedTorque(ForceLaw):
+    """The force that makes the error e of the joint obey ë + kd ė + kp e = 0 along its entry under `motion`."""
+
+    law: Literal["computed-torque"]
+    kp: number("number", at_least=0.0)  # type: ignore[valid-type]
+    kd: number("number", at_least=0.0) = 0.0  # type: ignore[valid-type]
+
+    def follows_motion(self) -> bool:
+        return True
+
+    def reads_state(self) -> bool:
+        return True
+
+
+class Feedforward(ForceLaw):
+    """Inverse dynamics of `motion`, at the integrator's own instants."""
+
+    law: Literal["feedforward"]
+
+    def follows_motion(self) -> bool:
+        return True
+
+
+def spread(value: Any, count: int) -> list[float]:
+    """One number a coordinate."""
+    return [float(x) for x in value] if isinstance(value, tuple) else [float(value)] * count
+
+
+LAWS: dict[str, type[ForceLaw]] = {
+    "zero": Zero,
+    "constant": Constant,
+    "harmonic": HarmonicForce,
+    "table": TableForce,
+    "spring": SpringForce,
+    "pd": ProportionalDerivative,
+    "computed-torque": ComputedTorque,
+    "feedforward": Feedforward,
+}
+AnyForceLaw = Annotated[
+    Zero | Constant | HarmonicForce | TableForce | SpringForce | ProportionalDerivative | ComputedTorque | Feedforward,
+    Field(discriminator="law"),
+]

@@ -1,0 +1,247 @@
+"""Motion laws: rows of a table.  A law is its parameters; its `curves` are functions of time.
+
+A curve takes t (a number or an array) and gives position, rate and acceleration.  `from` is the initial value unless
+the law says otherwise; after `over` a law holds its end value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from ..files.fields import Angle, Strict, number, one_or_more, several
+from . import profiles
+from .table import Spline, columns
+
+Curve = Callable[[Any], tuple[Any, Any, Any]]
+Values = one_or_more("position")
+Duration = number("time", above=0.0)
+
+
+class Turn(Strict):
+    """Of a spherical joint: by `angle` about `axis` (link axes) from the initial orientation."""
+
+    axis: several(number("number"), 3)  # type: ignore[valid-type]
+    angle: Angle
+
+    @field_validator("axis")
+    @classmethod
+    def _has_direction(cls, axis: Any) -> Any:
+        if not float(np.linalg.norm(axis)) > 1e-9:
+            raise PydanticCustomError("axis", "the axis has no direction")
+        return axis
+
+
+class MotionLaw(Strict):
+    """What all motion laws are asked: a curve for each coordinate, and the instants where curves have kinks."""
+
+    positions: ClassVar[tuple[str, ...]] = ()  # the parameters that are positions of the joint
+
+    def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
+        raise NotImplementedError(type(self))
+
+    def kinks(self, t0: float, t1: float) -> list[float]:
+        return []
+
+    def file(self) -> str | None:
+        return None
+
+
+class Profiled(MotionLaw):
+    """From one place to another by a profile of `profiles.py`."""
+
+    positions = ("from_", "to")
+    from_: Values | None = Field(None, alias="from", description="default: the initial value")  # type: ignore[valid-type]
+    to: Annotated[  # type: ignore[valid-type]
+        Annotated[Turn, Tag("turn")] | Annotated[Values, Tag("values")],
+        Discriminator(lambda value: "turn" if isinstance(value, dict | Turn) else "values"),
+    ]
+    over: Duration | None = Field(None, description="default: the whole time")  # type: ignore[valid-type]
+    delay: number("time", at_least=0.0) = 0.0  # type: ignore[valid-type]
+
+    def profile(self, x: Any, over: float) -> profiles.Curve:
+        raise NotImplementedError(type(self))
+
+    def share(self, t0: float, t1: float) -> Curve:
+        """The profile from 0 to 1 as a function of time."""
+        over = self.over or max(t1 - t0 - self.delay, 1e-9)
+        begin = t0 + self.delay
+
+        def curve(t: Any) -> tuple[Any, Any, Any]:
+            x = np.clip((t - begin) / over, 0.0, 1.0)
+            s, rate, second = self.profile(x, over)
+            inside = (t >= begin) & (t <= begin + over)
+            return s, np.where(inside, rate / over, 0.0), np.where(inside, second / over**2, 0.0)
+
+        return curve
+
+    def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
+        low = _spread(self.from_, start)
+        high = _spread(self.to, low)
+        share = self.share(t0, t1)
+
+        def moved(a: float, b: float) -> Curve:
+            def curve(t: Any) -> tuple[Any, Any, Any]:
+                s, rate, second = share(t)
+                return a + (b - a) * s, (b - a) * rate, (b - a) * second
+
+            return curve
+
+        return [moved(a, b) for a, b in zip(low, high)]
+
+    def kinks(self, t0: float, t1: float) -> list[float]:
+        over = self.over or t1 - t0 - self.delay
+        return [t0 + self.delay, t0 + self.delay + over]
+
+
+class Cycloid(Profiled):
+    """The papers' law: x - sin(2 pi x)/(2 pi)."""
+
+    law: Literal["cycloid"]
+
+    def profile(self, x: Any, over: float) -> profiles.Curve:
+        return profiles.cycloid(x)
+
+
+class Polynomial(Profiled):
+    """Of degree 3, 5 or 7, at rest at both ends."""
+
+    law: Literal["polynomial"]
+    degree: Literal[3, 5, 7] = 5
+
+    def profile(self, x: Any, over: float) -> profiles.Curve:
+        return profiles.polynomial(x, self.degree)
+
+
+class Trapezoid(Profiled):
+    """Constant acceleration for `ramp` seconds, constant rate, constant deceleration."""
+
+    law: Literal["trapezoid"]
+    ramp: Duration | None = Field(None, description="default: a quarter of `over`")  # type: ignore[valid-type]
+
+    @model_validator(mode="after")
+    def _ramp_fits(self) -> Trapezoid:
+        if self.ramp and self.over and 2 * self.ramp > self.over:
+            raise PydanticCustomError("ramp", "two ramps take longer than the whole law", {"allowed": "ramp <= over/2"})
+        return self
+
+    def _share_of_ramp(self, over: float) -> float:
+        return min(0.5, (self.ramp or over / 4) / over)
+
+    def profile(self, x: Any, over: float) -> profiles.Curve:
+        return profiles.trapezoid(x, self._share_of_ramp(over))
+
+    def kinks(self, t0: float, t1: float) -> list[float]:
+        begin, end = super().kinks(t0, t1)
+        ramp = self._share_of_ramp(end - begin) * (end - begin)
+        return [begin, begin + ramp, end - ramp, end]
+
+
+class Harmonic(MotionLaw):
+    """offset + amplitude sin(2 pi frequency t + phase)."""
+
+    positions = ("amplitude", "offset")
+    law: Literal["harmonic"]
+    amplitude: Values  # type: ignore[valid-type]
+    frequency: number("frequency", above=0.0) | None = None  # type: ignore[valid-type]
+    period: Duration | None = None  # type: ignore[valid-type]
+    phase: Angle = 0.0
+    offset: Values = 0.0  # type: ignore[valid-type]
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Harmonic:
+        one_of(self, "frequency", "period")
+        return self
+
+    def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
+        turn = 2 * np.pi * (self.frequency or 1.0 / self.period)
+
+        def swung(amplitude: float, offset: float) -> Curve:
+            def curve(t: Any) -> tuple[Any, Any, Any]:
+                s, c = np.sin(turn * t + self.phase), np.cos(turn * t + self.phase)
+                return offset + amplitude * s, amplitude * turn * c, -amplitude * turn**2 * s
+
+            return curve
+
+        return [swung(a, b) for a, b in zip(_spread(self.amplitude, start), _spread(self.offset, start))]
+
+
+class Rate(MotionLaw):
+    """from + rate t."""
+
+    positions = ("from_",)
+    law: Literal["rate"]
+    rate: one_or_more("velocity")  # type: ignore[valid-type]
+    from_: Values | None = Field(None, alias="from")  # type: ignore[valid-type]
+
+    def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
+        def moving(a: float, rate: float) -> Curve:
+            return lambda t: (a + rate * (t - t0), rate + 0.0 * t, 0.0 * t)
+
+        return [moving(a, r) for a, r in zip(_spread(self.from_, start), _spread(self.rate, start))]
+
+
+class Hold(MotionLaw):
+    """Stays at `from`."""
+
+    positions = ("from_",)
+    law: Literal["hold"]
+    from_: Values | None = Field(None, alias="from")  # type: ignore[valid-type]
+
+    def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
+        return [(lambda t, a=a: (a + 0.0 * t, 0.0 * t, 0.0 * t)) for a in _spread(self.from_, start)]
+
+
+class Table(MotionLaw):
+    """Positions from columns of a CSV file over its time, joined by a spline."""
+
+    law: Literal["table"]
+    file_: str = Field(alias="file")
+    column: str | None = None
+    columns: list[str] | None = Field(None, min_length=1)
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Table:
+        one_of(self, "column", "columns")
+        return self
+
+    def names(self) -> list[str]:
+        return self.columns or [str(self.column)]
+
+    def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
+        t, values = columns(folder / self.file_, self.names())
+        return [Spline(t, values[:, k]) for k in range(values.shape[1])]
+
+    def file(self) -> str | None:
+        return self.file_
+
+
+def one_of(law: Strict, first: str, second: str) -> None:
+    if (getattr(law, first) is None) == (getattr(law, second) is None):
+        raise PydanticCustomError("one_of", f"exactly one of `{first}` and `{second}` is needed")
+
+
+def _spread(value: Any, like: Sequence[float]) -> list[float]:
+    """One number for each coordinate: a list as it is, a number for all, nothing as `like`."""
+    if value is None:
+        return [float(x) for x in like]
+    if isinstance(value, tuple):
+        return [float(x) for x in value]
+    return [float(value)] * len(like)
+
+
+LAWS: dict[str, type[MotionLaw]] = {
+    "cycloid": Cycloid,
+    "polynomial": Polynomial,
+    "trapezoid": Trapezoid,
+    "harmonic": Harmonic,
+    "rate": Rate,
+    "hold": Hold,
+    "table": Table,
+}
+AnyMotionLaw = Annotated[Cycloid | Polynomial | Trapezoid | Harmonic | Rate | Hold | Table, Field(discriminator="law")]

@@ -1,0 +1,40 @@
+"""How to get from 0 to 1: s, ds/dx, d²s/dx² on 0 ≤ x ≤ 1, each a row of a table."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Curve = tuple[NDArray, NDArray, NDArray]
+
+# coefficients of s = Σ c_k x^k with as many vanishing derivatives at both ends as the degree allows
+_POLYNOMIALS = {
+    3: (0.0, 0.0, 3.0, -2.0),
+    5: (0.0, 0.0, 0.0, 10.0, -15.0, 6.0),
+    7: (0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0),
+}
+DEGREES = tuple(_POLYNOMIALS)
+
+
+def cycloid(x: NDArray) -> Curve:
+    """Of the overview paper, eq. 22: no acceleration at either end."""
+    turn = 2 * np.pi * x
+    return x - np.sin(turn) / (2 * np.pi), 1.0 - np.cos(turn), 2 * np.pi * np.sin(turn)
+
+
+def polynomial(x: NDArray, degree: int) -> Curve:
+    """Of 3rd, 5th or 7th degree: rate, acceleration, jerk vanish at the ends as far as the degree allows."""
+    s = np.polynomial.Polynomial(_POLYNOMIALS[degree])
+    return s(x), s.deriv(1)(x), s.deriv(2)(x)
+
+
+def trapezoid(x: NDArray, ramp: float) -> Curve:
+    """Constant acceleration for the share `ramp`, constant rate, constant deceleration."""
+    top = 1.0 / (1.0 - ramp)
+    rising, falling = x < ramp, x > 1.0 - ramp
+    left = 1.0 - x
+    s = np.where(
+        rising, top * x**2 / (2 * ramp), np.where(falling, 1.0 - top * left**2 / (2 * ramp), top * (x - ramp / 2))
+    )
+    rate = np.where(rising, top * x / ramp, np.where(falling, top * left / ramp, top))
+    return s, rate, np.where(rising, top / ramp, np.where(falling, -top / ramp, 0.0))

@@ -1,0 +1,71 @@
+"""Motions in time: a joint's coordinates, speeds and accelerations as functions of t."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..motion.laws import Curve
+from ..robot.model import Joint
+
+Sampled = tuple[list[Any], list[Any], list[Any]]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The motion of a joint whose coordinates are one curve each."""
+
+    joint: Joint
+    curves: Sequence[Curve]
+    kinks: tuple[float, ...] = ()
+
+    def at(self, t: Any) -> Sampled:
+        """Coordinates, speeds, accelerations at t, a number or an array."""
+        samples = [curve(t) for curve in self.curves]
+        return [s[0] for s in samples], [s[1] for s in samples], [s[2] for s in samples]
+
+
+@dataclass(frozen=True)
+class Turning:
+    """A spherical joint that turns about one axis, from an initial orientation, by an angle that is a curve."""
+
+    joint: Joint
+    curve: Curve  # of the angle
+    axis: tuple[float, float, float]  # unit, link axes (and so those of the initial orientation)
+    start: tuple[float, ...]  # Euler parameters
+    kinks: tuple[float, ...] = ()
+
+    def at(self, t: Any) -> Sampled:
+        angle, rate, second = self.curve(t)
+        c, s = np.cos(angle / 2), np.sin(angle / 2)
+        turn = [c, *(x * s for x in self.axis)]
+        return product(list(self.start), turn), [x * rate for x in self.axis], [x * second for x in self.axis]
+
+
+@dataclass(frozen=True)
+class Held:
+    """A joint of any type that stays where it is."""
+
+    joint: Joint
+    place: tuple[float, ...]
+    kinks: tuple[float, ...] = ()
+
+    def at(self, t: Any) -> Sampled:
+        nothing = 0.0 * t
+        still = [nothing] * self.joint.type.nv
+        return [x + nothing for x in self.place], still, still
+
+
+def product(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+    """The Euler parameters of turn a, then turn b in a's axes."""
+    a0, a1, a2, a3 = a
+    b0, b1, b2, b3 = b
+    return [
+        a0 * b0 - a1 * b1 - a2 * b2 - a3 * b3,
+        a0 * b1 + a1 * b0 + a2 * b3 - a3 * b2,
+        a0 * b2 + a2 * b0 + a3 * b1 - a1 * b3,
+        a0 * b3 + a3 * b0 + a1 * b2 - a2 * b1,
+    ]
