@@ -107,6 +107,7 @@ DIMENSIONS: dict[str, tuple[tuple[Dimension, ...], str]] = {
     "first_moment": (((1, 1, 0, 0),), "a first moment (kg m)"),
     "pitch": (((1, 0, 0, -1), LENGTH), "a pitch (m/rad, mm/turn)"),
     "position": ((ANGLE, LENGTH), "an angle or a length (rad, deg, m, mm, …)"),
+    "initial": ((ANGLE, LENGTH), "an angle, a length or a plain number"),
     "velocity": ((RATE, SPEED), "a velocity (rad/s, deg/s, rpm, m/s, …)"),
     "effort": ((FORCE, MOMENT, MOMENT_PER_ANGLE), "a force or a moment (N, N m)"),
 }

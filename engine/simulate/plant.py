@@ -95,6 +95,7 @@ class Plant:
         feedforward: Sequence[Motion] = (),
         wrenches: Sequence[TimedWrench] = (),
         smooth: float = 0.0,
+        stops: bool = True,
     ):
         self.robot, self.smooth = robot, smooth
         self.prescribed, self.driven, self.commanded = tuple(prescribed), tuple(driven), tuple(commanded)
@@ -114,16 +115,15 @@ class Plant:
         self.coulomb = {k: d.coulomb for k, d in drives.items() if d.coulomb}
         self.viscous = {k: d.viscous for k, d in drives.items() if d.viscous}
         commanded_speeds = {k for one in self.commanded for k in one.joint.speeds}
-        self.switching = {
-            k: self.coulomb.get(k, 0.0)
-            for joint in self.free
-            for k in joint.speeds
-            if k not in commanded_speeds and (k in self.coulomb or joint.limits)
-        }
         self.stops = {
             joint.speeds[0]: (joint.coordinates[0], *joint.limits)
             for joint in self.free
-            if joint.limits and joint.speeds[0] not in commanded_speeds
+            if stops and joint.limits and joint.speeds[0] not in commanded_speeds
+        }
+        self.switching = {
+            k: self.coulomb.get(k, 0.0)
+            for k in self.cv
+            if k not in commanded_speeds and (k in self.coulomb or k in self.stops)
         }
         self._constant = on_bodies(robot.tree, constant_wrenches(robot))
         self.evaluations = 0

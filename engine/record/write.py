@@ -1,0 +1,78 @@
+"""Files of results: CSV, JSON record, plots; all of them or none."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import DenocError
+from . import plots
+from .columns import Column
+
+
+def csv_text(t: np.ndarray, table: Mapping[str, np.ndarray]) -> str:
+    """Header and rows, 17 significant digits."""
+    names = [name for name in table if name != "t"]
+    rows = np.column_stack([t, *(table[name] for name in names)]).tolist()
+    line = ",".join(["%.17g"] * (1 + len(names)))
+    return "\n".join([",".join(["t", *names]), *(line % tuple(row) for row in rows), ""])
+
+
+def write_result(
+    folder: Path,
+    name: str,
+    t: np.ndarray,
+    table: Mapping[str, np.ndarray],
+    columns: Sequence[Column],
+    record: dict[str, Any],
+    wanted: Sequence[str],
+    form: str = "png",
+) -> list[Path]:
+    """Files in `folder`, which appears, or changes, only when all of them are written."""
+    folder = folder.absolute()
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise DenocError(f"can't write results to {folder}: {error.strerror}") from None
+    try:
+        (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
+        robot = str(record.get("robot", {}).get("name", ""))
+        for stem, figure in plots.figures(name, t, table, columns, wanted, robot).items():
+            plots.save(figure, draft / f"{stem}.{form}")
+        files = sorted([path.name for path in draft.iterdir()] + [f"{name}.json"])
+        text = json.dumps({**record, "files": files}, indent=1, ensure_ascii=False, allow_nan=False)
+        (draft / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        _publish(draft, folder, name, files)
+    except OSError as error:
+        raise DenocError(f"can't write results to {folder}: {error.strerror}") from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return [folder / file for file in files]
+
+
+def _publish(draft: Path, folder: Path, name: str, files: list[str]) -> None:
+    """The draft's files into the folder; files of an earlier run that this one doesn't make go away."""
+    os.chmod(draft, 0o755)  # noqa: S103  a folder of results is readable, unlike a temporary one
+    if not folder.exists():
+        draft.rename(folder)
+        return
+    old = folder / f"{name}.json"
+    before: list[str] = []
+    if old.is_file():
+        try:
+            before = [str(file) for file in json.loads(old.read_text(encoding="utf-8")).get("files", [])]
+        except (ValueError, AttributeError, TypeError):
+            before = []
+    for file in files:
+        os.replace(draft / file, folder / file)
+    for file in before:
+        if file not in files and Path(file).name == file:
+            (folder / file).unlink(missing_ok=True)

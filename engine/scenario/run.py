@@ -1,0 +1,315 @@
+"""Runs scenarios: a file or a mapping in, a `Result` out; nothing is written here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._version import VERSION
+from ..errors import InputError
+from ..files.library import find
+from ..files.source import Document, from_mapping, read
+from ..record import plots, write
+from ..record.columns import Column
+from ..recursion.calls import inverse
+from ..robot.build import build
+from ..robot.load import load
+from ..robot.model import Robot
+from ..simulate.loop import Progress, integrate
+from . import tabulate
+from .plan import Plan, plan
+
+Scenario = str | Path | Mapping[str, Any]
+
+
+@dataclass
+class Result:
+    """What a run gave: `table` maps column names to values over `t`."""
+
+    name: str
+    t: np.ndarray
+    table: dict[str, np.ndarray]
+    ended: str
+    audit: dict[str, Any]
+    record: dict[str, Any]
+    columns: list[Column] = field(repr=False)
+    plots: tuple[str, ...] = ()
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Writes the CSV file, whole or not at all."""
+        path = Path(path)
+        draft = path.with_name(f".{path.name}.tmp")
+        draft.write_text(write.csv_text(self.t, self.table), encoding="utf-8")
+        draft.replace(path)
+        return path
+
+    def plot(self, *which: str, folder: str | Path | None = None, form: str = "png") -> dict[str, Any]:
+        """Matplotlib figures by name (default: the scenario's plots); written to `folder` where it is given."""
+        for name in which:
+            if name not in plots.PLOTS:
+                raise InputError("unknown plot", found=name, allowed=", ".join(plots.PLOTS))
+        robot = str(self.record["robot"]["name"])
+        made = plots.figures(self.name, self.t, self.table, self.columns, which or self.plots, robot)
+        if folder is not None:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            for stem, figure in made.items():
+                plots.save(figure, Path(folder) / f"{stem}.{form}")
+        return made
+
+    def write(self, folder: str | Path, form: str = "png", *, plot: bool = True) -> list[Path]:
+        """CSV, JSON record and plots in `folder`, all or none."""
+        wanted: Sequence[str] = self.plots if plot else ()
+        return write.write_result(Path(folder), self.name, self.t, self.table, self.columns, self.record, wanted, form)
+
+
+def run(scenario: Scenario, robot: Robot | str | Path | None = None) -> Result:
+    """The result of a scenario (path, library name or mapping); `robot` replaces the file's."""
+    return carry_out(prepare(scenario, robot))
+
+
+def prepare(scenario: Scenario, robot: Robot | str | Path | None = None) -> Plan:
+    """Everything read and checked; only bad input raises."""
+    if isinstance(scenario, Mapping):
+        document, name, beside = from_mapping(scenario), "", None
+    else:
+        path = find(scenario, "scenarios")
+        document, name, beside = read(path), path.stem, path.parent
+    if not isinstance(robot, Robot):
+        robot = load(robot) if robot is not None else _robot_of(document, beside)
+    return plan(document, robot, name or f"{robot.name}-{_task(document)}")
+
+
+def _task(document: Document) -> str:
+    task = document.data.get("task") if isinstance(document.data, dict) else None
+    return {"inverse": "idyn", "simulate": "sim"}.get(str(task), "run")
+
+
+def _robot_of(document: Document, beside: Path | None) -> Robot:
+    data = document.data
+    given = data.get("robot") if isinstance(data, dict) else None
+    if not isinstance(given, str):
+        raise document.error(
+            ("robot",) if isinstance(data, dict) and "robot" in data else (),
+            "the scenario names no robot",
+            allowed="robot: a file beside this one, or a name of the library",
+        )
+    try:
+        path = find(given, "robots", beside)
+    except InputError as error:
+        raise document.error(
+            ("robot",), error.message, found=error.found, allowed=error.allowed, hint=error.hint
+        ) from None
+    return build(read(path))
+
+
+# ---- carrying out
+
+
+def carry_out(plan: Plan, tell: Progress | None = None) -> Result:
+    """Computes the plan; `tell(t)` hears how far it is."""
+    begun = time.perf_counter()
+    tell = tell or (lambda t: None)
+    algebraic = not plan.plant.free
+    run = _algebraic(plan, tell) if algebraic else _integrated(plan, tell)
+    return _result(plan, run, time.perf_counter() - begun)
+
+
+@dataclass
+class _Run:
+    """Rows of a run as arrays, with the energy that came in from outside since the first."""
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+    balance: np.ndarray
+    ended: str = "done"
+    reason: str = ""
+    steps: int = 0
+    rejected: int = 0
+    evaluations: int = 0
+    events: list[dict] = field(default_factory=list)
+
+
+def _integrated(plan: Plan, tell: Progress) -> _Run:
+    trace = integrate(plan.plant, list(plan.q0), list(plan.qd0), plan.grid, plan.solver, list(plan.kinks), tell)
+    arrays = [np.array([getattr(row, key) for row in trace.rows]) for key in ("q", "qd", "qdd", "tau")]
+    balance = np.array(trace.work) - np.array(trace.lost)
+    return _Run(
+        np.array(trace.t),
+        *arrays,
+        balance,
+        trace.ended,
+        trace.reason,
+        trace.steps,
+        trace.rejected,
+        trace.evaluations,
+        trace.events,
+    )
+
+
+def _algebraic(plan: Plan, tell: Progress) -> _Run:
+    """All motion is prescribed: inverse dynamics on the grid, nothing to integrate."""
+    q, qd, qdd = _prescribed(plan, plan.grid)
+    tau = inverse(plan.robot, q, qd, qdd, timed_wrenches(plan, plan.grid, q))
+    balance = _work(plan) if plan.record.energy else np.zeros(len(plan.grid))
+    tell(float(plan.grid[-1]))
+    return _Run(plan.grid, q, qd, qdd, tau, balance, evaluations=len(plan.grid))
+
+
+def _prescribed(plan: Plan, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    q = np.zeros((len(t), plan.robot.nq))
+    qd, qdd = np.zeros((len(t), plan.robot.nv)), np.zeros((len(t), plan.robot.nv))
+    for motion in plan.plant.prescribed:
+        samples = motion.at(t)
+        places = (motion.joint.coordinates, motion.joint.speeds, motion.joint.speeds)
+        for target, source, columns in zip((q, qd, qdd), samples, places):
+            for k, values in zip(columns, source):
+                target[:, k] = values
+    return q, qd, qdd
+
+
+def timed_wrenches(plan: Plan, t: np.ndarray, q: np.ndarray) -> dict[str, np.ndarray] | None:
+    """The scenario's wrenches at instants: link → [n; f] at its origin, in its axes."""
+    if not plan.plant.wrenches:
+        return None
+    from ..recursion.kinematics import frames
+
+    placed = frames(plan.robot, q)
+    found: dict[str, np.ndarray] = {}
+    for wrench in plan.plant.wrenches:
+        six = np.column_stack([np.broadcast_to(component(t), t.shape) for component in wrench.components])
+        n, f = six[:, :3], six[:, 3:]
+        if wrench.axes == "base":
+            R = placed[wrench.link][:, :3, :3]
+            n, f = np.einsum("nji,nj->ni", R, n), np.einsum("nji,nj->ni", R, f)
+        moved = np.concatenate([n + np.cross(np.array(wrench.at), f), f], axis=1)
+        found[wrench.link] = found.get(wrench.link, 0.0) + moved
+    return found
+
+
+# Gauss and Legendre, three points on (0, 1): exact to the fifth degree, as the integrators' own quadrature
+_NODES = (0.5 - 15**0.5 / 10, 0.5, 0.5 + 15**0.5 / 10)
+_WEIGHTS = (5 / 18, 8 / 18, 5 / 18)
+
+
+def _work(plan: Plan) -> np.ndarray:
+    """What actuators and wrenches have brought in less what friction took, since the first row."""
+    grid = plan.grid
+    steps = np.diff(grid)
+    total = np.zeros(len(steps))
+    for node, weight in zip(_NODES, _WEIGHTS):
+        t = grid[:-1] + node * steps
+        q, qd, qdd = _prescribed(plan, t)
+        wrenches = timed_wrenches(plan, t, q)
+        tau = inverse(plan.robot, q, qd, qdd, wrenches)
+        power = (tau * qd).sum(axis=1)
+        for joint in plan.robot.moving:
+            for k, drive in zip(joint.speeds, joint.drives):
+                power = power - drive.viscous * qd[:, k] ** 2 - drive.coulomb * abs(qd[:, k])
+        if wrenches or plan.robot.wrenches:
+            power = power + _wrench_power(plan, q, qd, wrenches)
+        total += weight * steps * power
+    return np.concatenate([[0.0], np.cumsum(total)])
+
+
+def _wrench_power(plan: Plan, q: np.ndarray, qd: np.ndarray, wrenches: dict[str, np.ndarray] | None) -> np.ndarray:
+    """What the wrenches bring in: the joint forces that balance them, times the speeds."""
+    still = np.zeros_like(qd)
+    with_them = inverse(plan.robot, q, still, still, wrenches)
+    from dataclasses import replace
+
+    without = inverse(replace(plan.robot, wrenches=()), q, still, still)
+    return -((with_them - without) * qd).sum(axis=1)
+
+
+def _result(plan: Plan, run: _Run, seconds: float) -> Result:
+    table = tabulate.Table()
+    robot = plan.robot
+    tabulate.joint_columns(table, robot, run.q, run.qd, run.qdd, run.tau, torques=plan.record.torques)
+    if plan.record.reactions:
+        wrenches = timed_wrenches(plan, run.t, run.q)
+        tabulate.reaction_columns(table, plan, run.q, run.qd, run.qdd, wrenches)
+    if plan.points:
+        tabulate.point_columns(table, plan, run.q)
+    residual = tabulate.energy_columns(table, robot, run.q, run.qd, run.balance) if plan.record.energy else None
+    audit = {
+        "closure": 0.0,
+        "closure_angle": 0.0,
+        "energy": residual,
+        "steps": run.steps,
+        "rejected": run.rejected,
+        "evaluations": run.evaluations,
+        "singular": None,
+    }
+    warnings = [*robot.warnings, *_beyond_limits(plan, run)]
+    record = {
+        "scenario": plan.name,
+        "about": plan.about,
+        "task": plan.task,
+        "ended": run.ended,
+        "reason": run.reason,
+        "expected": plan.expect,
+        "rows": len(run.t),
+        "seconds": round(seconds, 6),
+        "audit": audit,
+        "events": run.events,
+        "warnings": warnings,
+        "columns": [column.as_dict() for column in table.columns],
+        "plots": list(plan.plots),
+        "solver": {key: _plain(value) for key, value in vars(plan.solver).items()} if plan.plant.free else None,
+        "input": _plain(plan.file.model_dump(by_alias=True, exclude_none=True)),
+        "robot": {
+            "name": robot.name,
+            "about": robot.about,
+            "file": robot.document.name if robot.document else "",
+            "nq": robot.nq,
+            "nv": robot.nv,
+            "data": _plain(robot.document.data) if robot.document else None,
+        },
+        "versions": _versions(),
+    }
+    return Result(plan.name, run.t, table.data, run.ended, audit, record, table.columns, plan.plots)
+
+
+def _beyond_limits(plan: Plan, run: _Run) -> list[str]:
+    told = []
+    for joint in plan.robot.moving:
+        if joint.limits:
+            q = run.q[:, joint.coordinates[0]]
+            slack = 1e-9 * (joint.limits[1] - joint.limits[0])
+            if q.min() < joint.limits[0] - slack or q.max() > joint.limits[1] + slack:
+                told.append(
+                    f"{joint.name} leaves its limits [{joint.limits[0]:g}, {joint.limits[1]:g}]: "
+                    f"{q.min():.6g} to {q.max():.6g}"
+                )
+    return told
+
+
+def _plain(value: Any) -> Any:
+    """As JSON can hold it; numbers that aren't finite become text."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(x) for key, x in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(x) for x in value]
+    if isinstance(value, bool | int | str) or value is None:
+        return value
+    number = float(value)
+    return number if np.isfinite(number) else str(number)
+
+
+def _versions() -> dict[str, str]:
+    import platform
+    from importlib.metadata import version
+
+    packages = {name: version(name) for name in ("numpy", "scipy", "pydantic", "PyYAML")}
+    return {"denoc": VERSION, "python": platform.python_version(), **packages, "machine": platform.machine()}
+
+
+__all__ = ["Result", "Scenario", "carry_out", "prepare", "run"]

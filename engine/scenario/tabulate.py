@@ -1,0 +1,83 @@
+"""Columns of a result from coordinates, speeds, accelerations and forces over time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..record.columns import Column
+from ..recursion.calls import energy, reactions
+from ..recursion.kinematics import frames
+from ..robot.joints import ANGLE, LENGTH
+from ..robot.model import Robot
+from .plan import Plan
+
+_POSITION_UNIT = {ANGLE: "rad", LENGTH: "m"}
+WRENCH = ("nx", "ny", "nz", "fx", "fy", "fz")
+
+
+class Table:
+    """Columns with their data, in the order of the CSV file."""
+
+    def __init__(self) -> None:
+        self.columns: list[Column] = []
+        self.data: dict[str, np.ndarray] = {}
+
+    def add(self, column: Column, values: np.ndarray) -> None:
+        self.columns.append(column)
+        self.data[column.name] = np.asarray(values, dtype=float)
+
+
+def joint_columns(table: Table, robot: Robot, q, qd, qdd, tau, *, torques: bool) -> None:
+    """Each joint's coordinates, speeds, accelerations and forces."""
+    for joint in robot.moving:
+        row = joint.type
+        families = [("position", row.coordinates, joint.coordinates, q), ("speed", row.speeds, joint.speeds, qd)]
+        families.append(("acceleration", row.accelerations, joint.speeds, qdd))
+        if torques:
+            families.append(("force", row.forces, joint.speeds, tau))
+        for family, suffixes, places, values in families:
+            for i, (suffix, k) in enumerate(zip(suffixes, places)):
+                unit = _unit(family, row.kinds[i] if family == "position" else "", row.turning, i)
+                column = Column(f"{joint.name}.{suffix}", unit, family, joint.name, f"{joint.name}.{suffix}")
+                table.add(column, values[:, k])
+
+
+def _unit(family: str, kind: str, turning: tuple[bool, ...], i: int) -> str:
+    if family == "position":
+        return _POSITION_UNIT.get(kind, "1")
+    if family == "force":
+        return "N m" if turning[i] else "N"
+    base = "rad" if turning[i] else "m"
+    return f"{base}/s" if family == "speed" else f"{base}/s²"
+
+
+def reaction_columns(table: Table, plan: Plan, q, qd, qdd, wrenches) -> None:
+    """The wrench at every joint, base-frame axes."""
+    for joint, six in reactions(plan.robot, q, qd, qdd, wrenches).items():
+        for k in (3, 4, 5, 0, 1, 2):
+            name = f"{joint}.reaction.{WRENCH[k]}"
+            unit = "N" if k >= 3 else "N m"
+            table.add(Column(name, unit, "reaction", joint, f"{joint} {WRENCH[k]}"), six[:, k])
+
+
+def point_columns(table: Table, plan: Plan, q) -> None:
+    """Positions of the recorded points in the base."""
+    placed = frames(plan.robot, q)
+    for link, point in plan.points:
+        at = np.array([*plan.robot.link(link).points[point], 1.0])
+        place = placed[link] @ at
+        for k, axis in enumerate("xyz"):
+            name = f"{link}.{point}.{axis}"
+            table.add(Column(name, "m", "point", f"{link}.{point}", name), place[:, k])
+
+
+def energy_columns(table: Table, robot: Robot, q, qd, balance) -> float:
+    """Energies and what the balance leaves unexplained; its largest size."""
+    parts = {key: np.asarray(x, dtype=float) for key, x in energy(robot, q, qd).items()}
+    total = parts["kinetic"] + parts["potential"] + parts["elastic"]
+    parts["total"] = total
+    parts["residual"] = total - total[0] - balance
+    for key, values in parts.items():
+        owner = "residual" if key == "residual" else "energy"
+        table.add(Column(f"energy.{key}", "J", "energy", owner, key), values)
+    return float(abs(parts["residual"]).max())
