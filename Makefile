@@ -1,0 +1,47 @@
+# `make demo` and `make test` need nothing but Python 3.11 or newer; each makes .venv itself.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo test check lint types layers wheel bench clean
+
+$(VENV)/demo: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	rm -rf build
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check .
+	touch $@
+
+$(VENV)/test: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@ $(VENV)/demo
+
+$(VENV)/dev: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@ $(VENV)/test $(VENV)/demo
+
+demo: $(VENV)/demo
+	$(BIN)/denoc idyn puma.yaml
+
+test: $(VENV)/test
+	$(BIN)/python -m pytest -q
+
+# every check there is
+check: lint types layers test wheel
+
+lint: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/dev
+	$(BIN)/python tests/tools/types.py
+
+layers: $(VENV)/dev
+	$(BIN)/lint-imports
+
+wheel: $(VENV)/dev
+	$(BIN)/python tests/tools/wheel.py
+
+clean:
+	rm -rf build dist *.egg-info .venv

@@ -1,0 +1,80 @@
+"""`denoc idyn`: inverse dynamics."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from denoc.cli import options
+
+if TYPE_CHECKING:
+    from denoc.robot.model import Joint, Robot
+
+
+class Law(StrEnum):
+    """Motion laws that need no more than an end."""
+
+    cycloid = "cycloid"
+    polynomial = "polynomial"
+    trapezoid = "trapezoid"
+
+
+DURATION = 10.0
+QUARTER_TURN, SLIDE = 1.5707963267948966, 0.1
+
+
+def idyn(
+    robot: options.Robot,
+    scenario: options.ScenarioFile = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="VALUE", help="Where every actuated joint goes, e.g. '90 deg'.")
+    ] = None,
+    law: Annotated[Law | None, typer.Option("--law", help="How it gets there (default: cycloid).")] = None,
+    time: options.Duration = None,
+    step: options.Step = None,
+    out: options.Out = options.OUTPUTS,
+    plot: options.Plots = True,
+    form: options.Form = options.Format.png,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Inverse dynamics (RIDIM): the forces that actuators need for a motion; CSV and plots.
+
+    The motion is that of --scenario, else that of the options, else the library's scenario `<robot>-idyn`, else a
+    cycloid by 90 deg (0.1 m) in 10 s. --time and --step change the library's scenario, where it is that one.
+    """
+    from denoc.cli.choose import overlaid, planned
+    from denoc.cli.report import carry_out
+
+    end, dt = options.number(time, "time", "--time"), options.number(step, "time", "--step")
+    goal = options.number(to, "position", "--to")
+
+    def made(model: Robot) -> dict[str, Any]:
+        chosen = law.value if law else "cycloid"
+        motion = {joint.name: _law(joint, chosen, goal) for joint in model.moving if joint.actuated}
+        times = {"end": end or DURATION, **({"step": dt} if dt else {})}
+        return {"name": f"{model.name}-idyn", "task": "inverse", "time": times, "motion": motion}
+
+    plan = planned(
+        robot,
+        scenario,
+        "idyn",
+        made,
+        own=to is not None or law is not None,
+        change=lambda data: overlaid(data, end, dt, {}),
+    )
+    carry_out([plan], out, plot=plot, form=form.value, as_json=as_json, quiet=quiet)
+
+
+def _law(joint: Joint, law: str, goal: float | None) -> dict[str, Any]:
+    """A law of motion for any type of joint: to the goal, else a quarter turn (0.1 m) on."""
+    row = joint.type
+    if row.orientation is not None:
+        if row.nq != 4:
+            return {"law": "hold"}
+        return {"law": law, "to": {"axis": [0, 0, 1], "angle": QUARTER_TURN if goal is None else goal}}
+    by = [QUARTER_TURN if turning else SLIDE for turning in row.turning]
+    to = [x + d for x, d in zip(joint.initial, by)] if goal is None else [goal] * row.nq
+    return {"law": law, "to": to[0] if row.nq == 1 else to}

@@ -1,0 +1,116 @@
+"""`denoc matrices`: the DeNOC matrices of one state."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from denoc.cli import options
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from denoc.robot.model import Robot
+
+TITLES = {
+    "N_l": "N_l, twist propagation",
+    "N_d": "N_d, joint-rate propagation",
+    "I": "I, generalized inertia matrix (GIM)",
+    "C": "C, matrix of convective inertia (MCI)",
+    "h": "h, Coriolis, centrifugal, gravity, friction, springs",
+    "U": "U of I = U D U^T",
+    "D": "D, the pivots",
+    "M_hat": "M_hat, articulated-body inertias",
+    "M_tilde": "M_tilde, composite-body inertias",
+    "M": "M, masses",
+    "J": "J, Jacobian",
+}
+USUAL = ("I", "C", "h", "U", "D")
+
+
+def matrices(
+    robot: options.Robot,
+    at: Annotated[str | None, typer.Option("--at", help="Coordinates, comma between: '10 deg, 20 deg, 0.1'.")] = None,
+    rates: Annotated[str | None, typer.Option("--rates", help="Speeds likewise (default: 0).")] = None,
+    only: Annotated[str | None, typer.Option("--only", help="Which: " + ", ".join(TITLES) + "; or all.")] = None,
+    point: Annotated[
+        str | None, typer.Option("--point", metavar="LINK[.POINT]", help="Also the Jacobian of this.")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Print N_l, N_d, GIM, MCI, U, D, articulated inertias and Jacobians of one state, base-frame axes."""
+    import numpy as np
+
+    from denoc import jacobian, load
+    from denoc import matrices as all_matrices
+    from denoc.errors import InputError, did_you_mean
+
+    model = load(robot)
+    kinds = [kind for joint in model.moving for kind in joint.type.kinds]
+    q = _numbers(at, "--at", kinds, _names(model, "coordinates"), model.q0)
+    speeds = ["velocity"] * model.nv
+    qd = _numbers(rates, "--rates", speeds, _names(model, "speeds"), (0.0,) * model.nv)
+    found: dict[str, Any] = all_matrices(model, q, qd)
+    if point is not None:
+        link, _, name = point.partition(".")
+        found["J"] = jacobian(model, q, link, name or (0.0, 0.0, 0.0))
+    chosen = list(USUAL) + (["J"] if point else []) if only is None else [x.strip() for x in only.split(",")]
+    if only == "all":
+        chosen = [name for name in TITLES if name in found]
+    for name in chosen:
+        if name not in found:
+            raise InputError(
+                "no such matrix",
+                key="--only",
+                found=name,
+                allowed=", ".join(found),
+                hint=did_you_mean(name, list(found)),
+            )
+    if as_json:
+        told = {name: found[name].tolist() for name in chosen}
+        typer.echo(json.dumps({"robot": model.name, "q": list(q), "qd": list(qd), "order": found["order"], **told}))
+        return
+    typer.echo(
+        f"{model.name} at q = {_row(np.array(q))}, rates {_row(np.array(qd))}; links {', '.join(found['order'])}"
+    )
+    for name in chosen:
+        typer.echo(f"\n{TITLES[name]}")
+        _show(found[name], found["order"])
+
+
+def _names(model: Robot, what: str) -> list[str]:
+    return [f"{joint.name}.{suffix}" for joint in model.moving for suffix in getattr(joint.type, what)]
+
+
+def _numbers(
+    text: str | None, option: str, kinds: list[str], names: list[str], default: tuple[float, ...]
+) -> tuple[float, ...]:
+    """Numbers with units, one for each name."""
+    from denoc.errors import InputError
+
+    if text is None:
+        return default
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != len(names):
+        raise InputError(
+            f"{len(names)} numbers are needed: {', '.join(names)}", key=option, found=f"{len(parts)}: `{text}`"
+        )
+    return tuple(
+        options.number(part, kind, f"{option}, {name}") or 0.0 for part, kind, name in zip(parts, kinds, names)
+    )
+
+
+def _show(x: np.ndarray, order: tuple[str, ...]) -> None:
+    if x.ndim == 3:
+        for link, one in zip(order, x):
+            typer.echo(f"  {link}")
+            _show(one, order)
+        return
+    for row in x if x.ndim == 2 else [x]:
+        typer.echo("  " + " ".join(f"{0.0 if abs(v) < 5e-16 else v:12.6g}" for v in row))
+
+
+def _row(x: np.ndarray) -> str:
+    return "[" + ", ".join(f"{v:.6g}" for v in x) + "]"

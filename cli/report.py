@@ -1,0 +1,147 @@
+"""Carrying out plans on the command line: progress, files, a summary, the exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from denoc.scenario.plan import Plan
+    from denoc.scenario.run import Result
+
+PATIENCE = 1.0  # seconds before a run shows how far it is
+INTERRUPTED = 130
+
+
+def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, as_json: bool, quiet: bool) -> None:
+    """Runs each plan, writes its results and says how it went; leaves with the highest exit code."""
+    code, summaries = 0, []
+    for plan in plans:
+        for warning in plan.robot.warnings if not quiet else ():
+            typer.echo(f"warning: {warning}", err=True)
+        result = _run(plan, quiet or as_json)
+        files = result.write(out / plan.name, form, plot=plot)
+        code = max(code, exit_code(result))
+        summaries.append(summary(result, files))
+        if not quiet and not as_json:
+            show(result, files)
+        elif code and not as_json:
+            typer.echo(f"error: {plan.name}: {result.record['reason']}", err=True)
+        if result.ended == "interrupted":
+            break
+    if as_json:
+        typer.echo(json.dumps(summaries if len(plans) > 1 else summaries[0], indent=1))
+    if code:
+        raise typer.Exit(code)
+
+
+def exit_code(result: Result) -> int:
+    """0 where the run ended as it was expected to."""
+    if result.ended == "interrupted":
+        return INTERRUPTED
+    return 0 if result.ended == result.record["expected"] else 3
+
+
+def _run(plan: Plan, quiet: bool) -> Result:
+    from denoc.scenario.run import carry_out as compute
+
+    if quiet or not sys.stderr.isatty():
+        return compute(plan)
+    with Progress(plan.name, float(plan.grid[0]), float(plan.grid[-1])) as progress:
+        return compute(plan, progress.tell)
+
+
+class Progress:
+    """A bar with simulated time and speed, for runs longer than a second."""
+
+    def __init__(self, name: str, start: float, end: float):
+        self.name, self.start, self.end = name, start, end
+        self.begun = self.shown = time.monotonic()
+        self.bar: Any = None
+        self.task: Any = None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def tell(self, t: float) -> None:
+        now = time.monotonic()
+        if now - self.begun < PATIENCE or now - self.shown < 0.05:
+            return
+        self.shown = now
+        if self.bar is None:
+            self._open()
+        speed = (t - self.start) / (now - self.begun)
+        self.bar.update(
+            self.task, completed=t - self.start, at=f"t = {t:.3f} of {self.end:g} s, {speed:.3g} s a second"
+        )
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[at]}"),
+            TimeRemainingColumn(),
+        )
+        self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
+        self.task = self.bar.add_task(self.name, total=self.end - self.start, at="")
+        self.bar.start()
+
+
+def summary(result: Result, files: list[Path]) -> dict[str, Any]:
+    """What `--json` prints."""
+    keys = ("scenario", "task", "ended", "expected", "reason", "rows", "seconds", "audit", "events", "warnings")
+    return {
+        **{key: result.record[key] for key in keys},
+        "robot": result.record["robot"]["name"],
+        "files": [str(f) for f in files],
+    }
+
+
+def show(result: Result, files: list[Path]) -> None:
+    """A few lines: how it ended, the largest forces, the audit, the files."""
+    record, audit = result.record, result.audit
+    mark = "done" if result.ended == record["expected"] else result.ended.upper()
+    typer.echo(f"{result.name}: {mark}, {record['rows']} rows in {record['seconds']:.2f} s" + _steps(audit))
+    if record["reason"]:
+        typer.echo(f"  {record['reason']}")
+    forces = [column for column in result.columns if column.family == "force"]
+    largest = [(column, float(abs(result.table[column.name]).max())) for column in forces]
+    if any(size for _, size in largest):
+        shown = [f"{column.name} {size:.4g} {column.unit}" for column, size in largest[:8]]
+        typer.echo("  largest: " + ", ".join(shown) + (" …" if len(largest) > 8 else ""))
+    if audit["energy"] is not None:
+        typer.echo(f"  energy balance holds to {audit['energy']:.2g} J")
+    for event in record["events"][:6]:
+        typer.echo(f"  t = {event['t']:.6f} s: {event['joint']} {event['event']}, then {event['then']}")
+    if len(record["events"]) > 6:
+        typer.echo(f"  … and {len(record['events']) - 6} more events")
+    for warning in record["warnings"]:
+        if warning not in record.get("shown", ()) and "\n" not in warning:
+            typer.echo(f"  warning: {warning}")
+    folder = files[0].parent
+    typer.echo(f"  {_near(folder)}/: " + ", ".join(file.name for file in files))
+
+
+def _steps(audit: dict[str, Any]) -> str:
+    return f", {audit['steps']} steps, {audit['evaluations']} evaluations" if audit["steps"] else ""
+
+
+def _near(path: Path) -> str:
+    """The path as the user would write it here."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,30 @@
+"""`denoc run`: scenario files."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from denoc.cli import options
+
+
+def run(
+    scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO...", help="Scenario files or library names.")],
+    out: options.Out = options.OUTPUTS,
+    plot: options.Plots = True,
+    form: options.Form = options.Format.png,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run scenarios, whatever their task. All files are read and checked before the first runs."""
+    from denoc.cli.report import carry_out
+    from denoc.errors import InputError
+    from denoc.scenario.run import prepare
+
+    plans = [prepare(scenario) for scenario in scenarios]
+    names = [plan.name for plan in plans]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two scenarios are called `{name}`: their results would overwrite each other")
+    carry_out(plans, out, plot=plot, form=form.value, as_json=as_json, quiet=quiet)

@@ -1,0 +1,74 @@
+"""`denoc simulate`: forward simulation."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from denoc.cli import options
+
+if TYPE_CHECKING:
+    from denoc.robot.model import Robot
+
+
+class Method(StrEnum):
+    """The integrators; a test compares this list with the engine's table."""
+
+    rk45 = "rk45"
+    rkck = "rkck"
+    rk4 = "rk4"
+    dop853 = "dop853"
+    radau = "radau"
+    bdf = "bdf"
+    lsoda = "lsoda"
+
+
+DURATION = 1.0
+
+
+def simulate(
+    robot: options.Robot,
+    free_fall: Annotated[
+        bool, typer.Option("--free-fall", help="Under gravity alone, from rest at the robot's initial position.")
+    ] = False,
+    scenario: options.ScenarioFile = None,
+    time: options.Duration = None,
+    step: options.Step = None,
+    method: Annotated[Method | None, typer.Option("--method", help="Of integration (default: rk45).")] = None,
+    rtol: Annotated[float | None, typer.Option("--rtol", help="Relative tolerance (default: 1e-8).")] = None,
+    atol: Annotated[float | None, typer.Option("--atol", help="Absolute tolerance (default: rtol/100).")] = None,
+    out: options.Out = options.OUTPUTS,
+    plot: options.Plots = True,
+    form: options.Form = options.Format.png,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Forward simulation (RFDSIM): the motion under given forces; CSV and plots.
+
+    What drives the robot is in --scenario, else in the library's scenario `<robot>-fall`, else nothing: a free fall
+    from rest. The other options change that run.
+    """
+    from denoc.cli.choose import overlaid, planned
+    from denoc.cli.report import carry_out
+    from denoc.errors import InputError
+
+    if free_fall and scenario is not None:
+        raise InputError("--free-fall and --scenario exclude each other", allowed="one of the two")
+    end, dt = options.number(time, "time", "--time"), options.number(step, "time", "--step")
+    given = {"method": method.value if method else None, "rtol": rtol, "atol": atol}
+    solver = {key: value for key, value in given.items() if value is not None}
+
+    def made(model: Robot) -> dict[str, Any]:
+        times = {"end": end or DURATION, **({"step": dt} if dt else {})}
+        return {
+            "name": f"{model.name}-fall",
+            "task": "simulate",
+            "time": times,
+            "solver": solver,
+            "plots": ["angles", "energy"],
+        }
+
+    plan = planned(robot, scenario, "fall", made, own=False, change=lambda data: overlaid(data, end, dt, solver))
+    carry_out([plan], out, plot=plot, form=form.value, as_json=as_json, quiet=quiet)
