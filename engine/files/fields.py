@@ -1,13 +1,17 @@
-"""Field types shared by robot and scenario files: numbers with units, names, vectors; and errors in the user's words."""
+"""Field types shared by robot and scenario files: numbers with units, names, vectors; and errors in the user's words.
+
+A field's type says what the program gets, `Annotated` how the file's value is read: `Annotated[float, number("mass")]`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, get_args, get_origin
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, WithJsonSchema, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ..errors import InputError, did_you_mean
 from .expression import DIMENSIONS, ExpressionError, quantity
@@ -40,11 +44,35 @@ class Strict(BaseModel):
         return data
 
 
-def number(kind: str, *, at_least: float | None = None, above: float | None = None) -> Any:
-    """Type of a field that holds a quantity of this kind: a number in SI units or text such as `90 deg`."""
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """How a field reads its value, and what JSON Schema says of that; it stands beside the type in `Annotated`."""
+
+    read: Callable[[Any], Any]
+    told: dict[str, Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        return self.told.copy()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of the names of a table, as `Literal` would have it."""
+
+    names: tuple[str, ...]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.literal_schema(list(self.names))
+
+
+def number(kind: str, *, at_least: float | None = None, above: float | None = None) -> Reader:
+    """Reads a quantity of this kind: a number in SI units or text such as `90 deg`."""
     text = DIMENSIONS[kind][1]
 
-    def check(value: Any) -> float:
+    def read(value: Any) -> float:
         try:
             result = quantity(value, kind)
         except ExpressionError as error:
@@ -54,12 +82,25 @@ def number(kind: str, *, at_least: float | None = None, above: float | None = No
             raise PydanticCustomError("bound", "must be {bound}", {"bound": bound, "allowed": f"{text}, {bound}"})
         return result
 
-    schema = {"anyOf": [{"type": "number"}, {"type": "string"}], "description": text}
-    return Annotated[float, PlainValidator(check), WithJsonSchema(schema)]
+    return Reader(read, {"anyOf": [{"type": "number"}, {"type": "string"}], "description": text})
 
 
-def several(item: Any, count: int, what: str = "numbers") -> Any:
-    """Type of a list of exactly `count` items."""
+def one_or_more(kind: str) -> Reader:
+    """Reads a quantity or a list of them, one for each coordinate of a joint."""
+    one = number(kind).read
+
+    def read(value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            return one(value)
+        if not value:
+            raise PydanticCustomError("count", "an empty list", {"allowed": DIMENSIONS[kind][1]})
+        return tuple(one(x) for x in value)
+
+    return Reader(read, {"anyOf": [{"type": "number"}, {"type": "string"}]})
+
+
+def several(count: int, what: str = "numbers") -> BeforeValidator:
+    """Refuses what isn't a list of exactly `count` items; the type beside it says what they are."""
 
     def check(value: Any) -> Any:
         if not isinstance(value, list | tuple) or len(value) != count:
@@ -70,34 +111,7 @@ def several(item: Any, count: int, what: str = "numbers") -> Any:
             )
         return value
 
-    from pydantic import BeforeValidator
-
-    return Annotated[tuple[(item,) * count], BeforeValidator(check)]  # type: ignore[valid-type]
-
-
-def one_or_more(kind: str) -> Any:
-    """Type of a field that is a quantity or a list of them, one for each coordinate of a joint."""
-    from pydantic import TypeAdapter
-
-    one: TypeAdapter = TypeAdapter(number(kind))
-
-    def check(value: Any) -> Any:
-        if not isinstance(value, list | tuple):
-            return _first_mistake(one, value)
-        if not value:
-            raise PydanticCustomError("count", "an empty list", {"allowed": DIMENSIONS[kind][1]})
-        return tuple(_first_mistake(one, x) for x in value)
-
-    return Annotated[Any, PlainValidator(check), WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]
-
-
-def _first_mistake(adapter: Any, value: Any) -> Any:
-    """The value, or the adapter's own error as if it had been raised by the field."""
-    try:
-        return adapter.validate_python(value)
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        raise PydanticCustomError(problem["type"], "{message}", {**problem.get("ctx", {}), "message": problem["msg"]})  # type: ignore[arg-type]  # noqa: B904
+    return BeforeValidator(check)
 
 
 def _name(value: Any) -> str:
@@ -121,16 +135,21 @@ def _file_name(value: Any) -> str:
     return value
 
 
-Name = Annotated[str, PlainValidator(_name), WithJsonSchema({"type": "string"})]
-FileName = Annotated[str, PlainValidator(_file_name), WithJsonSchema({"type": "string"})]
-Angle = number("angle")
-Length = number("length")
-Position = number("position")
-Point = several(Length, 3, "lengths")
-Angles = several(Angle, 3, "angles")
+Numbers = float | tuple[float, ...]  # read by `one_or_more`
+Name = Annotated[str, Reader(_name, {"type": "string"})]
+FileName = Annotated[str, Reader(_file_name, {"type": "string"})]
+Angle = Annotated[float, number("angle")]
+Length = Annotated[float, number("length")]
+Position = Annotated[float, number("position")]
+Point = Annotated[tuple[Length, Length, Length], several(3, "lengths")]
+Angles = Annotated[tuple[Angle, Angle, Angle], several(3, "angles")]
+
+Model = TypeVar("Model", bound=Strict)
 
 
-def checked(model: type[Strict], document: Document, data: Any, where: Callable[[tuple], tuple] = lambda path: path):
+def checked(
+    model: type[Model], document: Document, data: Any, where: Callable[[tuple], tuple] = lambda path: path
+) -> Model:
     """`data` as the model, or an InputError with every mistake in the document, in the file's order.
 
     `where` turns a path in `data` into the path in the document, for data that was expanded.
@@ -146,7 +165,9 @@ def checked(model: type[Strict], document: Document, data: Any, where: Callable[
         raise first from None
 
 
-def _told(document: Document, model: type[Strict], data: Any, problem: Any, where: Callable[[tuple], tuple]):
+def _told(
+    document: Document, model: type[Strict], data: Any, problem: Any, where: Callable[[tuple], tuple]
+) -> InputError:
     """One of pydantic's problems as an InputError at its place."""
     path = _real(problem["loc"], data)
     context = problem.get("ctx", {})
@@ -252,12 +273,14 @@ def _digits(value: Any) -> str:
 __all__ = [
     "Angle",
     "Angles",
+    "Choice",
     "FileName",
-    "InputError",
     "Length",
     "Name",
+    "Numbers",
     "Point",
     "Position",
+    "Reader",
     "Strict",
     "checked",
     "number",

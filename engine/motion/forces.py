@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from ..files.fields import Angle, Position, Strict, number, one_or_more
-from .laws import Duration, one_of
+from ..files.fields import Angle, Numbers, Position, Strict, number, one_or_more
+from .laws import Duration, one_of, turn_rate
 from .table import Spline, columns
 
 # (t, positions, rates) of one coordinate, and its reference (position, rate) or None → force
@@ -54,21 +54,24 @@ class Constant(ForceLaw):
     """The same at all times."""
 
     law: Literal["constant"]
-    value: one_or_more("effort")  # type: ignore[valid-type]
+    value: Annotated[Numbers, one_or_more("effort")]
 
     def forces(self, count: int, folder: Path) -> list[Force]:
-        return [(lambda t, q, qd, ref, x=x: x) for x in spread(self.value, count)]
+        def always(x: float) -> Force:
+            return lambda t, q, qd, ref: x
+
+        return [always(x) for x in spread(self.value, count)]
 
 
 class HarmonicForce(ForceLaw):
     """offset + amplitude sin(2 pi frequency t + phase)."""
 
     law: Literal["harmonic"]
-    amplitude: one_or_more("effort")  # type: ignore[valid-type]
-    frequency: number("frequency", above=0.0) | None = None  # type: ignore[valid-type]
-    period: Duration | None = None  # type: ignore[valid-type]
+    amplitude: Annotated[Numbers, one_or_more("effort")]
+    frequency: Annotated[float, number("frequency", above=0.0)] | None = None
+    period: Duration | None = None
     phase: Angle = 0.0
-    offset: one_or_more("effort") = 0.0  # type: ignore[valid-type]
+    offset: Annotated[Numbers, one_or_more("effort")] = 0.0
 
     @model_validator(mode="after")
     def _one_of_two(self) -> HarmonicForce:
@@ -76,7 +79,7 @@ class HarmonicForce(ForceLaw):
         return self
 
     def forces(self, count: int, folder: Path) -> list[Force]:
-        turn = 2 * np.pi * (self.frequency or 1.0 / self.period)
+        turn = turn_rate(self.frequency, self.period)
 
         def swung(amplitude: float, offset: float) -> Force:
             return lambda t, q, qd, ref: offset + amplitude * float(np.sin(turn * t + self.phase))
@@ -90,7 +93,7 @@ class TableForce(ForceLaw):
     law: Literal["table"]
     file_: str = Field(alias="file")
     column: str | None = None
-    columns: list[str] | None = Field(None, min_length=1)
+    columns: list[str] | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
     def _one_of_two(self) -> TableForce:
@@ -99,8 +102,11 @@ class TableForce(ForceLaw):
 
     def forces(self, count: int, folder: Path) -> list[Force]:
         t, values = columns(folder / self.file_, self.columns or [str(self.column)])
-        splines = [Spline(t, values[:, k]) for k in range(values.shape[1])]
-        return [(lambda t, q, qd, ref, s=s: float(s(t)[0])) for s in splines]
+
+        def along(spline: Spline) -> Force:
+            return lambda t, q, qd, ref: float(spline(t)[0])
+
+        return [along(Spline(t, values[:, k])) for k in range(values.shape[1])]
 
     def file(self) -> str | None:
         return self.file_
@@ -110,9 +116,9 @@ class SpringForce(ForceLaw):
     """-stiffness (q - rest) - damping q̇."""
 
     law: Literal["spring"]
-    stiffness: number("stiffness", at_least=0.0)  # type: ignore[valid-type]
+    stiffness: Annotated[float, number("stiffness", at_least=0.0)]
     rest: Position = 0.0
-    damping: number("damping", at_least=0.0) = 0.0  # type: ignore[valid-type]
+    damping: Annotated[float, number("damping", at_least=0.0)] = 0.0
 
     def forces(self, count: int, folder: Path) -> list[Force]:
         return [lambda t, q, qd, ref: -self.stiffness * (q - self.rest) - self.damping * qd] * count
@@ -125,9 +131,9 @@ class ProportionalDerivative(ForceLaw):
     """kp (reference - q) + kd (its rate - q̇); the reference is `to`, else the joint's entry under `motion`."""
 
     law: Literal["pd"]
-    kp: number("stiffness", at_least=0.0)  # type: ignore[valid-type]
-    kd: number("damping", at_least=0.0) = 0.0  # type: ignore[valid-type]
-    to: one_or_more("position") | None = None  # type: ignore[valid-type]
+    kp: Annotated[float, number("stiffness", at_least=0.0)]
+    kd: Annotated[float, number("damping", at_least=0.0)] = 0.0
+    to: Annotated[Numbers, one_or_more("position")] | None = None
 
     def forces(self, count: int, folder: Path) -> list[Force]:
         def pulled(to: float | None) -> Force:
@@ -150,8 +156,8 @@ class ComputedTorque(ForceLaw):
     """The force that makes the error e of the joint obey ë + kd ė + kp e = 0 along its entry under `motion`."""
 
     law: Literal["computed-torque"]
-    kp: number("number", at_least=0.0)  # type: ignore[valid-type]
-    kd: number("number", at_least=0.0) = 0.0  # type: ignore[valid-type]
+    kp: Annotated[float, number("number", at_least=0.0)]
+    kd: Annotated[float, number("number", at_least=0.0)] = 0.0
 
     def follows_motion(self) -> bool:
         return True

@@ -14,19 +14,20 @@ import numpy as np
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..files.fields import Angle, Strict, number, one_or_more, several
+from ..files.fields import Angle, Numbers, Strict, number, one_or_more, several
 from . import profiles
 from .table import Spline, columns
 
 Curve = Callable[[Any], tuple[Any, Any, Any]]
-Values = one_or_more("position")
-Duration = number("time", above=0.0)
+Number = Annotated[float, number("number")]
+Values = Annotated[Numbers, one_or_more("position")]
+Duration = Annotated[float, number("time", above=0.0)]
 
 
 class Turn(Strict):
     """Of a spherical joint: by `angle` about `axis` (link axes) from the initial orientation."""
 
-    axis: several(number("number"), 3)  # type: ignore[valid-type]
+    axis: Annotated[tuple[Number, Number, Number], several(3)]
     angle: Angle
 
     @field_validator("axis")
@@ -56,13 +57,13 @@ class Profiled(MotionLaw):
     """From one place to another by a profile of `profiles.py`."""
 
     positions = ("from_", "to")
-    from_: Values | None = Field(None, alias="from", description="default: the initial value")  # type: ignore[valid-type]
-    to: Annotated[  # type: ignore[valid-type]
+    from_: Values | None = Field(default=None, alias="from", description="default: the initial value")
+    to: Annotated[
         Annotated[Turn, Tag("turn")] | Annotated[Values, Tag("values")],
         Discriminator(lambda value: "turn" if isinstance(value, dict | Turn) else "values"),
     ]
-    over: Duration | None = Field(None, description="default: the whole time")  # type: ignore[valid-type]
-    delay: number("time", at_least=0.0) = 0.0  # type: ignore[valid-type]
+    over: Duration | None = Field(default=None, description="default: the whole time")
+    delay: Annotated[float, number("time", at_least=0.0)] = 0.0
 
     def profile(self, x: Any, over: float) -> profiles.Curve:
         raise NotImplementedError(type(self))
@@ -122,7 +123,7 @@ class Trapezoid(Profiled):
     """Constant acceleration for `ramp` seconds, constant rate, constant deceleration."""
 
     law: Literal["trapezoid"]
-    ramp: Duration | None = Field(None, description="default: a quarter of `over`")  # type: ignore[valid-type]
+    ramp: Duration | None = Field(default=None, description="default: a quarter of `over`")
 
     @model_validator(mode="after")
     def _ramp_fits(self) -> Trapezoid:
@@ -147,11 +148,11 @@ class Harmonic(MotionLaw):
 
     positions = ("amplitude", "offset")
     law: Literal["harmonic"]
-    amplitude: Values  # type: ignore[valid-type]
-    frequency: number("frequency", above=0.0) | None = None  # type: ignore[valid-type]
-    period: Duration | None = None  # type: ignore[valid-type]
+    amplitude: Values
+    frequency: Annotated[float, number("frequency", above=0.0)] | None = None
+    period: Duration | None = None
     phase: Angle = 0.0
-    offset: Values = 0.0  # type: ignore[valid-type]
+    offset: Values = 0.0
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Harmonic:
@@ -159,7 +160,7 @@ class Harmonic(MotionLaw):
         return self
 
     def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
-        turn = 2 * np.pi * (self.frequency or 1.0 / self.period)
+        turn = turn_rate(self.frequency, self.period)
 
         def swung(amplitude: float, offset: float) -> Curve:
             def curve(t: Any) -> tuple[Any, Any, Any]:
@@ -176,8 +177,8 @@ class Rate(MotionLaw):
 
     positions = ("from_",)
     law: Literal["rate"]
-    rate: one_or_more("velocity")  # type: ignore[valid-type]
-    from_: Values | None = Field(None, alias="from")  # type: ignore[valid-type]
+    rate: Annotated[Numbers, one_or_more("velocity")]
+    from_: Values | None = Field(default=None, alias="from")
 
     def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
         def moving(a: float, rate: float) -> Curve:
@@ -191,10 +192,13 @@ class Hold(MotionLaw):
 
     positions = ("from_",)
     law: Literal["hold"]
-    from_: Values | None = Field(None, alias="from")  # type: ignore[valid-type]
+    from_: Values | None = Field(default=None, alias="from")
 
     def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
-        return [(lambda t, a=a: (a + 0.0 * t, 0.0 * t, 0.0 * t)) for a in _spread(self.from_, start)]
+        def still(a: float) -> Curve:
+            return lambda t: (a + 0.0 * t, 0.0 * t, 0.0 * t)
+
+        return [still(a) for a in _spread(self.from_, start)]
 
 
 class Table(MotionLaw):
@@ -203,7 +207,7 @@ class Table(MotionLaw):
     law: Literal["table"]
     file_: str = Field(alias="file")
     column: str | None = None
-    columns: list[str] | None = Field(None, min_length=1)
+    columns: list[str] | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Table:
@@ -224,6 +228,14 @@ class Table(MotionLaw):
 def one_of(law: Strict, first: str, second: str) -> None:
     if (getattr(law, first) is None) == (getattr(law, second) is None):
         raise PydanticCustomError("one_of", f"exactly one of `{first}` and `{second}` is needed")
+
+
+def turn_rate(frequency: float | None, period: float | None) -> float:
+    """2 pi f, or 2 pi / T, whichever is given."""
+    if frequency is None:
+        assert period is not None, "`one_of` has seen to it"
+        frequency = 1.0 / period
+    return 2 * np.pi * frequency
 
 
 def _spread(value: Any, like: Sequence[float]) -> list[float]:

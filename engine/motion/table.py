@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def columns(path: Path, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
                 hint=did_you_mean(name, header),
             )
     wanted = [time, *(header.index(name) for name in names)]
-    values = []
+    values: list[list[float]] = []
     for line, row in enumerate(rows, start=2):
         if not row or all(not cell.strip() for cell in row):
             continue
@@ -46,8 +47,8 @@ def columns(path: Path, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
     array = np.array(values)
     steps = np.diff(array[:, 0])
     if not (steps > 0).all():
-        row = int(np.argmin(steps > 0)) + 3
-        raise InputError("time must grow from row to row", place=Place(str(path), row, 1))
+        line = int(np.argmin(steps > 0)) + 3
+        raise InputError("time must grow from row to row", place=Place(str(path), line, 1))
     return array[:, 0], array[:, 1:]
 
 
@@ -73,7 +74,7 @@ class Spline:
         self._curves = [make_interp_spline(t, y, k=degree)]
         self._curves += [self._curves[0].derivative(n) if n <= degree else None for n in (1, 2)]
 
-    def __call__(self, t) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def __call__(self, t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         inside = (t >= self.ends[0]) & (t <= self.ends[1])
         x = np.clip(t, *self.ends)
         y, rate, second = (np.zeros(np.shape(x)) if curve is None else curve(x) for curve in self._curves)

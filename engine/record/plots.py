@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,29 +21,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plot:
-    """A row: which family of columns it shows, and how its title begins."""
+    """A row: which family of columns it shows, how its title begins, what its units measure."""
 
     family: str
     title: str
+    quantities: Mapping[str, str]
     overlay: bool = True
 
 
 PLOTS = {
-    "torques": Plot("force", "Joint torques and forces"),
-    "angles": Plot("position", "Joint angles and positions"),
-    "rates": Plot("speed", "Joint rates"),
-    "accelerations": Plot("acceleration", "Joint accelerations"),
-    "reactions": Plot("reaction", "Joint reactions", overlay=False),
-    "points": Plot("point", "Points"),
-    "energy": Plot("energy", "Energy", overlay=False),
+    "torques": Plot("force", "Joint torques and forces", {"N m": "torque", "N": "force"}),
+    "angles": Plot(
+        "position", "Joint angles and positions", {"rad": "angle", "m": "position", "1": "Euler parameters"}
+    ),
+    "rates": Plot("speed", "Joint rates", {"rad/s": "rate", "m/s": "speed"}),
+    "accelerations": Plot("acceleration", "Joint accelerations", {"rad/s²": "acceleration", "m/s²": "acceleration"}),
+    "reactions": Plot("reaction", "Joint reactions", {"N": "force", "N m": "moment"}, overlay=False),
+    "points": Plot("point", "Points", {"m": "position"}),
+    "energy": Plot("energy", "Energy", {"J": "energy"}, overlay=False),
 }
 FORMATS = ("png", "svg", "pdf")
-MOST_PANELS = 36  # more joints than this are shown in the overlay only
+MOST_PANELS = 36  # more than this are shown in the overlay only
+MOST_STYLES = 28  # more lines than this are coloured in their order, and the legend names some of them
+MOST_SEARCHED = 20_000  # rows through which a place for the legend is looked for
 # told apart by people who see colours differently (Okabe and Ito), then by line style
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _STYLES = ("-", "--", "-.", ":")
 
 Panel = tuple[str, str, list[Column]]  # owner, unit, lines
+Table = Mapping[str, np.ndarray]
 
 
 def panels(columns: Sequence[Column]) -> list[Panel]:
@@ -56,12 +64,7 @@ def panels(columns: Sequence[Column]) -> list[Panel]:
 
 
 def figures(
-    name: str,
-    t: np.ndarray,
-    table: Mapping[str, np.ndarray],
-    columns: Sequence[Column],
-    wanted: Sequence[str],
-    robot: str,
+    name: str, t: np.ndarray, table: Table, columns: Sequence[Column], wanted: Sequence[str], robot: str
 ) -> dict[str, Figure]:
     """File stem → figure, for each wanted plot that the result has columns for."""
     made: dict[str, Figure] = {}
@@ -73,85 +76,129 @@ def figures(
         title = f"{row.title}: {robot}" + (f" ({name})" if name != robot else "")
         grouped = panels(chosen)
         if len(grouped) <= MOST_PANELS:
-            made[f"{name}-{plot}"] = _one_each(title, t, table, grouped)
-        if row.overlay and len(grouped) > 1:
-            made[f"{name}-{plot}-overlay"] = _overlay(title, t, table, chosen)
+            made[f"{name}-{plot}"] = _one_each(row, title, t, table, grouped)
+        if (row.overlay and len(grouped) > 1) or len(grouped) > MOST_PANELS:
+            made[f"{name}-{plot}-overlay"] = _overlay(row, title, t, table, chosen)
     return made
 
 
 def save(figure: Figure, path: Path) -> None:
     """The figure in the format of the path's suffix, without anything that changes from run to run."""
+    from matplotlib import rc_context
+
     no_date = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    figure.savefig(path, dpi=110, metadata=no_date[path.suffix[1:]])
+    with rc_context({"svg.hashsalt": "denoc"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")  # in a joint's name: drawn as a box
+        figure.savefig(path, dpi=110, metadata=no_date[path.suffix[1:]])
 
 
-def _one_each(title: str, t: np.ndarray, table: Mapping[str, np.ndarray], grouped: list[Panel]) -> Figure:
-    columns = 1 if len(grouped) == 1 else 2 if len(grouped) <= 4 else 3 if len(grouped) <= 12 else 4
-    rows = -(-len(grouped) // columns)
-    figure = _figure(4.0 * columns + 0.4, 2.7 * rows + 0.6)
+def _one_each(row: Plot, title: str, t: np.ndarray, table: Table, grouped: list[Panel]) -> Figure:
+    across = _across(grouped)
+    down = -(-len(grouped) // across)
+    single = len(grouped) == 1
+    figure = _figure(title, 6.4 if single else 4.0 * across + 0.4, 4.2 if single else 2.7 * down + 0.6)
     for k, (owner, unit, lines) in enumerate(grouped):
-        axes = figure.add_subplot(rows, columns, k + 1)
+        axes = figure.add_subplot(down, across, k + 1)
         for n, column in enumerate(lines):
-            axes.plot(t, table[column.name], _STYLES[n // 7 % 4], color=_COLOURS[n % 7], lw=1.4, label=column.label)
-        axes.set_title(owner, fontsize=10)
-        _dress(axes, unit)
-        axes.legend(fontsize=8, loc="best", framealpha=0.7)
-    figure.suptitle(title, fontsize=12)
+            label = _plain(_short(column) if len(lines) > 1 else column.label)
+            axes.plot(t, table[column.name], **_look(n, len(lines)), marker=_mark(t), label=label)
+        axes.set_title(_plain(owner, 44), fontsize=10)
+        _dress(axes, row, unit, _size(table, grouped, unit))
+        if len(lines) == 1:
+            axes.legend(fontsize=8, loc="best" if len(t) <= MOST_SEARCHED else "upper right", framealpha=0.7)
+        else:
+            _legend_outside(axes)
     return figure
 
 
-def _overlay(title: str, t: np.ndarray, table: Mapping[str, np.ndarray], chosen: list[Column]) -> Figure:
+def _across(grouped: list[Panel]) -> int:
+    """Columns of panels; those of one owner stand side by side where all owners have as many."""
+    count = len(grouped)
+    if count == 1:
+        return 1
+    together = {len(list(group)) for _, group in groupby(grouped, key=lambda panel: panel[0])}
+    if together == {2}:
+        return 2 if count <= 8 else 4
+    return 2 if count <= 4 else 3 if count <= 12 else 4
+
+
+def _overlay(row: Plot, title: str, t: np.ndarray, table: Table, chosen: list[Column]) -> Figure:
     by_unit: dict[str, list[Column]] = {}
     for column in chosen:
         by_unit.setdefault(column.unit, []).append(column)
-    figure = _figure(8.4, 0.8 + 3.9 * len(by_unit))
+    figure = _figure(title, 8.4, 0.8 + 3.9 * len(by_unit))
     for k, (unit, lines) in enumerate(by_unit.items()):
         axes = figure.add_subplot(len(by_unit), 1, k + 1)
         for n, column in enumerate(lines):
-            own = (
-                column.label
-                if len(lines) == 1 or column.label.startswith(column.owner)
-                else f"{column.owner} {column.label}"
-            )
-            axes.plot(t, table[column.name], _STYLES[n // 7 % 4], color=_COLOURS[n % 7], lw=1.4, label=own)
-        _dress(axes, unit)
-        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), ncols=1 + len(lines) // 21)
-    figure.suptitle(title, fontsize=12)
+            axes.plot(t, table[column.name], **_look(n, len(lines)), marker=_mark(t), label=_plain(column.label))
+        _dress(axes, row, unit, _size(table, [("", unit, lines)], unit))
+        _legend_outside(axes)
     return figure
 
 
-def _figure(width: float, height: float) -> Figure:
+def _figure(title: str, width: float, height: float) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
+    figure.suptitle(_plain(title, int(11 * width)), fontsize=12)
     return figure
 
 
-_QUANTITIES = {
-    "rad": "angle",
-    "m": "position",
-    "N m": "torque",
-    "N": "force",
-    "rad/s": "rate",
-    "m/s": "speed",
-    "rad/s²": "acceleration",
-    "m/s²": "acceleration",
-    "J": "energy",
-    "1": "Euler parameters",
-}
+def _look(n: int, count: int) -> dict[str, Any]:
+    """Colour and style of line n out of `count`."""
+    if count <= MOST_STYLES:
+        return {"color": _COLOURS[n % 7], "linestyle": _STYLES[n // 7], "linewidth": 1.4}
+    from matplotlib import colormaps
+
+    return {"color": colormaps["viridis"](0.93 * n / (count - 1)), "linestyle": "-", "linewidth": 1.0}
 
 
-def _dress(axes: Axes, unit: str) -> None:
+def _mark(t: np.ndarray) -> str:
+    """A line of one row would not be seen."""
+    return "o" if len(t) == 1 else ""
+
+
+def _short(column: Column) -> str:
+    """The label in a panel whose title is the owner already."""
+    return column.label.removeprefix(column.owner).lstrip(" .") or column.label
+
+
+def _plain(text: str, width: int = 60) -> str:
+    """A user's text for matplotlib, to which dollars mean mathematics and a leading underscore a hidden line."""
+    text = textwrap.fill(text, max(width, 20), break_on_hyphens=False).replace("$", r"\$")
+    return "\u200b" + text if text.startswith("_") else text
+
+
+def _legend_outside(axes: Axes) -> None:
+    """To the right of the axes, where it covers nothing."""
+    lines = axes.get_lines()
+    step = 1 if len(lines) <= MOST_STYLES else -(-(len(lines) - 1) // 14)
+    shown = [*lines[::step], *([lines[-1]] if (len(lines) - 1) % step else [])]
+    columns = 1 + (len(shown) - 1) // 20
+    axes.legend(handles=shown, fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), ncols=columns)
+
+
+def _size(table: Table, grouped: list[Panel], unit: str) -> float:
+    """The largest number of this unit in the figure."""
+    return max(
+        (float(abs(table[column.name]).max(initial=0.0)) for _, u, lines in grouped if u == unit for column in lines),
+        default=0.0,
+    )
+
+
+def _dress(axes: Axes, row: Plot, unit: str, size: float) -> None:
+    """Names, units and a grid; what varies by no more than rounding, against `size`, is drawn as a constant."""
     axes.set_xlabel("time (s)", fontsize=9)
-    quantity = _QUANTITIES.get(unit, "")
+    quantity = row.quantities.get(unit, "")
     axes.set_ylabel(quantity if unit == "1" else f"{quantity} ({unit})".strip(), fontsize=9)
     axes.tick_params(labelsize=8)
+    axes.ticklabel_format(axis="y", useOffset=False)
     axes.grid(visible=True, color="#dddddd", lw=0.6)
     axes.margins(x=0)
-    low, high = axes.get_ylim()
-    if high - low < 1e-9 * max(1.0, abs(low), abs(high)):  # a constant: no axis of rounding noise
-        middle = (low + high) / 2
-        reach = max(abs(middle) * 0.1, 1.0)
+    drawn = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()])
+    low, high = float(drawn.min(initial=np.inf)), float(drawn.max(initial=-np.inf))
+    if high - low <= 1e-9 * size:
+        middle, reach = (low + high) / 2, size or 1.0
         axes.set_ylim(middle - reach, middle + reach)

@@ -6,6 +6,7 @@ base-frame axes, twists at the mass centres, as Saha (1999) writes it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,7 +181,7 @@ def _path(links: list[MovingLink], i: int | None) -> list[int]:
     return path
 
 
-def _inwards(links: list[MovingLink]):
+def _inwards(links: list[MovingLink]) -> Iterator[tuple[int, int, np.ndarray]]:
     """(link, its parent, B of the two) from the tips to the base."""
     for i in reversed(range(len(links))):
         parent = links[i].parent
@@ -231,9 +232,12 @@ def _moving_links(robot: Robot, s: Samples) -> tuple[list[MovingLink], list[int]
     return links, columns
 
 
-def _twists(bodies: tuple[Body, ...], frames: list[np.ndarray], qd: np.ndarray):
+def _twists(
+    bodies: Sequence[Body], frames: list[np.ndarray], qd: np.ndarray
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """ω and the origin's velocity of every body, base-frame axes."""
-    w, v = [], []
+    w: list[np.ndarray] = []
+    v: list[np.ndarray] = []
     for i, body in enumerate(bodies):
         w_i, v_i = np.zeros(3), np.zeros(3)
         if body.parent is not None:
@@ -247,7 +251,15 @@ def _twists(bodies: tuple[Body, ...], frames: list[np.ndarray], qd: np.ndarray):
     return w, v
 
 
-def _columns(bodies: tuple[Body, ...], frames: list[np.ndarray], chain: list[int], w, v, C, v_C):
+def _columns(
+    bodies: Sequence[Body],
+    frames: list[np.ndarray],
+    chain: list[int],
+    w: list[np.ndarray],
+    v: list[np.ndarray],
+    C: np.ndarray,
+    v_C: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """P of a joint at the mass centre C (eqs. 13 and 15) and its rate."""
     P, P_rate = [], []
     for i in chain:

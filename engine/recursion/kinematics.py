@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import InputError
 from ..robot.model import Robot
 from .samples import Samples
-from .scalars import Scalar
+from ..machine.scalars import Scalar
 from .spatial import Factor, quaternion_rate
 from .sweeps import placement
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError, did_you_mean
 from ..robot.model import Robot, Three, Tree
-from .scalars import Scalar
+from ..machine.scalars import Scalar
 from .sweeps import Load, Wrenches
 
 Applied = tuple[str, Sequence[Scalar], Three, str]  # link, [n; f], the point where f acts (link axes), link or base

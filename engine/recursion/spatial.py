@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .scalars import Scalar
+from ..machine.scalars import Scalar
 
 Vector = list[Scalar]
 Matrix = list[list[Scalar]]

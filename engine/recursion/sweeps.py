@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 
 from ..robot.model import Body, Drive
 from ..robot.placement import TURN_PLANES
-from .scalars import Scalar, cosine_sine, sign
+from ..machine.scalars import Scalar, cosine_sine, sign
 from .spatial import (
     Factor,
     Matrix,
@@ -65,7 +65,8 @@ class Motion:
 
 def placement(body: Body, q: Sequence[Scalar]) -> tuple[tuple[Factor, ...], Vector]:
     """Rotation and origin of the body in its parent."""
-    rotation, origin = body.rotation, list(body.origin)
+    rotation: tuple[Factor, ...] = body.rotation
+    origin: Vector = list(body.origin)
     for what, axis, k in body.moves:
         if what == "turn" or what == "screw":
             x = q[body.coordinates[k]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..files.fields import checked
 from ..files.source import Document
 from .conventions import frames_of, initial_of
 from .joints import ANGLE, LENGTH, TYPES, JointType
-from .model import Body, Drive, Joint, Link, Robot, Three, Tree, Wrench
+from .model import ZERO, Body, Drive, Joint, Link, Robot, Three, Tree, Wrench
 from .placement import Placement
 from .repeat import expanded
 from .schema import LOOP_KEYS, LinkEntry, RobotFile, with_conventions
@@ -45,7 +45,7 @@ def build(document: Document) -> Robot:
                 raise document.error(
                     (key,), "closed loops can't be computed by this version", key=True, allowed="trees"
                 )
-    file = cast(RobotFile, checked(RobotFile, document, with_conventions(data), where))
+    file = checked(RobotFile, document, with_conventions(data), where)
 
     def complain(*path: Any) -> Complain:
         return lambda *inner, **told: document.error(where((*path, *inner[:-1])), inner[-1], **told)
@@ -53,7 +53,7 @@ def build(document: Document) -> Robot:
     parents = _parents(file.links, complain)
     order = _parents_first(file.links, parents, complain)
     warnings: list[str] = []
-    read: list[_Read | None] = [None] * len(file.links)
+    read: dict[int, _Read] = {}
     places = _numbered(file.links, complain)
     by_name = {entry.name: k for k, entry in enumerate(file.links)}
     for k in order:
@@ -63,8 +63,8 @@ def build(document: Document) -> Robot:
         start = above.link.end if above and chained and _convention(file, file.links[k]) == "dh" else Placement()
         one = complain("links", k)
         read[k] = _link(file.links[k], _convention(file, file.links[k]), k, parents[k], start, places[k], one)
-        warnings += _doubts(read[k], one)  # type: ignore[arg-type]
-    done = cast(list[_Read], read)
+        warnings += _doubts(read[k], one)
+    done = [read[k] for k in range(len(file.links))]
     return Robot(
         name=file.name,
         about=file.about,
@@ -84,8 +84,12 @@ def _convention(file: RobotFile, entry: LinkEntry) -> str:
     return entry.convention or file.convention
 
 
-def _three(x: Sequence[float]) -> Three:
+def _three(x: Sequence[float] | np.ndarray) -> Three:
     return (float(x[0]), float(x[1]), float(x[2]))
+
+
+def _rows(x: np.ndarray) -> tuple[Three, Three, Three]:
+    return (_three(x[0]), _three(x[1]), _three(x[2]))
 
 
 # ---- names and the tree's order
@@ -93,7 +97,8 @@ def _three(x: Sequence[float]) -> Three:
 
 def _parents(links: list[LinkEntry], complain: Callable[..., Complain]) -> list[str]:
     """The parent of each link; refuses names that are taken or unknown."""
-    names, joints = [link.name for link in links], {}
+    names = [link.name for link in links]
+    joints: dict[str, str] = {}
     for k, link in enumerate(links):
         if link.name == "base" or names.index(link.name) < k:
             what = "`base` is the ground" if link.name == "base" else f"link {names.index(link.name) + 1} has it too"
@@ -306,7 +311,7 @@ def _inertia(
     if entry.mass is None:
         if row.nv or given or entry.inertia:
             raise complain("`mass` is missing", allowed="a mass in kg; 0 for a link without any")
-        return 0.0, (0.0, 0.0, 0.0), ((0.0,) * 3,) * 3, np.zeros((4, 4))  # type: ignore[return-value]
+        return 0.0, ZERO, (ZERO, ZERO, ZERO), np.zeros((4, 4))
     m = float(entry.mass)
     for key, value in (("r", entry.r), ("frame", entry.frame == "end" or None)):
         if value is not None and convention != "dh":
@@ -338,8 +343,7 @@ def _inertia(
     G[:3, :3] = np.trace(about_origin) / 2 * np.eye(3) - about_origin
     G[:3, 3] = G[3, :3] = h
     G[3, 3] = m
-    rows = tuple(_three(r) for r in about_com)
-    return m, _three(com), cast(tuple[Three, Three, Three], rows), G
+    return m, _three(com), _rows(about_com), G
 
 
 def _doubts(read: _Read, complain: Complain) -> list[str]:
@@ -413,8 +417,7 @@ def _with_mass(body: Body, G: np.ndarray) -> Body:
     from dataclasses import replace
 
     E, h = _clean(G[:3, :3]), _clean(G[:3, 3])
-    rows = cast(tuple[Three, Three, Three], tuple(_three(r) for r in E))
-    return replace(body, E=rows, h=_three(h), m=float(G[3, 3]))
+    return replace(body, E=_rows(E), h=_three(h), m=float(G[3, 3]))
 
 
 def _clean(x: np.ndarray) -> np.ndarray:

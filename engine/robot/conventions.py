@@ -8,7 +8,6 @@ key holds the initial value of a joint with one coordinate.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -55,7 +54,10 @@ def frames(joint: FramesJoint, row: JointType, complain: Complain) -> Frames:
 _FRAMES: dict[type, Callable[..., Frames]] = {DhJoint: dh, KhalilJoint: khalil, FramesJoint: frames}
 
 # the key of the variable of a joint with one coordinate, by convention and by whether the joint turns
-_VARIABLE = {DhJoint: {True: "theta", False: "b"}, KhalilJoint: {True: "theta", False: "r"}}
+_VARIABLE: dict[type[JointEntry], dict[bool, str]] = {
+    DhJoint: {True: "theta", False: "b"},
+    KhalilJoint: {True: "theta", False: "r"},
+}
 
 
 def frames_of(joint: JointEntry, row: JointType, complain: Complain) -> Frames:
@@ -72,7 +74,9 @@ def frames_of(joint: JointEntry, row: JointType, complain: Complain) -> Frames:
     return _FRAMES[type(joint)](joint, row, complain)
 
 
-def initial_of(joint: Any, row: JointType, complain: Complain) -> tuple[tuple[float, ...] | None, tuple[str, ...]]:
+def initial_of(
+    joint: JointEntry, row: JointType, complain: Complain
+) -> tuple[tuple[float, ...] | None, tuple[str, ...]]:
     """The initial coordinates that the file gives, if any, and the key that gives them."""
     variable = _VARIABLE.get(type(joint), {}).get(row.turning[0]) if row.nv == 1 else None
     if variable is None:

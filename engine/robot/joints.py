@@ -8,6 +8,7 @@ last have no mass.  A new joint type is a new row here and nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 ANGLE, LENGTH, NUMBER = "angle", "length", "number"
 RATE_OF = {ANGLE: "rate", LENGTH: "speed"}
@@ -61,7 +62,17 @@ ORIENT = Part((("orient", 0, 0),), (0, 1, 2), 4)
 PLACE_AND_ORIENT = Part((("place", 0, 0), ("orient", 0, 3)), (3, 4, 5, 0, 1, 2), 7)
 
 
-def _numbered(n: int) -> dict[str, tuple[str, ...]]:
+class _Rates(TypedDict):
+    speeds: tuple[str, ...]
+    accelerations: tuple[str, ...]
+    forces: tuple[str, ...]
+
+
+class _Suffixes(_Rates):
+    coordinates: tuple[str, ...]
+
+
+def _numbered(n: int) -> _Suffixes:
     """Column suffixes of a joint made of n one-degree parts."""
     end = [str(k) for k in range(1, n + 1)] if n > 1 else [""]
     return {
@@ -72,7 +83,7 @@ def _numbered(n: int) -> dict[str, tuple[str, ...]]:
     }
 
 
-_TURNS = {
+_TURNS: _Rates = {
     "speeds": ("wx", "wy", "wz"),
     "accelerations": ("alx", "aly", "alz"),
     "forces": ("nx", "ny", "nz"),

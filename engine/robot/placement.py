@@ -14,6 +14,7 @@ import numpy as np
 
 X, Y, Z = 0, 1, 2
 TURN_PLANES = ((Y, Z), (Z, X), (X, Y))  # a turn about x takes y towards z, and so on
+Turns = tuple[tuple[int, float], ...]  # (axis, angle), the first outermost
 Factor = tuple[int, int, float, float]  # a plane turn: axis i towards axis j, cosine, sine
 _TINY = 1e-15
 
@@ -29,7 +30,7 @@ def snapped(angle: float) -> tuple[float, float]:
 class Placement:
     """Turns (axis, angle), the first outermost, and the origin in the outer frame's axes."""
 
-    turns: tuple[tuple[int, float], ...] = ()
+    turns: Turns = ()
     origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def then(self, inner: Placement) -> Placement:
@@ -74,7 +75,17 @@ def turn_matrix(axis: int, angle: float) -> np.ndarray:
     return R
 
 
-def _joined(first: tuple[tuple[int, float], ...], second: tuple[tuple[int, float], ...]):
+def turn_matrix_of(factors: tuple[Factor, ...]) -> np.ndarray:
+    """3 × 3 of plane turns."""
+    R = np.eye(3)
+    for i, j, c, s in factors:
+        F = np.eye(3)
+        F[i, i], F[i, j], F[j, i], F[j, j] = c, -s, s, c
+        R = R @ F
+    return R
+
+
+def _joined(first: Turns, second: Turns) -> Turns:
     """One list of turns; neighbours about the same axis become one, and a turn by nothing none."""
     turns = list(first)
     for axis, angle in second:
@@ -85,7 +96,7 @@ def _joined(first: tuple[tuple[int, float], ...], second: tuple[tuple[int, float
     return tuple(turns)
 
 
-def zxz(R: np.ndarray) -> tuple[tuple[int, float], ...]:
+def zxz(R: np.ndarray) -> Turns:
     """Turns about z, x, z that make R."""
     s = math.hypot(R[0, 2], R[1, 2])
     if s < _TINY:

@@ -2,56 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
-from ..files.fields import Angle, Angles, FileName, Length, Name, Point, Position, Strict, number, several
+from ..files.fields import Angle, Angles, Choice, FileName, Length, Name, Point, Position, Strict, number, several
 from .joints import NAMES
 
-Mass = number("mass", at_least=0.0)
-Moment2 = number("inertia")
+Number = Annotated[float, number("number")]
+Moment1 = Annotated[float, number("first_moment")]
+Moment2 = Annotated[float, number("inertia")]
+Acceleration = Annotated[float, number("acceleration")]
+Force = Annotated[float, number("force")]
+Moment = Annotated[float, number("moment")]
 CONVENTIONS = ("dh", "khalil", "frames")
-MARK = "(convention)"  # put into each joint by `with_conventions`; no file can have such a key by accident
+MARK: Final = "(convention)"  # put into each joint by `with_conventions`; no file can have such a key by accident
 
 
 class Friction(Strict):
-    coulomb: number("effort", at_least=0.0) = 0.0  # type: ignore[valid-type]
-    viscous: number("damping", at_least=0.0) = 0.0  # type: ignore[valid-type]
+    coulomb: Annotated[float, number("effort", at_least=0.0)] = 0.0
+    viscous: Annotated[float, number("damping", at_least=0.0)] = 0.0
 
 
 class Spring(Strict):
-    stiffness: number("stiffness", at_least=0.0)  # type: ignore[valid-type]
+    stiffness: Annotated[float, number("stiffness", at_least=0.0)]
     rest: Position = 0.0
-    damping: number("damping", at_least=0.0) = 0.0  # type: ignore[valid-type]
+    damping: Annotated[float, number("damping", at_least=0.0)] = 0.0
 
 
 def _listed(value: Any) -> Any:
     return value if isinstance(value, list | tuple) else [value]
 
 
-Coordinates = Annotated[tuple[number("position"), ...], BeforeValidator(_listed)]  # type: ignore[misc]
+Coordinates = Annotated[tuple[Position, ...], BeforeValidator(_listed)]
 
 
 class JointEntry(Strict):
     """What every joint may say, whatever the convention."""
 
-    type: Literal[NAMES]  # type: ignore[valid-type]
-    name: Name | None = Field(None, description="defaults to joint<k>, k the link's place in the file")
-    as_: Literal["three-revolutes"] | None = Field(None, alias="as", description="for a spherical joint")
-    actuated: bool | None = Field(None, description="default: 1-DOF joints without a spring are")
+    type: Annotated[str, Choice(NAMES)]
+    name: Name | None = Field(default=None, description="defaults to joint<k>, k the link's place in the file")
+    as_: Literal["three-revolutes"] | None = Field(default=None, alias="as", description="for a spherical joint")
+    actuated: bool | None = Field(default=None, description="default: 1-DOF joints without a spring are")
     friction: Friction | None = None
-    rotor_inertia: number("rotor", at_least=0.0) = 0.0  # type: ignore[valid-type]
+    rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = 0.0
     spring: Spring | None = None
-    limits: several(Position, 2) | None = Field(None, description="[low, high] of the position")  # type: ignore[valid-type]
-    pitch: number("pitch") | None = Field(None, description="of a helical joint")  # type: ignore[valid-type]
-    initial: Coordinates | None = Field(None, description="initial coordinates")
+    limits: Annotated[tuple[Position, Position], several(2)] | None = Field(
+        default=None, description="[low, high] of the position"
+    )
+    pitch: Annotated[float, number("pitch")] | None = Field(default=None, description="of a helical joint")
+    initial: Coordinates | None = Field(default=None, description="initial coordinates")
 
 
 class DhJoint(JointEntry):
     """The papers' Denavit-Hartenberg parameters: Rz(theta) Tz(b) Tx(a) Rx(alpha)."""
 
-    convention: Literal["dh"] = Field("dh", alias=MARK, exclude=True)
+    convention: Literal["dh"] = Field(default="dh", alias=MARK, exclude=True)
     a: Length = 0.0
     b: Length = 0.0
     alpha: Angle = 0.0
@@ -61,7 +67,7 @@ class DhJoint(JointEntry):
 class KhalilJoint(JointEntry):
     """Khalil's parameters: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)."""
 
-    convention: Literal["khalil"] = Field("khalil", alias=MARK, exclude=True)
+    convention: Literal["khalil"] = Field(default="khalil", alias=MARK, exclude=True)
     gamma: Angle = 0.0
     b: Length = 0.0
     alpha: Angle = 0.0
@@ -73,10 +79,10 @@ class KhalilJoint(JointEntry):
 class FramesJoint(JointEntry):
     """The joint's frame by position, roll-pitch-yaw and axis, as in URDF."""
 
-    convention: Literal["frames"] = Field("frames", alias=MARK, exclude=True)
+    convention: Literal["frames"] = Field(default="frames", alias=MARK, exclude=True)
     xyz: Point = (0.0, 0.0, 0.0)
     rpy: Angles = (0.0, 0.0, 0.0)
-    axis: several(number("number"), 3) | None = None  # type: ignore[valid-type]
+    axis: Annotated[tuple[Number, Number, Number], several(3)] | None = None
 
 
 class Inertia(Strict):
@@ -95,31 +101,38 @@ class Offset(Strict):
     rpy: Angles = (0.0, 0.0, 0.0)
 
 
+def _convention(joint: Any) -> Any:
+    """Which model reads the joint; of what is no mapping at all, the one that says so."""
+    return joint.get(MARK) if isinstance(joint, dict) else getattr(joint, "convention", "frames")
+
+
 class LinkEntry(Strict):
     name: Name
-    parent: Name | None = Field(None, description="defaults to the link before; the first hangs on `base`")
-    convention: Literal[CONVENTIONS] | None = None  # type: ignore[valid-type]
+    parent: Name | None = Field(default=None, description="defaults to the link before; the first hangs on `base`")
+    convention: Annotated[str, Choice(CONVENTIONS)] | None = None
     joint: Annotated[
         Annotated[DhJoint, Tag("dh")] | Annotated[KhalilJoint, Tag("khalil")] | Annotated[FramesJoint, Tag("frames")],
-        Discriminator(lambda joint: joint.get(MARK) if isinstance(joint, dict) else joint.convention),
+        Discriminator(_convention),
     ]
-    offset: Offset | None = Field(None, description="fixed placement before the joint")
-    mass: Mass | None = None
-    com: Point | None = Field(None, description="mass centre from the link's origin, link axes")
-    r: Point | None = Field(None, description="from the mass centre to the end frame's origin, end-frame axes; dh only")
-    first_moments: several(number("first_moment"), 3) | None = None  # type: ignore[valid-type]
+    offset: Offset | None = Field(default=None, description="fixed placement before the joint")
+    mass: Annotated[float, number("mass", at_least=0.0)] | None = None
+    com: Point | None = Field(default=None, description="mass centre from the link's origin, link axes")
+    r: Point | None = Field(
+        default=None, description="from the mass centre to the end frame's origin, end-frame axes; dh only"
+    )
+    first_moments: Annotated[tuple[Moment1, Moment1, Moment1], several(3)] | None = None
     inertia: Inertia | None = None
     about: Literal["com", "origin"] = "com"
-    frame: Literal["link", "end"] | None = Field(None, description="axes of the inertia")
-    points: dict[Name, Point] = Field({}, description="named points, link axes")
+    frame: Literal["link", "end"] | None = Field(default=None, description="axes of the inertia")
+    points: dict[Name, Point] = Field(default={}, description="named points, link axes")
 
 
 class WrenchEntry(Strict):
     """A constant wrench on a link."""
 
     link: Name
-    force: several(number("force"), 3) = (0.0, 0.0, 0.0)  # type: ignore[valid-type]
-    moment: several(number("moment"), 3) = (0.0, 0.0, 0.0)  # type: ignore[valid-type]
+    force: Annotated[tuple[Force, Force, Force], several(3)] = (0.0, 0.0, 0.0)
+    moment: Annotated[tuple[Moment, Moment, Moment], several(3)] = (0.0, 0.0, 0.0)
     at: Point = (0.0, 0.0, 0.0)
     axes: Literal["link", "base"] = "link"
 
@@ -127,8 +140,8 @@ class WrenchEntry(Strict):
 class RobotFile(Strict):
     name: FileName
     about: str = ""
-    convention: Literal[CONVENTIONS]  # type: ignore[valid-type]
-    gravity: several(number("acceleration"), 3) = (0.0, 0.0, -9.81)  # type: ignore[valid-type]
+    convention: Annotated[str, Choice(CONVENTIONS)]
+    gravity: Annotated[tuple[Acceleration, Acceleration, Acceleration], several(3)] = (0.0, 0.0, -9.81)
     links: list[LinkEntry] = Field(min_length=1)
     wrenches: list[WrenchEntry] = []
 

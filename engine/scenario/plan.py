@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from ..errors import did_you_mean
 from ..files.expression import DIMENSIONS, Quantity
-from ..files.fields import checked
+from ..files.fields import Numbers, checked
 from ..files.source import Document
 from ..motion.forces import ComputedTorque, Feedforward, ForceLaw
 from ..motion.laws import Hold, MotionLaw, Profiled, Turn
@@ -59,7 +60,7 @@ class _Planner:
 
     def __init__(self, document: Document, robot: Robot, name: str):
         self.document, self.robot = document, robot
-        self.file = cast(ScenarioFile, checked(ScenarioFile, document, document.data))
+        self.file = checked(ScenarioFile, document, document.data)
         self.name = self.file.name or name
         self.folder = Path(document.name).parent if Path(document.name).suffix else Path()
         self.simulating = self.file.task == "simulate"
@@ -173,7 +174,9 @@ class _Planner:
                 found[joint] = (entries["all"], (key, "all"))
         return found
 
-    def _values(self, key: str, entries: dict[str, Any], sizes: Callable[[Joint], tuple[str, ...]]):
+    def _values(
+        self, key: str, entries: dict[str, Numbers], sizes: Callable[[Joint], tuple[str, ...]]
+    ) -> Iterator[tuple[Joint, list[float]]]:
         """Joint, its numbers, for `initial` and `rates`."""
         for name, value in entries.items():
             joint = self._joint(key, name)
@@ -191,12 +194,8 @@ class _Planner:
             path = ("initial", joint.name)
             for value, kind in zip(values, joint.type.kinds):
                 self._fits(value, kind, path)
-            unit = unit_parameters(
-                [float(x) for x in values],
-                joint.type,
-                lambda path=path: self.document.error(path, "Euler parameters can't all be 0"),
-            )
-            for k, x in zip(joint.coordinates, unit):
+            all_zero = partial(self.document.error, path, "Euler parameters can't all be 0")
+            for k, x in zip(joint.coordinates, unit_parameters([float(x) for x in values], joint.type, all_zero)):
                 q[k] = x
         return q
 
@@ -388,8 +387,8 @@ class _Planner:
             for key, kind in (("moment", "moment"), ("force", "force")):
                 for place, component in enumerate(getattr(entry, key)):
                     components.append(self._component(component, kind, (*path, key, place)))
-            at = tuple(float(x) for x in entry.at)
-            found.append(TimedWrench(entry.link, tuple(components), cast(Any, at), entry.axes))
+            x, y, z = entry.at
+            found.append(TimedWrench(entry.link, tuple(components), (float(x), float(y), float(z)), entry.axes))
         return found
 
     def _component(self, value: Any, kind: str, path: tuple) -> Callable[[Any], Any]:

@@ -139,11 +139,14 @@ class _Run:
 
 def _integrated(plan: Plan, tell: Progress) -> _Run:
     trace = integrate(plan.plant, list(plan.q0), list(plan.qd0), plan.grid, plan.solver, list(plan.kinks), tell)
-    arrays = [np.array([getattr(row, key) for row in trace.rows]) for key in ("q", "qd", "qdd", "tau")]
+    q, qd, qdd, tau = (np.array([getattr(row, key) for row in trace.rows]) for key in ("q", "qd", "qdd", "tau"))
     balance = np.array(trace.work) - np.array(trace.lost)
     return _Run(
         np.array(trace.t),
-        *arrays,
+        q,
+        qd,
+        qdd,
+        tau,
         balance,
         trace.ended,
         trace.reason,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ..record.columns import Column
@@ -27,7 +29,9 @@ class Table:
         self.data[column.name] = np.asarray(values, dtype=float)
 
 
-def joint_columns(table: Table, robot: Robot, q, qd, qdd, tau, *, torques: bool) -> None:
+def joint_columns(
+    table: Table, robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, tau: np.ndarray, *, torques: bool
+) -> None:
     """Each joint's coordinates, speeds, accelerations and forces."""
     for joint in robot.moving:
         row = joint.type
@@ -51,7 +55,14 @@ def _unit(family: str, kind: str, turning: tuple[bool, ...], i: int) -> str:
     return f"{base}/s" if family == "speed" else f"{base}/s²"
 
 
-def reaction_columns(table: Table, plan: Plan, q, qd, qdd, wrenches) -> None:
+def reaction_columns(
+    table: Table,
+    plan: Plan,
+    q: np.ndarray,
+    qd: np.ndarray,
+    qdd: np.ndarray,
+    wrenches: Mapping[str, np.ndarray] | None,
+) -> None:
     """The wrench at every joint, base-frame axes."""
     for joint, six in reactions(plan.robot, q, qd, qdd, wrenches).items():
         for k in (3, 4, 5, 0, 1, 2):
@@ -60,7 +71,7 @@ def reaction_columns(table: Table, plan: Plan, q, qd, qdd, wrenches) -> None:
             table.add(Column(name, unit, "reaction", joint, f"{joint} {WRENCH[k]}"), six[:, k])
 
 
-def point_columns(table: Table, plan: Plan, q) -> None:
+def point_columns(table: Table, plan: Plan, q: np.ndarray) -> None:
     """Positions of the recorded points in the base."""
     placed = frames(plan.robot, q)
     for link, point in plan.points:
@@ -71,7 +82,7 @@ def point_columns(table: Table, plan: Plan, q) -> None:
             table.add(Column(name, "m", "point", f"{link}.{point}", name), place[:, k])
 
 
-def energy_columns(table: Table, robot: Robot, q, qd, balance) -> float:
+def energy_columns(table: Table, robot: Robot, q: np.ndarray, qd: np.ndarray, balance: np.ndarray) -> float:
     """Energies and what the balance leaves unexplained; its largest size."""
     parts = {key: np.asarray(x, dtype=float) for key, x in energy(robot, q, qd).items()}
     total = parts["kinetic"] + parts["potential"] + parts["elastic"]

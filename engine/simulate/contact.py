@@ -45,10 +45,10 @@ def settle(plant: Plant, t: float, y: np.ndarray, *, at_rest: set[int] | None = 
     for _ in range(len(modes.held)):  # release the worst overloaded joint, look again
         support = plant.evaluate(t, y, modes).support
         worst, excess, direction = None, 0.0, 0.0
-        for k, (low, high) in modes.held.items():
-            over = max(support[k] - high, low - support[k]) / max(1e-12, plant.switching[k], abs(support[k]))
+        for k, (least, most) in modes.held.items():
+            over = max(support[k] - most, least - support[k]) / max(1e-12, plant.switching[k], abs(support[k]))
             if over > max(excess, 1e-12):
-                worst, excess, direction = k, over, -1.0 if support[k] > high else 1.0
+                worst, excess, direction = k, over, -1.0 if support[k] > most else 1.0
         if worst is None:
             break
         del modes.held[worst]

@@ -19,9 +19,9 @@ from ..motion.forces import ComputedTorque, Force
 from ..recursion.calls import bare
 from ..recursion.kinematics import coordinate_rates
 from ..recursion.samples import Applied, constant_wrenches, on_bodies
-from ..recursion.scalars import sign
+from ..machine.scalars import sign
 from ..recursion.sweeps import Load, dynamics
-from ..robot.model import Body, Joint, Robot
+from ..robot.model import ZERO, Body, Joint, Robot
 from .reference import Held, Reference, Turning
 
 Motion = Reference | Turning | Held
@@ -314,5 +314,4 @@ class Plant:
 
 
 def _massless(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    nothing = ((0.0,) * 3,) * 3
-    return tuple(replace(body, E=nothing, h=(0.0,) * 3, m=0.0) for body in bare(bodies))  # type: ignore[arg-type]
+    return tuple(replace(body, E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0) for body in bare(bodies))

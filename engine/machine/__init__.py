@@ -1,0 +1,1 @@
+"""Programs on scalars: recorded, counted, compiled, exported.  Knows no mechanics."""

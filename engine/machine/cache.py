@@ -1,0 +1,113 @@
+"""Object code kept between processes, found by the content that it was made from.
+
+A file is a line with the checksum of what follows it, then the object code.  Files are written under another name and
+put in place in one move, so two processes may write the same one; one that is damaged, or cut off, or can't be read
+is as good as none; a folder that can't be written is no harm.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+MAGIC = b"denoc object 1 "
+MOST_BYTES = 256 * 2**20  # of the whole folder; the files longest unused go first
+
+
+def folder() -> Path:
+    """Where objects are kept: DENOC_CACHE, else the user's cache folder."""
+    given = os.environ.get("DENOC_CACHE")
+    if given:
+        return Path(given)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "denoc"
+
+
+@lru_cache(maxsize=1)
+def sources() -> str:
+    """Hash of the engine's sources that object code depends on."""
+    root = Path(__file__).resolve().parents[1]
+    digest = hashlib.sha256()
+    for part in ("machine", "recursion", "robot", "closure"):
+        for path in sorted((root / part).glob("*.py")):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def key(*parts: str) -> str:
+    """A name for what these parts decide."""
+    return hashlib.sha256("\0".join((sources(), *parts)).encode()).hexdigest()[:40]
+
+
+def load(name: str) -> bytes | None:
+    """The object code of this name, if a sound one is there."""
+    path = folder() / f"{name}.o"
+    try:
+        data = path.read_bytes()
+        os.utime(path)
+    except OSError:
+        return None if not path.is_file() else _sound(path)
+    return _checked(data)
+
+
+def _sound(path: Path) -> bytes | None:
+    try:
+        return _checked(path.read_bytes())
+    except OSError:
+        return None
+
+
+def _checked(data: bytes) -> bytes | None:
+    head, _, code = data.partition(b"\n")
+    return code if head == MAGIC + hashlib.sha256(code).hexdigest().encode() else None
+
+
+def store(name: str, code: bytes) -> None:
+    """Keeps the object code, where that is possible."""
+    home = folder()
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, draft = tempfile.mkstemp(prefix=".draft-", dir=home)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
+            os.replace(draft, home / f"{name}.o")
+        except OSError:
+            Path(draft).unlink(missing_ok=True)
+            return
+        _trim(home)
+    except OSError:
+        return
+
+
+def _trim(home: Path) -> None:
+    files = [(path.stat().st_mtime, path.stat().st_size, path) for path in home.glob("*.o")]
+    total = sum(size for _, size, _ in files)
+    for _, size, path in sorted(files):
+        if total <= MOST_BYTES:
+            return
+        path.unlink(missing_ok=True)
+        total -= size
+
+
+def contents() -> tuple[Path, int, int]:
+    """The folder, how many objects are in it, and their bytes."""
+    files = list(folder().glob("*.o")) if folder().is_dir() else []
+    return folder(), len(files), sum(path.stat().st_size for path in files)
+
+
+def clear() -> int:
+    """Removes all objects; how many there were."""
+    files = [*folder().glob("*.o"), *folder().glob(".draft-*")] if folder().is_dir() else []
+    for path in files:
+        path.unlink(missing_ok=True)
+    return len(files)

@@ -1,0 +1,70 @@
+"""LLVM IR to machine code in this process, by llvmlite; and what this processor can do."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import Any
+
+
+@lru_cache(maxsize=1)
+def processor() -> tuple[str, str]:
+    """Name and features of this processor, as LLVM has them."""
+    binding = _binding()
+    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten() + ",-prefer-256-bit"
+
+
+@lru_cache(maxsize=1)
+def lanes() -> int:
+    """Doubles side by side in one register: 8 with AVX-512, 4 with AVX2, else 2; DENOC_LANES overrules."""
+    wanted = os.environ.get("DENOC_LANES", "")
+    if wanted in ("2", "4", "8"):
+        return int(wanted)
+    features = processor()[1].split(",")
+    return 8 if "+avx512f" in features else 4 if "+avx2" in features else 2
+
+
+@lru_cache(maxsize=1)
+def _binding() -> Any:
+    import llvmlite.binding as binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+def version() -> str:
+    import llvmlite
+
+    return str(llvmlite.__version__)
+
+
+def _machine(level: int) -> Any:
+    binding = _binding()
+    cpu, features = processor()
+    target = binding.Target.from_default_triple()
+    return target.create_target_machine(cpu=cpu, features=features, opt=level, jit=True)
+
+
+def compile_ir(text: str, level: int = 1) -> bytes:
+    """The object code of the IR.  No IR passes: the tracer has done their work, and they would cost most of the time."""
+    binding = _binding()
+    module = binding.parse_assembly(text)
+    return bytes(_machine(level).emit_object(module))
+
+
+class Loaded:
+    """Object code in memory; `address` of its functions while this object lives."""
+
+    def __init__(self, code: bytes):
+        binding = _binding()
+        self._machine = _machine(1)
+        self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), self._machine)
+        self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        address = int(self._engine.get_function_address(name))
+        if not address:
+            raise RuntimeError(f"no function {name} in the object code")
+        return address

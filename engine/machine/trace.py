@@ -1,0 +1,273 @@
+"""Scalars that record: a program run on `Node`s leaves a graph of the operations that its results need.
+
+Nodes are made once: equal operations on equal nodes are the same node.  Constants are folded, 0, 1 and −1 disappear,
+signs move outwards.  What no result needs is never emitted, so a robot's zeros cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+CONSTANT, INPUT = "const", "input"
+ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE = "add", "sub", "mul", "div", "neg"
+COSINE, SINE, SQUARE_ROOT, SIGN = "cos", "sin", "sqrt", "sign"
+
+
+class Node:
+    """One operation; `a` and `b` are its operands, `value` that of a constant or the name of an input."""
+
+    __slots__ = ("a", "b", "graph", "id", "op", "value")
+
+    def __init__(self, graph: Graph, op: str, a: Node | None, b: Node | None, number: int, value: Any):
+        self.graph, self.op, self.a, self.b, self.id, self.value = graph, op, a, b, number, value
+
+    def __add__(self, other: Any) -> Node:
+        return self.graph.add(self, self.graph.node(other))
+
+    def __radd__(self, other: Any) -> Node:
+        return self.graph.add(self.graph.node(other), self)
+
+    def __sub__(self, other: Any) -> Node:
+        return self.graph.subtract(self, self.graph.node(other))
+
+    def __rsub__(self, other: Any) -> Node:
+        return self.graph.subtract(self.graph.node(other), self)
+
+    def __mul__(self, other: Any) -> Node:
+        return self.graph.multiply(self, self.graph.node(other))
+
+    def __rmul__(self, other: Any) -> Node:
+        return self.graph.multiply(self.graph.node(other), self)
+
+    def __truediv__(self, other: Any) -> Node:
+        return self.graph.divide(self, self.graph.node(other))
+
+    def __rtruediv__(self, other: Any) -> Node:
+        return self.graph.divide(self.graph.node(other), self)
+
+    def __neg__(self) -> Node:
+        return self.graph.negate(self)
+
+    def __bool__(self) -> bool:
+        # `if link.coulomb` asks whether a number of the robot is there: one that is only known later may be
+        if self.op == CONSTANT:
+            return bool(self.value)
+        if self.op == INPUT:
+            return True
+        raise TypeError("a traced program can't decide on a computed value")
+
+    def cosine_sine(self) -> tuple[Node, Node]:
+        return self.graph.cosine_sine(self)
+
+    def sign(self) -> Node:
+        return self.graph.sign(self)
+
+    def square_root(self) -> Node:
+        return self.graph.square_root(self)
+
+
+class Graph:
+    """All nodes of one program, in the order of their making, which is a good order to compute them in."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple, Node] = {}
+        self.nodes: list[Node] = []
+
+    def _make(self, op: str, a: Node | None = None, b: Node | None = None, value: Any = None) -> Node:
+        key = (op, a.id if a is not None else -1, b.id if b is not None else -1, value)
+        node = self._known.get(key)
+        if node is None:
+            node = self._known[key] = Node(self, op, a, b, len(self.nodes), value)
+            self.nodes.append(node)
+        return node
+
+    def node(self, x: Any) -> Node:
+        """A node as it is, a number as a constant."""
+        return x if type(x) is Node else self._make(CONSTANT, value=float(x) + 0.0)
+
+    def input(self, name: str) -> Node:
+        return self._make(INPUT, value=name)
+
+    def negate(self, a: Node) -> Node:
+        if a.op == CONSTANT:
+            return self.node(-a.value)
+        if a.op == NEGATE:
+            return a.a  # type: ignore[return-value]
+        if a.op == SUBTRACT:
+            return self._make(SUBTRACT, a.b, a.a)
+        return self._make(NEGATE, a)
+
+    def add(self, a: Node, b: Node) -> Node:
+        if a.op == CONSTANT:
+            if a.value == 0:
+                return b
+            if b.op == CONSTANT:
+                return self.node(a.value + b.value)
+        elif b.op == CONSTANT and b.value == 0:
+            return a
+        if b.op == NEGATE:
+            return self.subtract(a, b.a)  # type: ignore[arg-type]
+        if a.op == NEGATE:
+            return self.subtract(b, a.a)  # type: ignore[arg-type]
+        return self._make(ADD, *self._ordered(a, b))
+
+    def subtract(self, a: Node, b: Node) -> Node:
+        if a is b:
+            return self.node(0.0)
+        if b.op == CONSTANT:
+            if b.value == 0:
+                return a
+            if a.op == CONSTANT:
+                return self.node(a.value - b.value)
+        elif a.op == CONSTANT and a.value == 0:
+            return self.negate(b)
+        if b.op == NEGATE:
+            return self.add(a, b.a)  # type: ignore[arg-type]
+        if a.op == NEGATE:
+            return self.negate(self.add(a.a, b))  # type: ignore[arg-type]
+        return self._make(SUBTRACT, a, b)
+
+    def multiply(self, a: Node, b: Node) -> Node:
+        if b.op == CONSTANT:
+            a, b = b, a
+        if a.op == CONSTANT:
+            if b.op == CONSTANT:
+                return self.node(a.value * b.value)
+            if a.value == 0:
+                return a
+            if a.value == 1:
+                return b
+            if a.value == -1:
+                return self.negate(b)
+            if b.op == NEGATE:
+                return self.multiply(self.node(-a.value), b.a)  # type: ignore[arg-type]
+            if b.op == MULTIPLY and b.a.op == CONSTANT:  # type: ignore[union-attr]
+                return self.multiply(self.node(a.value * b.a.value), b.b)  # type: ignore[arg-type, union-attr]
+        if a.op == NEGATE:
+            if b.op == NEGATE:
+                return self.multiply(a.a, b.a)  # type: ignore[arg-type]
+            return self.negate(self.multiply(a.a, b))  # type: ignore[arg-type]
+        if b.op == NEGATE:
+            return self.negate(self.multiply(a, b.a))  # type: ignore[arg-type]
+        return self._make(MULTIPLY, *((a, b) if a.op == CONSTANT else self._ordered(a, b)))
+
+    def divide(self, a: Node, b: Node) -> Node:
+        if b.op == CONSTANT and b.value != 0:
+            return self.multiply(a, self.node(1.0 / b.value))
+        if a.op == CONSTANT and a.value == 0:
+            return a
+        if a.op == NEGATE:
+            return self.negate(self.divide(a.a, b))  # type: ignore[arg-type]
+        return self._make(DIVIDE, a, b)
+
+    def cosine_sine(self, a: Node) -> tuple[Node, Node]:
+        if a.op == CONSTANT:
+            from .scalars import cosine_sine
+
+            c, s = cosine_sine(a.value)
+            return self.node(c), self.node(s)
+        if a.op == NEGATE:
+            c, s = self.cosine_sine(a.a)  # type: ignore[arg-type]
+            return c, self.negate(s)
+        return self._make(COSINE, a), self._make(SINE, a)
+
+    def sign(self, a: Node) -> Node:
+        if a.op == CONSTANT:
+            return self.node((a.value > 0) - (a.value < 0))
+        if a.op == NEGATE:
+            return self.negate(self.sign(a.a))  # type: ignore[arg-type]
+        return self._make(SIGN, a)
+
+    def square_root(self, a: Node) -> Node:
+        return self.node(a.value**0.5) if a.op == CONSTANT else self._make(SQUARE_ROOT, a)
+
+    @staticmethod
+    def _ordered(a: Node, b: Node) -> tuple[Node, Node]:
+        return (a, b) if a.id <= b.id else (b, a)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A recorded program: groups of inputs and groups of outputs, each an array of so many columns."""
+
+    name: str
+    inputs: dict[str, list[Node]]
+    outputs: dict[str, list[Node]]
+    graph: Graph = field(repr=False, compare=False)
+
+    def results(self) -> list[Node]:
+        return [node for group in self.outputs.values() for node in group]
+
+
+class Recording:
+    """Makes a `Program`: ask it for inputs, run the program on them, give it the outputs."""
+
+    def __init__(self, name: str):
+        self.name, self.graph, self.inputs = name, Graph(), {}  # type: ignore[var-annotated]
+
+    def input(self, name: str, count: int) -> list[Node]:
+        """A group of inputs, named `name0`, `name1`, …"""
+        self.inputs[name] = [self.graph.input(f"{name}{k}") for k in range(count)]
+        return self.inputs[name]
+
+    def program(self, **outputs: Sequence[Any]) -> Program:
+        made = {name: [self.graph.node(x) for x in group] for name, group in outputs.items()}
+        return Program(self.name, self.inputs, made, self.graph)
+
+
+def live(results: Iterable[Node]) -> list[Node]:
+    """The nodes that the results need, operands first."""
+    seen: dict[int, Node] = {}
+    waiting = list(results)
+    while waiting:
+        node = waiting.pop()
+        if node.id in seen:
+            continue
+        seen[node.id] = node
+        if node.a is not None:
+            waiting.append(node.a)
+        if node.b is not None:
+            waiting.append(node.b)
+    return [seen[number] for number in sorted(seen)]
+
+
+@dataclass(frozen=True)
+class Count:
+    """Operations: multiplications, additions and subtractions, divisions, sines and cosines, and the rest."""
+
+    multiplications: int = 0
+    additions: int = 0
+    divisions: int = 0
+    trigonometric: int = 0
+    square_roots: int = 0
+    signs: int = 0
+
+    def __str__(self) -> str:
+        text = f"{self.multiplications}M {self.additions}A"
+        for number, letter in ((self.divisions, "D"), (self.trigonometric, "T"), (self.square_roots, "R")):
+            text += f" {number}{letter}" if number else ""
+        return text
+
+
+_COUNTED = {
+    MULTIPLY: "multiplications",
+    ADD: "additions",
+    SUBTRACT: "additions",
+    DIVIDE: "divisions",
+    COSINE: "trigonometric",
+    SINE: "trigonometric",
+    SQUARE_ROOT: "square_roots",
+    SIGN: "signs",
+}
+
+
+def count(results: Iterable[Node]) -> Count:
+    """The live operations; a change of sign is free."""
+    totals: dict[str, int] = {}
+    for node in live(results):
+        kind = _COUNTED.get(node.op)
+        if kind:
+            totals[kind] = totals.get(kind, 0) + 1
+    return Count(**totals)
