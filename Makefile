@@ -35,10 +35,10 @@ lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
 
 types: $(VENV)/dev
-	$(BIN)/python tests/tools/types.py
+	$(BIN)/python tests/tools/installed.py mypy -p denoc
 
 layers: $(VENV)/dev
-	$(BIN)/lint-imports
+	$(BIN)/python tests/tools/installed.py lint-imports
 
 wheel: $(VENV)/dev
 	$(BIN)/python tests/tools/wheel.py

@@ -22,7 +22,7 @@ def planned(
     own: bool,
     change: Callable[[Data], Data],
 ) -> Plan:
-    """The plan of `scenario`, else of the library's `<robot>-<ending>` unless the options make their `own`, else `made`."""
+    """The plan of `scenario`, else of the library's `<robot>-<ending>` (not with `own` options), else `made`."""
     from denoc.files.library import find, folder
     from denoc.files.source import from_mapping, read
     from denoc.robot.load import load

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
@@ -27,20 +30,26 @@ def list_library(
         typer.echo(json.dumps(found, indent=1, ensure_ascii=False))
         return
     for kind, entries in found.items():
-        typer.echo(f"{kind} ({folder(kind)})")
+        typer.echo(f"{kind}, in {folder(kind)}")
         width = max(map(len, entries), default=0)
         for name, about in entries.items():
-            typer.echo(f"  {name:<{width}}  {about}")
+            typer.echo(_row(f"  {name:<{width}}  ", about))
+        typer.echo()
+    typer.echo("Commands take these names. To change one of them, copy its file.")
+
+
+def _row(head: str, about: str) -> str:
+    """One entry; on a narrow terminal it goes on under its own column."""
+    if not sys.stdout.isatty():
+        return head + about
+    width = max(shutil.get_terminal_size().columns, len(head) + 20)
+    return textwrap.fill(about, width, initial_indent=head, subsequent_indent=" " * len(head))
 
 
 def _about(path: Path) -> str:
-    """The file's `about`, else the first sentence of its comment; read as text, for speed."""
-    comment = ""
+    """The file's `about`; read as text, for speed."""
     with path.open(encoding="utf-8") as file:
         for line in file:
             if line.startswith("about:"):
                 return line.removeprefix("about:").strip().strip("\"'")
-            if line.startswith("#") and not comment.endswith("."):
-                comment = f"{comment} {line[1:].strip()}".strip()
-                comment = comment.split(". ")[0].rstrip(":") + ("." if ". " in comment else "")
-    return comment.removesuffix(".")
+    return ""

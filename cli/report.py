@@ -26,11 +26,12 @@ def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, as_json: b
             typer.echo(f"warning: {warning}", err=True)
         result = _run(plan, quiet or as_json)
         files = result.write(out / plan.name, form, plot=plot)
-        code = max(code, exit_code(result))
+        own = exit_code(result)
+        code = max(code, own)
         summaries.append(summary(result, files))
         if not quiet and not as_json:
             show(result, files)
-        elif code and not as_json:
+        elif own and not as_json:
             typer.echo(f"error: {plan.name}: {result.record['reason']}", err=True)
         if result.ended == "interrupted":
             break
@@ -113,7 +114,7 @@ def summary(result: Result, files: list[Path]) -> dict[str, Any]:
 def show(result: Result, files: list[Path]) -> None:
     """A few lines: how it ended, the largest forces, the audit, the files."""
     record, audit = result.record, result.audit
-    mark = "done" if result.ended == record["expected"] else result.ended.upper()
+    mark = result.ended if result.ended == record["expected"] else f"ENDED BADLY ({result.ended})"
     typer.echo(f"{result.name}: {mark}, {record['rows']} rows in {record['seconds']:.2f} s" + _steps(audit))
     if record["reason"]:
         typer.echo(f"  {record['reason']}")

@@ -147,7 +147,8 @@ class Block:
         columns: dict[int, str] = {}
         for first in _chunks(width, W):
             rows_ = [
-                self.let(f"load {self.double}, ptr {self.offset(base, lane * width + first)}, align 8") for lane in range(W)
+                self.let(f"load {self.double}, ptr {self.offset(base, lane * width + first)}, align 8")
+                for lane in range(W)
             ]
             columns.update(zip(range(first, first + W), self.transposed(rows_)))
         return [columns[k] for k in range(width)]
@@ -207,35 +208,38 @@ def _chunks(width: int, W: int) -> list[int]:
     return starts if width % W == 0 else [*starts, width - W]
 
 
-def kernel(program: Program, lanes: int, name: str) -> str:
-    """IR of `void name(i64 blocks, ptr inputs…, ptr outputs…, ptr status)`, blocks of `lanes` rows each."""
-    block = Block(lanes)
-    groups = [*program.inputs, *program.outputs]
-    widths = {group: len(nodes) for group, nodes in (*program.inputs.items(), *program.outputs.items())}
-    bases = {}
-    for group in groups:
-        if widths[group]:
-            skip = block.let(f"mul i64 %k, {lanes * widths[group]}")
-            bases[group] = block.let(f"getelementptr double, ptr %{group}, i64 {skip}")
+def _computed(block: Block, program: Program, bases: dict[str, str], finite: str, largest: str) -> tuple[str, str]:
+    """Loads, operations and stores of one block of samples; the two watches, carried on."""
     values: dict[int, str] = {}
     for group, nodes in program.inputs.items():
         if nodes:
             values.update(zip((node.id for node in nodes), block.load_columns(bases[group], len(nodes))))
     results = program.results()
-    finite, largest = "%finite", "%largest"
-    for value in values.values():  # x · 0 is NaN where x isn't finite
-        finite = block.call("fma", value, block.constant(0.0), finite)
     angles = {node.a.id for node in live(results) if node.op in (trace.COSINE, trace.SINE)}  # type: ignore[union-attr]
     for number in sorted(angles & set(values)):
         largest = block.larger(block.call("fabs", values[number]), largest)
     registers = block.run(results, lambda node: values[node.id])
+    for value in (*values.values(), *registers):  # x · 0 is NaN where x isn't finite
+        finite = block.call("fma", value, block.constant(0.0), finite)
     taken = 0
     for group, nodes in program.outputs.items():
         if nodes:
             block.store_columns(bases[group], registers[taken : taken + len(nodes)])
         taken += len(nodes)
+    return finite, largest
+
+
+def kernel(program: Program, lanes: int, name: str) -> str:
+    """IR of `void name(i64 blocks, ptr inputs…, ptr outputs…, ptr status)`, blocks of `lanes` rows each."""
+    block = Block(lanes)
+    widths = {group: len(nodes) for group, nodes in (*program.inputs.items(), *program.outputs.items())}
+    bases = {}
+    for group, width in widths.items():
+        skip = block.let(f"mul i64 %k, {lanes * width}")
+        bases[group] = block.let(f"getelementptr double, ptr %{group}, i64 {skip}")
+    finite, largest = _computed(block, program, bases, "%finite", "%largest")
     zero = "zeroinitializer" if lanes > 1 else hexadecimal(0.0)
-    arguments = ", ".join(["i64 %blocks", *(f"ptr noalias %{group}" for group in groups), "ptr noalias %status"])
+    arguments = ", ".join(["i64 %blocks", *(f"ptr noalias %{group}" for group in widths), "ptr noalias %status"])
     body = "\n".join(block.lines)
     return f"""{block.declarations()}
 define void @{name}({arguments}) {{
@@ -259,3 +263,17 @@ done:
   ret void
 }}
 """
+
+
+def single(program: Program, name: str) -> str:
+    """IR of `void name(ptr block)`: inputs, outputs and the two watches of one sample, one behind the other."""
+    block = Block(1)
+    bases, at = {}, 0
+    for group, nodes in (*program.inputs.items(), *program.outputs.items()):
+        bases[group] = block.offset("%block", at)
+        at += len(nodes)
+    finite, largest = _computed(block, program, bases, hexadecimal(0.0), hexadecimal(0.0))
+    for k, watch in enumerate((finite, largest)):
+        block.do(f"store double {watch}, ptr {block.offset('%block', at + k)}, align 8")
+    body = "\n".join(block.lines)
+    return f"{block.declarations()}\ndefine void @{name}(ptr noalias %block) {{\n{body}\n  ret void\n}}\n"

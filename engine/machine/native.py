@@ -47,7 +47,7 @@ def _machine(level: int) -> Any:
 
 
 def compile_ir(text: str, level: int = 1) -> bytes:
-    """The object code of the IR.  No IR passes: the tracer has done their work, and they would cost most of the time."""
+    """The object code of the IR.  No IR passes: the tracer has done their work; they would cost most of the time."""
     binding = _binding()
     module = binding.parse_assembly(text)
     return bytes(_machine(level).emit_object(module))

@@ -57,7 +57,12 @@ def python_function(program: Program, name: str) -> str:
     """The text of a function of one sequence for each group of inputs; it returns a list for each group of outputs."""
     places = {node.id: f"{group}[{k}]" for group, nodes in program.inputs.items() for k, node in enumerate(nodes)}
     used = {node.id for node in live(program.results())}
-    loads = [f"    {node.value} = {places[node.id]}" for nodes in program.inputs.values() for node in nodes if node.id in used]
+    loads = [
+        f"    {node.value} = {places[node.id]}"
+        for nodes in program.inputs.values()
+        for node in nodes
+        if node.id in used
+    ]
     statements, names = lines(program.results(), PYTHON, repr, lambda node: str(node.value))
     returned = ", ".join("[" + ", ".join(names[node.id] for node in group) + "]" for group in program.outputs.values())
     body = [*loads, *(f"    {target} = {text}" for target, text in statements), f"    return {returned}"]

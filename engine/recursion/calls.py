@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import InputError, NumericalError
 from ..robot.model import Body, Drive, Robot
 from .kinematics import link_frames
+from .mixed import Pattern, mixed
 from .samples import Samples
 from .sweeps import dynamics
 
@@ -20,35 +21,18 @@ Wrenches = Mapping[str, Any]
 
 def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """Tau: the forces that actuators add for this motion (RIDIM)."""
+    if wrenches is None and (answer := _quick(robot, True, q, qd, qdd)) is not None:
+        return answer
     s = Samples(robot, q=q, qd=qd, qdd=qdd)
-    on_bodies, loads = s.loads(wrenches)
-    given = [True] * robot.nv
-    tau, _ = dynamics(
-        robot.tree.bodies, robot.gravity, s.scalars("q"), s.scalars("qd"), s.scalars("qdd"), given, on_bodies, loads
-    )
-    return s.array(tau)
+    return _sought(s, s.arrays["qdd"], (True,) * robot.nv, wrenches)
 
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """Qdd: the accelerations under these forces (RFDSIM)."""
+    if wrenches is None and (answer := _quick(robot, False, q, qd, tau)) is not None:
+        return answer
     s = Samples(robot, q=q, qd=qd, tau=tau)
-    on_bodies, loads = s.loads(wrenches)
-    given = [False] * robot.nv
-    with np.errstate(all="ignore"):
-        try:
-            qdd, _ = dynamics(
-                robot.tree.bodies,
-                robot.gravity,
-                s.scalars("q"),
-                s.scalars("qd"),
-                s.scalars("tau"),
-                given,
-                on_bodies,
-                loads,
-            )
-        except ZeroDivisionError:
-            raise _singular(robot) from None
-    return _finite(robot, s.array(qdd))
+    return _sought(s, s.arrays["tau"], (False,) * robot.nv, wrenches)
 
 
 def hybrid(
@@ -56,23 +40,61 @@ def hybrid(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(qdd, tau), complete: for each speed one of the two is NaN on entry, and is what is sought."""
     s = Samples(robot, allow_nan=("qdd", "tau"), q=q, qd=qd, qdd=qdd, tau=tau)
-    motion_given = _pattern(robot, s.arrays["qdd"], s.arrays["tau"])
-    on_bodies, loads = s.loads(wrenches)
-    rates, forces = s.scalars("qdd"), s.scalars("tau")
-    given = [a if known else f for a, f, known in zip(rates, forces, motion_given)]
+    rates, forces = np.broadcast_arrays(s.arrays["qdd"], s.arrays["tau"])
+    motion_given = _pattern(robot, rates, forces)
+    known = np.array(motion_given, dtype=bool)
+    s.arrays["x"] = np.where(known, rates, forces)
+    sought = _sought(s, s.arrays["x"], motion_given, wrenches)
+    return np.where(known, s.arrays["x"], sought), np.where(known, sought, s.arrays["x"])
+
+
+def _sought(s: Samples, x: np.ndarray, motion_given: Pattern, wrenches: Wrenches | None) -> np.ndarray:
+    """What is sought for each speed: compiled where that pays, else by the plain text."""
+    robot = s.robot
+    on, loads = s.loads(wrenches)
+    problem = mixed(robot, motion_given, on, loads)
+    sixes = [six for six in (*on.values(), *(six for _, six, _ in loads))]
+    if s.count is not None and s.count:
+        rows = np.ascontiguousarray(np.broadcast_to(x, (s.count, robot.nv)))
+        w = np.empty((s.count, 6 * len(sixes)))
+        for k, value in enumerate(value for six in sixes for value in six):
+            w[:, k] = value
+        answer = problem.batch(s.rows("q"), s.rows("qd"), rows, w)
+        if answer is not None:
+            return answer
+    s.finite()
+    given = x.tolist() if x.ndim == 1 else [np.ascontiguousarray(x[:, k]) for k in range(x.shape[1])]
     with np.errstate(all="ignore"):
         try:
-            sought, _ = dynamics(
-                robot.tree.bodies, robot.gravity, s.scalars("q"), s.scalars("qd"), given, motion_given, on_bodies, loads
-            )
+            sought = problem.text(s.scalars("q"), s.scalars("qd"), given, [value for six in sixes for value in six])
         except ZeroDivisionError:
             raise _singular(robot) from None
-    qdd_all = s.array([a if known else x for a, x, known in zip(rates, sought, motion_given)])
-    tau_all = s.array([x if known else f for f, x, known in zip(forces, sought, motion_given)])
-    return _finite(robot, qdd_all), _finite(robot, tau_all)
+    return _finite(robot, s.array(sought))
 
 
-def _pattern(robot: Robot, qdd: np.ndarray, tau: np.ndarray) -> list[bool]:
+def _quick(robot: Robot, motion: bool, q: Any, qd: Any, x: Any) -> np.ndarray | None:
+    """One sample by compiled code, with as little around it as can be; None where that isn't the way."""
+    single = robot.derived.get(("single", motion))
+    if single is None:
+        if type(q) is not np.ndarray or q.ndim != 1 or robot.wrenches or _has_orientation(robot):
+            return None
+        single = mixed(robot, (motion,) * robot.nv, {}, ()).single()
+        if single is None:
+            return None
+        robot.derived["single", motion] = single
+    try:
+        if (q.shape, qd.shape, x.shape) != single.shapes:
+            return None
+        return single(q, qd, x)
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def _has_orientation(robot: Robot) -> bool:
+    return any(joint.type.orientation is not None for joint in robot.moving)
+
+
+def _pattern(robot: Robot, qdd: np.ndarray, tau: np.ndarray) -> Pattern:
     """For each speed, whether its motion is given; the same for all samples."""
     motion, force = ~np.isnan(np.atleast_2d(qdd)), ~np.isnan(np.atleast_2d(tau))
     if motion.shape[0] and not ((motion == motion[0]).all() and (force == force[0]).all()):
@@ -85,7 +107,7 @@ def _pattern(robot: Robot, qdd: np.ndarray, tau: np.ndarray) -> list[bool]:
             raise InputError(
                 f"{name}: {state} of acceleration and force given", allowed="exactly one of the two is NaN"
             )
-    return [bool(x) for x in motion]
+    return tuple(bool(x) for x in motion)
 
 
 def _singular(robot: Robot) -> NumericalError:
@@ -112,7 +134,7 @@ def bare(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
 
 def inertia(robot: Robot, q: Any) -> np.ndarray:
     """The generalized inertia matrix, rotor inertias included: columns are inverse dynamics of unit accelerations."""
-    s = Samples(robot, q=q)
+    s = Samples(robot, q=q).finite()
     bodies, n = bare(robot.tree.bodies), robot.nv
     rest, given, scalars = [0.0] * n, [True] * n, s.scalars("q")
     shape = (n, n) if s.count is None else (s.count, n, n)
@@ -132,7 +154,7 @@ def bias(robot: Robot, q: Any, qd: Any, wrenches: Wrenches | None = None) -> np.
 
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
     """Joint → wrench [n; f] of the parent on the link, at the link's origin, base-frame axes; fixed joints too."""
-    s = Samples(robot, q=q, qd=qd, qdd=qdd)
+    s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
     on_bodies, loads = s.part_loads(wrenches)
     parts = robot.parts
     given = [True] * robot.nv
@@ -156,7 +178,7 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
 
 def energy(robot: Robot, q: Any, qd: Any) -> dict[str, np.ndarray]:
     """Kinetic, potential (datum: the base's origin) and elastic energy."""
-    s = Samples(robot, q=q, qd=qd)
+    s = Samples(robot, q=q, qd=qd).finite()
     rest, given = [0.0] * robot.nv, [True] * robot.nv
     momenta, _ = dynamics(bare(robot.tree.bodies), (0.0,) * 3, s.scalars("q"), rest, s.scalars("qd"), given)
     kinetic = (s.array(momenta) * s.arrays["qd"]).sum(axis=-1) / 2

@@ -41,7 +41,7 @@ def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
     are in I, U and D.
     """
     qd = np.zeros(robot.nv) if qd is None else qd
-    s = Samples(robot, q=q, qd=qd)
+    s = Samples(robot, q=q, qd=qd).finite()
     if s.count is not None:
         raise InputError("the matrices are made for one state at a time", found=f"{s.count} samples")
     links, columns = _moving_links(robot, s)
@@ -95,7 +95,7 @@ def jacobian(robot: Robot, q: Any, link: str, at: Any = (0.0, 0.0, 0.0)) -> np.n
                 f"`{link}` has no such point", found=f"`{at}`", allowed=", ".join(points) or "none is named"
             )
         at = points[at]
-    s = Samples(robot, q=q, qd=np.zeros(robot.nv))
+    s = Samples(robot, q=q, qd=np.zeros(robot.nv)).finite()
     if s.count is not None:
         raise InputError("a Jacobian is made for one state at a time", found=f"{s.count} samples")
     links, columns = _moving_links(robot, s)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..machine.scalars import Scalar
 from ..robot.model import Robot
 from .samples import Samples
-from ..machine.scalars import Scalar
 from .spatial import Factor, quaternion_rate
 from .sweeps import placement
 
@@ -18,7 +18,7 @@ def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
     """Link name → 4 × 4 in the base; `at="end"` for the papers' frames i + 1."""
     if at not in ("link", "end"):
         raise InputError("unknown frame", found=f"at={at!r}", allowed="link, end")
-    return link_frames(robot, Samples(robot, q=q), at)
+    return link_frames(robot, Samples(robot, q=q).finite(), at)
 
 
 def body_frames(robot: Robot, s: Samples) -> list[np.ndarray]:

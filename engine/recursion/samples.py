@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..robot.model import Robot, Three, Tree
 from ..machine.scalars import Scalar
+from ..robot.model import Robot, Three, Tree
 from .sweeps import Load, Wrenches
 
 Applied = tuple[str, Sequence[Scalar], Three, str]  # link, [n; f], the point where f acts (link axes), link or base
@@ -19,9 +19,9 @@ class Samples:
     """Checked arguments of one call: lists of scalars, and the shape of what goes back."""
 
     def __init__(self, robot: Robot, *, allow_nan: Sequence[str] = (), **arrays: Any):
-        self.robot = robot
+        self.robot, self._allow_nan = robot, tuple(allow_nan)
         sizes = {"q": robot.nq}
-        shaped = {name: _checked(name, x, sizes.get(name, robot.nv), name in allow_nan) for name, x in arrays.items()}
+        shaped = {name: _checked(name, x, sizes.get(name, robot.nv)) for name, x in arrays.items()}
         counts = {x.shape[0] for x in shaped.values() if x.ndim == 2}
         if len(counts - {1}) > 1:
             told = ", ".join(f"{name} {x.shape[0]}" for name, x in shaped.items() if x.ndim == 2)
@@ -30,6 +30,17 @@ class Samples:
         if "q" in shaped:
             shaped["q"] = _unit(robot, shaped["q"])
         self.arrays = shaped
+
+    def finite(self) -> Samples:
+        """These samples, or an error if a number isn't finite (compiled code finds out by itself)."""
+        for name, array in self.arrays.items():
+            _finite(name, array, name in self._allow_nan)
+        return self
+
+    def rows(self, name: str) -> np.ndarray:
+        """The argument as contiguous rows, one a sample."""
+        x = self.arrays[name]
+        return np.ascontiguousarray(np.broadcast_to(x, (self.count or 1, x.shape[-1])))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -58,7 +69,7 @@ class Samples:
         return on_bodies(self.robot.parts, _all(self.robot, wrenches, self.count))
 
 
-def _checked(name: str, x: Any, size: int, allow_nan: bool) -> np.ndarray:
+def _checked(name: str, x: Any, size: int) -> np.ndarray:
     try:
         array = np.asarray(x, dtype=float)
     except (TypeError, ValueError):
@@ -69,11 +80,14 @@ def _checked(name: str, x: Any, size: int, allow_nan: bool) -> np.ndarray:
             found=str(array.shape),
             allowed=f"({size},) for one sample, (N, {size}) for N",
         )
+    return array
+
+
+def _finite(name: str, array: np.ndarray, allow_nan: bool) -> None:
     bad = np.isinf(array) if allow_nan else ~np.isfinite(array)
     if bad.any():
         at = tuple(int(i) for i in np.argwhere(bad)[0])
         raise InputError(f"`{name}` holds a number that is not finite", found=f"{array[at]} at {list(at)}")
-    return array
 
 
 def _unit(robot: Robot, q: np.ndarray) -> np.ndarray:
@@ -129,10 +143,11 @@ def _all(robot: Robot, wrenches: Mapping[str, Any] | None, count: int | None) ->
                 allowed=", ".join(links),
                 hint=did_you_mean(name, links),
             )
-        x = _checked(f"wrenches[{name}]", given, 6, False)
+        x = _checked(f"wrenches[{name}]", given, 6)
         if x.ndim == 2 and x.shape[0] != count:
             raise InputError(
                 f"`wrenches[{name}]` has the wrong number of samples", found=str(x.shape[0]), allowed=str(count)
             )
+        _finite(f"wrenches[{name}]", x, False)
         six = x.tolist() if x.ndim == 1 else [np.ascontiguousarray(x[:, k]) for k in range(6)]
         yield name, six, (0.0, 0.0, 0.0), "link"

@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..machine.scalars import Scalar, cosine_sine, sign
 from ..robot.model import Body, Drive
 from ..robot.placement import TURN_PLANES
-from ..machine.scalars import Scalar, cosine_sine, sign
 from .spatial import (
     Factor,
     Matrix,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .joints import JointType
 from .placement import Factor, Placement
@@ -98,7 +98,7 @@ class Wrench:
     axes: str  # link or base
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Robot:
     """A robot, as read; `name`, `nq`, `nv`, `joints`, `q0` and `gravity` are what callers need."""
 
@@ -112,7 +112,9 @@ class Robot:
     nv: int
     wrenches: tuple[Wrench, ...] = ()
     warnings: tuple[str, ...] = ()
-    document: Document | None = field(default=None, repr=False, compare=False)
+    document: Document | None = field(default=None, repr=False)
+    # what others have made of this robot and want to find again, such as compiled programs; no part of what it is
+    derived: dict[Any, Any] = field(default_factory=dict, repr=False, init=False)
 
     @property
     def nq(self) -> int:

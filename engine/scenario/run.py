@@ -44,8 +44,11 @@ class Result:
         """Writes the CSV file, whole or not at all."""
         path = Path(path)
         draft = path.with_name(f".{path.name}.tmp")
-        draft.write_text(write.csv_text(self.t, self.table), encoding="utf-8")
-        draft.replace(path)
+        try:
+            draft.write_text(write.csv_text(self.t, self.table), encoding="utf-8")
+            draft.replace(path)
+        finally:
+            draft.unlink(missing_ok=True)
         return path
 
     def plot(self, *which: str, folder: str | Path | None = None, form: str = "png") -> dict[str, Any]:
@@ -257,7 +260,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
         "about": plan.about,
         "task": plan.task,
         "ended": run.ended,
-        "reason": run.reason,
+        "reason": run.reason or _unmet(plan, run),
         "expected": plan.expect,
         "rows": len(run.t),
         "seconds": round(seconds, 6),
@@ -279,6 +282,13 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
         "versions": _versions(),
     }
     return Result(plan.name, run.t, table.data, run.ended, audit, record, table.columns, plan.plots)
+
+
+def _unmet(plan: Plan, run: _Run) -> str:
+    """Why an end without a reason of its own is not the expected one."""
+    if run.ended != "done" or plan.expect == "done":
+        return ""
+    return f"the run came to its end without the {plan.expect} that was expected"
 
 
 def _beyond_limits(plan: Plan, run: _Run) -> list[str]:

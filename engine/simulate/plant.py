@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from ..machine.scalars import sign
 from ..motion.forces import ComputedTorque, Force
 from ..recursion.calls import bare
 from ..recursion.kinematics import coordinate_rates
 from ..recursion.samples import Applied, constant_wrenches, on_bodies
-from ..machine.scalars import sign
 from ..recursion.sweeps import Load, dynamics
 from ..robot.model import ZERO, Body, Joint, Robot
 from .reference import Held, Reference, Turning

@@ -305,6 +305,7 @@ examples = {
     "rotor": ["5 kg m^2", "5 kg"],
     "first_moment": ["5 kg m"],
     "position": ["5 deg", "5 mm"],
+    "initial": ["5 deg", "5 mm"],
     "velocity": ["5 rpm", "5 m/s"],
     "effort": ["5 N", "5 N m"],
     "stiffness": ["5 N/m", "5 N m/rad"],

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 X, Y, Z = np.eye(3)
+ZERO = np.zeros(3)
 
 # what a joint does, in its own axes: (motion, axis or None); one coordinate each, but for `orient` (4) and `free` (7)
 MOTIONS = {
@@ -49,6 +50,10 @@ def turned(axis, angle):
 
 def skew(v):
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+
+
+def cross(a, b):
+    return skew(a) @ b
 
 
 def oriented(e):
@@ -170,17 +175,17 @@ class Frame:
         return replace(
             self,
             p=self.p + r,
-            v=self.v + np.cross(w, r) + v,
-            a=self.a + np.cross(wd, r) + np.cross(w, np.cross(w, r)) + 2 * np.cross(w, v) + a,
+            v=self.v + cross(w, r) + v,
+            a=self.a + cross(wd, r) + cross(w, cross(w, r)) + 2 * cross(w, v) + a,
         )
 
     def turned(self, R, w, wd):
         """Axes turned by R that turn with w, wd against this frame, base axes."""
-        return replace(self, R=self.R @ R, w=self.w + w, wd=self.wd + wd + np.cross(self.w, w))
+        return replace(self, R=self.R @ R, w=self.w + w, wd=self.wd + wd + cross(self.w, w))
 
     def carried(self, T):
         """A frame fixed to this one."""
-        return replace(self.moved(self.R @ T[:3, 3], 0.0, 0.0), R=self.R @ T[:3, :3])
+        return replace(self.moved(self.R @ T[:3, 3], ZERO, ZERO), R=self.R @ T[:3, :3])
 
     def matrix(self):
         return at(self.R, self.p)
@@ -199,7 +204,7 @@ def step(frame, what, axis, pitch, q, qd, qdd):
         R = oriented(q[3:])
         new = frame.R @ R
         v, w = qd[:3], qd[3:]
-        frame = frame.moved(frame.R @ q[:3], new @ v, new @ (qdd[:3] + np.cross(w, v)))
+        frame = frame.moved(frame.R @ q[:3], new @ v, new @ (qdd[:3] + cross(w, v)))
         frame = frame.turned(R, new @ w, new @ qdd[3:])
         return frame, [(np.zeros(3), new[:, k]) for k in range(3)] + [(new[:, k], np.zeros(3)) for k in range(3)]
     e = frame.R @ axis
@@ -266,19 +271,19 @@ def motion(robot, q, qd, qdd, wrenches=None):
         centre = here.carried(at(origin=com))
         J = here.R @ J @ here.R.T
         L = J @ here.w
-        rate_p, rate_L = m * centre.a, J @ here.wd + np.cross(here.w, L)
+        rate_p, rate_L = m * centre.a, J @ here.wd + cross(here.w, L)
         f = rate_p - m * g - external[k][3:] + held[k][3:]
-        n = rate_L + np.cross(centre.p - here.p, rate_p - m * g) - external[k][:3] + held[k][:3]
+        n = rate_L + cross(centre.p - here.p, rate_p - m * g) - external[k][:3] + held[k][:3]
         if place.parent is not None:
-            held[place.parent] += np.concatenate([n + np.cross(here.p - frames[place.parent].p, f), f])
+            held[place.parent] += np.concatenate([n + cross(here.p - frames[place.parent].p, f), f])
         for j, turn, slide, point in directions[k]:
-            tau[j] = turn @ (n + np.cross(here.p - point, f)) + slide @ f
+            tau[j] = turn @ (n + cross(here.p - point, f)) + slide @ f
         name = place.link["name"]
         centres[name], rates[name] = centre, (rate_p, rate_L)
         reactions[joint_name(robot, k)] = np.concatenate([n, f])
         kinetic += (m * centre.v @ centre.v + here.w @ L) / 2
         potential -= m * g @ centre.p
-        momentum += np.concatenate([L + np.cross(centre.p, m * centre.v), m * centre.v])
+        momentum += np.concatenate([L + cross(centre.p, m * centre.v), m * centre.v])
 
     elastic = losses = 0.0
     for place, (i, j) in zip(places, firsts):
@@ -327,7 +332,7 @@ def external_wrench(robot, name, frame, wrenches=None):
             force = R @ np.array(entry.get("force", (0.0, 0.0, 0.0)))
             f = f + force
             n = n + R @ np.array(entry.get("moment", (0.0, 0.0, 0.0)))
-            n = n + np.cross(frame.R @ np.array(entry.get("at", (0.0, 0.0, 0.0))), force)
+            n = n + cross(frame.R @ np.array(entry.get("at", (0.0, 0.0, 0.0))), force)
     six = np.asarray((wrenches or {}).get(name, np.zeros(6)), dtype=float)
     return np.concatenate([n + frame.R @ six[:3], f + frame.R @ six[3:]])
 

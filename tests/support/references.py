@@ -69,8 +69,10 @@ def _drives(link):
 
 
 def friction(case, qd):
-    """Fs sign(qd) + Fv qd of joints of one degree of freedom."""
+    """Fs sign(qd) + Fv qd."""
     moving = [link for link in case["links"] if link["type"] != "F"]
+    if not any("Fs" in link for link in moving):
+        return np.zeros_like(qd)
     coulomb = np.array([link.get("Fs", 0.0) for link in moving])
     viscous = np.array([link.get("Fv", 0.0) for link in moving])
     return coulomb * np.sign(qd) + viscous * np.asarray(qd)
@@ -102,9 +104,10 @@ def tolerance(case, kind):
 
 
 def inertia_matrix(state):
-    if "M" in state:
-        return np.array(state["M"])
-    n = len(state["q"])
-    M = np.zeros((n, n))
-    M[np.triu_indices(n)] = state["M_upper_by_rows"]
-    return np.triu(M) + np.triu(M, 1).T
+    """M of the state, whole or from its upper half; None where the file leaves it out."""
+    if "M_upper_by_rows" in state:
+        n = len(state["q"])
+        upper = np.zeros((n, n))
+        upper[np.triu_indices(n)] = state["M_upper_by_rows"]
+        return upper + np.triu(upper, 1).T
+    return np.array(state["M"]) if "M" in state else None

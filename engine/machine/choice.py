@@ -1,0 +1,61 @@
+"""Which way a program runs: as plain text or compiled.  Decided by what was asked so far, unless the user says."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+BACKENDS = ("auto", "compiled", "plain")
+
+# rough costs in seconds on a present-day machine; only their proportions matter
+SAMPLE, CALL = 3e-7, 3e-5  # of the plain text, for each body: one sample of many, and a call
+LOAD, COMPILE = 0.03, 0.008  # to look into the cache (and to import llvmlite); to compile, for each body
+
+_chosen: ContextVar[str] = ContextVar("backend", default="")
+_broken: list[str] = []
+
+
+def backend() -> str:
+    """`auto`, `compiled` or `plain`: what the caller chose, else DENOC_BACKEND."""
+    chosen = _chosen.get() or os.environ.get("DENOC_BACKEND", "auto")
+    if _broken or chosen == "plain":
+        return "plain"
+    return chosen if chosen in BACKENDS else "auto"
+
+
+@contextmanager
+def using(name: str) -> Iterator[None]:
+    """Within this, programs run this way."""
+    token = _chosen.set(name)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+class Ledger:
+    """What a program's plain runs have cost so far; renting is given up when it has cost as much as buying."""
+
+    def __init__(self, bodies: int):
+        self.bodies, self.spent = max(bodies, 1), 0.0
+
+    def wants(self, samples: int) -> str:
+        """`plain`, `cached` (compiled if it is in the cache) or `compiled`, for a call of so many samples."""
+        chosen = backend()
+        if chosen != "auto":
+            return chosen
+        self.spent += self.bodies * (CALL + SAMPLE * samples)
+        if self.spent < LOAD:
+            return "plain"
+        return "cached" if self.spent < LOAD + COMPILE * self.bodies else "compiled"
+
+
+def give_up(error: Exception) -> None:
+    """Compiling failed: everything runs on the plain text from now on, and the user hears it once."""
+    if not _broken:
+        _broken.append(str(error))
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        warnings.warn(f"no compiled code on this machine ({reason}); the plain text is used instead", stacklevel=2)
