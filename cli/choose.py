@@ -33,9 +33,20 @@ def planned(
         path = find(scenario, "scenarios")
         return plan(_changed(read(path), change), model, path.stem)
     path = folder("scenarios") / f"{model.name}-{ending}.yaml"
-    if not own and path.is_file() and load(folder("robots") / f"{model.name}.yaml").joints == model.joints:
+    if not own and path.is_file() and _alike(load(folder("robots") / f"{model.name}.yaml"), model):
         return plan(_changed(read(path), change), model, path.stem)
     return plan(from_mapping(made(model)), model, f"{model.name}-{ending}")
+
+
+def _alike(one: Robot, other: Robot) -> bool:
+    """Whether a scenario of one robot can be meant for the other: the same joints."""
+    return [(joint.name, joint.type) for joint in one.moving] == [(joint.name, joint.type) for joint in other.moving]
+
+
+def timed(data: Data, end: float | None, step: float | None) -> Data:
+    """The entries under `time`, with another end and another output step where they are given."""
+    given = {"end": end, "step": step}
+    return {**data, **{key: value for key, value in given.items() if value is not None}}
 
 
 def _changed(document: Any, change: Callable[[Data], Data]) -> Any:
@@ -46,8 +57,8 @@ def _changed(document: Any, change: Callable[[Data], Data]) -> Any:
 def overlaid(data: Data, end: float | None, step: float | None, solver: Data) -> Data:
     """A scenario's data with another end, another output step and other solver settings."""
     data = dict(data)
-    if (end or step) and isinstance(data.get("time", {}), dict):
-        data["time"] = {**data.get("time", {}), **({"end": end} if end else {}), **({"step": step} if step else {})}
+    if isinstance(data.get("time", {}), dict):
+        data["time"] = timed(data.get("time", {}), end, step)
     if solver and isinstance(data.get("solver", {}), dict):
         kept = data.get("solver") or {}
         if "rtol" in solver and "atol" not in solver:  # a tolerance that follows the other one

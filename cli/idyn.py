@@ -45,7 +45,7 @@ def idyn(
     The motion is that of --scenario, else that of the options, else the library's scenario `<robot>-idyn`, else a
     cycloid by 90 deg (0.1 m) in 10 s. --time and --step change the library's scenario, where it is that one.
     """
-    from denoc.cli.choose import overlaid, planned
+    from denoc.cli.choose import overlaid, planned, timed
     from denoc.cli.report import carry_out
 
     end, dt = options.number(time, "time", "--time"), options.number(step, "time", "--step")
@@ -54,7 +54,7 @@ def idyn(
     def made(model: Robot) -> dict[str, Any]:
         chosen = law.value if law else "cycloid"
         motion = {joint.name: _law(joint, chosen, goal) for joint in model.moving if joint.actuated}
-        times = {"end": end or DURATION, **({"step": dt} if dt else {})}
+        times = timed({"end": DURATION}, end, dt)
         return {"name": f"{model.name}-idyn", "task": "inverse", "time": times, "motion": motion}
 
     plan = planned(

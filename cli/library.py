@@ -13,19 +13,29 @@ import typer
 
 from denoc.cli import options
 
+KINDS = ("robots", "scenarios")
+
 
 def list_library(
-    what: Annotated[str | None, typer.Argument(metavar="[robots|scenarios]", help="One of the two kinds.")] = None,
+    what: Annotated[
+        str | None, typer.Argument(metavar="[robots|scenarios|NAME]", help="One of the two kinds, or one entry.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """List the robots and scenarios that come with denoc."""
-    from denoc.errors import InputError
+    """List the robots and scenarios that come with denoc; with a NAME, print where its file is."""
+    from denoc.errors import InputError, did_you_mean
     from denoc.files.library import folder, names
 
-    if what not in (None, "robots", "scenarios"):
-        raise InputError("the library has no such kind", found=str(what), allowed="robots, scenarios")
-    kinds = [what] if what else ["robots", "scenarios"]
+    kinds = [what] if what in KINDS else list(KINDS)
     found = {kind: {name: _about(folder(kind) / f"{name}.yaml") for name in names(kind)} for kind in kinds}
+    if what is not None and what not in KINDS:
+        bare = what.removesuffix(".yaml")
+        paths = [folder(kind) / f"{bare}.yaml" for kind in KINDS if bare in found[kind]]
+        if not paths:
+            known = [*KINDS, *(name for kind in KINDS for name in found[kind])]
+            raise InputError(f"the library has no `{what}`", allowed=", ".join(known), hint=did_you_mean(bare, known))
+        typer.echo(json.dumps([str(path) for path in paths]) if as_json else "\n".join(map(str, paths)))
+        return
     if as_json:
         typer.echo(json.dumps(found, indent=1, ensure_ascii=False))
         return
@@ -35,7 +45,7 @@ def list_library(
         for name, about in entries.items():
             typer.echo(_row(f"  {name:<{width}}  ", about))
         typer.echo()
-    typer.echo("Commands take these names. To change one of them, copy its file.")
+    typer.echo("Commands take these names. To change one of them, copy its file: `denoc list NAME` shows where it is.")
 
 
 def _row(head: str, about: str) -> str:

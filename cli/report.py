@@ -114,7 +114,9 @@ def summary(result: Result, files: list[Path]) -> dict[str, Any]:
 def show(result: Result, files: list[Path]) -> None:
     """A few lines: how it ended, the largest forces, the audit, the files."""
     record, audit = result.record, result.audit
-    mark = result.ended if result.ended == record["expected"] else f"ENDED BADLY ({result.ended})"
+    mark = "NOT AS EXPECTED" if result.ended == "done" else result.ended.upper()
+    if result.ended == record["expected"]:
+        mark = "done"
     typer.echo(f"{result.name}: {mark}, {record['rows']} rows in {record['seconds']:.2f} s" + _steps(audit))
     if record["reason"]:
         typer.echo(f"  {record['reason']}")
@@ -130,7 +132,7 @@ def show(result: Result, files: list[Path]) -> None:
     if len(record["events"]) > 6:
         typer.echo(f"  … and {len(record['events']) - 6} more events")
     for warning in record["warnings"]:
-        if warning not in record.get("shown", ()) and "\n" not in warning:
+        if "\n" not in warning:  # those of the robot's file stand before the run
             typer.echo(f"  warning: {warning}")
     folder = files[0].parent
     typer.echo(f"  {_near(folder)}/: " + ", ".join(file.name for file in files))

@@ -31,7 +31,7 @@ DURATION = 1.0
 def simulate(
     robot: options.Robot,
     free_fall: Annotated[
-        bool, typer.Option("--free-fall", help="Under gravity alone, from rest at the robot's initial position.")
+        bool, typer.Option("--free-fall", help="Under gravity alone: what is done without --scenario anyway.")
     ] = False,
     scenario: options.ScenarioFile = None,
     time: options.Duration = None,
@@ -50,7 +50,7 @@ def simulate(
     What drives the robot is in --scenario, else in the library's scenario `<robot>-fall`, else nothing: a free fall
     from rest. The other options change that run.
     """
-    from denoc.cli.choose import overlaid, planned
+    from denoc.cli.choose import overlaid, planned, timed
     from denoc.cli.report import carry_out
     from denoc.errors import InputError
 
@@ -61,7 +61,7 @@ def simulate(
     solver = {key: value for key, value in given.items() if value is not None}
 
     def made(model: Robot) -> dict[str, Any]:
-        times = {"end": end or DURATION, **({"step": dt} if dt else {})}
+        times = timed({"end": DURATION}, end, dt)
         return {
             "name": f"{model.name}-fall",
             "task": "simulate",

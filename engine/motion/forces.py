@@ -37,6 +37,10 @@ class ForceLaw(Strict):
         """Whether it needs a coordinate for each speed (Euler parameters have none)."""
         return False
 
+    def steady(self) -> bool:
+        """Whether it is the same at all times."""
+        return False
+
     def file(self) -> str | None:
         return None
 
@@ -48,6 +52,9 @@ class Zero(ForceLaw):
 
     def forces(self, count: int, folder: Path) -> list[Force]:
         return [lambda t, q, qd, ref: 0.0] * count
+
+    def steady(self) -> bool:
+        return True
 
 
 class Constant(ForceLaw):
@@ -61,6 +68,9 @@ class Constant(ForceLaw):
             return lambda t, q, qd, ref: x
 
         return [always(x) for x in spread(self.value, count)]
+
+    def steady(self) -> bool:
+        return True
 
 
 class HarmonicForce(ForceLaw):

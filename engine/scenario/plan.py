@@ -341,7 +341,18 @@ class _Planner:
             reference = references.get(joint.name) if law.follows_motion() else None
             for place, (speed, function) in enumerate(zip(joint.speeds, functions)):
                 coordinate = joint.coordinates[place] if joint.type.orientation is None else None
-                driven.append(Driven(speed, coordinate, function, reference, place))
+                driven.append(
+                    Driven(
+                        speed,
+                        coordinate,
+                        function,
+                        reference,
+                        place,
+                        not law.reads_state(),
+                        law.steady(),
+                        law if law.reads_state() else None,
+                    )
+                )
         if feedforward:
             planned = {motion.joint.name for motion in feedforward} | {
                 name for name in references if name not in {joint.name for joint in forces}

@@ -74,7 +74,7 @@ class SolverEntry(Strict):
     at_singularity: Literal["stop", "switch", "through"] = "stop"
     friction: Literal["stick-slip", "smooth"] = "stick-slip"
     friction_rate: Annotated[float, number("velocity", above=0.0)] = Field(
-        default=0.01, description="of smooth friction: tanh(rate/this)"
+        default=0.01, description="of smooth friction: rate/sqrt(rate^2 + this^2)"
     )
     limits: Literal["stop", "ignore"] = Field(default="stop", description="joint limits: inelastic stops, or none")
 

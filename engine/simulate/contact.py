@@ -32,7 +32,7 @@ class Watch:
 def settle(plant: Plant, t: float, y: np.ndarray, *, at_rest: set[int] | None = None) -> Modes:
     """The modes in which the run goes on from (t, y); speeds in `at_rest` are exactly zero by an event."""
     modes = Modes()
-    _, qd, _ = plant.complete(t, y)
+    _, qd = plant.complete(t, y)
     for k, coulomb in plant.switching.items():
         low, high = _touching(plant, t, y, k)
         still = qd[k] == 0.0 or (at_rest is not None and k in at_rest)

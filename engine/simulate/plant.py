@@ -4,21 +4,28 @@ The state y is the coordinates and speeds of the joints whose motion isn't presc
 of actuators and external wrenches, and what friction and damping have taken.  Which speeds have their motion given
 (prescribed, commanded by computed torque, held by friction or by a stop) is the pattern that the recursion is asked
 with; the rest is forward dynamics.
+
+What depends on time alone (references, force laws of time, wrenches, the directions of slipping) comes into the
+equations as `signals`, so that the equations are a text on scalars that can be recorded and compiled.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..machine.scalars import sign
+from ..machine.choice import Ledger, give_up
+from ..machine.kernel import Single, build_single
+from ..machine.scalars import Scalar, sign, square_root
+from ..machine.trace import Program, Recording
 from ..motion.forces import ComputedTorque, Force
 from ..recursion.calls import bare
 from ..recursion.kinematics import coordinate_rates
+from ..recursion.regroup import regrouped
 from ..recursion.samples import Applied, constant_wrenches, on_bodies
 from ..recursion.sweeps import Load, dynamics
 from ..robot.model import ZERO, Body, Joint, Robot
@@ -29,13 +36,16 @@ Motion = Reference | Turning | Held
 
 @dataclass(frozen=True)
 class Driven:
-    """A speed under a force law that the joint's own state decides."""
+    """A speed under a force law; `timed` where the law is one of time alone, `steady` where not even that."""
 
     speed: int
     coordinate: int | None
     force: Force
     reference: Motion | None
     place: int  # of the speed in its joint
+    timed: bool = False
+    steady: bool = False
+    law: Any = None  # what `force` was made from: tells programs apart
 
 
 @dataclass(frozen=True)
@@ -73,13 +83,13 @@ class Modes:
 class Evaluation:
     """One evaluation of the equations of motion; `support[k]` is what holds speed k besides its actuator."""
 
-    q: list[float]
-    qd: list[float]
-    qdd: list[float]
-    tau: list[float]
-    support: dict[int, float]
-    power: float
-    loss: float
+    q: list[Scalar]
+    qd: list[Scalar]
+    qdd: list[Scalar]
+    tau: list[Scalar]
+    support: dict[int, Scalar]
+    power: Scalar
+    loss: Scalar
 
 
 class Plant:
@@ -126,7 +136,17 @@ class Plant:
             if k not in commanded_speeds and (k in self.coulomb or k in self.stops)
         }
         self._constant = on_bodies(robot.tree, constant_wrenches(robot))
+        self.autonomous = not (
+            self.prescribed
+            or self.commanded
+            or self.feedforward
+            or self.wrenches
+            or any((one.timed and not one.steady) or one.reference is not None for one in self.driven)
+        )
         self.evaluations = 0
+        self._ledger = Ledger(len(self.bodies))
+        self._compiled: dict[tuple[int, ...], Single] = {}
+        self._missed: set[tuple[int, ...]] = set()
 
     # ---- the state
 
@@ -134,20 +154,25 @@ class Plant:
         """Y from all coordinates and speeds of the robot."""
         return np.array([q[k] for k in self.cq] + [qd[k] for k in self.cv] + [0.0, 0.0])
 
-    def complete(self, t: float, y: np.ndarray) -> tuple[list[float], list[float], list[float]]:
-        """All coordinates and speeds of the robot, and the accelerations that are prescribed (0 elsewhere)."""
-        q, qd, qdd = [0.0] * self.robot.nq, [0.0] * self.robot.nv, [0.0] * self.robot.nv
-        values = y.tolist()
+    def complete(self, t: float, y: np.ndarray) -> tuple[list[float], list[float]]:
+        """All coordinates and speeds of the robot."""
+        q, qd, _ = self._state(iter(self._motion_signals(t)), y.tolist())
+        return q, qd
+
+    def _state(self, signals: Iterator[Scalar], y: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+        """All coordinates, speeds, and the accelerations that are prescribed (0 elsewhere)."""
+        q: list[Scalar] = [0.0] * self.robot.nq
+        qd: list[Scalar] = [0.0] * self.robot.nv
+        qdd: list[Scalar] = [0.0] * self.robot.nv
         for place, k in enumerate(self.cq):
-            q[k] = values[place]
+            q[k] = y[place]
         for place, k in enumerate(self.cv, start=len(self.cq)):
-            qd[k] = values[place]
+            qd[k] = y[place]
         for motion in self.prescribed:
-            for target, source, places in zip(
-                (q, qd, qdd), motion.at(t), (motion.joint.coordinates, motion.joint.speeds, motion.joint.speeds)
-            ):
-                for k, x in zip(places, source):
-                    target[k] = float(x)
+            joint = motion.joint
+            for target, places in ((q, joint.coordinates), (qd, joint.speeds), (qdd, joint.speeds)):
+                for k in places:
+                    target[k] = next(signals)
         return q, qd, qdd
 
     def place_of(self, speed: int) -> int:
@@ -164,124 +189,237 @@ class Plant:
                 y[first : first + 4] /= math.sqrt(float(y[first : first + 4] @ y[first : first + 4]))
         return y
 
-    # ---- the equations
+    # ---- signals: what depends on time alone
 
-    def derivative(self, t: float, y: np.ndarray) -> np.ndarray:
-        """Y' for the integrator."""
-        now = self.evaluate(t, y)
-        rates = coordinate_rates(self.robot, now.q, now.qd)
-        return np.array([rates[k] for k in self.cq] + [now.qdd[k] for k in self.cv] + [now.power, now.loss])
-
-    def evaluate(self, t: float, y: np.ndarray, modes: Modes | None = None) -> Evaluation:
-        """Accelerations, actuator forces and powers at one instant."""
-        self.evaluations += 1
-        modes = modes or self.modes
-        q, qd, qdd = self.complete(t, y)
-        n = self.robot.nv
-        motion_given = [False] * n
-        given = [0.0] * n
-        for motion in self.prescribed:
-            for k in motion.joint.speeds:
-                motion_given[k], given[k] = True, qdd[k]
-        for k in modes.held:
-            motion_given[k] = True
+    def signals(self, t: float, modes: Modes) -> list[float]:
+        """In the order in which `equations` takes them."""
+        found = self._motion_signals(t)
         for one in self.commanded:
-            self._command(one, t, q, qd, motion_given, given)
-        applied = self._applied(t, q, qd)
-        for k in range(n):
-            if not motion_given[k]:
-                given[k] = applied[k] - self._friction(k, qd[k], modes)
-        on, loads = self._wrenches_at(t)
-        try:
-            sought, _ = dynamics(self.bodies, self.robot.gravity, q, qd, given, motion_given, on, loads)
-        except (ZeroDivisionError, OverflowError):
-            sought = [math.nan] * n
-        support = {k: sought[k] - applied[k] for k in modes.held}
-        tau = list(applied)
-        for k in range(n):
-            if motion_given[k]:
-                qdd[k] = given[k]
-                if k not in modes.held:
-                    tau[k] = sought[k] + self.coulomb.get(k, 0.0) * sign(qd[k])
-            else:
-                qdd[k] = sought[k]
-        power = sum(tau[k] * qd[k] for k in range(n)) + self._wrench_power(q, qd, on, loads)
-        loss = sum(c * qd[k] ** 2 for k, c in self.viscous.items())
-        for k in self.coulomb:
-            rubbing = self.coulomb[k] * sign(qd[k]) if motion_given[k] else self._friction(k, qd[k], modes)
-            loss += rubbing * qd[k]
-        return Evaluation(q, qd, qdd, tau, support, power, loss)
-
-    def _friction(self, k: int, speed: float, modes: Modes) -> float:
-        """Dry friction against the motion of speed k, as the actuator feels it."""
-        coulomb = self.coulomb.get(k, 0.0)
-        if not coulomb:
-            return 0.0
-        if self.smooth:
-            return coulomb * math.tanh(speed / self.smooth)
-        return coulomb * modes.slip.get(k, 0.0)
-
-    def _applied(self, t: float, q: list[float], qd: list[float]) -> list[float]:
-        """What the force laws ask of the actuators."""
-        applied = [0.0] * self.robot.nv
-        for one in self.driven:
-            reference = None
-            if one.reference is not None:
-                places, rates, _ = one.reference.at(t)
-                reference = (float(places[one.place]), float(rates[one.place]))
-            place = q[one.coordinate] if one.coordinate is not None else 0.0
-            applied[one.speed] += one.force(t, place, qd[one.speed], reference)
+            for values in one.reference.at(t):
+                found += map(float, values)
+        for driven in self.driven:
+            if driven.timed:
+                found.append(float(driven.force(t, 0.0, 0.0, None)))
+            elif driven.reference is not None:
+                places, rates, _ = driven.reference.at(t)
+                found += (float(places[driven.place]), float(rates[driven.place]))
         if self.feedforward:
             wanted = self.planned(t)
-            for motion in self.feedforward:
-                for k in motion.joint.speeds:
-                    applied[k] += wanted[k]
-        return applied
+            found += (wanted[k] for motion in self.feedforward for k in motion.joint.speeds)
+        for wrench in self.wrenches:
+            found += (float(component(t)) for component in wrench.components)
+        if not self.smooth:
+            found += (modes.slip.get(k, 0.0) for k in self.coulomb)
+        return found
+
+    def _motion_signals(self, t: float) -> list[float]:
+        return [float(x) for motion in self.prescribed for values in motion.at(t) for x in values]
 
     def planned(self, t: float) -> list[float]:
         """Inverse dynamics of the planned motion, wrenches and dry friction included."""
         q, qd, qdd = [0.0] * self.robot.nq, [0.0] * self.robot.nv, [0.0] * self.robot.nv
         for motion in (*self.feedforward, *self.prescribed):
+            joint = motion.joint
             for target, source, places in zip(
-                (q, qd, qdd), motion.at(t), (motion.joint.coordinates, motion.joint.speeds, motion.joint.speeds)
+                (q, qd, qdd), motion.at(t), (joint.coordinates, joint.speeds, joint.speeds)
             ):
                 for k, x in zip(places, source):
                     target[k] = float(x)
-        on, loads = self._wrenches_at(t)
+        on, loads = self._wrenches_from(float(component(t)) for w in self.wrenches for component in w.components)
         everything = [True] * self.robot.nv
         tau, _ = dynamics(self.robot.tree.bodies, self.robot.gravity, q, qd, qdd, everything, on, loads)
         return tau
 
+    # ---- the equations, on any scalars
+
+    def equations(
+        self, signals: Sequence[Scalar], y: Sequence[Scalar], held: Sequence[int], bodies: tuple[Body, ...]
+    ) -> Evaluation:
+        """Accelerations, actuator forces and powers; the speeds in `held` don't move."""
+        n, given_signals = self.robot.nv, iter(signals)
+        q, qd, qdd = self._state(given_signals, y)
+        motion_given, given = [False] * n, list(qdd)
+        for motion in self.prescribed:
+            for k in motion.joint.speeds:
+                motion_given[k] = True
+        for k in held:
+            motion_given[k] = True
+        for one in self.commanded:
+            self._command(one, given_signals, q, qd, motion_given, given)
+        applied = self._applied(given_signals, q, qd)
+        on, loads = self._wrenches_from(given_signals)
+        friction = self._friction(given_signals, qd, motion_given)
+        for k in range(n):
+            if not motion_given[k]:
+                given[k] = applied[k] - friction.get(k, 0.0)
+        sought, _ = dynamics(bodies, self.robot.gravity, q, qd, given, motion_given, on, loads)
+        tau = list(applied)
+        for k in range(n):
+            if not motion_given[k]:
+                qdd[k] = sought[k]
+                continue
+            qdd[k] = given[k]
+            if k not in held:
+                tau[k] = sought[k] + friction.get(k, 0.0)
+        power: Scalar = 0.0
+        for k in range(n):
+            power = power + tau[k] * qd[k]
+        power = power + self._wrench_power(q, qd, on, loads)
+        loss: Scalar = 0.0
+        for k, c in self.viscous.items():
+            loss = loss + c * qd[k] * qd[k]
+        for k, force in friction.items():
+            loss = loss + force * qd[k]
+        return Evaluation(q, qd, qdd, tau, {k: sought[k] - applied[k] for k in held}, power, loss)
+
     def _command(
-        self, one: Commanded, t: float, q: list[float], qd: list[float], motion_given: list[bool], given: list[float]
+        self,
+        one: Commanded,
+        signals: Iterator[Scalar],
+        q: list[Scalar],
+        qd: list[Scalar],
+        motion_given: list[bool],
+        given: list[Scalar],
     ) -> None:
         """The acceleration that computed torque makes: that of the reference, corrected by the error."""
-        places, rates, seconds = one.reference.at(t)
-        for i, k in enumerate(one.joint.speeds):
-            error = float(places[i]) - q[one.joint.coordinates[i]]
+        n = len(one.joint.speeds)
+        places, rates, seconds = ([next(signals) for _ in range(n)] for _ in range(3))
+        for i, (c, k) in enumerate(zip(one.joint.coordinates, one.joint.speeds)):
             motion_given[k] = True
-            given[k] = float(seconds[i]) + one.law.kd * (float(rates[i]) - qd[k]) + one.law.kp * error
+            given[k] = seconds[i] + one.law.kd * (rates[i] - qd[k]) + one.law.kp * (places[i] - q[c])
 
-    def _wrenches_at(self, t: float) -> tuple[dict[int, Any], list[Load]]:
+    def _applied(self, signals: Iterator[Scalar], q: list[Scalar], qd: list[Scalar]) -> list[Scalar]:
+        """What the force laws ask of the actuators."""
+        applied: list[Scalar] = [0.0] * self.robot.nv
+        for one in self.driven:
+            if one.timed:
+                applied[one.speed] = applied[one.speed] + next(signals)
+                continue
+            reference = (next(signals), next(signals)) if one.reference is not None else None
+            place = q[one.coordinate] if one.coordinate is not None else 0.0
+            applied[one.speed] = applied[one.speed] + one.force(0.0, place, qd[one.speed], reference)
+        for motion in self.feedforward:
+            for k in motion.joint.speeds:
+                applied[k] = applied[k] + next(signals)
+        return applied
+
+    def _friction(self, signals: Iterator[Scalar], qd: list[Scalar], motion_given: list[bool]) -> dict[int, Scalar]:
+        """Dry friction against the motion, as the actuators feel it: by direction of slipping, or smooth."""
+        friction: dict[int, Scalar] = {}
+        for k, coulomb in self.coulomb.items():
+            direction = next(signals) if not self.smooth else None
+            if motion_given[k]:
+                friction[k] = coulomb * sign(qd[k])
+            elif direction is None:
+                friction[k] = coulomb * qd[k] / square_root(qd[k] * qd[k] + self.smooth * self.smooth)
+            else:
+                friction[k] = coulomb * direction
+        return friction
+
+    def _wrenches_from(self, signals: Iterator[Scalar]) -> tuple[dict[int, Any], list[Load]]:
         constant, loads = self._constant
         if not self.wrenches:
             return dict(constant), loads
-        timed: list[Applied] = [
-            (w.link, [float(component(t)) for component in w.components], w.at, w.axes) for w in self.wrenches
-        ]
+        timed: list[Applied] = [(w.link, [next(signals) for _ in range(6)], w.at, w.axes) for w in self.wrenches]
         on, more = on_bodies(self.robot.tree, timed)
         merged = dict(on)
         for body, six in constant.items():
             merged[body] = [a + b for a, b in zip(six, merged[body])] if body in merged else list(six)
         return merged, [*loads, *more]
 
-    def _wrench_power(self, q: list[float], qd: list[float], on: dict[int, Any], loads: list[Load]) -> float:
+    def _wrench_power(self, q: list[Scalar], qd: list[Scalar], on: dict[int, Any], loads: list[Load]) -> Scalar:
         """wᵀ t of all external wrenches: the joint forces that balance them, times the speeds."""
-        if not on and not loads:
-            return 0.0
-        n = self.robot.nv
-        tau, _ = dynamics(_massless(self.bodies), (0.0,) * 3, q, [0.0] * n, [0.0] * n, [True] * n, on, loads)
-        return -sum(f * v for f, v in zip(tau, qd))
+        power: Scalar = 0.0
+        if on or loads:
+            n = self.robot.nv
+            tau, _ = dynamics(_massless(self.bodies), ZERO, q, [0.0] * n, [0.0] * n, [True] * n, on, loads)
+            for force, speed in zip(tau, qd):
+                power = power - force * speed
+        return power
+
+    def _rates(self, now: Evaluation) -> list[Scalar]:
+        """Y' of an evaluation."""
+        rates = coordinate_rates(self.robot, now.q, now.qd)
+        return [rates[k] for k in self.cq] + [now.qdd[k] for k in self.cv] + [now.power, now.loss]
+
+    def program(self, held: tuple[int, ...], signals: int) -> Program:
+        """The equations recorded: `rate` is y', `row` the rest of an evaluation."""
+        recording = Recording("plant")
+        u, y = recording.input("u", signals), recording.input("y", self.measured)
+        now = self.equations(u, [*y, 0.0, 0.0], held, regrouped(self.bodies))
+        support = [now.support[k] for k in held]
+        return recording.program(rate=self._rates(now), row=[*now.q, *now.qd, *now.qdd, *now.tau, *support])
+
+    # ---- evaluations
+
+    def derivative(self, t: float, y: np.ndarray) -> np.ndarray:
+        """Y' for the integrator."""
+        self.evaluations += 1
+        held = tuple(sorted(self.modes.held))
+        signals = self.signals(t, self.modes)
+        single = self._single(held, len(signals))
+        if single is not None:
+            rate = single(signals, y[: self.measured])
+            if rate is not None:
+                return rate
+        return np.array(self._rates(self._plain(signals, y, held)))
+
+    def evaluate(self, t: float, y: np.ndarray, modes: Modes | None = None) -> Evaluation:
+        """Everything at one instant."""
+        self.evaluations += 1
+        modes = modes or self.modes
+        held = tuple(sorted(modes.held))
+        signals = self.signals(t, modes)
+        single = self._single(held, len(signals))
+        if single is not None and single(signals, y[: self.measured]) is not None:
+            rate, row = (part.tolist() for part in single.parts[2:])
+            cuts = np.cumsum([0, self.robot.nq, self.robot.nv, self.robot.nv, self.robot.nv])
+            q, qd, qdd, tau = (row[a:b] for a, b in zip(cuts, cuts[1:]))
+            return Evaluation(q, qd, qdd, tau, dict(zip(held, row[cuts[-1] :])), rate[-2], rate[-1])
+        return self._plain(signals, y, held)
+
+    def _plain(self, signals: list[float], y: np.ndarray, held: tuple[int, ...]) -> Evaluation:
+        try:
+            return self.equations(signals, y.tolist(), held, self.bodies)
+        except (ZeroDivisionError, OverflowError):
+            n, lost = self.robot.nv, math.nan
+            q, qd, _ = self._state(iter(signals), y.tolist())
+            return Evaluation(q, qd, [lost] * n, [lost] * n, dict.fromkeys(held, lost), lost, lost)
+
+    def _single(self, held: tuple[int, ...], signals: int) -> Single | None:
+        """The equations of these modes, compiled, if that pays."""
+        single = self._compiled.get(held)
+        wanted = self._ledger.wants(1) if single is None else ""
+        if single is not None or wanted == "plain" or (wanted == "cached" and held in self._missed):
+            return single
+        identity = (repr(self._identity()), repr(held), repr(signals))
+        widths = [signals, self.measured], [self.measured + 2, self.robot.nq + 3 * self.robot.nv + len(held)]
+        try:
+            single = build_single(lambda: self.program(held, signals), *widths, identity, wanted == "cached")
+        except (ImportError, RuntimeError, OSError) as error:
+            give_up(error)
+        if single is None:
+            self._missed.add(held)
+        else:
+            self._compiled[held] = single
+        return single
+
+    def _identity(self) -> tuple:
+        """All that the recorded equations depend on."""
+        robot = self.robot
+        return (
+            self.bodies,
+            robot.gravity,
+            [(joint.type.name, joint.coordinates, joint.speeds) for joint in robot.moving],
+            [motion.joint.name for motion in (*self.prescribed, *self.feedforward)],
+            [(one.joint.name, one.law) for one in self.commanded],
+            [(one.speed, one.coordinate, one.timed, one.reference is not None, one.law) for one in self.driven],
+            [(w.link, w.at, w.axes, robot.tree.seats[w.link]) for w in self.wrenches],
+            self._constant,
+            self.smooth,
+            self.coulomb,
+            self.viscous,
+        )
 
     def impact(self, t: float, y: np.ndarray, stopped: int) -> tuple[np.ndarray, float]:
         """Y after speed `stopped` was brought to rest at a blow, and the kinetic energy that this took.
@@ -289,7 +427,7 @@ class Plant:
         The same recursion with impulses for forces and jumps of speeds for accelerations: no gravity, no velocity
         terms, springs and friction too weak to matter in no time.
         """
-        q, qd, _ = self.complete(t, y)
+        q, qd = self.complete(t, y)
         n = self.robot.nv
         given, jumps = [False] * n, [0.0] * n
         for motion in self.prescribed:
@@ -298,7 +436,7 @@ class Plant:
         for k in self.modes.held:
             given[k] = True
         given[stopped], jumps[stopped] = True, -qd[stopped]
-        sought, _ = dynamics(bare(self.robot.tree.bodies), (0.0,) * 3, q, [0.0] * n, jumps, given)
+        sought, _ = dynamics(bare(self.robot.tree.bodies), ZERO, q, [0.0] * n, jumps, given)
         for k in range(n):
             jumps[k] = jumps[k] if given[k] else sought[k]
         after = y.copy()
@@ -309,7 +447,7 @@ class Plant:
 
     def _kinetic(self, q: list[float], qd: list[float]) -> float:
         n = self.robot.nv
-        momenta, _ = dynamics(bare(self.robot.tree.bodies), (0.0,) * 3, q, [0.0] * n, qd, [True] * n)
+        momenta, _ = dynamics(bare(self.robot.tree.bodies), ZERO, q, [0.0] * n, qd, [True] * n)
         return sum(p * v for p, v in zip(momenta, qd)) / 2
 
 
