@@ -45,7 +45,7 @@ def list_library(
         for name, about in entries.items():
             typer.echo(_row(f"  {name:<{width}}  ", about))
         typer.echo()
-    typer.echo("Commands take these names. To change one of them, copy its file: `denoc list NAME` shows where it is.")
+    typer.echo("Commands take these names. To change one, copy its file: `denoc list NAME` shows where it is.")
 
 
 def _row(head: str, about: str) -> str:

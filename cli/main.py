@@ -33,6 +33,8 @@ app.command("matrices")(matrices.matrices)
 app.command("plot")(plot.plot)
 app.command("list")(library.list_library)
 
+INTERRUPTED = "interrupted; results that were not complete have not been written"
+
 
 def _version(wanted: bool) -> None:
     if wanted:
@@ -62,8 +64,12 @@ def main() -> None:
         typer.echo(f"error: {error}", err=True)
         code = error.exit_code
     except KeyboardInterrupt:
-        typer.echo("interrupted; nothing was written", err=True)
+        typer.echo(INTERRUPTED, err=True)
         code = 130
+    except SystemExit as leaving:  # typer makes an interrupt into one
+        if isinstance(getattr(leaving.__context__, "__cause__", None), KeyboardInterrupt):
+            typer.echo(INTERRUPTED, err=True)
+        raise
     except BrokenPipeError:  # the reader of a pipe has gone: not an error of ours
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0

@@ -122,7 +122,7 @@ def show(result: Result, files: list[Path]) -> None:
         typer.echo(f"  {record['reason']}")
     forces = [column for column in result.columns if column.family == "force"]
     largest = [(column, float(abs(result.table[column.name]).max())) for column in forces]
-    if any(size for _, size in largest):
+    if any(size > 0 for _, size in largest):  # not with NaN, of a run that failed at once
         shown = [f"{column.name} {size:.4g} {column.unit}" for column, size in largest[:8]]
         typer.echo("  largest: " + ", ".join(shown) + (" …" if len(largest) > 8 else ""))
     if audit["energy"] is not None:

@@ -52,12 +52,12 @@ class Single:
             self.parts.append(self.block[at : at + width])
             at += width
         self.output = self.parts[len(inputs)]
-        self._watch = (ctypes.c_double * 2).from_buffer(self.block, 8 * total)
+        self._watch = (ctypes.c_double * 2).from_buffer(self.block.data, 8 * total)
         self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(loaded.address(name))
         self._address = ctypes.c_void_p(self.block.ctypes.data)
         self._lock = threading.Lock()
 
-    def __call__(self, *groups: np.ndarray) -> np.ndarray | None:
+    def __call__(self, *groups: np.ndarray | Sequence[float]) -> np.ndarray | None:
         """The first group of outputs; None if an argument isn't fit for this way."""
         watch = self._watch
         with self._lock:

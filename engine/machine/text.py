@@ -1,27 +1,26 @@
-"""A program as Python text: what `codegen` exports, and the quickest way to run it without a compiler."""
+"""A program as text: what C and Python have in common, and Python itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from .trace import (
-    ADD,
-    CONSTANT,
-    COSINE,
-    DIVIDE,
-    INPUT,
-    MULTIPLY,
-    NEGATE,
-    SIGN,
-    SINE,
-    SQUARE_ROOT,
-    SUBTRACT,
-    Node,
-    Program,
-    live,
-)
+from . import trace
+from .trace import Node, Program, live
 
-FORMS = {ADD: "{a} + {b}", SUBTRACT: "{a} - {b}", MULTIPLY: "{a} * {b}", DIVIDE: "{a} / {b}", NEGATE: "-{a}"}
+FORMS = {
+    trace.ADD: "{a} + {b}",
+    trace.SUBTRACT: "{a} - {b}",
+    trace.MULTIPLY: "{a} * {b}",
+    trace.DIVIDE: "{a} / {b}",
+    trace.NEGATE: "-{a}",
+}
+PYTHON = {
+    **FORMS,
+    trace.COSINE: "cos({a})",
+    trace.SINE: "sin({a})",
+    trace.SQUARE_ROOT: "sqrt({a})",
+    trace.SIGN: "float(({a} > 0.0) - ({a} < 0.0))",
+}
 
 
 def lines(
@@ -31,39 +30,36 @@ def lines(
     names: dict[int, str] = {}
     statements: list[tuple[str, str]] = []
     for node in live(results):
-        if node.op == CONSTANT:
+        if node.op == trace.CONSTANT:
             text = constant(node.value)
             names[node.id] = f"({text})" if node.value < 0 else text
-        elif node.op == INPUT:
+        elif node.op == trace.INPUT:
             names[node.id] = named(node)
         else:
             a = names[node.a.id] if node.a is not None else ""
             b = names[node.b.id] if node.b is not None else ""
-            names[node.id] = f"t{len(statements)}"
+            names[node.id] = _called(node, len(statements))
             statements.append((names[node.id], form[node.op].format(a=a, b=b)))
     return statements, names
 
 
-PYTHON = {
-    **FORMS,
-    COSINE: "cos({a})",
-    SINE: "sin({a})",
-    SQUARE_ROOT: "sqrt({a})",
-    SIGN: "(({a} > 0.0) - ({a} < 0.0))",
-}
+def _called(node: Node, number: int) -> str:
+    """`cos_q2` for the cosine of an input, else a number."""
+    if node.op in (trace.COSINE, trace.SINE) and node.a is not None and node.a.op == trace.INPUT:
+        return f"{node.op}_{node.a.value}"
+    return f"t{number}"
 
 
-def python_function(program: Program, name: str) -> str:
-    """The text of a function of one sequence for each group of inputs; it returns a list for each group of outputs."""
-    places = {node.id: f"{group}[{k}]" for group, nodes in program.inputs.items() for k, node in enumerate(nodes)}
+def python_function(program: Program, name: str, about: str) -> str:
+    """The text of a function of one sequence for each group of inputs; it returns a list (several: a tuple of them)."""
     used = {node.id for node in live(program.results())}
     loads = [
-        f"    {node.value} = {places[node.id]}"
-        for nodes in program.inputs.values()
-        for node in nodes
+        f"    {node.value} = {group}[{k}]"
+        for group, nodes in program.inputs.items()
+        for k, node in enumerate(nodes)
         if node.id in used
     ]
     statements, names = lines(program.results(), PYTHON, repr, lambda node: str(node.value))
     returned = ", ".join("[" + ", ".join(names[node.id] for node in group) + "]" for group in program.outputs.values())
-    body = [*loads, *(f"    {target} = {text}" for target, text in statements), f"    return {returned}"]
-    return f"def {name}({', '.join(program.inputs)}):\n" + "\n".join(body) + "\n"
+    body = [f'    """{about}"""', *loads, *(f"    {target} = {text}" for target, text in statements)]
+    return f"def {name}({', '.join(program.inputs)}):\n" + "\n".join([*body, f"    return {returned}"]) + "\n"

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError, NumericalError
 from ..robot.model import Body, Drive, Robot
+from .dense import inertia_matrix
 from .kinematics import link_frames
 from .mixed import Pattern, mixed
 from .samples import Samples
@@ -53,7 +54,7 @@ def _sought(s: Samples, x: np.ndarray, motion_given: Pattern, wrenches: Wrenches
     robot = s.robot
     on, loads = s.loads(wrenches)
     problem = mixed(robot, motion_given, on, loads)
-    sixes = [six for six in (*on.values(), *(six for _, six, _ in loads))]
+    sixes = [*on.values(), *(six for _, six, _ in loads)]
     if s.count is not None and s.count:
         rows = np.ascontiguousarray(np.broadcast_to(x, (s.count, robot.nv)))
         w = np.empty((s.count, 6 * len(sixes)))
@@ -133,18 +134,15 @@ def bare(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
 
 
 def inertia(robot: Robot, q: Any) -> np.ndarray:
-    """The generalized inertia matrix, rotor inertias included: columns are inverse dynamics of unit accelerations."""
+    """The generalized inertia matrix, rotor inertias included."""
     s = Samples(robot, q=q).finite()
-    bodies, n = bare(robot.tree.bodies), robot.nv
-    rest, given, scalars = [0.0] * n, [True] * n, s.scalars("q")
-    shape = (n, n) if s.count is None else (s.count, n, n)
-    out = np.empty(shape)
-    for k in range(n):
-        unit = [float(j == k) for j in range(n)]
-        column, _ = dynamics(bodies, (0.0, 0.0, 0.0), scalars, rest, unit, given)
-        for j in range(n):
-            out[..., j, k] = column[j]
-    return (out + np.swapaxes(out, -1, -2)) / 2
+    n = robot.nv
+    I = inertia_matrix(robot.tree.bodies, s.scalars("q"), n)
+    out = np.empty((*s.shape, n, n))
+    for j in range(n):
+        for k in range(n):
+            out[..., j, k] = I[j][k]
+    return out
 
 
 def bias(robot: Robot, q: Any, qd: Any, wrenches: Wrenches | None = None) -> np.ndarray:

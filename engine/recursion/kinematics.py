@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ..errors import InputError
 from ..machine.scalars import Scalar
 from ..robot.model import Robot
 from .samples import Samples
-from .spatial import Factor, quaternion_rate
+from .spatial import Factor, Matrix, Vector, add, dot, outof, quaternion_matrix, quaternion_rate, transpose
 from .sweeps import placement
 
 
@@ -65,6 +66,30 @@ def _matrix(rotation: tuple[Factor, ...], shape: tuple[int, ...]) -> np.ndarray:
     return R
 
 
+def link_placements(robot: Robot, q: Sequence[Scalar]) -> list[tuple[Matrix, Vector]]:
+    """Rotation and origin of every link in the base, on any scalars, in the file's order."""
+    placed: list[tuple[Matrix, Vector]] = []
+    for body in robot.tree.bodies:
+        rotation, origin = placement(body, q)
+        columns = [outof(rotation, [float(r == k) for r in range(3)]) for k in range(3)]
+        if body.parent is not None:
+            R, p = placed[body.parent]
+            columns = [[dot(row, column) for row in R] for column in columns]
+            origin = add(p, [dot(row, origin) for row in R])
+        placed.append((transpose(columns), origin))
+    found = []
+    for link in robot.links:
+        i, seat = robot.tree.seats[link.name]
+        R_seat, p_seat = [[float(x) for x in row] for row in seat.rotation()], [float(x) for x in seat.origin]
+        if i is None:
+            found.append((R_seat, p_seat))
+            continue
+        R, p = placed[i]
+        columns = [[dot(row, column) for row in R] for column in transpose(R_seat)]
+        found.append((transpose(columns), add(p, [dot(row, p_seat) for row in R])))
+    return found
+
+
 def coordinate_rates(robot: Robot, q: list[Scalar], qd: list[Scalar]) -> list[Scalar]:
     """q̇ from the speeds: the same numbers, but for Euler parameters and for a free joint's position."""
     rates: list[Scalar] = [0.0] * robot.nq
@@ -85,6 +110,4 @@ def coordinate_rates(robot: Robot, q: list[Scalar], qd: list[Scalar]) -> list[Sc
 
 
 def _turned(e: list[Scalar], v: list[Scalar]) -> list[Scalar]:
-    from .spatial import dot, quaternion_matrix
-
     return [dot(row, v) for row in quaternion_matrix(e)]

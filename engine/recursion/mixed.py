@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..machine.choice import Ledger, give_up
-from ..machine.kernel import REACH, Kernel, Single, build, build_single
+from ..machine.kernel import Kernel, Single, build, build_single
 from ..machine.scalars import Scalar
 from ..machine.trace import Program, Recording
+from ..machine.trigonometry import REACH
 from ..robot.model import Body, Robot
 from .regroup import regrouped
 from .sweeps import Load, Wrenches, dynamics
@@ -66,7 +67,8 @@ class Mixed:
         names = ("q", "qd", "x", "w")
         groups = [recording.input(name, width) for name, width in zip(names, self.widths) if width]
         inputs = dict(zip([name for name, width in zip(names, self.widths) if width], groups))
-        sought = self.text(*(inputs.get(name, []) for name in names), bodies=regrouped(self.bodies))
+        q, qd, x, w = (inputs.get(name, []) for name in names)
+        sought = self.text(q, qd, x, w, regrouped(self.bodies))
         return recording.program(sought=sought)
 
     def identity(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ inertia M̂, W a wrench, psi = ψ̂ / m̂.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from ..machine.scalars import Scalar, cosine_sine, sign
 from ..robot.model import Body, Drive
@@ -168,7 +169,14 @@ def inertia_at_parent(here: Motion, A: Matrix) -> Matrix:
     return join(J, shifted, M)
 
 
-def wrench_at_parent(here: Motion, W: Vector) -> Vector:
+class Placed(Protocol):
+    """Whatever knows its rotation and origin in its parent."""
+
+    rotation: tuple[Factor, ...]
+    origin: Vector
+
+
+def wrench_at_parent(here: Placed, W: Vector) -> Vector:
     """Bᵀ W: a wrench on the body as its parent feels it."""
     n, f = outof(here.rotation, W[:3]), outof(here.rotation, W[3:])
     return add(n, cross(here.origin, f)) + f
@@ -179,16 +187,19 @@ def motion_at_child(here: Motion, x: Vector) -> Vector:
     return into(here.rotation, x[:3]) + into(here.rotation, add(x[3:], cross(x[:3], here.origin)))
 
 
+def shear_wrench(W: Vector, d: int, pitch: float) -> Vector:
+    """W in skew axes in which a helical joint's direction, turn d with a slide along it, is the axis d alone."""
+    return [W[r] + pitch * W[d + 3] if r == d else W[r] for r in range(6)]
+
+
 def shear(A: Matrix | None, W: Vector, d: int, pitch: float) -> tuple[Matrix | None, Vector]:
-    """A and W in skew axes in which a helical joint's direction, turn d with a slide along it, is the axis d alone."""
-
-    def skew(row: Vector) -> Vector:
-        return [row[r] + pitch * row[d + 3] if r == d else row[r] for r in range(6)]
-
+    """A and W in those axes."""
     if A is not None:
-        upper = transpose([skew(row) for row in transpose([skew(row) for row in A])])
+        upper = transpose(
+            [shear_wrench(row, d, pitch) for row in transpose([shear_wrench(row, d, pitch) for row in A])]
+        )
         A = [[upper[min(r, s)][max(r, s)] for s in range(6)] for r in range(6)]
-    return A, skew(W)
+    return A, shear_wrench(W, d, pitch)
 
 
 def passive_force(drive: Drive, q: Sequence[Scalar], speed: Scalar) -> Scalar:

@@ -63,8 +63,12 @@ def reaction_columns(
     qdd: np.ndarray,
     wrenches: Mapping[str, np.ndarray] | None,
 ) -> None:
-    """The wrench at every joint, base-frame axes."""
+    """The wrench at every joint, base-frame axes; NaN in a row that has no accelerations."""
+    known = np.isfinite(qdd).all(axis=1)
+    if not known.all():
+        qdd = np.where(known[:, None], qdd, 0.0)
     for joint, six in reactions(plan.robot, q, qd, qdd, wrenches).items():
+        six[~known] = np.nan
         for k in (3, 4, 5, 0, 1, 2):
             name = f"{joint}.reaction.{WRENCH[k]}"
             unit = "N" if k >= 3 else "N m"

@@ -44,8 +44,9 @@ class Trace:
     evaluations: int = 0
 
     def keep(self, plant: Plant, t: float, y: np.ndarray) -> None:
+        row = plant.evaluate(t, y)  # may be interrupted: before anything is kept
         self.t.append(t)
-        self.rows.append(plant.evaluate(t, y))
+        self.rows.append(row)
         self.work.append(float(y[-2]))
         self.lost.append(float(y[-1]))
 
@@ -58,6 +59,10 @@ def integrate(
     try:
         _run(plant, plant.start(q, qd), grid, solver, kinks, tell, trace)
     except KeyboardInterrupt:
+        if not trace.lost:
+            raise
+        whole = len(trace.lost)  # appended last
+        del trace.t[whole:], trace.rows[whole:], trace.work[whole:]
         trace.ended, trace.reason = "interrupted", "interrupted by the user"
     trace.evaluations = plant.evaluations
     return trace
@@ -77,32 +82,45 @@ def _run(
         watched = contact.watches(plant)
         stepper = _stepper(plant, t, y, leg_end, solver)
         fired = False
-        while stepper.t < leg_end and not fired:
-            stepper.t_end = min(leg_end, float(grid[row])) if lands else leg_end
-            failure = stepper.step()
-            if not failure and trace.steps + stepper.accepted > solver.max_steps:
-                failure = f"more than {solver.max_steps} steps (`max_steps` of the solver)"
-            if failure:
-                trace.ended, trace.reason = "failed", f"at t = {stepper.t:.9g} s: {failure}"
-                _count(trace, stepper)
-                return
-            stepper.settle(plant.unit(stepper.y))
-            reached, watch = stepper.t, None
-            event = first_crossing([w.function for w in watched], stepper)
-            if event is not None:
-                reached, watch = event[0], watched[event[1]]
-            while row < len(grid) and grid[row] <= reached:
-                at = float(grid[row])
-                trace.keep(plant, at, stepper.y if at == stepper.t else plant.unit(stepper.between(at)))
-                row += 1
-            t, y = reached, stepper.y
-            if watch is not None:
-                y = y if reached == stepper.t else plant.unit(stepper.between(reached))
-                y = contact.happened(plant, watch, reached, y)
-                trace.events.append(_told(plant, watch, reached))
-                fired = True
-            tell(t)
-        _count(trace, stepper)
+        try:
+            while stepper.t < leg_end and not fired:
+                stepper.t_end = min(leg_end, float(grid[row])) if lands else leg_end
+                failure = stepper.step()
+                if not failure and trace.steps + stepper.accepted > solver.max_steps:
+                    failure = f"more than {solver.max_steps} steps (`max_steps` of the solver)"
+                if failure:
+                    trace.ended, trace.reason = "failed", f"at t = {stepper.t:.9g} s: {_why(plant, stepper, failure)}"
+                    return
+                stepper.settle(plant.unit(stepper.y))
+                reached, watch = stepper.t, None
+                event = first_crossing([w.function for w in watched], stepper)
+                if event is not None:
+                    reached, watch = event[0], watched[event[1]]
+                while row < len(grid) and grid[row] <= reached:
+                    at = float(grid[row])
+                    trace.keep(plant, at, stepper.y if at == stepper.t else plant.unit(stepper.between(at)))
+                    row += 1
+                t, y = reached, stepper.y
+                if watch is not None:
+                    y = y if reached == stepper.t else plant.unit(stepper.between(reached))
+                    y = contact.happened(plant, watch, reached, y)
+                    trace.events.append(_told(plant, watch, reached))
+                    fired = True
+                tell(t)
+        finally:
+            trace.steps += stepper.accepted
+            trace.rejected += stepper.rejected
+
+
+def _why(plant: Plant, stepper: Stepper, failure: str) -> str:
+    """The failure in words of mechanics where it is one."""
+    state = plant.evaluate(stepper.t, stepper.y)
+    if all(map(math.isfinite, state.qdd)) or not all(map(math.isfinite, [*state.q, *state.qd])):
+        return failure
+    return (
+        "no accelerations can be computed in this state: a joint has nothing to accelerate (a pivot of the generalized "
+        "inertia matrix is 0); give the links beyond it a mass or the joint a rotor inertia"
+    )
 
 
 def _stepper(plant: Plant, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:
@@ -118,11 +136,6 @@ def _stepper(plant: Plant, t: float, y: np.ndarray, end: float, solver: Solver) 
         step=solver.step,
         measured=plant.measured,
     )
-
-
-def _count(trace: Trace, stepper: Stepper) -> None:
-    trace.steps += stepper.accepted
-    trace.rejected += stepper.rejected
 
 
 def _told(plant: Plant, watch: contact.Watch, t: float) -> dict:

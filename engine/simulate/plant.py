@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -374,7 +375,7 @@ class Plant:
         if single is not None and single(signals, y[: self.measured]) is not None:
             rate, row = (part.tolist() for part in single.parts[2:])
             cuts = np.cumsum([0, self.robot.nq, self.robot.nv, self.robot.nv, self.robot.nv])
-            q, qd, qdd, tau = (row[a:b] for a, b in zip(cuts, cuts[1:]))
+            q, qd, qdd, tau = (row[a:b] for a, b in pairwise(cuts))
             return Evaluation(q, qd, qdd, tau, dict(zip(held, row[cuts[-1] :])), rate[-2], rate[-1])
         return self._plain(signals, y, held)
 

@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-import references
-from comparing import off
 
 import denoc
+import references
+from comparing import off
 
 FIXED_BASE = references.names(has=["cqd"])
 TREES = references.names(has=["frames"])
@@ -277,7 +277,9 @@ def test_hybrid_gives_the_acceleration_of_the_base_and_the_torques(name, batch):
     )
     qdd, tau = found if batch else np.swapaxes(found, 0, 1)
     assert worst(qdd[:, :6], of_states(case, "base_acc_local")) <= references.tolerance(case, "accelerations")
-    assert worst(classical(case, qdd[:, :6]), of_states(case, "base_acc")) <= references.tolerance(case, "accelerations")
+    assert worst(classical(case, qdd[:, :6]), of_states(case, "base_acc")) <= references.tolerance(
+        case, "accelerations"
+    )
     assert worst(tau[:, 6:], of_states(case, "tau")) <= references.tolerance(case, "tau")
     assert not tau[:, :6].any()
 

@@ -7,11 +7,11 @@ those of clouds of points.
 from dataclasses import dataclass
 from functools import cached_property
 
-import newton
 import numpy as np
 import yaml
 
 import denoc
+import newton
 
 PI = np.pi
 ONE = ("revolute", "prismatic", "helical")
@@ -130,7 +130,9 @@ def _mass(rng, link, convention):
     how = str(rng.choice(["com", "first_moments", "r"] if convention == "dh" else ["com", "first_moments"]))
     if rng.random() < 0.4:
         where, about = np.zeros(3), "origin"
-    J = sum(w * ((p - where) @ (p - where) * np.eye(3) - np.outer(p - where, p - where)) for w, p in zip(weights, points))
+    J = sum(
+        w * ((p - where) @ (p - where) * np.eye(3) - np.outer(p - where, p - where)) for w, p in zip(weights, points)
+    )
     if frame == "end":
         J = R.T @ J @ R
     value = {"com": com, "first_moments": m * com, "r": R.T @ (end[:3, 3] - com)}[how]

@@ -1,0 +1,1 @@
+"""Studies: operation counts, comparisons."""

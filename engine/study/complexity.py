@@ -1,0 +1,202 @@
+"""Operation counts: the papers' tables beside what our own recursion costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..machine.trace import Count, Program, Recording, count
+from ..recursion.dense import inertia_matrix, solve
+from ..recursion.programs import program
+from ..recursion.regroup import regrouped
+from ..recursion.sweeps import dynamics
+from ..robot.model import Body, Drive, Robot
+from ..robot.placement import TURN_PLANES, X
+
+Polynomial = tuple[Fraction | int, ...]  # coefficients of 1, n, n², n³
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row of a paper's table: multiplications (with divisions) and additions as polynomials in n."""
+
+    algorithm: str
+    multiplications: Polynomial
+    additions: Polynomial
+
+    def at(self, n: int) -> tuple[int, int]:
+        return _value(self.multiplications, n), _value(self.additions, n)
+
+    def formulas(self) -> tuple[str, str]:
+        return _formula(self.multiplications), _formula(self.additions)
+
+
+# Saha's overview, Table 1 (the same rows as Saha 1999, Table 1)
+INVERSE = (
+    Published("Hollerbach (1980)", (-277, 412), (-201, 320)),
+    Published("Luh et al. (1980)", (-48, 150), (48, 131)),
+    Published("Walker and Orin (1982)", (-22, 137), (-11, 101)),
+    Published("RIDIM (Saha, 1999)", (-44, 120), (-55, 97)),
+    Published("Khalil et al. (1986)", (-92, 105), (-86, 94)),
+    Published("Angeles et al. (1989)", (-109, 105), (-105, 90)),
+    Published("Balafoutis et al. (1988)", (-69, 93), (-65, 81)),
+)
+# Saha's overview, Table 2, and the row of Saha (1999), Table 2, that isn't in it
+FORWARD = (
+    Published("Mohan and Saha (2007)", (-128, 173), (-133, 150)),
+    Published("Saha (2003)", (-284, 191), (-325, 187)),
+    Published("Saha (1999), proposed", (-335, 201), (-361, 193)),
+    Published("Featherstone (1983)", (-198, 199), (-173, 174)),
+    Published("Valasek", (-343, 226), (-345, 206)),
+    Published("Brandle et al.", (-222, 250), (-198, 220)),
+    Published(
+        "Walker and Orin (as implemented by Featherstone)",
+        (-47, Fraction(115, 3), Fraction(23, 2), Fraction(1, 6)),
+        (-46, Fraction(233, 6), 7, Fraction(1, 6)),
+    ),
+)
+
+
+def _value(polynomial: Polynomial, n: int) -> int:
+    return round(sum(c * n**k for k, c in enumerate(polynomial)))
+
+
+def _formula(polynomial: Polynomial) -> str:
+    powers = ("", "n", "n^2", "n^3")
+    terms = [(c, powers[k]) for k, c in reversed(list(enumerate(polynomial))) if c]
+    text = "".join(f" {'-' if c < 0 else '+'} {abs(c) if c not in (1, -1) or not p else ''}{p}" for c, p in terms)
+    return text.strip().removeprefix("+ ")
+
+
+# ---- our own recursion
+
+
+def general_chain(recording: Recording, n: int, *, regroup: bool) -> tuple[Body, ...]:
+    """N revolute joints of which only the structure is known: DH constants and inertias are symbols."""
+    bodies = []
+    for i in range(n):
+        ca, sa, a, b = recording.input(f"dh{i}_", 4)
+        e = recording.input(f"e{i}_", 10)
+        exx, eyy, ezz, exy, exz, eyz, hx, hy, hz, m = e
+        if regroup:  # what lies on the axis has moved to the parent
+            ezz, hz, m = 0.0, 0.0, 0.0  # type: ignore[assignment]
+        bodies.append(
+            Body(
+                parent=i - 1 if i else None,
+                rotation=((*TURN_PLANES[X], ca, sa),) if i else (),
+                origin=(a, 0.0, b) if i else (0.0, 0.0, 0.0),
+                moves=(("turn", 2, 0),),
+                directions=(2,),
+                coordinates=(i,),
+                speeds=(i,),
+                drives=(Drive(),),
+                E=((exx, exy, exz), (exy, eyy, eyz), (exz, eyz, ezz)),
+                h=(hx, hy, hz),
+                m=m,  # type: ignore[arg-type]
+            )
+        )
+    return tuple(bodies)
+
+
+def _inverse(bodies: tuple[Body, ...], gravity: Any, q: list, qd: list, x: list) -> list:
+    return dynamics(bodies, gravity, q, qd, x, (True,) * len(x))[0]
+
+
+def _forward(bodies: tuple[Body, ...], gravity: Any, q: list, qd: list, x: list) -> list:
+    return dynamics(bodies, gravity, q, qd, x, (False,) * len(x))[0]
+
+
+def _dense(bodies: tuple[Body, ...], gravity: Any, q: list, qd: list, x: list) -> list:
+    """Forward dynamics by the full matrix: bias, composite bodies, U D Uᵀ."""
+    n = len(x)
+    bias = _inverse(bodies, gravity, q, qd, [0.0] * n)
+    return solve(inertia_matrix(bodies, q, n), [force - h for force, h in zip(x, bias)])
+
+
+ALGORITHMS: dict[str, Callable[..., list]] = {
+    "inverse": _inverse,
+    "forward": _forward,
+    "forward, dense": _dense,
+}
+
+
+def of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
+    """Operations for a general chain of n revolute joints, gravity along the first axis."""
+    recording = Recording(what)
+    bodies = general_chain(recording, n, regroup=regroup)
+    q, qd, x = (recording.input(name, n) for name in ("q", "qd", "x"))
+    gravity = [0.0, 0.0, recording.graph.input("g")]
+    return count(recording.program(out=ALGORITHMS[what](bodies, gravity, q, qd, x)).results())
+
+
+def recorded(robot: Robot, what: str, *, regroup: bool = True) -> Program:
+    """The program for a robot with its numbers folded in."""
+    if what == "inverse" or what == "forward":
+        return program(robot, "idyn" if what == "inverse" else "fdyn", regroup=regroup)
+    recording = Recording(what)
+    q = recording.input("q", robot.nq)
+    qd, x = (recording.input(name, robot.nv) for name in ("qd", "x"))
+    bodies = regrouped(robot.tree.bodies) if regroup else robot.tree.bodies
+    return recording.program(out=_dense(bodies, robot.gravity, q, qd, x))
+
+
+def crossover(counts: dict[int, tuple[Count, Count]]) -> dict[str, int | None]:
+    """The least n from which on the O(n) recursion is cheaper: by multiplications, and by all operations."""
+
+    def first(cost: Callable[[Count], int]) -> int | None:
+        cheaper = [n for n, (recursive, dense) in counts.items() if cost(recursive) < cost(dense)]
+        dearer = [n for n in counts if n not in cheaper]
+        return min((n for n in cheaper if n > max(dearer, default=0)), default=None)
+
+    return {
+        "multiplications": first(lambda c: c.multiplications),
+        "operations": first(lambda c: c.multiplications + c.additions),
+    }
+
+
+def measured(robots: dict[int, Robot], samples: int = 1024, rounds: int = 30) -> dict[int, tuple[float, float]]:
+    """Seconds a sample of O(n) and of dense forward dynamics, compiled the same way, for chains of n links."""
+    from ..machine.kernel import build
+
+    found = {}
+    rng = np.random.default_rng(1)
+    for n, robot in robots.items():
+        times = []
+        arrays = [rng.standard_normal((samples, n)) for _ in range(3)]
+        for what in ("forward", "forward, dense"):
+            made = recorded(robot, what)
+            identity = (what, repr(robot.tree.bodies), repr(robot.gravity))
+            kernel = build(lambda made=made: made, [n, n, n], [n], identity, False)  # type: ignore[misc]
+            assert kernel is not None
+            best = np.inf
+            for _ in range(rounds):
+                begun = time.thread_time()
+                kernel(*arrays)
+                best = min(best, time.thread_time() - begun)
+            times.append(best / samples)
+        found[n] = (times[0], times[1])
+    return found
+
+
+def chain_robot(n: int) -> Robot:
+    """A chain of n links whose numbers have no zeros in special places."""
+    from ..robot.load import loads
+
+    text = f"""
+name: chain{n}
+convention: dh
+links:
+  - repeat: {n}
+    links:
+      - name: link{{k}}
+        joint: {{type: revolute, a: 0.11, b: 0.03, alpha: 0.7, theta: 0}}
+        mass: 0.12
+        r: [0.05, 0.01, -0.02]
+        inertia: {{xx: 6.0e-5, yy: 1.03e-4, zz: 1.1e-4, xy: 1e-5, xz: -2e-6, yz: 4e-6}}
+"""
+    return loads(text)
