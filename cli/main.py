@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from denoc import __version__
-from denoc.cli import idyn, inspect, library, matrices, plot, run, simulate
+from denoc.cli import cache, codegen, complexity, idyn, inspect, library, linearize, matrices, plot, run, simulate
 
 app = typer.Typer(
     name="denoc",
@@ -31,6 +31,10 @@ app.command("run")(run.run)
 app.command("inspect")(inspect.inspect)
 app.command("matrices")(matrices.matrices)
 app.command("plot")(plot.plot)
+app.command("complexity")(complexity.complexity)
+app.command("codegen")(codegen.codegen)
+app.command("linearize")(linearize.linearize)
+app.command("cache")(cache.cache)
 app.command("list")(library.list_library)
 
 INTERRUPTED = "interrupted; results that were not complete have not been written"

@@ -12,7 +12,6 @@ from denoc.cli import options
 if TYPE_CHECKING:
     import numpy as np
 
-    from denoc.robot.model import Robot
 
 TITLES = {
     "N_l": "N_l, twist propagation",
@@ -49,9 +48,9 @@ def matrices(
 
     model = load(robot)
     kinds = [kind for joint in model.moving for kind in joint.type.kinds]
-    q = _numbers(at, "--at", kinds, _names(model, "coordinates"), model.q0)
+    q = options.numbers(at, "--at", kinds, options.columns(model, "coordinates"), model.q0)
     speeds = ["velocity"] * model.nv
-    qd = _numbers(rates, "--rates", speeds, _names(model, "speeds"), (0.0,) * model.nv)
+    qd = options.numbers(rates, "--rates", speeds, options.columns(model, "speeds"), (0.0,) * model.nv)
     found: dict[str, Any] = all_matrices(model, q, qd)
     if point is not None:
         link, _, name = point.partition(".")
@@ -80,36 +79,13 @@ def matrices(
         _show(found[name], found["order"])
 
 
-def _names(model: Robot, what: str) -> list[str]:
-    return [f"{joint.name}.{suffix}" for joint in model.moving for suffix in getattr(joint.type, what)]
-
-
-def _numbers(
-    text: str | None, option: str, kinds: list[str], names: list[str], default: tuple[float, ...]
-) -> tuple[float, ...]:
-    """Numbers with units, one for each name."""
-    from denoc.errors import InputError
-
-    if text is None:
-        return default
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) != len(names):
-        raise InputError(
-            f"{len(names)} numbers are needed: {', '.join(names)}", key=option, found=f"{len(parts)}: `{text}`"
-        )
-    return tuple(
-        options.number(part, kind, f"{option}, {name}") or 0.0 for part, kind, name in zip(parts, kinds, names)
-    )
-
-
 def _show(x: np.ndarray, order: tuple[str, ...]) -> None:
     if x.ndim == 3:
         for link, one in zip(order, x):
             typer.echo(f"  {link}")
             _show(one, order)
         return
-    for row in x if x.ndim == 2 else [x]:
-        typer.echo("  " + " ".join(f"{0.0 if abs(v) < 5e-16 else v:12.6g}" for v in row))
+    options.show(x)
 
 
 def _row(x: np.ndarray) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from denoc.robot.model import Robot as Model
 
 
 class Format(StrEnum):
@@ -44,3 +47,57 @@ def number(text: str | None, kind: str, option: str) -> float | None:
         return float(quantity(text, kind))
     except ExpressionError as error:
         raise InputError(str(error), key=option, found=f"`{text}`") from None
+
+
+def columns(model: Model, what: str) -> list[str]:
+    """Column names of all `coordinates`, `speeds` or `forces`."""
+    return [f"{joint.name}.{suffix}" for joint in model.moving for suffix in getattr(joint.type, what)]
+
+
+def numbers(
+    text: str | None, option: str, kinds: list[str], names: list[str], default: tuple[float, ...]
+) -> tuple[float, ...]:
+    """Numbers with units, one for each name."""
+    from denoc.errors import InputError
+
+    if text is None:
+        return default
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != len(names):
+        raise InputError(
+            f"{len(names)} numbers are needed: {', '.join(names)}", key=option, found=f"{len(parts)}: `{text}`"
+        )
+    return tuple(number(part, kind, f"{option}, {name}") or 0.0 for part, kind, name in zip(parts, kinds, names))
+
+
+def show(x: Any) -> None:
+    """A matrix or a vector, in columns."""
+    for row in x if x.ndim == 2 else [x]:
+        typer.echo("  " + " ".join(f"{0.0 if abs(v) < 5e-16 else v:12.6g}" for v in row))
+
+
+def write_text(path: Path, text: str) -> None:
+    """The text in a file, whole or not at all."""
+    from denoc.errors import DenocError
+
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise DenocError(f"can't write {path}: {error.strerror}") from None
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """The figure in a file of its suffix's format, whole or not at all."""
+    from denoc.errors import DenocError
+    from denoc.record import plots
+
+    draft = path.with_name(f".draft-{path.name}")
+    try:
+        plots.save(figure, draft)
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise DenocError(f"can't write {path}: {error.strerror}") from None

@@ -12,6 +12,7 @@ from ._version import VERSION as __version__
 if TYPE_CHECKING:
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
     from .recursion.calls import bias, energy, forward, hybrid, inertia, inverse, reactions
+    from .recursion.derivatives import derivatives, linearize
     from .recursion.explicit import jacobian, matrices
     from .recursion.kinematics import frames
     from .robot.load import load, loads
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
     "recursion.calls": ("bias", "energy", "forward", "hybrid", "inertia", "inverse", "reactions"),
+    "recursion.derivatives": ("derivatives", "linearize"),
     "recursion.explicit": ("jacobian", "matrices"),
     "recursion.kinematics": ("frames",),
     "robot.load": ("load", "loads"),
@@ -39,6 +41,7 @@ __all__ = [
     "Robot",
     "__version__",
     "bias",
+    "derivatives",
     "energy",
     "forward",
     "frames",
@@ -46,6 +49,7 @@ __all__ = [
     "inertia",
     "inverse",
     "jacobian",
+    "linearize",
     "load",
     "loads",
     "matrices",

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+
+MOST_SHOWN = 4  # mistakes after the first
 
 
 class DenocError(Exception):
@@ -21,7 +25,7 @@ class Place:
     source: str = ""
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return shown(f"{self.file}:{self.line}:{self.column}" if self.line else self.file)
 
 
 class InputError(DenocError):
@@ -44,22 +48,24 @@ class InputError(DenocError):
     ):
         self.message, self.place, self.key = message, place, key
         self.found, self.allowed, self.hint = found, allowed, hint
-        self.others = others  # further mistakes in the same file, shown after this one
+        self.others = others  # further mistakes in the same file: the first few are shown after this one
         super().__init__(self._text())
 
     def _text(self) -> str:
         head = f"{self.place}: " if self.place else ""
-        lines = [head + (f"{self.key}: " if self.key else "") + self.message]
+        lines = [head + (f"{shown(self.key)}: " if self.key else "") + shown(self.message)]
         if self.place and self.place.source.strip():
-            shown = self.place.source.rstrip().replace("\t", " ")
             start = max(0, self.place.column - 60)
-            lines += ["    " + shown[start : start + 100], "    " + " " * (self.place.column - 1 - start) + "^"]
+            source = "".join(c if c.isprintable() else " " for c in self.place.source[start : start + 100])
+            lines += ["    " + source.rstrip(), "    " + " " * (self.place.column - 1 - start) + "^"]
         lines += [
-            f"  {label}: {text}"
+            f"  {label}: {shown(text)}"
             for label, text in (("found", self.found), ("allowed", self.allowed), ("hint", self.hint))
             if text
         ]
-        return "\n".join([*lines, *(str(other) for other in self.others)])
+        more = len(self.others) - MOST_SHOWN
+        lines += [str(other) for other in self.others[:MOST_SHOWN]]
+        return "\n".join(lines + ([f"… and {more} more mistake{'s' * (more > 1)} in this file"] if more > 0 else []))
 
 
 class ModelError(InputError):
@@ -78,9 +84,15 @@ class NumericalError(DenocError):
     exit_code = 3
 
 
-def did_you_mean(word: str, choices: list[str] | tuple[str, ...]) -> str:
-    """A hint with the nearest valid name, or nothing."""
+def shown(text: str) -> str:
+    """Text as a terminal may have it: a file must not be able to move the cursor or colour what follows."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def did_you_mean(word: str, choices: Iterable[str], closeness: float = 0.6) -> str:
+    """A hint with the nearest valid name, capitals or not, or nothing."""
     from difflib import get_close_matches
 
-    near = get_close_matches(str(word), list(choices), n=1, cutoff=0.6)
-    return f"did you mean `{near[0]}`?" if near else ""
+    small = {choice.lower(): choice for choice in choices}
+    near = get_close_matches(str(word).lower()[:100], list(small), n=1, cutoff=closeness)
+    return f"did you mean `{small[near[0]]}`?" if near else ""

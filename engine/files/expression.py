@@ -75,6 +75,30 @@ UNITS: dict[str, tuple[float, float, Dimension]] = {
     "W": (1, 1, (2, 1, -3, 0)),
 }
 
+# what people write instead, without a plural s
+SPELT_OUT = {
+    **dict.fromkeys(("meter", "metre"), "m"),
+    **dict.fromkeys(("millimeter", "millimetre"), "mm"),
+    **dict.fromkeys(("centimeter", "centimetre"), "cm"),
+    **dict.fromkeys(("inch", "inche"), "in"),
+    **dict.fromkeys(("foot", "feet"), "ft"),
+    **dict.fromkeys(("kilogram", "kilogramme", "kilo"), "kg"),
+    **dict.fromkeys(("gram", "gramme"), "g"),
+    **dict.fromkeys(("ton", "tonne"), "t"),
+    **dict.fromkeys(("pound", "lbs"), "lb"),
+    **dict.fromkeys(("second", "sec"), "s"),
+    "millisecond": "ms",
+    "minute": "min",
+    **dict.fromkeys(("hour", "hr"), "h"),
+    "radian": "rad",
+    "degree": "deg",
+    "revolution": "rev",
+    "hertz": "Hz",
+    "newton": "N",
+    "joule": "J",
+    "watt": "W",
+}
+
 # name -> (function, what its argument may be, the argument in words)
 FUNCTIONS: dict[str, tuple[Callable[[float], float], tuple[Dimension, ...], str]] = {
     "sin": (math.sin, (PLAIN, ANGLE), "an angle"),
@@ -110,6 +134,13 @@ DIMENSIONS: dict[str, tuple[tuple[Dimension, ...], str]] = {
     "initial": ((ANGLE, LENGTH), "an angle, a length or a plain number"),
     "velocity": ((RATE, SPEED), "a velocity (rad/s, deg/s, rpm, m/s, …)"),
     "effort": ((FORCE, MOMENT, MOMENT_PER_ANGLE), "a force or a moment (N, N m)"),
+    # of a joint that turns, of one that slides
+    "turn stiffness": ((MOMENT_PER_ANGLE,), "a stiffness (N m/rad)"),
+    "slide stiffness": (((0, 1, -2, 0),), "a stiffness (N/m)"),
+    "turn damping": (((2, 1, -1, -1),), "a damping (N m s/rad)"),
+    "slide damping": (((0, 1, -1, 0),), "a damping (N s/m)"),
+    "turn rotor": (((2, 1, 0, 0),), "a rotor inertia (kg m^2)"),
+    "slide rotor": (((0, 1, 0, 0),), "a rotor inertia (kg)"),
 }
 
 NAMES = [*UNITS, *FUNCTIONS, "pi"]
@@ -124,14 +155,15 @@ class ExpressionError(ValueError):
 
 
 class Quantity(float):
-    """A float in SI units that knows its dimension; arithmetic with it gives plain floats."""
+    """A float in SI units that knows its dimension and how it was written; arithmetic with it gives plain floats."""
 
-    __slots__ = ("dimension",)
+    __slots__ = ("dimension", "said")
     dimension: Dimension  # exponents of m, kg, s, rad
+    said: str  # for messages
 
-    def __new__(cls, value: float, dimension: Dimension = PLAIN) -> Quantity:
+    def __new__(cls, value: float, dimension: Dimension = PLAIN, said: str = "") -> Quantity:
         made = super().__new__(cls, value)
-        made.dimension = dimension
+        made.dimension, made.said = dimension, said
         return made
 
 
@@ -164,16 +196,26 @@ def quantity(value: object, kind: str) -> Quantity:
         if not math.isfinite(number):
             raise ExpressionError(f"`{number}` won't do; {words} must be a finite number")
         result = Quantity(number, getattr(value, "dimension", PLAIN))
-        shown = f"{number:g}"
+        shown = getattr(value, "said", "") or f"{number:g}"
     else:
-        kinds = {bool: "true or false", list: "a list", dict: "a mapping", type(None): "nothing"}
-        raise ExpressionError(f"{kinds.get(type(value), type(value).__name__)} is no number; {words} is needed")
-    if result.dimension != PLAIN and result.dimension not in accepted:
-        message = f"`{shown}` is {described(result.dimension)}; {words} is needed"
+        if value is None:
+            raise ExpressionError(f"nothing stands here; {words} is needed")
+        kinds = {bool: f"`{str(value).lower()}`", list: "a list", dict: "a mapping"}
+        raise ExpressionError(f"{words} is needed, not {kinds.get(type(value), type(value).__name__)}")
+    result = Quantity(result, result.dimension, shown)
+    if message := misfit(result, kind):
         if re.search(r"/\s*[0-9.]+\s*[^\W\d]", shown):
             message += "; a unit belongs to the number right before it, so a quotient needs parentheses: `(pi/2) rad`"
         raise ExpressionError(message)
     return result
+
+
+def misfit(value: float, kind: str) -> str:
+    """Why a number can't be of this kind, by its unit; nothing if it can."""
+    accepted, words = DIMENSIONS[kind]
+    if not isinstance(value, Quantity) or value.dimension == PLAIN or value.dimension in accepted:
+        return ""
+    return f"`{value.said}` is {described(value.dimension)}; {words} is needed"
 
 
 def described(dimension: Dimension) -> str:
@@ -431,8 +473,10 @@ def _unknown(name: _Token) -> ExpressionError:
         hint = f"did you mean `{power[1]}^{power[2]}`?"
     elif same:
         hint = f"did you mean `{same[0]}`?"
+    elif spelt := SPELT_OUT.get(word.lower().removesuffix("s")):
+        hint = f"did you mean `{spelt}`?"
     else:
-        hint = did_you_mean(word, NAMES)
+        hint = did_you_mean(word, NAMES, closeness=0.7)  # short as they are, anything is near to one of them
     return ExpressionError(f"unknown name `{_clipped(word)}`" + (f"; {hint}" if hint else ""), name.position)
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -29,6 +30,11 @@ class Strict(BaseModel):
     def keys(cls) -> tuple[str, ...]:
         return tuple(field.alias or name for name, field in cls.model_fields.items() if not field.exclude)
 
+    @classmethod
+    def hint(cls, key: str) -> str:
+        """What somebody may have meant by a key that isn't known here."""
+        return did_you_mean(key, cls.keys())
+
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, data: Any) -> Any:
@@ -37,7 +43,7 @@ class Strict(BaseModel):
             hidden = {field.alias for field in cls.model_fields.values() if field.exclude}
             for key in data:
                 if key not in known and key not in hidden:
-                    context = {"name": str(key), "allowed": ", ".join(known), "hint": did_you_mean(key, known)}
+                    context = {"name": str(key), "allowed": ", ".join(known), "hint": cls.hint(str(key))}
                     raise PydanticCustomError("unknown_key", "unknown key `{name}`", context)
         elif not isinstance(data, cls):
             raise PydanticCustomError("mapping", "a mapping is needed here", {"allowed": ", ".join(cls.keys())})
@@ -68,7 +74,9 @@ class Choice:
         return core_schema.literal_schema(list(self.names))
 
 
-def number(kind: str, *, at_least: float | None = None, above: float | None = None) -> Reader:
+def number(
+    kind: str, *, at_least: float | None = None, above: float | None = None, below: float | None = None
+) -> Reader:
     """Reads a quantity of this kind: a number in SI units or text such as `90 deg`."""
     text = DIMENSIONS[kind][1]
 
@@ -80,6 +88,9 @@ def number(kind: str, *, at_least: float | None = None, above: float | None = No
         if (at_least is not None and result < at_least) or (above is not None and result <= above):
             bound = f"at least {at_least:g}" if at_least is not None else f"more than {above:g}"
             raise PydanticCustomError("bound", "must be {bound}", {"bound": bound, "allowed": f"{text}, {bound}"})
+        if below is not None and result >= below:
+            context = {"bound": f"less than {below:g}", "allowed": f"{text}, less than {below:g}"}
+            raise PydanticCustomError("bound", "must be {bound}", context)
         return result
 
     return Reader(read, {"anyOf": [{"type": "number"}, {"type": "string"}], "description": text})
@@ -94,7 +105,15 @@ def one_or_more(kind: str) -> Reader:
             return one(value)
         if not value:
             raise PydanticCustomError("count", "an empty list", {"allowed": DIMENSIONS[kind][1]})
-        return tuple(one(x) for x in value)
+        read_ones = []
+        for index, x in enumerate(value):
+            try:
+                read_ones.append(one(x))
+            except PydanticCustomError as error:  # at its own place in the list
+                raise PydanticCustomError(
+                    "element", "{message}", {**(error.context or {}), "message": error.message(), "index": index}
+                ) from None
+        return tuple(read_ones)
 
     return Reader(read, {"anyOf": [{"type": "number"}, {"type": "string"}]})
 
@@ -160,7 +179,7 @@ def checked(
         mistakes = [_told(document, model, data, problem, where) for problem in error.errors(include_url=False)]
         mistakes.sort(key=lambda m: (m.place.line, m.place.column) if m.place else (0, 0))
         first = mistakes[0]
-        first.others = tuple(mistakes[1:5])
+        first.others = tuple(mistakes[1:])
         first.args = (first._text(),)
         raise first from None
 
@@ -173,15 +192,24 @@ def _told(
     context = problem.get("ctx", {})
     kind, found = problem["type"], _shown(problem.get("input"))
     allowed, hint = str(context.get("allowed", "")), str(context.get("hint", ""))
+    if kind == "element":
+        path = (*path, int(context["index"]))
+        found = _shown(_value_at(data, path))
     if kind == "missing":
         missing = str(problem["loc"][-1])
-        keys = _keys_at(model, path, data)
-        return document.error(where(path), f"`{missing}` is missing", allowed=f"keys here: {keys}" if keys else "")
+        return document.error(where(path), f"`{missing}` is missing", allowed=_wanted(model, problem["loc"]))
+    if kind in ("union_tag_not_found", "model_attributes_type"):  # a law, which is one of several models
+        laws = [tag for candidate in _candidates(model, problem["loc"]) for tag in _tags(candidate)]
+        if kind == "model_attributes_type":
+            allowed = "{law: …} with " + ", ".join(laws)
+            return document.error(where(path), "a mapping is needed here", found=found, allowed=allowed)
+        return document.error(where(path), "`law` is missing", found=found, allowed="law: " + ", ".join(laws))
     if kind == "unknown_key":
         name = context["name"]
         return document.error(where((*path, name)), f"unknown key `{name}`", key=True, allowed=allowed, hint=hint)
     if kind in ("literal_error", "union_tag_invalid", "enum"):
-        choices = re.findall(r"'([^']*)'", str(context.get("expected") or context.get("expected_tags") or ""))
+        expected = str(context.get("expected") or context.get("expected_tags") or "")
+        choices = [word or digits for word, digits in re.findall(r"'([^']*)'|(\d+)", expected)]
         value = _value_at(data, path)
         if kind == "union_tag_invalid":
             tag = str(context.get("discriminator", "")).strip("'")
@@ -216,11 +244,15 @@ def _told(
 def _real(loc: tuple, data: Any) -> tuple:
     """Pydantic's path without the tags that it adds for unions and functions."""
     path: list[Any] = []
+    told = False  # whether the law of the mapping that we are in has been passed
     for step in loc:
+        if isinstance(data, dict) and step == data.get("law") and not told:
+            told = True
+            continue
         if (isinstance(data, dict) and step in data) or (
             isinstance(data, list | tuple) and isinstance(step, int) and step < len(data)
         ):
-            data = data[step]
+            data, told = data[step], False
         else:
             continue
         path.append(step)
@@ -233,32 +265,74 @@ def _value_at(data: Any, path: tuple) -> Any:
     return data
 
 
-def _keys_at(model: Any, path: tuple, data: Any) -> str:
-    """The keys that the mapping at the path may have, where that can be told from the model."""
-    for step in path:
-        if isinstance(step, int):
-            arguments = get_args(model)
-            model = arguments[0] if arguments else None
-        elif isinstance(model, type) and issubclass(model, Strict):
-            fields = {field.alias or name: field for name, field in model.model_fields.items()}
-            model = fields[step].annotation if step in fields else None
-        elif get_origin(model) is dict:
-            model = get_args(model)[1]
-        else:
-            return ""
-        choices = [m for m in (model, *get_args(model)) if isinstance(m, type) and issubclass(m, Strict)]
-        if choices and get_origin(model) not in (list, tuple, dict):
-            model = choices[0] if len(choices) == 1 else None
-    return ", ".join(model.keys()) if isinstance(model, type) and issubclass(model, Strict) else ""
+def _wanted(model: type[Strict], loc: tuple) -> str:
+    """What may stand for a missing key: its words, where it has some, else the keys of its mapping."""
+    mappings = [candidate for candidate in _candidates(model, loc[:-1]) if _is_model(candidate)]
+    if len(mappings) != 1:
+        return ""
+    field = _fields(mappings[0]).get(loc[-1])
+    words = [name for choice in field.metadata if isinstance(choice, Choice) for name in choice.names] if field else []
+    if field and get_origin(field.annotation) is Literal:
+        words += map(str, get_args(field.annotation))
+    return f"{loc[-1]}: {', '.join(words)}" if words else f"keys here: {', '.join(mappings[0].keys())}"
+
+
+def _is_model(candidate: Any) -> bool:
+    return isinstance(candidate, type) and issubclass(candidate, Strict)
+
+
+def _fields(model: type[Strict]) -> dict[str, Any]:
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _candidates(model: Any, loc: tuple) -> list[Any]:
+    """The types that pydantic's path `loc` leads to; a union has several, until a tag picks one."""
+    candidates = [model]
+    for step in loc:
+        inner: list[Any] = []
+        for candidate in candidates:
+            origin, arguments = get_origin(candidate), get_args(candidate)
+            if _is_model(candidate) and step in _fields(candidate):
+                inner += _members(_fields(candidate)[step].annotation)
+            elif origin in (list, tuple) and isinstance(step, int):
+                inner += _members(arguments[min(step, len(arguments) - 1)])
+            elif origin is dict:
+                inner += _members(arguments[1])
+            elif step in _tags(candidate):
+                inner.append(candidate)
+        candidates = inner or candidates
+    return candidates
+
+
+def _members(annotation: Any) -> list[Any]:
+    """The types of a union, or the one type, without what `Annotated` says of them."""
+    if get_origin(annotation) is Annotated:
+        return _members(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return [member for argument in get_args(annotation) for member in _members(argument)]
+    return [annotation]
+
+
+def _tags(candidate: Any) -> tuple[str, ...]:
+    """The words that pick this model out of a union: the law's name, the convention's."""
+    if not _is_model(candidate):
+        return ()
+    return tuple(
+        str(tag)
+        for field in candidate.model_fields.values()
+        if get_origin(field.annotation) is Literal and field.is_required()
+        for tag in get_args(field.annotation)
+    )
 
 
 def _shown(value: Any) -> str:
     if value is None:
         return "nothing (null)"
     if isinstance(value, dict):
-        return "a mapping with " + (", ".join(map(str, list(value)[:6])) or "no keys")
+        keys = ", ".join(map(str, list(value)[:6]))[:80]
+        return f"a mapping with {keys}" if value else "an empty mapping"
     if isinstance(value, list | tuple):
-        return f"a list of {len(value)}"
+        return f"a list of {len(value)} value{'s' * (len(value) > 1)}" if value else "an empty list"
     text = f"`{value}`" if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else _digits(value)
     return text if len(text) <= 80 else text[:77] + "…"
 

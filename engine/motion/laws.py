@@ -59,8 +59,8 @@ class Profiled(MotionLaw):
     positions = ("from_", "to")
     from_: Values | None = Field(default=None, alias="from", description="default: the initial value")
     to: Annotated[
-        Annotated[Turn, Tag("turn")] | Annotated[Values, Tag("values")],
-        Discriminator(lambda value: "turn" if isinstance(value, dict | Turn) else "values"),
+        Annotated[Turn, Tag("(turn)")] | Annotated[Values, Tag("(values)")],
+        Discriminator(lambda value: "(turn)" if isinstance(value, dict | Turn) else "(values)"),
     ]
     over: Duration | None = Field(default=None, description="default: the whole time")
     delay: Annotated[float, number("time", at_least=0.0)] = 0.0

@@ -202,3 +202,30 @@ def _dress(axes: Axes, row: Plot, unit: str, size: float) -> None:
     if high - low <= 1e-9 * size:
         middle, reach = (low + high) / 2, size or 1.0
         axes.set_ylim(middle - reach, middle + reach)
+
+
+def counts(own: Mapping[int, Mapping[str, Any]], times: Mapping[int, tuple[float, float]]) -> Figure:
+    """Operations of the recursions over the number of joints, and the times that were measured."""
+    figure = _figure("Operations of inverse and forward dynamics", 8.4 if not times else 12.0, 4.6)
+    axes = figure.add_subplot(1, 2 if times else 1, 1)
+    for k, what in enumerate(next(iter(own.values()))):
+        for kind, style in (("multiplications", "-"), ("additions", "--")):
+            sizes = [getattr(row[what], kind) for row in own.values()]
+            axes.plot(list(own), sizes, style, color=_COLOURS[k], lw=1.4, label=f"{what}, {kind}")
+    axes.set_title("Operations for a general chain", fontsize=10)
+    axes.set_xlabel("number of revolute joints", fontsize=9)
+    axes.set_ylabel("operations", fontsize=9)
+    axes.set_yscale("log")
+    axes.grid(visible=True, color="#dddddd", lw=0.6)
+    axes.legend(fontsize=8)
+    if times:
+        axes = figure.add_subplot(1, 2, 2)
+        for k, label in enumerate(("O(n)", "dense")):
+            axes.plot(list(times), [1e9 * pair[k] for pair in times.values()], "o-", color=_COLOURS[k + 1], label=label)
+        axes.set_title("Forward dynamics, compiled, one core", fontsize=10)
+        axes.set_xlabel("number of revolute joints", fontsize=9)
+        axes.set_ylabel("time (ns a sample)", fontsize=9)
+        axes.set_ylim(bottom=0)
+        axes.grid(visible=True, color="#dddddd", lw=0.6)
+        axes.legend(fontsize=8)
+    return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -71,6 +72,9 @@ def _publish(draft: Path, folder: Path, name: str, files: list[str]) -> None:
             before = [str(file) for file in json.loads(old.read_text(encoding="utf-8")).get("files", [])]
         except (ValueError, AttributeError, TypeError):
             before = []
+    for file in files:  # seen before the first one is replaced
+        if (folder / file).is_dir():
+            raise IsADirectoryError(errno.EISDIR, f"{file} is a folder there")
     for file in files:
         os.replace(draft / file, folder / file)
     for file in before:

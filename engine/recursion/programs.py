@@ -14,6 +14,8 @@ from .regroup import regrouped
 from .samples import constant_wrenches, on_bodies
 from .sweeps import dynamics
 
+Bodies = tuple[Body, ...]
+
 
 @dataclass(frozen=True)
 class Row:
@@ -25,28 +27,30 @@ class Row:
     record: Callable[..., list[Scalar]]
 
 
-def _mixed(robot: Robot, bodies: tuple[Body, ...], motion: bool, q, qd, x) -> list[Scalar]:
+def _mixed(
+    robot: Robot, bodies: Bodies, motion: bool, q: list[Scalar], qd: list[Scalar], x: list[Scalar]
+) -> list[Scalar]:
     on, loads = on_bodies(robot.tree, constant_wrenches(robot))
     return dynamics(bodies, robot.gravity, q, qd, x, (motion,) * robot.nv, on, loads)[0]
 
 
-def _idyn(robot: Robot, bodies: tuple[Body, ...], q, qd, qdd) -> list[Scalar]:
+def _idyn(robot: Robot, bodies: Bodies, q: list[Scalar], qd: list[Scalar], qdd: list[Scalar]) -> list[Scalar]:
     return _mixed(robot, bodies, True, q, qd, qdd)
 
 
-def _fdyn(robot: Robot, bodies: tuple[Body, ...], q, qd, tau) -> list[Scalar]:
+def _fdyn(robot: Robot, bodies: Bodies, q: list[Scalar], qd: list[Scalar], tau: list[Scalar]) -> list[Scalar]:
     return _mixed(robot, bodies, False, q, qd, tau)
 
 
-def _bias(robot: Robot, bodies: tuple[Body, ...], q, qd) -> list[Scalar]:
+def _bias(robot: Robot, bodies: Bodies, q: list[Scalar], qd: list[Scalar]) -> list[Scalar]:
     return _mixed(robot, bodies, True, q, qd, [0.0] * robot.nv)
 
 
-def _inertia(robot: Robot, bodies: tuple[Body, ...], q) -> list[Scalar]:
+def _inertia(robot: Robot, bodies: Bodies, q: list[Scalar]) -> list[Scalar]:
     return [x for row in inertia_matrix(bodies, q, robot.nv) for x in row]
 
 
-def _kinematics(robot: Robot, bodies: tuple[Body, ...], q) -> list[Scalar]:
+def _kinematics(robot: Robot, bodies: Bodies, q: list[Scalar]) -> list[Scalar]:
     found: list[Scalar] = []
     for R, p in link_placements(robot, q):
         for r in range(3):

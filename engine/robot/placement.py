@@ -100,11 +100,11 @@ def zxz(R: np.ndarray) -> Turns:
     """Turns about z, x, z that make R."""
     s = math.hypot(R[0, 2], R[1, 2])
     if s < _TINY:
-        first, last = math.atan2(R[1, 0], R[0, 0]), 0.0
-        if R[2, 2] < 0:
-            s, first = 0.0, math.atan2(R[1, 0], R[0, 0])
-    else:
-        first, last = math.atan2(R[0, 2], -R[1, 2]), math.atan2(R[2, 0], R[2, 1])
+        return _joined((), ((Z, math.atan2(R[1, 0], R[0, 0])), (X, math.atan2(0.0, R[2, 2]))))
+    first = math.atan2(R[0, 2], -R[1, 2])
+    # from what the first leaves, not from the last row: where s is rounding, both directions are, and must fit together
+    c, d = math.cos(first), math.sin(first)
+    last = math.atan2(-c * R[0, 1] - d * R[1, 1], c * R[0, 0] + d * R[1, 0])
     return _joined((), ((Z, first), (X, math.atan2(s, R[2, 2])), (Z, last)))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag
 
 from ..files.fields import Angle, Angles, Choice, FileName, Length, Name, Point, Position, Strict, number, several
 from .joints import NAMES
@@ -43,7 +43,7 @@ class JointEntry(Strict):
     type: Annotated[str, Choice(NAMES)]
     name: Name | None = Field(default=None, description="defaults to joint<k>, k the link's place in the file")
     as_: Literal["three-revolutes"] | None = Field(default=None, alias="as", description="for a spherical joint")
-    actuated: bool | None = Field(default=None, description="default: 1-DOF joints without a spring are")
+    actuated: StrictBool | None = Field(default=None, description="default: 1-DOF joints without a spring are")
     friction: Friction | None = None
     rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = 0.0
     spring: Spring | None = None
@@ -52,6 +52,14 @@ class JointEntry(Strict):
     )
     pitch: Annotated[float, number("pitch")] | None = Field(default=None, description="of a helical joint")
     initial: Coordinates | None = Field(default=None, description="initial coordinates")
+
+    @classmethod
+    def hint(cls, key: str) -> str:
+        own = cls.model_fields["convention"].default if "convention" in cls.model_fields else ""
+        homes = [name for name, model in JOINTS.items() if key in model.keys()]
+        if homes:
+            return f"`{key}` belongs to the convention {' and '.join(f'`{x}`' for x in homes)}; this joint's is `{own}`"
+        return super().hint(key)
 
 
 class DhJoint(JointEntry):
@@ -101,9 +109,13 @@ class Offset(Strict):
     rpy: Angles = (0.0, 0.0, 0.0)
 
 
-def _convention(joint: Any) -> Any:
-    """Which model reads the joint; of what is no mapping at all, the one that says so."""
-    return joint.get(MARK) if isinstance(joint, dict) else getattr(joint, "convention", "frames")
+JOINTS: dict[str, type[JointEntry]] = {"dh": DhJoint, "khalil": KhalilJoint, "frames": FramesJoint}
+
+
+def _tag(joint: Any) -> str:
+    """Which model reads the joint; of what is no mapping at all, one that says so."""
+    convention = joint.get(MARK) if isinstance(joint, dict) else getattr(joint, "convention", None)
+    return f"({convention if convention in JOINTS else 'frames'})"
 
 
 class LinkEntry(Strict):
@@ -111,8 +123,10 @@ class LinkEntry(Strict):
     parent: Name | None = Field(default=None, description="defaults to the link before; the first hangs on `base`")
     convention: Annotated[str, Choice(CONVENTIONS)] | None = None
     joint: Annotated[
-        Annotated[DhJoint, Tag("dh")] | Annotated[KhalilJoint, Tag("khalil")] | Annotated[FramesJoint, Tag("frames")],
-        Discriminator(_convention),
+        Annotated[DhJoint, Tag("(dh)")]
+        | Annotated[KhalilJoint, Tag("(khalil)")]
+        | Annotated[FramesJoint, Tag("(frames)")],
+        Discriminator(_tag),
     ]
     offset: Offset | None = Field(default=None, description="fixed placement before the joint")
     mass: Annotated[float, number("mass", at_least=0.0)] | None = None
@@ -157,7 +171,13 @@ def with_conventions(data: Any) -> Any:
     for link in data["links"]:
         if isinstance(link, dict) and isinstance(link.get("joint"), dict):
             convention = link.get("convention") or data.get("convention")
-            convention = convention if convention in CONVENTIONS else "frames"
+            if convention not in CONVENTIONS:
+                convention = _likeliest(link["joint"])
             link = {**link, "joint": {**link["joint"], MARK: convention}}
         marked.append(link)
     return {**data, "links": marked}
+
+
+def _likeliest(joint: dict[str, Any]) -> str:
+    """The convention that knows most of the joint's keys: of a file that doesn't name one, that is mistake enough."""
+    return max(JOINTS, key=lambda name: sum(key in JOINTS[name].keys() for key in joint))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..machine.scalars import Scalar
 from ..machine.trace import Count, Program, Recording, count
 from ..recursion.dense import inertia_matrix, solve
 from ..recursion.programs import program
@@ -80,11 +81,12 @@ def general_chain(recording: Recording, n: int, *, regroup: bool) -> tuple[Body,
     """N revolute joints of which only the structure is known: DH constants and inertias are symbols."""
     bodies = []
     for i in range(n):
-        ca, sa, a, b = recording.input(f"dh{i}_", 4)
-        e = recording.input(f"e{i}_", 10)
-        exx, eyy, ezz, exy, exz, eyz, hx, hy, hz, m = e
+        dh: list[Scalar] = recording.input(f"dh{i}_", 4)
+        inertias: list[Scalar] = recording.input(f"e{i}_", 10)
+        ca, sa, a, b = dh
+        exx, eyy, ezz, exy, exz, eyz, hx, hy, hz, m = inertias
         if regroup:  # what lies on the axis has moved to the parent
-            ezz, hz, m = 0.0, 0.0, 0.0  # type: ignore[assignment]
+            ezz, hz, m = 0.0, 0.0, 0.0
         bodies.append(
             Body(
                 parent=i - 1 if i else None,
@@ -97,7 +99,7 @@ def general_chain(recording: Recording, n: int, *, regroup: bool) -> tuple[Body,
                 drives=(Drive(),),
                 E=((exx, exy, exz), (exy, eyy, eyz), (exz, eyz, ezz)),
                 h=(hx, hy, hz),
-                m=m,  # type: ignore[arg-type]
+                m=m,
             )
         )
     return tuple(bodies)

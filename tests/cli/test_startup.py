@@ -30,7 +30,10 @@ def modules(*words):
 def test_quick_commands_import_nothing_heavy(words):
     found = modules(*words)
     assert "denoc.cli.main" in found
-    assert not [name for name in found if name.split(".")[0] in HEAVY]
+    # newer versions of typer read arguments with pydantic, which isn't ours to prevent
+    heavy = set(HEAVY) - ({"pydantic"} if "typer._adapters" in found else set())
+    assert not [name for name in found if name.split(".")[0] in heavy]
+    assert not [name for name in found if name.startswith(("denoc.robot.", "denoc.scenario.", "denoc.recursion."))]
 
 
 def test_inspect_draws_nothing():

@@ -1,14 +1,14 @@
 """Agreement with Pinocchio, an independent library, on random trees of the joints that it shares with denoc."""
 
-import newton
 import numpy as np
 import pytest
-from comparing import off, off_accelerations
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_robots import drawn
 
 import denoc
+import newton
+from comparing import off, off_accelerations
+from random_robots import drawn
 
 pin = pytest.importorskip("pinocchio")
 

@@ -12,6 +12,7 @@ import pytest
 import denoc
 import references
 from comparing import off
+from denoc.machine.choice import using
 
 FIXED_BASE = references.names(has=["cqd"])
 TREES = references.names(has=["frames"])
@@ -153,6 +154,17 @@ def test_inverse_gives_the_torques_along_a_trajectory(name, section, batch):
     path = {key: np.array(value) for key, value in case[section].items() if key in ("q", "qd", "qdd", "tau")}
     tau = called(lambda *x: denoc.inverse(robot, *x), path["q"], path["qd"], path["qdd"], batch=batch)
     assert off(tau, path["tau"]) <= references.tolerance(case, "tau")
+
+
+@pytest.mark.parametrize("batch", SAMPLES.values(), ids=SAMPLES)
+@pytest.mark.parametrize("name", [name for name in FIXED_BASE if name != "chain100"])  # that one is seconds to compile
+def test_compiled_code_gives_the_torques_and_accelerations(name, batch):
+    case, robot = read(name)
+    with using("compiled"):
+        tau = each(case, lambda *x, wrenches: denoc.inverse(robot, *x, wrenches), "q", "qd", "qdd", batch=batch)
+        qdd = each(case, lambda *x, wrenches: denoc.forward(robot, *x, wrenches), "q", "qd", "tau_fd", batch=batch)
+    assert worst(tau, of_states(case, "tau")) <= references.tolerance(case, "tau")
+    assert worst(qdd, of_states(case, "qdd_fd")) <= references.tolerance(case, "accelerations")
 
 
 # ---- drives and wrenches

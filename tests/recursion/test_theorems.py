@@ -7,15 +7,18 @@ the same robot by Newton's and Euler's equations, link by link, with nothing sha
 import copy
 from functools import partial
 
-import newton
 import numpy as np
 import pytest
-from comparing import off, off_accelerations, slope
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_robots import ALL, CHAINS, FREE, MOVING, WITH_AXIS, Drawn, coordinate_rates, drawn
 
 import denoc
+import newton
+from comparing import off, off_accelerations, slope
+from denoc.machine.choice import using
+from denoc.recursion.regroup import regrouped
+from denoc.recursion.sweeps import dynamics
+from random_robots import ALL, CHAINS, FREE, MOVING, WITH_AXIS, Drawn, coordinate_rates, drawn
 
 laws = settings(deadline=None, derandomize=True, max_examples=80)
 seeds = given(seed=st.integers(0, 2**32 - 1))
@@ -427,7 +430,7 @@ def test_a_robot_is_the_same_in_every_convention(seed):
         for link in file["links"]:
             link.pop("convention", None)
             link["joint"] = retold(case.file, link, convention)
-            m, com, J = newton.masses(place(case.file, link["name"]))
+            _, com, J = newton.masses(place(case.file, link["name"]))
             for key in ("r", "first_moments", "about", "frame"):
                 link.pop(key, None)
             link["com"] = com.tolist()
@@ -500,7 +503,7 @@ def test_reactions_do_not_depend_on_the_link_axes(seed):
         joint["rpy"] = angles(Q_parent.T @ R @ Q)
         if joint["type"] != "fixed":
             joint["axis"] = (Q.T @ joint.get("axis", [0.0, 0.0, 1.0])).tolist()
-        m, com, J = newton.masses(place(case.file, link["name"]))
+        _, com, J = newton.masses(place(case.file, link["name"]))
         for key in ("first_moments", "about"):
             link.pop(key, None)
         J = Q.T @ J @ Q
@@ -644,6 +647,48 @@ def rows(result, count):
     """All numbers of a result, one row a sample."""
     parts = result.values() if isinstance(result, dict) else result if isinstance(result, tuple) else [result]
     return np.concatenate([np.reshape(x, (count, -1)) for x in parts], axis=1)
+
+
+@settings(laws, max_examples=12)
+@seeds
+def test_compiled_code_is_the_plain_text(seed):
+    """With regrouped inertias, in lanes and one sample at a time, for any mixture of what is given."""
+    case = drawn(seed, links=(1, 5))
+    rng = np.random.default_rng(seed)
+    states = [Drawn(case.file, rng) for _ in range(11)]  # a full set of lanes and a part of one
+    q, qd, qdd, tau = (np.array([getattr(state, key) for state in states]) for key in ("q", "qd", "qdd", "tau"))
+    motion_given = rng.random(case.robot.nv) < 0.5
+    mixed = np.where(motion_given, qdd, np.nan), np.where(motion_given, np.nan, tau)
+    w = {link.name: rng.uniform(-5, 5, 6) for link in case.robot.links}
+    worth = max(off_accelerations(I) for I in denoc.inertia(case.robot, q))
+    for call, arguments, exact in (
+        (denoc.inverse, (q, qd, qdd), EXACT),
+        (denoc.forward, (q, qd, tau), worth),
+        (denoc.hybrid, (q, qd, *mixed), worth),
+    ):
+        for wrenches in (None, w):
+            found = {}
+            for way in ("plain", "compiled"):
+                with using(way):
+                    many = rows(call(case.robot, *arguments, wrenches=wrenches), 11)
+                    one = rows(call(case.robot, *(x[-1] for x in arguments), wrenches=wrenches), 1)
+                    found[way] = np.concatenate([many, one])
+            pairs = zip(found["compiled"], found["plain"], strict=True)
+            assert max(off(a, b) for a, b in pairs) <= exact
+
+
+@laws
+@seeds
+def test_regrouped_inertias_change_no_force_and_no_acceleration(seed):
+    case = drawn(seed, wrenches=False)
+    bodies = case.robot.tree.bodies
+    known = [bool(x) for x in np.random.default_rng(seed).random(case.robot.nv) < 0.5]
+    x = np.where(known, case.qdd, case.tau).tolist()
+    found, right = (
+        dynamics(some, case.robot.gravity, case.q.tolist(), case.qd.tolist(), x, known)[0]
+        for some in (regrouped(bodies), bodies)
+    )
+    assert off(found, right) <= off_accelerations(denoc.inertia(case.robot, case.q))
 
 
 @laws

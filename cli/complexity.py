@@ -1,0 +1,142 @@
+"""`denoc complexity`: operation counts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from denoc.cli import options
+
+MOST = 30
+TIMED = (4, 6, 8, 10, 12, 14)
+
+
+def complexity(
+    robot: Annotated[str | None, typer.Argument(metavar="[ROBOT]", help="Count for this robot's numbers, too.")] = None,
+    n: Annotated[int, typer.Option("--n", min=1, max=MOST, help="Joints of the general chain in the tables.")] = 6,
+    measure: Annotated[bool, typer.Option("--measure/--no-measure", help="Time O(n) against dense, compiled.")] = True,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Counts for 1 to 30 joints, as CSV.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw them.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Print the papers' Tables 1 and 2 beside what denoc's own recursion costs, counted from its own text."""
+    from denoc.machine.trace import count
+    from denoc.robot.load import load
+    from denoc.study import complexity as study
+
+    own = {k: {what: study.of_chain(what, k) for what in study.ALGORITHMS} for k in range(1, MOST + 1)}
+    model = load(robot) if robot is not None else None
+    counted = (
+        {
+            what: {grouped: count(study.recorded(model, what, regroup=grouped).results()) for grouped in (True, False)}
+            for what in study.ALGORITHMS
+        }
+        if model is not None and model.nv
+        else {}
+    )
+    crossing = study.crossover({k: (row["forward"], row["forward, dense"]) for k, row in own.items()})
+    times = study.measured({k: study.chain_robot(k) for k in TIMED}) if measure else {}
+    if csv is not None:
+        _write_csv(csv, own)
+    if plot is not None:
+        _draw(plot, own, times)
+    if as_json:
+        typer.echo(json.dumps(_as_json(n, own, counted, crossing, times), indent=1))
+        return
+    _table("Table 1: inverse dynamics", study.INVERSE, n, {"denoc": own[n]["inverse"]}, _polynomial(own, "inverse"))
+    dense = {"denoc, O(n)": own[n]["forward"], "denoc, dense U D U^T": own[n]["forward, dense"]}
+    _table("Table 2: forward dynamics", study.FORWARD, n, dense, _polynomial(own, "forward"))
+    typer.echo(
+        "Published rows: multiplications with divisions. Rows of denoc: a general chain of revolute joints, gravity\n"
+        "along its first axis, regrouped inertias; M, A, D, T: multiplications, additions, divisions, sines and cosines."
+    )
+    if model is not None:
+        typer.echo(f"\n{model.name}, its numbers folded in")
+        for what, both in counted.items():
+            typer.echo(f"  {what:<16} {both[True]!s:<28} plain inertias {both[False]}")
+    typer.echo(
+        f"\nO(n) forward dynamics is cheaper than dense from n = {crossing['multiplications']} on by multiplications, "
+        f"from n = {crossing['operations']} on with additions"
+    )
+    if times:
+        told = ", ".join(f"n = {k}: {1e9 * a:.0f}/{1e9 * b:.0f}" for k, (a, b) in times.items())
+        first = next((k for k, (a, b) in times.items() if a < b), None)
+        seen = f"from about n = {first} on" if first else f"not up to n = {max(times)}"
+        typer.echo(f"measured here, compiled, ns a sample O(n)/dense: {told}; cheaper {seen}")
+
+
+def _polynomial(own: dict, what: str) -> tuple[str, str]:
+    """Our counts as c n + d, where they are (from n = 3 on)."""
+    told = []
+    for kind in ("multiplications", "additions"):
+        values = {
+            k: getattr(row[what], kind) + (row[what].divisions if kind[0] == "m" else 0) for k, row in own.items()
+        }
+        slope = values[5] - values[4]
+        constant = values[4] - 4 * slope
+        straight = all(values[k] == slope * k + constant for k in range(4, MOST + 1))
+        told.append(f"{slope}n {'-' if constant < 0 else '+'} {abs(constant)}" if straight else "")
+    return told[0], told[1]
+
+
+def _table(title: str, published: Any, n: int, own: dict, formula: tuple[str, str]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
+    for name in ("algorithm", "multiplications", "additions", f"n = {n}"):
+        table.add_column(name, justify="left" if name == "algorithm" else "right")
+    for row in published:
+        m, a = row.at(n)
+        table.add_row(row.algorithm, *row.formulas(), f"{m}M {a}A")
+    for k, (name, counted) in enumerate(own.items()):
+        table.add_row(name, *(formula if k == 0 else ("", "")), str(counted), style="bold")
+    Console(highlight=False, width=110).print(table)
+    typer.echo("")
+
+
+def _as_json(n: int, own: dict, counted: dict, crossing: dict, times: dict) -> dict[str, Any]:
+    from denoc.study import complexity as study
+
+    return {
+        "published": {
+            title: [
+                {"algorithm": row.algorithm, "formulas": row.formulas(), "n": n, "count": row.at(n)} for row in rows
+            ]
+            for title, rows in (("inverse", study.INVERSE), ("forward", study.FORWARD))
+        },
+        "chain": {k: {what: vars(c) for what, c in row.items()} for k, row in own.items()},
+        "robot": {w: {"regrouped": vars(b[True]), "plain": vars(b[False])} for w, b in counted.items()},
+        "crossover": crossing,
+        "seconds": {k: {"forward": a, "forward, dense": b} for k, (a, b) in times.items()},
+    }
+
+
+def _write_csv(path: Path, own: dict) -> None:
+    from denoc.study import complexity as study
+
+    lines = ["n,algorithm,multiplications,additions,divisions"]
+    for n, row in own.items():
+        for title, rows in (("inverse", study.INVERSE), ("forward", study.FORWARD)):
+            for published in rows:
+                m, a = published.at(n)
+                lines.append(f'{n},"{title}: {published.algorithm}",{m},{a},')
+        for what, c in row.items():
+            lines.append(f'{n},"denoc: {what}",{c.multiplications},{c.additions},{c.divisions}')
+    options.write_text(path, "\n".join(lines) + "\n")
+
+
+def _draw(path: Path, own: dict, times: dict) -> None:
+    from denoc.errors import InputError
+    from denoc.record import plots
+
+    if path.suffix[1:] not in plots.FORMATS:
+        raise InputError(
+            "not a format of plots", key="--plot", found=path.name, allowed="a name that ends in .png, .svg, .pdf"
+        )
+    options.save_figure(plots.counts(own, times), path)

@@ -1,0 +1,95 @@
+"""Scalars with derivatives: a value and its change along some directions, carried through the same text.
+
+`x = Dual(value, {k: derivative along direction k})`; value and derivatives may be floats, arrays or nodes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .scalars import Scalar, cosine_sine, sign, square_root
+
+Parts = dict[int, Scalar]
+
+
+class Dual:
+    """A value and its derivatives; directions that are not there have derivative 0."""
+
+    __slots__ = ("parts", "value")
+    __array_priority__ = 1000  # so that `array * dual` comes to us and not, element by element, to numpy
+    __array_ufunc__ = None
+
+    def __init__(self, value: Scalar, parts: Parts | None = None):
+        self.value, self.parts = value, parts or {}
+
+    def __add__(self, other: Any) -> Dual:
+        if not isinstance(other, Dual):
+            return Dual(self.value + other, self.parts)
+        return Dual(self.value + other.value, _sum(self.parts, other.parts))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Dual:
+        return self + (-other)
+
+    def __rsub__(self, other: Any) -> Dual:
+        return (-self) + other
+
+    def __neg__(self) -> Dual:
+        return Dual(-self.value, {k: -x for k, x in self.parts.items()})
+
+    def __mul__(self, other: Any) -> Dual:
+        if not isinstance(other, Dual):
+            if isinstance(other, float | int) and other == 0:
+                return Dual(0.0)
+            return Dual(self.value * other, {k: x * other for k, x in self.parts.items()})
+        left = {k: x * other.value for k, x in self.parts.items()}
+        right = {k: self.value * x for k, x in other.parts.items()}
+        return Dual(self.value * other.value, _sum(left, right))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Dual:
+        if not isinstance(other, Dual):
+            return Dual(self.value / other, {k: x / other for k, x in self.parts.items()})
+        return self * other._inverted()
+
+    def __rtruediv__(self, other: Any) -> Dual:
+        return self._inverted() * other
+
+    def _inverted(self) -> Dual:
+        one_over = 1.0 / self.value
+        slope = -(one_over * one_over)
+        return Dual(one_over, {k: slope * x for k, x in self.parts.items()})
+
+    def cosine_sine(self) -> tuple[Dual, Dual]:
+        c, s = cosine_sine(self.value)
+        return Dual(c, {k: -(s * x) for k, x in self.parts.items()}), Dual(s, {k: c * x for k, x in self.parts.items()})
+
+    def sign(self) -> Dual:
+        return Dual(sign(self.value))
+
+    def square_root(self) -> Dual:
+        root = square_root(self.value)
+        half = 0.5 / root
+        return Dual(root, {k: half * x for k, x in self.parts.items()})
+
+
+def _sum(a: Parts, b: Parts) -> Parts:
+    if not b:
+        return a
+    if not a:
+        return b
+    total = dict(a)
+    for k, x in b.items():
+        total[k] = total[k] + x if k in total else x
+    return total
+
+
+def value_of(x: Any) -> Scalar:
+    return x.value if isinstance(x, Dual) else x
+
+
+def part_of(x: Any, direction: int) -> Scalar:
+    """The derivative of x along a direction."""
+    return x.parts.get(direction, 0.0) if isinstance(x, Dual) else 0.0
