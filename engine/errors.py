@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-
 MOST_SHOWN = 4  # mistakes after the first
 
 

@@ -190,11 +190,11 @@ def _told(
     """One of pydantic's problems as an InputError at its place."""
     path = _real(problem["loc"], data)
     context = problem.get("ctx", {})
-    kind, found = problem["type"], _shown(problem.get("input"))
+    kind, found = problem["type"], told(problem.get("input"))
     allowed, hint = str(context.get("allowed", "")), str(context.get("hint", ""))
     if kind == "element":
         path = (*path, int(context["index"]))
-        found = _shown(_value_at(data, path))
+        found = told(_value_at(data, path))
     if kind == "missing":
         missing = str(problem["loc"][-1])
         return document.error(where(path), f"`{missing}` is missing", allowed=_wanted(model, problem["loc"]))
@@ -213,7 +213,7 @@ def _told(
         value = _value_at(data, path)
         if kind == "union_tag_invalid":
             tag = str(context.get("discriminator", "")).strip("'")
-            path, found = (*path, tag), _shown(context.get("tag"))
+            path, found = (*path, tag), told(context.get("tag"))
             value = context.get("tag")
         return document.error(
             where(path),
@@ -300,7 +300,7 @@ def _candidates(model: Any, loc: tuple) -> list[Any]:
                 inner += _members(arguments[1])
             elif step in _tags(candidate):
                 inner.append(candidate)
-        candidates = inner or candidates
+        candidates = list(dict.fromkeys(inner)) or candidates
     return candidates
 
 
@@ -318,14 +318,14 @@ def _tags(candidate: Any) -> tuple[str, ...]:
     if not _is_model(candidate):
         return ()
     return tuple(
-        str(tag)
+        f"({tag})" if field.exclude else str(tag)
         for field in candidate.model_fields.values()
-        if get_origin(field.annotation) is Literal and field.is_required()
+        if get_origin(field.annotation) is Literal and (field.is_required() or field.exclude)
         for tag in get_args(field.annotation)
     )
 
 
-def _shown(value: Any) -> str:
+def told(value: Any) -> str:
     if value is None:
         return "nothing (null)"
     if isinstance(value, dict):
@@ -360,4 +360,5 @@ __all__ = [
     "number",
     "one_or_more",
     "several",
+    "told",
 ]

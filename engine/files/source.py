@@ -45,16 +45,35 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _TAGS = {"tag:yaml.org,2002:" + kind: kind for kind in ("str", "int", "float", "bool", "null", "seq", "map")}
 
-# what PyYAML says, with or without libyaml -> what helps
-_HINTS = {
-    "mapping values are not allowed": "text with `: ` in it needs quotes; entries of one mapping start in one column",
-    "did not find expected key": "entries of one mapping must start in one column, each on its own line",
-    "expected <block end>": "entries of one mapping or list must start in one column, each on its own line",
-    "did not find expected '-' indicator": "entries of one list must start in one column",
-    "while scanning a quoted scalar": "a closing quote is missing",
-    "did not find expected ',' or": "a comma or a closing bracket is missing",
-    "expected ',' or": "a comma or a closing bracket is missing",
-    "could not find expected ':'": "a colon with a space after it is missing",
+# what PyYAML says, with or without libyaml -> the same in words of a file, what helps
+_ONE_COLUMN = "entries of one mapping or list must start in one column, each on its own line"
+_SAID = {
+    "mapping values are not allowed": (
+        "a colon stands where none can",
+        "text with `: ` in it needs quotes; entries of one mapping start in one column",
+    ),
+    "did not find expected key": ("this doesn't line up with what stands above it", _ONE_COLUMN),
+    "expected <block end>": ("this doesn't line up with what stands above it", _ONE_COLUMN),
+    "did not find expected '-' indicator": ("this doesn't line up with what stands above it", _ONE_COLUMN),
+    "block sequence entries are not allowed": ("a list entry can't stand here", "each `- ` stands on a line of its own"),
+    "sequence entries are not allowed": ("a list entry can't stand here", "each `- ` stands on a line of its own"),
+    "while scanning a quoted scalar": ("a quotation has no end", "a closing quote is missing"),
+    "did not find expected ',' or": ("a bracket isn't closed", "a comma or a closing bracket is missing"),
+    "expected ',' or": ("a bracket isn't closed", "a comma or a closing bracket is missing"),
+    "could not find expected ':'": ("a key has no colon", "a colon with a space after it is missing"),
+    "did not find expected node content": ("a value is missing here", "is there a comma or a bracket too many?"),
+    "expected the node content": ("a value is missing here", "is there a comma or a bracket too many?"),
+    "mapping keys are not allowed": ("a question mark can't stand here", "text that starts with ? needs quotes"),
+    "found unexpected ':'": ("a colon stands where none can", "a space must follow it, or the text needs quotes"),
+    "while scanning an alias": ("this is no alias", "text that starts with * needs quotes"),
+    "while scanning an anchor": ("this is no anchor", "text that starts with & needs quotes"),
+    "while scanning a tag": ("this is no tag", "text that starts with ! needs quotes"),
+    "while parsing a tag": ("this is no tag", "text that starts with ! needs quotes"),
+    "while parsing a node": ("this is no tag", "text that starts with ! needs quotes"),
+    "while scanning a directive": ("a line starts with %", "text that starts with % needs quotes"),
+    "while scanning a block scalar": ("a text block can't start so", "text that starts with | or > needs quotes"),
+    "expected <document start>": ("something stands behind the end", "one file holds one mapping"),
+    "expected '<document start>'": ("something stands behind the end", "one file holds one mapping"),
 }
 
 
@@ -102,8 +121,8 @@ class Document:
 
 def dotted(path: Keys) -> str:
     """A path as users write it, for messages: `links[0].joint.type`; of a monstrous key its beginning."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step[:100]}" for step in path)
-    return text.removeprefix(".")
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step[:100]}" for step in path).removeprefix(".")
+    return text if len(text) <= 160 else text[:80] + "…"
 
 
 def read(path: Path) -> Document:
@@ -145,12 +164,15 @@ def parse(text: str, name: str) -> Document:
             "there is a character that YAML doesn't allow",
             place=document.spot(len(before), len(before[-1]) + 1),
             found=f"U+{ord(bad[0]):04X}",
+            allowed="text in UTF-8 without control characters",
         )
     builder = _Builder(document)
     for event in _events(document):
         builder.take(event)
     if builder.empty:
-        raise InputError("the document is empty", place=Place(name))
+        raise InputError(
+            "the document is empty", place=Place(name), hint="`denoc list NAME` shows where an example of one is"
+        )
     return document
 
 
@@ -208,18 +230,22 @@ def _events(document: Document) -> Iterator[Any]:
 def _translated(document: Document, problem: yaml.MarkedYAMLError) -> InputError:
     """PyYAML's error as ours."""
     said = ", ".join(str(part) for part in (problem.context, problem.problem) if part)
-    mark = problem.problem_mark or problem.context_mark
+    opened = problem.context_mark
+    mark = problem.problem_mark or opened
     if mark is None:
         return InputError(f"this is not valid YAML: {said}", place=Place(document.name))
     rest = [line[mark.column * (number == 0) :] for number, line in enumerate(document.lines[mark.line :])]
     at_end = not any(line.strip() for line in rest)
-    if problem.context_mark and (at_end or "expected ':'" in said):
-        mark = problem.context_mark  # what was opened and never closed, rather than the end of the text
+    unclosed = opened and "while parsing a flow" in said and "',' or" in said and opened.line < mark.line
+    if opened and (at_end or unclosed or "expected ':'" in said):
+        mark = opened  # what was opened and never closed, rather than where that became plain
     place = document.spot(mark.line + 1, mark.column + 1)
-    hint = next((hint for part, hint in _HINTS.items() if part in said), "")
+    said, hint = next((words for part, words in _SAID.items() if part in said), (said, ""))
     if "cannot start any token" in said:
         first = place.source[mark.column : mark.column + 1]
-        hint = "indent with spaces, not tabs" if first == "\t" else f"text that starts with {first} needs quotes"
+        tab = first == "\t"
+        said = "a tab can't stand here" if tab else f"text can't start with {first}"
+        hint = "indent with spaces, not tabs" if tab else f"text that starts with {first} needs quotes"
     return InputError(f"this is not valid YAML: {said}", place=place, hint=hint)
 
 
@@ -305,11 +331,13 @@ class _Builder:
     def counted(self, event: Any, nodes: int) -> None:
         self.count += nodes
         if self.count > NODE_LIMIT:
-            raise self.error(event, f"there are more than {NODE_LIMIT:,} values, what aliases stand for included")
+            message = f"there are more than {NODE_LIMIT:,} values, what aliases stand for included"
+            raise self.error(event, message, hint="`repeat` writes many links at once")
 
     def checked_depth(self, event: Any, height: int) -> None:
         if len(self.stack) + height > DEPTH_LIMIT:
-            raise self.error(event, f"lists and mappings are nested deeper than {DEPTH_LIMIT} levels")
+            message = f"lists and mappings are nested deeper than {DEPTH_LIMIT} levels"
+            raise self.error(event, message, hint="is a closing bracket missing?")
 
     def open(self, event: Any) -> None:
         self.checked_depth(event, 1)
@@ -347,7 +375,8 @@ class _Builder:
         self.counted(event, 1)
         if not isinstance(event, yaml.ScalarEvent):
             what = "alias" if isinstance(event, yaml.AliasEvent) else "list or mapping"
-            raise self.error(event, f"a key must be plain text, not a{'n' * (what == 'alias')} {what}")
+            message = f"a key must be plain text, not a{'n' * (what == 'alias')} {what}"
+            raise self.error(event, message, allowed="key: value")
         self.value(event)  # refuses tags and characters as for any value
         key, plain = event.value, event.implicit[0]
         if plain and key == "<<":
@@ -355,7 +384,7 @@ class _Builder:
                 event, "merge keys (`<<`) are not supported", hint="write the entries out, or alias a whole mapping"
             )
         if plain and key == "":
-            raise self.error(event, "a key is missing before `:`")
+            raise self.error(event, "a key is missing before `:`", allowed="key: value")
         path = (*top.path, key)
         if key in top.data:
             first, again = self.document.keys[path][0], _spot(event)[0]
@@ -363,6 +392,7 @@ class _Builder:
                 f"the key stands here twice: on line {first} and on line {again}",
                 place=self.document.spot(*_spot(event)),
                 key=dotted(path),
+                hint="keep one of the two",
             )
         self.document.keys[path] = _spot(event)
         top.key = key
@@ -372,11 +402,11 @@ class _Builder:
     def alias(self, event: Any) -> None:
         name = event.anchor
         if name not in self.anchors:
-            hint = did_you_mean(name[:60], [*self.anchors])
+            hint = did_you_mean(name[:60], self.anchors) or "text that starts with * needs quotes"
             raise self.error(event, f"there is no anchor `&{name[:60]}` before this alias", hint=hint)
         anchored = self.anchors[name]
         if anchored is None:
-            raise self.error(event, f"the alias `*{name}` refers to itself")
+            raise self.error(event, f"the alias `*{name}` refers to itself", hint="nothing can hold itself")
         # sizes are known before anything is copied, so a few lines can't become a billion values
         self.checked_depth(event, anchored.height)
         self.counted(event, anchored.size)

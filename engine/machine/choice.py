@@ -9,12 +9,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 BACKENDS = ("auto", "compiled", "plain")
+FORMS = ("auto", "straight", "rolled")
+MOST_STRAIGHT = 30  # bodies; beyond, straight-line code leaves the caches and takes long to compile
 
 # rough costs in seconds on a present-day machine; only their proportions matter
 SAMPLE, CALL = 3e-7, 3e-5  # of the plain text, for each body: one sample of many, and a call
 LOAD, COMPILE = 0.03, 0.008  # to look into the cache (and to import llvmlite); to compile, for each body
 
 _chosen: ContextVar[str] = ContextVar("backend", default="")
+_form: ContextVar[str] = ContextVar("form", default="auto")
 _broken: list[str] = []
 
 
@@ -26,14 +29,21 @@ def backend() -> str:
     return chosen if chosen in BACKENDS else "auto"
 
 
+def rolled(bodies: int) -> bool:
+    """Whether compiled code loops over the bodies, or has all of them in one straight line."""
+    form = _form.get()
+    return bodies > MOST_STRAIGHT if form == "auto" else form == "rolled"
+
+
 @contextmanager
-def using(name: str) -> Iterator[None]:
-    """Within this, programs run this way."""
-    token = _chosen.set(name)
+def using(name: str, form: str = "auto") -> Iterator[None]:
+    """Within this, programs run this way, and compiled code has this form."""
+    tokens = _chosen.set(name), _form.set(form)
     try:
         yield
     finally:
-        _chosen.reset(token)
+        _chosen.reset(tokens[0])
+        _form.reset(tokens[1])
 
 
 class Ledger:

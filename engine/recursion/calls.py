@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NumericalError
+from ..machine.choice import rolled
 from ..robot.model import Body, Drive, Robot
 from .dense import inertia_matrix
 from .kinematics import link_frames
@@ -55,14 +56,15 @@ def _sought(s: Samples, x: np.ndarray, motion_given: Pattern, wrenches: Wrenches
     on, loads = s.loads(wrenches)
     problem = mixed(robot, motion_given, on, loads)
     sixes = [*on.values(), *(six for _, six, _ in loads)]
-    if s.count is not None and s.count:
-        rows = np.ascontiguousarray(np.broadcast_to(x, (s.count, robot.nv)))
-        w = np.empty((s.count, 6 * len(sixes)))
+    if s.count != 0 and (s.count is not None or rolled(len(robot.tree.bodies))):
+        count = s.count or 1
+        rows = np.ascontiguousarray(np.broadcast_to(x, (count, robot.nv)))
+        w = np.empty((count, 6 * len(sixes)))
         for k, value in enumerate(value for six in sixes for value in six):
             w[:, k] = value
         answer = problem.batch(s.rows("q"), s.rows("qd"), rows, w)
         if answer is not None:
-            return answer
+            return answer if s.count is not None else answer[0]
     s.finite()
     given = x.tolist() if x.ndim == 1 else [np.ascontiguousarray(x[:, k]) for k in range(x.shape[1])]
     with np.errstate(all="ignore"):

@@ -6,18 +6,21 @@ Everything that computes comes through here, so that there is one place where th
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..machine.choice import Ledger, give_up
-from ..machine.kernel import Kernel, Single, build, build_single
+from ..machine import choice, kernel, native, rolled
+from ..machine.choice import Ledger
+from ..machine.kernel import Kernel, Single
+from ..machine.rolled import Rolled
 from ..machine.scalars import Scalar
 from ..machine.trace import Program, Recording
 from ..machine.trigonometry import REACH
 from ..robot.model import Body, Robot
 from .regroup import regrouped
+from .rolled import rolled as as_loop
 from .sweeps import Load, Wrenches, dynamics
 
 Pattern = tuple[bool, ...]
@@ -42,9 +45,9 @@ class Mixed:
         self.turning = tuple(
             body.coordinates[k] for body in bodies for what, _, k in body.moves if what in ("turn", "screw")
         )
-        self._kernel: Kernel | None = None
+        self._kernels: dict[bool, Kernel | Rolled] = {}  # straight and rolled
         self._single: Single | None = None
-        self._looked = self._looked_single = False
+        self._looked: set[Any] = set()  # what was looked for in the cache
         self._lock = threading.Lock()
 
     # ---- the text
@@ -79,46 +82,64 @@ class Mixed:
 
     def batch(self, q: np.ndarray, qd: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray | None:
         """Compiled, for arrays of one row a sample; None where the plain text is to be used."""
-        kernel = self.kernel(len(q))
-        if kernel is None:
+        compiled = self.compiled(len(q))
+        if compiled is None:
             return None
         arrays = [array for array, width in zip((q, qd, x, w), self.widths) if width]
-        (sought,), finite, largest = kernel(*arrays)
+        (sought,), finite, largest = compiled(*arrays)
         if largest > REACH:
             arrays[0] = self.reduced(q)
-            (sought,), finite, _ = kernel(*arrays)
+            (sought,), finite, _ = compiled(*arrays)
         return sought if finite else None  # the plain way finds out what is wrong
 
-    def kernel(self, samples: int) -> Kernel | None:
+    def compiled(self, samples: int) -> Kernel | Rolled | None:
         """The compiled program if it pays."""
         wanted = self.ledger.wants(samples)
         if wanted == "plain" or not self.nv:
             return None
-        if self._kernel is None and not (wanted == "cached" and self._looked):
+        form = choice.rolled(len(self.bodies))
+        if form and self.loaded:
+            return None  # wrenches in base axes need the way to the base, which a loop doesn't have
+        if form not in self._kernels and not (wanted == "cached" and form in self._looked):
             with self._lock:
-                self._kernel = self._kernel or self._made(build, wanted)
-        return self._kernel
+                if form not in self._kernels:
+                    self._looked.add(form)
+                    made = self._made(self._build_rolled if form else self._build_straight, wanted == "cached")
+                    if made is not None:
+                        self._kernels[form] = made
+        return self._kernels.get(form)
 
-    def _made(self, build_it: Any, wanted: str) -> Any:
-        self._looked = True
-        widths = [width for width in self.widths if width]
+    def _made(self, build: Callable[[bool], Any], cached: bool) -> Any:
         try:
-            return build_it(self.program, widths, [self.nv], self.identity(), wanted == "cached")
+            return build(cached)
         except (ImportError, RuntimeError, OSError) as error:
-            give_up(error)
+            choice.give_up(error)
             return None
+
+    def _build_straight(self, cached: bool) -> Kernel | None:
+        widths = [width for width in self.widths if width]
+        return kernel.build(self.program, widths, [self.nv], self.identity(), cached)
+
+    def _build_single(self, cached: bool) -> Single | None:
+        widths = [width for width in self.widths if width]
+        return kernel.build_single(self.program, widths, [self.nv], self.identity(), cached)
+
+    def _build_rolled(self, cached: bool) -> Rolled | None:
+        widths = [width for width in self.widths if width]
+        loop, elements = as_loop(regrouped(self.bodies), self.gravity, self.motion_given, self.wrenched)
+        return rolled.build(loop, elements, [*widths, self.nv], native.lanes(), cached)
 
     # ---- one sample
 
     def single(self) -> Single | None:
         """The compiled program for one sample at a time, if it pays."""
         wanted = self.ledger.wants(1)
-        if wanted == "plain" or not self.nv:
+        if wanted == "plain" or not self.nv or choice.rolled(len(self.bodies)):
             return None
-        if self._single is None and not (wanted == "cached" and self._looked_single):
+        if self._single is None and not (wanted == "cached" and "single" in self._looked):
             with self._lock:
-                self._looked_single = True
-                self._single = self._single or self._made(build_single, wanted)
+                self._looked.add("single")
+                self._single = self._single or self._made(self._build_single, wanted == "cached")
         return self._single
 
     def reduced(self, q: np.ndarray) -> np.ndarray:

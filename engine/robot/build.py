@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..files.expression import DIMENSIONS, Quantity
+from ..files.expression import DIMENSIONS, misfit
 from ..files.fields import checked
 from ..files.source import Document
 from .conventions import frames_of, initial_of
-from .joints import ANGLE, LENGTH, TYPES, JointType
+from .joints import TYPES, JointType
 from .model import ZERO, Body, Drive, Joint, Link, Robot, Three, Tree, Wrench
 from .placement import Placement
 from .repeat import expanded
@@ -21,8 +23,6 @@ from .schema import LOOP_KEYS, LinkEntry, RobotFile, with_conventions
 
 Complain = Callable[..., InputError]  # path in the link, message, … → the error at its place
 
-# what forces and positions are measured in, for a turning and a sliding speed
-_KINDS = {True: {"effort": "moment", "position": "angle"}, False: {"effort": "force", "position": "length"}}
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,15 @@ def build(document: Document) -> Robot:
     """The robot that the document describes."""
     data, where = expanded(document)
     if isinstance(data, dict):
+        if "links" not in data and "task" in data:
+            raise document.error(("task",), "this is a scenario, not a robot", key=True, hint="`denoc run` runs it")
         for key in LOOP_KEYS:
             if key in data:
                 raise document.error(
-                    (key,), "closed loops can't be computed by this version", key=True, allowed="trees"
+                    (key,),
+                    "closed loops can't be computed by this version",
+                    key=True,
+                    allowed="open chains and trees: links, each on its parent",
                 )
     file = checked(RobotFile, document, with_conventions(data), where)
 
@@ -62,7 +67,8 @@ def build(document: Document) -> Robot:
         chained = previous is None or _convention(file, previous) == "dh"
         start = above.link.end if above and chained and _convention(file, file.links[k]) == "dh" else Placement()
         one = complain("links", k)
-        read[k] = _link(file.links[k], _convention(file, file.links[k]), k, parents[k], start, places[k], one)
+        with np.errstate(all="ignore"):  # numbers too large to compute with are told below
+            read[k] = _link(file.links[k], _convention(file, file.links[k]), k, parents[k], start, places[k], one)
         warnings += _doubts(read[k], one)
     done = [read[k] for k in range(len(file.links))]
     return Robot(
@@ -102,8 +108,16 @@ def _parents(links: list[LinkEntry], complain: Callable[..., Complain]) -> list[
     for k, link in enumerate(links):
         if link.name == "base" or names.index(link.name) < k:
             what = "`base` is the ground" if link.name == "base" else f"link {names.index(link.name) + 1} has it too"
-            raise complain("links", k)("name", f"the name `{link.name}` is taken: {what}", allowed="a name of its own")
+            raise complain("links", k)(
+                "name",
+                f"the name `{link.name}` is taken: {what}",
+                allowed="a name of its own; in what is repeated `{k}` stands for the count, as in link{k}",
+            )
         joint = link.joint.name or f"joint{k + 1}"
+        if joint == "all":
+            raise complain("links", k)(
+                "joint", "name", "the name `all` is taken: in scenarios it means every joint", allowed="another name"
+            )
         if joint in joints:
             raise complain("links", k)(
                 "joint",
@@ -141,23 +155,27 @@ def _parents_first(links: list[LinkEntry], parents: list[str], complain: Callabl
         order.append(k)
         stack += reversed(children.get(names[k], []))
     if len(order) < len(links):
-        cut_off = [k for k in range(len(links)) if k not in set(order)]
-        raise complain("links", cut_off[0])(
+        circle = _circle(min(set(range(len(links))) - set(order)), names, parents)
+        at = min(circle, key=lambda k: (links[k].parent is None, k))  # where a parent is named
+        turn = circle.index(at)
+        around = [names[k] for k in (*circle[turn:], *circle[:turn], at)]
+        raise complain("links", at)(
             "parent",
             "the parents go round in a circle",
-            found=" → ".join([names[cut_off[0]], *_circle(cut_off[0], names, parents)]),
-            allowed="a tree that hangs on `base`; a closed mechanism has one joint of each loop under `loops`",
+            found=" → ".join(around if len(around) < 12 else [*around[:10], "…", around[-1]]),
+            allowed="a tree that hangs on `base`",
         )
     return order
 
 
-def _circle(k: int, names: list[str], parents: list[str]) -> list[str]:
-    seen: list[str] = []
-    name = parents[k]
-    while name not in seen:
-        seen.append(name)
-        name = parents[names.index(name)]
-    return [*seen, name]
+def _circle(k: int, names: list[str], parents: list[str]) -> list[int]:
+    """The links of the circle that link k's parents end in, each before its parent."""
+    places = {name: k for k, name in enumerate(names)}
+    seen: list[int] = []
+    while k not in seen:
+        seen.append(k)
+        k = places[parents[k]]
+    return seen[seen.index(k) :]
 
 
 def _numbered(links: list[LinkEntry], complain: Callable[..., Complain]) -> list[tuple[int, int]]:
@@ -214,8 +232,12 @@ def _pitch(entry: LinkEntry, complain: Complain) -> float:
         if pitch is not None:
             raise complain("joint", "pitch", "only a helical joint has a pitch", found=entry.joint.type)
         return 0.0
+    if pitch is None:
+        raise complain("joint", "`pitch` is missing: a helical joint needs it", allowed=DIMENSIONS["pitch"][1])
     if not pitch:
-        raise complain("joint", "pitch", "a helical joint needs its pitch, in metres a radian, not 0")
+        raise complain(
+            "joint", "pitch", "a helical joint can't have a pitch of 0", found="0", allowed="a revolute joint does so"
+        )
     return float(pitch)
 
 
@@ -227,14 +249,19 @@ def _drives(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tup
             raise complain(
                 "joint",
                 key,
-                f"a {joint.type} joint can't have it",
-                allowed="joints whose coordinates are angles or lengths",
+                f"a {joint.type} joint can't have this",
+                allowed="on joints whose coordinates are angles or lengths",
             )
-    turning = row.turning[0] if row.nv else True
-    if friction:
-        _fits(friction.coulomb, _KINDS[turning]["effort"], ("joint", "friction", "coulomb"), complain)
-    if spring:
-        _fits(spring.rest, _KINDS[turning]["position"], ("joint", "spring", "rest"), complain)
+    for turning in sorted(set(row.turning)):
+        what = "turn" if turning else "slide"
+        _fits(joint.rotor_inertia, f"{what} rotor", ("joint", "rotor_inertia"), complain)
+        if friction:
+            _fits(friction.coulomb, "moment" if turning else "force", ("joint", "friction", "coulomb"), complain)
+            _fits(friction.viscous, f"{what} damping", ("joint", "friction", "viscous"), complain)
+        if spring:
+            _fits(spring.rest, "angle" if turning else "length", ("joint", "spring", "rest"), complain)
+            _fits(spring.stiffness, f"{what} stiffness", ("joint", "spring", "stiffness"), complain)
+            _fits(spring.damping, f"{what} damping", ("joint", "spring", "damping"), complain)
     return tuple(
         Drive(
             rotor=float(joint.rotor_inertia),
@@ -255,10 +282,14 @@ def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float
     if row.nv != 1:
         raise complain("joint", "limits", f"a {entry.joint.type} joint can't have limits", allowed="1-DOF joints")
     for k in (0, 1):
-        _fits(limits[k], _KINDS[row.turning[0]]["position"], ("joint", "limits", k), complain)
+        _fits(limits[k], row.kinds[0], ("joint", "limits", k), complain)
     if not limits[0] < limits[1]:
         raise complain(
-            "joint", "limits", "the low limit must be below the high one", found=f"{limits[0]:g}, {limits[1]:g}"
+            "joint",
+            "limits",
+            "the low limit must be below the high one",
+            found=f"{limits[0]:g}, {limits[1]:g}",
+            allowed="[low, high]",
         )
     return (float(limits[0]), float(limits[1]))
 
@@ -271,21 +302,32 @@ def _initial(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[floa
     if len(values) != row.nq:
         raise complain(
             *key,
-            f"a {entry.joint.as_ or entry.joint.type} joint has {row.nq} coordinates: {', '.join(row.coordinates)}",
-            found=f"{len(values)} values",
+            f"a {entry.joint.as_ or entry.joint.type} joint needs {counted(row.nq, 'number')} here: "
+            + ", ".join(row.coordinates),
+            found=str(len(values)),
+            allowed=f"[{', '.join('…' * row.nq)}]" if row.nq > 1 else DIMENSIONS[row.kinds[0]][1],
         )
     for k, (value, kind) in enumerate(zip(values, row.kinds)):
-        where = (*key, k) if row.nq > 1 else key
-        _fits(value, {ANGLE: "angle", LENGTH: "length"}.get(kind, "number"), where, complain)
-    return unit_parameters([float(x) for x in values], row, lambda: complain(*key, "Euler parameters can't all be 0"))
+        _fits(value, kind, (*key, k) if row.nq > 1 else key, complain)
+    all_zero = partial(complain, *key, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
+    return unit_parameters([float(x) for x in values], row, all_zero)
+
+
+NO_EULER_PARAMETERS = "Euler parameters can't all be 0"
+EULER_PARAMETERS = "four numbers, scalar first: [1, 0, 0, 0] where nothing has turned"
+
+
+def counted(n: int, what: str) -> str:
+    """`1 number`, `2 numbers`."""
+    return f"{n} {what}{'s' * (n != 1)}"
 
 
 def unit_parameters(values: list[float], row: JointType, error: Callable[[], InputError]) -> tuple[float, ...]:
     """Coordinates of a joint with its Euler parameters made a unit quaternion."""
     if row.orientation is not None:
         e = values[row.orientation :]
-        norm = float(np.linalg.norm(e))
-        if norm < 1e-6:
+        norm = math.hypot(*e)
+        if norm < 1e-6 or not math.isfinite(norm):
             raise error()
         values[row.orientation :] = [x / norm for x in e] if abs(norm - 1.0) > 1e-15 else e
     return tuple(values)
@@ -293,9 +335,8 @@ def unit_parameters(values: list[float], row: JointType, error: Callable[[], Inp
 
 def _fits(value: float, kind: str, key: tuple, complain: Complain) -> None:
     """Refuses a number whose unit is not of this kind."""
-    dimension = getattr(value, "dimension", None)
-    if isinstance(value, Quantity) and any(dimension or ()) and dimension not in DIMENSIONS[kind][0]:
-        raise complain(*key, f"{DIMENSIONS[kind][1]} is needed here", found=f"{float(value):g} of another kind")
+    if message := misfit(value, kind):
+        raise complain(*key, message, allowed=DIMENSIONS[kind][1])
 
 
 # ---- mass and inertia
@@ -307,7 +348,12 @@ def _inertia(
     """Mass, mass centre, inertia about it (link axes), and the pseudo-inertia about the link's origin."""
     given = [key for key in ("com", "r", "first_moments") if getattr(entry, key) is not None]
     if len(given) > 1:
-        raise complain(given[1], f"the mass centre is given twice: by `{given[0]}` and by `{given[1]}`", key=True)
+        raise complain(
+            given[1],
+            f"the mass centre is given twice: by `{given[0]}` and by `{given[1]}`",
+            key=True,
+            allowed="one of `com`, `first_moments` and, with `dh`, `r`",
+        )
     if entry.mass is None:
         if row.nv or given or entry.inertia:
             raise complain("`mass` is missing", allowed="a mass in kg; 0 for a link without any")
@@ -315,7 +361,12 @@ def _inertia(
     m = float(entry.mass)
     for key, value in (("r", entry.r), ("frame", entry.frame == "end" or None)):
         if value is not None and convention != "dh":
-            raise complain(key, f"only the convention `dh` has an end frame; here it is `{convention}`", key=True)
+            raise complain(
+                key,
+                f"only the convention `dh` has an end frame; here it is `{convention}`",
+                key=True,
+                allowed="`com` or `first_moments`" if key == "r" else "link",
+            )
     if not given and m:
         raise complain("the mass centre is missing", allowed="`com`, `first_moments`, or, with `dh`, `r`")
 
@@ -323,7 +374,9 @@ def _inertia(
     if entry.first_moments is not None:
         h = np.array(entry.first_moments)
         if not m and h.any():
-            raise complain("first_moments", "a link without mass has no first moments", found=str(h.tolist()))
+            raise complain(
+                "first_moments", "a link without mass has no first moments", found=str(h.tolist()), allowed="[0, 0, 0]"
+            )
         com = h / m if m else np.zeros(3)
     else:
         com = np.array(entry.com) if entry.com is not None else np.zeros(3)
@@ -343,6 +396,8 @@ def _inertia(
     G[:3, :3] = np.trace(about_origin) / 2 * np.eye(3) - about_origin
     G[:3, 3] = G[3, :3] = h
     G[3, 3] = m
+    if not (np.isfinite(G).all() and np.isfinite(about_com).all()):
+        raise complain("mass, mass centre and inertia together are too large to compute with", found=f"mass {m:g}")
     return m, _three(com), _rows(about_com), G
 
 

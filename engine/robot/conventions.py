@@ -81,7 +81,7 @@ def initial_of(
     variable = _VARIABLE.get(type(joint), {}).get(row.turning[0]) if row.nv == 1 else None
     if variable is None:
         if joint.initial is not None and not row.nv:
-            raise complain("joint", "initial", "a fixed joint has no coordinates", key=True)
+            raise complain("joint", "initial", "a fixed joint has no coordinates", key=True, allowed="no `initial`")
         return joint.initial, ("joint", "initial")
     if joint.initial is not None:
         raise complain(

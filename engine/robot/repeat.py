@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ..files.fields import told
 from ..files.source import Document
 
 MOST_LINKS = 5000
@@ -30,7 +31,9 @@ def expanded(document: Document) -> tuple[Any, Callable[[tuple], tuple]]:
                 links.append(_counted(one, k))
                 origin.append(("links", at, "links", place))
         if len(links) > MOST_LINKS:
-            raise document.error(("links", at, "repeat"), f"more than {MOST_LINKS} links", found=str(len(links)))
+            raise document.error(
+                ("links", at, "repeat"), f"more than {MOST_LINKS} links", found=str(len(links)), hint="repeat less often"
+            )
 
     def where(path: tuple) -> tuple:
         if len(path) >= 2 and path[0] == "links" and isinstance(path[1], int) and path[1] < len(origin):
@@ -47,7 +50,10 @@ def _repetition(document: Document, entry: dict, path: tuple) -> tuple[int, list
     times, inner = entry["repeat"], entry.get("links")
     if not isinstance(times, int) or isinstance(times, bool) or not 1 <= times <= MOST_LINKS:
         raise document.error(
-            (*path, "repeat"), "not a number of repetitions", allowed=f"a whole number from 1 to {MOST_LINKS}"
+            (*path, "repeat"),
+            "not a number of repetitions",
+            found=told(times),
+            allowed=f"a whole number from 1 to {MOST_LINKS}",
         )
     if not isinstance(inner, list) or not inner:
         raise document.error(path, "what is repeated is missing", allowed="repeat: 10, links: [ … ]")
