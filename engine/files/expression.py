@@ -181,7 +181,7 @@ def evaluate(text: str) -> Quantity:
 
 def quantity(value: object, kind: str) -> Quantity:
     """The finite SI value of a number or an expression; `kind`, a row of `DIMENSIONS`, says what it may be."""
-    accepted, words = DIMENSIONS[kind]
+    words = DIMENSIONS[kind][1]
     if isinstance(value, str):
         if value.strip().lower().lstrip("+-").lstrip(".") in ("inf", "infinity", "nan"):
             raise ExpressionError(f"`{_clipped(value)}` won't do; {words} must be a finite number")
@@ -251,7 +251,8 @@ def _tokens(text: str) -> list[_Token]:
             continue
         match = _TOKEN.match(text, at)
         if not match:
-            raise ExpressionError(f"`{text[at]}` has no meaning here", at)
+            comma = "; decimals follow a point" * (text[at] == ",")
+            raise ExpressionError(f"`{text[at]}` has no meaning here{comma}", at)
         tokens.append(_Token(str(match.lastgroup), match[0], at))
         at = match.end()
     return [*tokens, _Token("end", "", len(text))]

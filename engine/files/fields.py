@@ -31,6 +31,11 @@ class Strict(BaseModel):
         return tuple(field.alias or name for name, field in cls.model_fields.items() if not field.exclude)
 
     @classmethod
+    def form(cls) -> str:
+        """What the mapping looks like."""
+        return f"keys: {', '.join(cls.keys())}"
+
+    @classmethod
     def hint(cls, key: str) -> str:
         """What somebody may have meant by a key that isn't known here."""
         return did_you_mean(key, cls.keys())
@@ -46,7 +51,7 @@ class Strict(BaseModel):
                     context = {"name": str(key), "allowed": ", ".join(known), "hint": cls.hint(str(key))}
                     raise PydanticCustomError("unknown_key", "unknown key `{name}`", context)
         elif not isinstance(data, cls):
-            raise PydanticCustomError("mapping", "a mapping is needed here", {"allowed": ", ".join(cls.keys())})
+            raise PydanticCustomError("mapping", "a mapping is needed here", {"allowed": cls.form()})
         return data
 
 
@@ -213,31 +218,28 @@ def _told(
         value = _value_at(data, path)
         if kind == "union_tag_invalid":
             tag = str(context.get("discriminator", "")).strip("'")
-            path, found = (*path, tag), told(context.get("tag"))
-            value = context.get("tag")
+            path = (*path, tag)
+            value = _value_at(data, path)
+            found = told(value)
         return document.error(
             where(path),
-            "not one of the values that are known here",
+            "unknown value",
             found=found,
             allowed=", ".join(choices),
             hint=did_you_mean(value, choices) if isinstance(value, str) else "",
         )
     plain = {
-        "bool_type": ("not true or false", "true, false"),
-        "bool_parsing": ("not true or false", "true, false"),
-        "string_type": ("not text", "text"),
-        "list_type": ("not a list", "a list: [ … ]"),
-        "dict_type": ("not a mapping", "a mapping: {key: value}"),
-        "int_type": ("not a whole number", "a whole number"),
-        "int_parsing": ("not a whole number", "a whole number"),
-        "int_from_float": ("not a whole number", "a whole number"),
-        "finite_number": ("not a finite number", "a finite number"),
-        "too_short": ("empty", "at least one entry"),
+        "bool_type": ("must be true or false", "true, false"),
+        "string_type": ("must be text", "text, in quotes where it looks like a number"),
+        "list_type": ("must be a list", "a list: [ … ]"),
+        "dict_type": ("must be a mapping", "a mapping: {key: value}"),
+        "int_type": ("must be a whole number", "a whole number"),
+        "too_short": ("must not be empty", "at least one entry"),
     }
     message, usual = plain.get(kind, (problem["msg"].removeprefix("Value error, "), ""))
-    if kind in ("greater_than", "greater_than_equal", "less_than", "less_than_equal"):
-        message = message.removeprefix("Input should be ")
-        message, usual = f"must be {message}", message
+    if kind in ("greater_than_equal", "less_than_equal"):
+        usual = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
+        message = f"must be {usual}"
     return document.error(where(path), message, found=found, allowed=allowed or usual, hint=hint)
 
 

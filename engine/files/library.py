@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from ..errors import InputError, did_you_mean
+from ..errors import InputError, Place, did_you_mean
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -24,18 +25,21 @@ def find(name: str | Path, kind: str, beside: Path | None = None) -> Path:
     """The file that `name` means: a path (first beside the file that names it), else a name of the library."""
     text = str(name)
     if not text or "\x00" in text or len(text) > 4096:
-        raise InputError(f"not a file name: {text[:40]!r}", hint=f"`denoc list` shows the library of {kind}")
+        raise InputError("not a file name", found=f"`{text[:40]}`", hint=f"`denoc list` shows the library of {kind}")
     suffixed = text if text.endswith((".yaml", ".yml")) else text + ".yaml"
     roots = [beside] if beside is not None else []
     for root in [*roots, Path()]:
         for candidate in (root / text, root / suffixed):
-            if candidate.is_file():
+            if os.path.isfile(candidate):  # unlike Path.is_file never an exception
                 return candidate
     bare = text.removesuffix(".yaml").removesuffix(".yml")
     if bare in names(kind):
         return folder(kind) / f"{bare}.yaml"
+    if any(os.path.isdir(root / text) for root in [*roots, Path()]):
+        allowed = f"the YAML file of a {kind[:-1]}"
+        raise InputError("this is a directory, not a file", place=Place(text), allowed=allowed)
     raise InputError(
-        f"no such {kind[:-1]}: {text}",
+        f"no such {kind[:-1]}: `{text}`",
         allowed=f"a path to a YAML file, or a name of the library: {', '.join(names(kind))}",
         hint=did_you_mean(bare, names(kind)),
     )

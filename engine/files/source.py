@@ -46,6 +46,7 @@ _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _TAGS = {"tag:yaml.org,2002:" + kind: kind for kind in ("str", "int", "float", "bool", "null", "seq", "map")}
 
 # what PyYAML says, with or without libyaml -> the same in words of a file, what helps
+_OWN_LINE = "each `- ` stands on a line of its own"
 _ONE_COLUMN = "entries of one mapping or list must start in one column, each on its own line"
 _SAID = {
     "mapping values are not allowed": (
@@ -55,8 +56,8 @@ _SAID = {
     "did not find expected key": ("this doesn't line up with what stands above it", _ONE_COLUMN),
     "expected <block end>": ("this doesn't line up with what stands above it", _ONE_COLUMN),
     "did not find expected '-' indicator": ("this doesn't line up with what stands above it", _ONE_COLUMN),
-    "block sequence entries are not allowed": ("a list entry can't stand here", "each `- ` stands on a line of its own"),
-    "sequence entries are not allowed": ("a list entry can't stand here", "each `- ` stands on a line of its own"),
+    "block sequence entries are not allowed": ("a list entry can't stand here", _OWN_LINE),
+    "sequence entries are not allowed": ("a list entry can't stand here", _OWN_LINE),
     "while scanning a quoted scalar": ("a quotation has no end", "a closing quote is missing"),
     "did not find expected ',' or": ("a bracket isn't closed", "a comma or a closing bracket is missing"),
     "expected ',' or": ("a bracket isn't closed", "a comma or a closing bracket is missing"),
@@ -171,7 +172,9 @@ def parse(text: str, name: str) -> Document:
         builder.take(event)
     if builder.empty:
         raise InputError(
-            "the document is empty", place=Place(name), hint="`denoc list NAME` shows where an example of one is"
+            "the document is empty",
+            place=Place(name),
+            hint="`denoc list` names examples, `denoc list NAME` tells where one is",
         )
     return document
 
@@ -432,7 +435,8 @@ class _Builder:
         """The short name of an explicit tag."""
         if event.tag is not None and event.tag not in _TAGS:
             allowed = ", ".join(f"!!{kind}" for kind in _TAGS.values())
-            raise self.error(event, "this tag is not supported", found=event.tag[:60], allowed=allowed)
+            found = event.tag.replace("tag:yaml.org,2002:", "!!")[:60]
+            raise self.error(event, "this tag is not supported", found=found, allowed=allowed)
         return _TAGS[event.tag] if event.tag is not None else None
 
     def value(self, event: Any) -> Any:

@@ -100,9 +100,10 @@ def kernel(loop: Loop, lanes: int, name: str) -> str:
         for k, a in enumerate(arrays)
     )
     body = "\n".join(calls)
+    arguments = f"i64 %blocks, i64 %count, ptr %integers, ptr %numbers, ptr %widths, {pointers}, ptr %work, ptr %status"
     return f"""{block.declarations()}
 {"".join(functions)}
-define void @{name}(i64 %blocks, i64 %count, ptr %integers, ptr %numbers, ptr %widths, {pointers}, ptr %work, ptr %status) {{
+define void @{name}({arguments}) {{
 entry:
   %any = icmp sgt i64 %blocks, 0
   br i1 %any, label %outer, label %done
@@ -135,7 +136,8 @@ def _sweep(s: int, sweep: Sweep, slot: int, name: str, columns: int, arrays: tup
     )
     cases = " ".join(f"i64 {kind}, label %case_{s}_{kind}" for kind in range(len(sweep.steps)))
     branches = "\n".join(
-        f"case_{s}_{kind}:\n  call void @{name}_{s}_{kind}(ptr %own_{s}, ptr %up_{s}, ptr %these_{s}, {passed}, ptr %status)\n"
+        f"case_{s}_{kind}:\n"
+        f"  call void @{name}_{s}_{kind}(ptr %own_{s}, ptr %up_{s}, ptr %these_{s}, {passed}, ptr %status)\n"
         f"  br label %end_{s}"
         for kind in range(len(sweep.steps))
     )
@@ -186,7 +188,7 @@ def _step(step: Step, loop: Loop, lanes: int, name: str, arrays: tuple[str, ...]
         if node.op == trace.INPUT and node.id not in values and step.places[node.id][0] in loop.inputs:
             columns.append(_loaded(block, loop, *step.places[node.id]))
     angles = [
-        values[node.a.id]  # type: ignore[union-attr]
+        values[node.a.id]
         for node in live(results)
         if node.op == trace.COSINE and node.a is not None and node.a.op == trace.INPUT
     ]
@@ -276,7 +278,8 @@ class Rolled:
         self._loaded, self.lanes = loaded, lanes
         self.inputs, self.outputs = tuple(widths[:-1]), (widths[-1],)
         arrays = (*loop.inputs, loop.output)
-        table, numbers = [], []
+        table: list[list[int]] = []
+        numbers: list[float] = []
         for i, kind in enumerate(elements.kinds):
             table.append([kind, elements.parents[i], len(numbers), *(elements.columns[a][i] for a in arrays)])
             numbers += elements.numbers[i]

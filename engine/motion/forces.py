@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from ..files.fields import Angle, Numbers, Position, Strict, number, one_or_more
-from .laws import Duration, one_of, turn_rate
+from .laws import STEPS, Duration, Pace, one_of, table_pace, turn_rate
 from .table import Spline, columns
 
 # (t, positions, rates) of one coordinate, and its reference (position, rate) or None → force
@@ -41,8 +41,16 @@ class ForceLaw(Strict):
         """Whether it is the same at all times."""
         return False
 
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        """As of motion laws."""
+        return None
+
     def file(self) -> str | None:
         return None
+
+    def columns_read(self) -> list[str]:
+        """The columns of the table, if there is one."""
+        return []
 
 
 class Zero(ForceLaw):
@@ -96,6 +104,9 @@ class HarmonicForce(ForceLaw):
 
         return [swung(a, b) for a, b in zip(spread(self.amplitude, count), spread(self.offset, count))]
 
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        return t0, t1, 2 * np.pi / turn_rate(self.frequency, self.period) / STEPS
+
 
 class TableForce(ForceLaw):
     """From columns of a CSV file over its time, joined by a spline; the end values outside."""
@@ -111,15 +122,21 @@ class TableForce(ForceLaw):
         return self
 
     def forces(self, count: int, folder: Path) -> list[Force]:
-        t, values = columns(folder / self.file_, self.columns or [str(self.column)])
+        t, values = columns(folder / self.file_, self.columns_read())
 
         def along(spline: Spline) -> Force:
             return lambda t, q, qd, ref: float(spline(t)[0])
 
         return [along(Spline(t, values[:, k])) for k in range(values.shape[1])]
 
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        return table_pace(folder / self.file_, self.columns_read())
+
     def file(self) -> str | None:
         return self.file_
+
+    def columns_read(self) -> list[str]:
+        return self.columns or [str(self.column)]
 
 
 class SpringForce(ForceLaw):

@@ -6,6 +6,7 @@ the law says otherwise; after `over` a law holds its end value.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -22,6 +23,8 @@ Curve = Callable[[Any], tuple[Any, Any, Any]]
 Number = Annotated[float, number("number")]
 Values = Annotated[Numbers, one_or_more("position")]
 Duration = Annotated[float, number("time", above=0.0)]
+Pace = tuple[float, float, float]  # from, to, and the longest step in between that overlooks nothing
+STEPS = 20  # in a swing or a profile: enough for an integrator whose own state may stand still meanwhile
 
 
 class Turn(Strict):
@@ -33,8 +36,8 @@ class Turn(Strict):
     @field_validator("axis")
     @classmethod
     def _has_direction(cls, axis: Any) -> Any:
-        if not float(np.linalg.norm(axis)) > 1e-9:
-            raise PydanticCustomError("axis", "the axis has no direction")
+        if not 1e-9 < math.hypot(*axis) < math.inf:
+            raise PydanticCustomError("axis", "the axis has no direction", {"allowed": "[0, 0, 1], say"})
         return axis
 
 
@@ -49,8 +52,19 @@ class MotionLaw(Strict):
     def kinks(self, t0: float, t1: float) -> list[float]:
         return []
 
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        return None
+
+    def misfit(self, t0: float, t1: float) -> tuple[str, str, str] | None:
+        """What doesn't fit into the time: key, what is wrong, what is allowed."""
+        return None
+
     def file(self) -> str | None:
         return None
+
+    def columns_read(self) -> list[str]:
+        """The columns of the table, if there is one."""
+        return []
 
 
 class Profiled(MotionLaw):
@@ -70,7 +84,7 @@ class Profiled(MotionLaw):
 
     def share(self, t0: float, t1: float) -> Curve:
         """The profile from 0 to 1 as a function of time."""
-        over = self.over or max(t1 - t0 - self.delay, 1e-9)
+        over = self.over or t1 - t0 - self.delay
         begin = t0 + self.delay
 
         def curve(t: Any) -> tuple[Any, Any, Any]:
@@ -99,6 +113,15 @@ class Profiled(MotionLaw):
         over = self.over or t1 - t0 - self.delay
         return [t0 + self.delay, t0 + self.delay + over]
 
+    def misfit(self, t0: float, t1: float) -> tuple[str, str, str] | None:
+        if self.over is None and not self.delay < t1 - t0:
+            return "delay", "after the delay no time is left for the motion", f"less than {t1 - t0:g} s, or an `over`"
+        return None
+
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        begin, *_, end = self.kinks(t0, t1)
+        return (begin, end, (end - begin) / STEPS) if end > begin else None
+
 
 class Cycloid(Profiled):
     """The papers' law: x - sin(2 pi x)/(2 pi)."""
@@ -125,11 +148,11 @@ class Trapezoid(Profiled):
     law: Literal["trapezoid"]
     ramp: Duration | None = Field(default=None, description="default: a quarter of `over`")
 
-    @model_validator(mode="after")
-    def _ramp_fits(self) -> Trapezoid:
-        if self.ramp and self.over and 2 * self.ramp > self.over:
-            raise PydanticCustomError("ramp", "two ramps take longer than the whole law", {"allowed": "ramp <= over/2"})
-        return self
+    def misfit(self, t0: float, t1: float) -> tuple[str, str, str] | None:
+        over = self.over or t1 - t0 - self.delay
+        if self.ramp and over > 0 and self.ramp > over / 2 * (1 + 1e-9):
+            return "ramp", "two ramps take longer than the whole motion", f"at most {over / 2:g} s"
+        return super().misfit(t0, t1)
 
     def _share_of_ramp(self, over: float) -> float:
         return min(0.5, (self.ramp or over / 4) / over)
@@ -170,6 +193,9 @@ class Harmonic(MotionLaw):
             return curve
 
         return [swung(a, b) for a, b in zip(_spread(self.amplitude, start), _spread(self.offset, start))]
+
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        return t0, t1, 2 * np.pi / turn_rate(self.frequency, self.period) / STEPS
 
 
 class Rate(MotionLaw):
@@ -221,13 +247,26 @@ class Table(MotionLaw):
         t, values = columns(folder / self.file_, self.names())
         return [Spline(t, values[:, k]) for k in range(values.shape[1])]
 
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        return table_pace(folder / self.file_, self.names())
+
     def file(self) -> str | None:
         return self.file_
+
+    def columns_read(self) -> list[str]:
+        return self.names()
 
 
 def one_of(law: Strict, first: str, second: str) -> None:
     if (getattr(law, first) is None) == (getattr(law, second) is None):
-        raise PydanticCustomError("one_of", f"exactly one of `{first}` and `{second}` is needed")
+        context = {"first": first, "second": second, "allowed": f"`{first}` or `{second}`"}
+        raise PydanticCustomError("one_of", "exactly one of `{first}` and `{second}` is needed", context)
+
+
+def table_pace(path: Path, names: list[str]) -> Pace:
+    """A step for every two rows of the table."""
+    t, _ = columns(path, names)
+    return float(t[0]), float(t[-1]), 2 * float(t[-1] - t[0]) / (len(t) - 1)
 
 
 def turn_rate(frequency: float | None, period: float | None) -> float:

@@ -101,11 +101,8 @@ class Kind:
         planes = tuple((i, j) for i, j, _, _ in m.rotation)
         fixed = tuple((path, _at(m, path)) for path in _paths(m) if path not in self.paths)
         springs = tuple(drive.coordinate - (m.coordinates[0] if m.coordinates else 0) for drive in m.drives)
-        return (m.moves, m.directions, len(m.coordinates), planes, tuple(self.paths), fixed, springs, self.given) + (
-            self.loose,
-            self.loose_above,
-            self.wrenched,
-        )
+        shape = (m.moves, m.directions, len(m.coordinates), planes, tuple(self.paths), fixed, springs)
+        return (*shape, self.given, self.loose, self.loose_above, self.wrenched)
 
 
 _DRIVE = ("rotor", "viscous", "coulomb", "stiffness", "rest")
@@ -160,9 +157,9 @@ def _first(kind: Kind, gravity: Vector) -> Step:
         step.put("own", ("q", k), angle)
     for what, _, k in body.moves:
         if what in ("turn", "screw"):
-            c, s = q[k].cosine_sine()
-            step.put("own", ("cos", k), c)
-            step.put("own", ("sin", k), s)
+            cosine, sine = q[k].cosine_sine()
+            step.put("own", ("cos", k), cosine)
+            step.put("own", ("sin", k), sine)
     W = sweeps.inertia_wrench(body, here)
     if kind.wrenched:
         W = [W[r] - step.take("w", r) for r in SIX]

@@ -24,7 +24,6 @@ from .schema import LOOP_KEYS, LinkEntry, RobotFile, with_conventions
 Complain = Callable[..., InputError]  # path in the link, message, … → the error at its place
 
 
-
 @dataclass(frozen=True)
 class _Read:
     """A link as read: what the trees are made of."""
@@ -190,7 +189,7 @@ def _numbered(links: list[LinkEntry], complain: Callable[..., Complain]) -> list
 
 def _type(entry: LinkEntry, complain: Complain) -> JointType:
     if entry.joint.as_ and entry.joint.type != "spherical":
-        raise complain("joint", "as", "only a spherical joint has another form", found=entry.joint.type)
+        raise complain("joint", "as", "only a spherical joint has another form", found=f"type: {entry.joint.type}")
     return TYPES[entry.joint.as_ or entry.joint.type]
 
 
@@ -230,13 +229,15 @@ def _pitch(entry: LinkEntry, complain: Complain) -> float:
     pitch = entry.joint.pitch
     if entry.joint.type != "helical":
         if pitch is not None:
-            raise complain("joint", "pitch", "only a helical joint has a pitch", found=entry.joint.type)
+            raise complain(
+                "joint", "pitch", "only a helical joint has a pitch", found=f"type: {entry.joint.type}", key=True
+            )
         return 0.0
     if pitch is None:
         raise complain("joint", "`pitch` is missing: a helical joint needs it", allowed=DIMENSIONS["pitch"][1])
     if not pitch:
         raise complain(
-            "joint", "pitch", "a helical joint can't have a pitch of 0", found="0", allowed="a revolute joint does so"
+            "joint", "pitch", "a helical joint can't have a pitch of 0", hint="without a pitch it is a revolute joint"
         )
     return float(pitch)
 

@@ -7,9 +7,8 @@ key holds the initial value of a joint with one coordinate.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-
-import numpy as np
 
 from ..errors import InputError
 from .joints import JointType
@@ -44,9 +43,10 @@ def frames(joint: FramesJoint, row: JointType, complain: Complain) -> Frames:
         return from_rpy(joint.xyz, joint.rpy), Placement(), Placement()
     if not row.has_axis:
         raise complain("joint", "axis", f"a {joint.type} joint has no axis", allowed="`rpy` turns its frame", key=True)
-    length = float(np.linalg.norm(joint.axis))
-    if not length > 1e-9:
-        raise complain("joint", "axis", "the axis has no direction", found=str(list(map(float, joint.axis))))
+    length = math.hypot(*joint.axis)
+    if not 1e-9 < length < math.inf:
+        found = str(list(map(float, joint.axis)))
+        raise complain("joint", "axis", "the axis has no direction", found=found, allowed="[0, 0, 1], say")
     x, y, z = (float(c) / length for c in joint.axis)
     return from_rpy(joint.xyz, joint.rpy), pointing((x, y, z)), Placement()
 
@@ -89,6 +89,6 @@ def initial_of(
             "initial",
             f"here the joint's own variable `{variable}` is its initial value",
             key=True,
-            hint=f"{variable}: …",
+            hint=f"write `{variable}: …`",
         )
     return (getattr(joint, variable),), ("joint", variable)

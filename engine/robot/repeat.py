@@ -32,7 +32,10 @@ def expanded(document: Document) -> tuple[Any, Callable[[tuple], tuple]]:
                 origin.append(("links", at, "links", place))
         if len(links) > MOST_LINKS:
             raise document.error(
-                ("links", at, "repeat"), f"more than {MOST_LINKS} links", found=str(len(links)), hint="repeat less often"
+                ("links", at, "repeat"),
+                f"more than {MOST_LINKS} links",
+                found=str(len(links)),
+                hint="repeat less often",
             )
 
     def where(path: tuple) -> tuple:

@@ -54,9 +54,13 @@ class JointEntry(Strict):
     initial: Coordinates | None = Field(default=None, description="initial coordinates")
 
     @classmethod
+    def form(cls) -> str:
+        return "type: revolute and the parameters of its convention, for example"
+
+    @classmethod
     def hint(cls, key: str) -> str:
         own = cls.model_fields["convention"].default if "convention" in cls.model_fields else ""
-        homes = [name for name, model in JOINTS.items() if key in model.keys()]
+        homes = [name for name, model in JOINTS.items() if key in set(model.keys())]
         if homes:
             return f"`{key}` belongs to the convention {' and '.join(f'`{x}`' for x in homes)}; this joint's is `{own}`"
         return super().hint(key)
@@ -180,4 +184,4 @@ def with_conventions(data: Any) -> Any:
 
 def _likeliest(joint: dict[str, Any]) -> str:
     """The convention that knows most of the joint's keys: of a file that doesn't name one, that is mistake enough."""
-    return max(JOINTS, key=lambda name: sum(key in JOINTS[name].keys() for key in joint))
+    return max(JOINTS, key=lambda name: len(set(JOINTS[name].keys()).intersection(joint)))

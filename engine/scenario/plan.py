@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import did_you_mean
-from ..files.expression import DIMENSIONS, Quantity
-from ..files.fields import Numbers, checked
+from ..errors import InputError, did_you_mean
+from ..files.expression import DIMENSIONS, misfit
+from ..files.fields import Numbers, checked, told
 from ..files.source import Document
 from ..motion.forces import ComputedTorque, Feedforward, ForceLaw
-from ..motion.laws import Hold, MotionLaw, Profiled, Turn
-from ..robot.build import unit_parameters
+from ..motion.laws import Hold, MotionLaw, Pace, Profiled, Rate, Turn
+from ..robot.build import EULER_PARAMETERS, NO_EULER_PARAMETERS, counted, unit_parameters
 from ..robot.model import Joint, Robot
 from ..simulate.integrate import METHODS
 from ..simulate.loop import Solver
@@ -50,6 +50,20 @@ class Plan:
     file: ScenarioFile
 
 
+# what the numbers of a force law are, for a joint that turns and one that slides
+EFFORTS = (
+    ("value", "moment", "force"),
+    ("amplitude", "moment", "force"),
+    ("offset", "moment", "force"),
+    ("to", "angle", "length"),
+    ("rest", "angle", "length"),
+    ("stiffness", "turn stiffness", "slide stiffness"),
+    ("damping", "turn damping", "slide damping"),
+    ("kp", "turn stiffness", "slide stiffness"),
+    ("kd", "turn damping", "slide damping"),
+)
+
+
 def plan(document: Document, robot: Robot, name: str) -> Plan:
     """The plan of a scenario for a robot; refuses what can't be run before anything is computed."""
     return _Planner(document, robot, name).plan()
@@ -62,7 +76,7 @@ class _Planner:
         self.document, self.robot = document, robot
         self.file = checked(ScenarioFile, document, document.data)
         self.name = self.file.name or name
-        self.folder = Path(document.name).parent if Path(document.name).suffix else Path()
+        self.folder = Path(document.name).parent  # of tables
         self.simulating = self.file.task == "simulate"
 
     def plan(self) -> Plan:
@@ -91,16 +105,8 @@ class _Planner:
             stops=solver.limits == "stop",
         )
         self._within_limits(plant, q0)
-        step = float(solver.step) if solver.step is not None else None
-        if not METHODS[solver.method].adaptive and step is None:
-            step = float(grid[1] - grid[0])
-        if step is not None and (grid[-1] - grid[0]) / step > solver.max_steps:
-            raise self.document.error(
-                ("solver", "step"),
-                f"the run would take more than {solver.max_steps} steps",
-                found=f"{(grid[-1] - grid[0]) / step:.3g} steps",
-                hint="a longer step, or `max_steps` of the solver",
-            )
+        if plant.free and METHODS[solver.method].adaptive:
+            self._countable([*motions.values(), *forces.values(), *self._timed()])
         return Plan(
             name=self.name,
             about=file.about,
@@ -115,8 +121,9 @@ class _Planner:
                 rtol=float(solver.rtol),
                 atol=float(solver.atol) if solver.atol is not None else float(solver.rtol) / 100,
                 max_step=float(solver.max_step) if solver.max_step is not None else math.inf,
-                step=step,
+                step=self._step(grid),
                 max_steps=solver.max_steps,
+                paces=self._paces([*(law for law, _ in motions.values()), *(law for law, _ in forces.values())]),
             ),
             kinks=tuple(kinks),
             record=file.record,
@@ -127,6 +134,36 @@ class _Planner:
         )
 
     # ---- time
+
+    def _timed(self) -> list[tuple[ForceLaw, tuple]]:
+        """The laws among the components of wrenches, and their paths."""
+        return [
+            (component, ("wrenches", k, key, place))
+            for k, entry in enumerate(self.file.wrenches)
+            for key in ("force", "moment")
+            for place, component in enumerate(getattr(entry, key))
+            if isinstance(component, ForceLaw)
+        ]
+
+    def _countable(self, laws: Sequence[tuple[MotionLaw | ForceLaw, tuple]]) -> None:
+        """Refuses laws that swing too often for any number of steps."""
+        t0, t1 = float(self.file.time.start), float(self.file.time.end)
+        for law, path in laws:
+            begin, end, step = law.pace(t0, t1, self.folder) or (t0, t0, math.inf)
+            steps = (min(end, t1) - max(begin, t0)) / step if step else math.inf
+            if steps > self.file.solver.max_steps:
+                raise self.document.error(
+                    path,
+                    f"following this law would take more than {self.file.solver.max_steps} steps",
+                    found=f"{steps:.3g} steps",
+                    allowed="a slower law, a shorter time, or more `max_steps` under `solver`",
+                )
+
+    def _paces(self, laws: list[MotionLaw | ForceLaw]) -> tuple[Pace, ...]:
+        """When laws ask for short steps, and how short."""
+        span = float(self.file.time.start), float(self.file.time.end)
+        found = (law.pace(*span, self.folder) for law in (*laws, *(law for law, _ in self._timed())))
+        return tuple(dict.fromkeys(pace for pace in found if pace is not None))
 
     def _grid(self) -> np.ndarray:
         time = self.file.time
@@ -144,9 +181,40 @@ class _Planner:
             )
         whole = round(count)
         if whole >= 1 and abs(count - whole) < 1e-9 * max(1.0, count):
-            return np.array([start + (end - start) * k / whole for k in range(whole + 1)])
-        rows = [start + step * k for k in range(int(count) + 1)]
-        return np.array([*rows, end] if rows[-1] < end else rows)
+            grid = np.array([start + (end - start) * k / whole for k in range(whole + 1)])
+        else:
+            rows = [start + step * k for k in range(int(count) + 1)]
+            grid = np.array([*rows, end] if rows[-1] < end else rows)
+        if not (np.diff(grid) > 0).all():
+            raise self.document.error(
+                ("time", "step"),
+                "rows this close can't be told apart at times this large",
+                found=f"{step:g} s apart at {max(abs(start), abs(end)):g} s",
+                hint="let the time start at 0",
+            )
+        return grid
+
+    def _step(self, grid: np.ndarray) -> float | None:
+        """The step of a fixed-step method; refuses what would never come to its end."""
+        solver, duration = self.file.solver, float(grid[-1] - grid[0])
+        adaptive = METHODS[solver.method].adaptive
+        if adaptive and solver.step is not None:
+            raise self.document.error(
+                ("solver", "step"),
+                f"`{solver.method}` chooses its steps itself",
+                found=told(solver.step),
+                hint="`max_step` bounds them; `method: rk4` has a fixed step; the rows' is `step` under `time`",
+            )
+        step = None if adaptive else float(solver.step or grid[1] - grid[0])
+        for key, length in (("step", step), ("max_step", solver.max_step)):
+            if length is not None and duration / length > solver.max_steps:
+                raise self.document.error(
+                    ("solver", key),
+                    f"the run would take more than {solver.max_steps} steps",
+                    found=f"{duration / length:.3g} steps",
+                    allowed=f"a {key} of {duration / solver.max_steps:.3g} s or more, or more `max_steps`",
+                )
+        return step
 
     # ---- joints named in mappings
 
@@ -159,9 +227,14 @@ class _Planner:
                 f"the joint `{name}` is fixed" if fixed else f"{self.robot.name} has no joint `{name}`",
                 key=True,
                 allowed=", ".join([*others, *joints]),
-                hint=did_you_mean(name, joints),
+                hint=did_you_mean(name, joints) if fixed else self._meant(name),
             )
         return self.robot.joint(name)
+
+    def _meant(self, name: str) -> str:
+        """The joint that somebody may have meant who wrote this name."""
+        joint = next((link.joint for link in self.robot.links if link.name == name and link.joint.type.nv), None)
+        return f"the joint of the link `{name}` is `{joint.name}`" if joint else did_you_mean(name, self.robot.joints)
 
     def _each(self, key: str, entries: dict[str, Any]) -> dict[Joint, tuple[Any, tuple]]:
         """Joint → (entry, its path), in the joints' order, `all` spread over the actuated joints."""
@@ -184,7 +257,10 @@ class _Planner:
             values = list(value) if isinstance(value, tuple) else [value]
             if len(values) != len(wanted):
                 raise self.document.error(
-                    (key, name), f"`{name}` needs {len(wanted)} numbers: {', '.join(wanted)}", found=str(len(values))
+                    (key, name),
+                    f"`{name}` needs {counted(len(wanted), 'number')} here: {', '.join(wanted)}",
+                    found=str(len(values)),
+                    allowed=f"[{', '.join('…' * len(wanted))}]" if len(wanted) > 1 else "one number",
                 )
             yield joint, values
 
@@ -192,9 +268,9 @@ class _Planner:
         q = list(self.robot.q0)
         for joint, values in self._values("initial", self.file.initial, lambda joint: joint.type.coordinates):
             path = ("initial", joint.name)
-            for value, kind in zip(values, joint.type.kinds):
-                self._fits(value, kind, path)
-            all_zero = partial(self.document.error, path, "Euler parameters can't all be 0")
+            for k, (value, kind) in enumerate(zip(values, joint.type.kinds)):
+                self._fits(value, kind, (*path, k) if len(values) > 1 else path)
+            all_zero = partial(self.document.error, path, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
             for k, x in zip(joint.coordinates, unit_parameters([float(x) for x in values], joint.type, all_zero)):
                 q[k] = x
         return q
@@ -202,17 +278,29 @@ class _Planner:
     def _rates(self) -> list[float]:
         qd = [0.0] * self.robot.nv
         for joint, values in self._values("rates", self.file.rates, lambda joint: joint.type.speeds):
-            for k, x, turning in zip(joint.speeds, values, joint.type.turning):
-                self._fits(x, "rate" if turning else "speed", ("rates", joint.name))
+            path: tuple = ("rates", joint.name)
+            for n, (k, x, turning) in enumerate(zip(joint.speeds, values, joint.type.turning)):
+                self._fits(x, "rate" if turning else "speed", (*path, n) if len(values) > 1 else path)
                 qd[k] = float(x)
         return qd
 
     def _fits(self, value: Any, kind: str, path: tuple) -> None:
         """Refuses a number whose unit is not of this kind."""
-        if isinstance(value, Quantity) and any(value.dimension) and value.dimension not in DIMENSIONS[kind][0]:
+        if message := misfit(value, kind):
+            raise self.document.error(path, message, allowed=DIMENSIONS[kind][1])
+
+    def _all_fit(self, value: Numbers, kinds: Sequence[str], path: tuple, joint: Joint) -> None:
+        """Refuses a list of another length than the kinds have, and numbers whose units are not of these kinds."""
+        if isinstance(value, tuple) and len(value) != len(kinds):
             raise self.document.error(
-                path, f"{DIMENSIONS[kind][1]} is needed here", found=f"{float(value):g}, another kind"
+                path,
+                f"`{joint.name}` needs {counted(len(kinds), 'number')} here",
+                found=str(len(value)),
+                allowed=f"one number, or [{', '.join('…' * len(kinds))}]",
             )
+        for k, kind in enumerate(kinds):
+            listed = isinstance(value, tuple)
+            self._fits(value[k] if isinstance(value, tuple) else value, kind, (*path, k) if listed else path)
 
     # ---- motions
 
@@ -229,6 +317,9 @@ class _Planner:
         """The joint's motion; `path` tells mistakes."""
         t0, t1 = float(self.file.time.start), float(self.file.time.end)
         place = tuple(q0[k] for k in joint.coordinates)
+        if misfitting := law.misfit(t0, t1):
+            key, message, allowed = misfitting
+            raise self.document.error((*path, key), message, found=told(getattr(law, key)), allowed=allowed)
         kinks = tuple(law.kinks(t0, t1))
         if isinstance(law, Hold) and law.from_ is None:
             return Held(joint, place)
@@ -241,12 +332,14 @@ class _Planner:
                 free = joint.type.nq != 4
                 raise self.document.error(
                     path,
-                    f"the {joint.type.name} joint `{joint.name}` can't follow this law",
+                    f"the {joint.type.name} joint `{joint.name}` can't follow this",
+                    found=f"law: {getattr(law, 'law', '')}",
                     allowed="hold"
                     if free
                     else "cycloid, polynomial or trapezoid with `to: {axis: […], angle: …}`, hold",
                 )
             axis = np.array([float(x) for x in law.to.axis])
+            axis = axis / abs(axis).max()
             axis = axis / np.linalg.norm(axis)
             share = law.share(t0, t1)
             angle = float(law.to.angle)
@@ -261,23 +354,41 @@ class _Planner:
             if isinstance(value, Turn):
                 raise self.document.error(
                     (*path, "to"),
-                    f"`{joint.name}` isn't spherical, so it has no axis to turn about",
-                    allowed="a position",
+                    f"`{joint.name}` has no Euler parameters, so it can't be told to turn about an axis",
+                    found=told({"axis": 0, "angle": 0}),
+                    allowed=", ".join(DIMENSIONS[kind][1] for kind in joint.type.kinds)
+                    + "; an axis and an angle are for spherical joints",
                 )
-            self._sized(value, joint.type.nq, (*path, key.rstrip("_")), joint)
-            for k, kind in enumerate(joint.type.kinds):
-                part = value[k] if isinstance(value, tuple) else value
-                self._fits(part, kind, (*path, key.rstrip("_")))
-        curves = law.curves(place, t0, t1, self.folder)
-        if len(curves) != joint.type.nq:
-            raise self.document.error(
-                path, f"`{joint.name}` has {joint.type.nq} coordinates", found=f"{len(curves)} columns"
-            )
+            if value is not None:
+                self._all_fit(value, joint.type.kinds, (*path, key.rstrip("_")), joint)
+        if isinstance(law, Rate):
+            kinds = ["rate" if turning else "speed" for turning in joint.type.turning]
+            self._all_fit(law.rate, kinds, (*path, "rate"), joint)
+        curves = self._tabled(law, path, joint.type.nq, joint.name, partial(law.curves, place, t0, t1, self.folder))
         return Reference(joint, tuple(curves), kinks)
 
-    def _sized(self, value: Any, count: int, path: tuple, joint: Joint) -> None:
-        if isinstance(value, tuple) and len(value) != count:
-            raise self.document.error(path, f"`{joint.name}` needs {count} numbers here", found=str(len(value)))
+    def _tabled(
+        self, law: MotionLaw | ForceLaw, path: tuple, count: int, who: str, made: Callable[[], list[Any]]
+    ) -> list[Any]:
+        """What the law makes, one for each of `count` coordinates; a table's mistakes are told at the law's entry."""
+        if law.columns_read() and len(law.columns_read()) != count:
+            key: tuple[str | int, ...] = ("columns",) if getattr(law, "columns", None) else ("column",)
+            raise self.document.error(
+                (*path, *key),
+                f"`{who}` needs {counted(count, 'column')}",
+                found=str(len(law.columns_read())),
+                allowed=f"columns: [{', '.join('…' * count)}]",
+            )
+        try:
+            return made()
+        except InputError as error:
+            key = ("file",)
+            if error.key in law.columns_read():
+                key = ("columns", law.columns_read().index(error.key)) if getattr(law, "columns", None) else ("column",)
+            where = f"{error.place}: " if error.place else ""
+            raise self.document.error(
+                (*path, *key), where + error.message, found=error.found, allowed=error.allowed, hint=error.hint
+            ) from None
 
     # ---- forces
 
@@ -294,11 +405,15 @@ class _Planner:
                     path,
                     f"in inverse dynamics the force of `{joint.name}` is sought",
                     allowed="joints without an actuator",
+                    hint="`task: simulate` takes forces",
                 )
             if law.follows_motion():
                 if joint not in motions:
                     raise self.document.error(
-                        path, f"`{joint.name}` has nothing to follow", allowed="an entry for it under `motion`"
+                        path,
+                        f"`{joint.name}` has nothing to follow",
+                        found=f"law: {getattr(law, 'law', '')}, and no entry for `{joint.name}` under `motion`",
+                        hint="say what to follow under `motion`" + ", or give `to`" * ("to" in type(law).model_fields),
                     )
             elif joint in motions:
                 if motions[joint][1][-1] == "all" and path[-1] != "all":
@@ -333,11 +448,7 @@ class _Planner:
                 feedforward.append(references[joint.name])
                 continue
             self._effort_fits(joint, law, path)
-            functions = law.forces(joint.type.nv, self.folder)
-            if len(functions) != joint.type.nv:
-                raise self.document.error(
-                    path, f"`{joint.name}` needs {joint.type.nv} forces", found=str(len(functions))
-                )
+            functions = self._tabled(law, path, nv := joint.type.nv, joint.name, partial(law.forces, nv, self.folder))
             reference = references.get(joint.name) if law.follows_motion() else None
             for place, (speed, function) in enumerate(zip(joint.speeds, functions)):
                 coordinate = joint.coordinates[place] if joint.type.orientation is None else None
@@ -367,18 +478,11 @@ class _Planner:
         return driven, commanded, feedforward
 
     def _effort_fits(self, joint: Joint, law: ForceLaw, path: tuple) -> None:
-        for key, kinds in (
-            ("value", ("moment", "force")),
-            ("amplitude", ("moment", "force")),
-            ("to", ("angle", "length")),
-        ):
+        for key, turns, slides in EFFORTS:
             value = getattr(law, key, None)
-            if value is None:
-                continue
-            self._sized(value, joint.type.nv, (*path, key), joint)
-            for k, turning in enumerate(joint.type.turning):
-                part = value[k] if isinstance(value, tuple) else value
-                self._fits(part, kinds[0] if turning else kinds[1], (*path, key))
+            if value is not None:
+                kinds = [turns if turning else slides for turning in joint.type.turning]
+                self._all_fit(value, kinds, (*path, key), joint)
 
     # ---- wrenches, points, limits
 
@@ -408,8 +512,21 @@ class _Planner:
             number = float(value)
             return lambda t: number
         if value.reads_state() or value.follows_motion():
-            raise self.document.error(path, "a wrench can only depend on time", allowed="constant, harmonic, table")
-        function = value.forces(1, self.folder)[0]
+            raise self.document.error(
+                path,
+                "a wrench can depend on time only",
+                found=f"law: {getattr(value, 'law', '')}",
+                allowed="a number, zero, constant, harmonic, table",
+            )
+        for key in ("value", "amplitude", "offset"):
+            given = getattr(value, key, None)
+            if isinstance(given, tuple):
+                raise self.document.error(
+                    (*path, key), "one component needs 1 number", found=told(given), allowed="one"
+                )
+            if given is not None:
+                self._fits(given, kind, (*path, key))
+        function = self._tabled(value, path, 1, "one component", partial(value.forces, 1, self.folder))[0]
 
         def component(t: Any) -> Any:
             if isinstance(t, np.ndarray):
@@ -427,6 +544,10 @@ class _Planner:
                     f"{self.robot.name} has no point `{name}`",
                     allowed=", ".join(known) or "none: the robot's links name no `points`",
                     hint=did_you_mean(name, known),
+                )
+            if name in self.file.record.points[:k]:
+                raise self.document.error(
+                    ("record", "points", k), f"`{name}` stands here twice", allowed="each point once"
                 )
         return tuple((name.split(".")[0], name.split(".")[1]) for name in self.file.record.points)
 

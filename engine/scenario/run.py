@@ -12,6 +12,7 @@ import numpy as np
 
 from .._version import VERSION
 from ..errors import InputError
+from ..files.fields import told
 from ..files.library import find
 from ..files.source import Document, from_mapping, read
 from ..record import plots, write
@@ -95,18 +96,21 @@ def _task(document: Document) -> str:
 def _robot_of(document: Document, beside: Path | None) -> Robot:
     data = document.data
     given = data.get("robot") if isinstance(data, dict) else None
+    if isinstance(data, dict) and "links" in data and "task" not in data:
+        raise document.error(("links",), "this is a robot, not a scenario", key=True, hint="`denoc idyn` runs it")
     if not isinstance(given, str):
+        there = isinstance(data, dict) and "robot" in data
         raise document.error(
-            ("robot",) if isinstance(data, dict) and "robot" in data else (),
-            "the scenario names no robot",
+            ("robot",) if there else (),
+            "not the name of a robot" if there else "`robot` is missing: the scenario names none",
+            found=told(given) if there else told(data) if not isinstance(data, dict) else "",
             allowed="robot: a file beside this one, or a name of the library",
         )
     try:
         path = find(given, "robots", beside)
     except InputError as error:
-        raise document.error(
-            ("robot",), error.message, found=error.found, allowed=error.allowed, hint=error.hint
-        ) from None
+        message = (f"{error.place}: " if error.place else "") + error.message
+        raise document.error(("robot",), message, found=error.found, allowed=error.allowed, hint=error.hint) from None
     return build(read(path))
 
 
@@ -142,22 +146,27 @@ class _Run:
 
 def _integrated(plan: Plan, tell: Progress) -> _Run:
     trace = integrate(plan.plant, list(plan.q0), list(plan.qd0), plan.grid, plan.solver, list(plan.kinks), tell)
-    q, qd, qdd, tau = (np.array([getattr(row, key) for row in trace.rows]) for key in ("q", "qd", "qdd", "tau"))
-    balance = np.array(trace.work) - np.array(trace.lost)
+    states, signals = np.array(trace.states), np.array(trace.signals)
+    rows = {name: np.empty((len(trace.t), n)) for name, n in zip(("q", "qd", "qdd", "tau"), _sizes(plan.robot))}
+    for held in dict.fromkeys(trace.held):  # rows of the same modes at once
+        these = np.array([k for k, one in enumerate(trace.held) if one == held])
+        for name, values in plan.plant.many(signals[these], states[these], held).items():
+            rows[name][these] = values
     return _Run(
-        np.array(trace.t),
-        q,
-        qd,
-        qdd,
-        tau,
-        balance,
-        trace.ended,
-        trace.reason,
-        trace.steps,
-        trace.rejected,
-        trace.evaluations,
-        trace.events,
+        t=np.array(trace.t),
+        **rows,
+        balance=states[:, -2] - states[:, -1],
+        ended=trace.ended,
+        reason=trace.reason,
+        steps=trace.steps,
+        rejected=trace.rejected,
+        evaluations=trace.evaluations,
+        events=trace.events,
     )
+
+
+def _sizes(robot: Robot) -> tuple[int, int, int, int]:
+    return robot.nq, robot.nv, robot.nv, robot.nv
 
 
 def _algebraic(plan: Plan, tell: Progress) -> _Run:

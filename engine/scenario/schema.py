@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from ..files.fields import Choice, FileName, Name, Numbers, Point, Strict, number, one_or_more, several
@@ -43,8 +43,8 @@ class Time(Strict):
 
 # a component of a wrench: a number, or a law of time
 Component = Annotated[
-    Annotated[AnyForceLaw, Tag("law")] | Annotated[float, number("effort"), Tag("number")],
-    Discriminator(lambda value: "law" if hasattr(value, "law") or isinstance(value, dict) else "number"),
+    Annotated[AnyForceLaw, Tag("(law)")] | Annotated[float, number("effort"), Tag("(number)")],
+    Discriminator(lambda value: "(law)" if hasattr(value, "law") or isinstance(value, dict) else "(number)"),
 ]
 
 
@@ -64,13 +64,15 @@ def _no_bound(value: Any) -> Any:
 
 class SolverEntry(Strict):
     method: Annotated[str, Choice(tuple(METHODS))] = "rk45"
-    rtol: Annotated[float, number("number", above=0.0)] = 1e-8
-    atol: Annotated[float, number("number", above=0.0)] | None = Field(default=None, description="default: rtol/100")
+    rtol: Annotated[float, number("number", at_least=1e-15, below=1.0)] = 1e-8
+    atol: Annotated[float, number("number", at_least=1e-30)] | None = Field(
+        default=None, description="default: rtol/100"
+    )
     max_step: Annotated[Annotated[float, number("time", above=0.0)] | None, BeforeValidator(_no_bound)] = None
     step: Annotated[float, number("time", above=0.0)] | None = Field(
         default=None, description="of fixed-step methods; default: the output's"
     )
-    max_steps: Annotated[int, Field(ge=1, le=100_000_000)] = 1_000_000
+    max_steps: Annotated[int, Field(strict=True, ge=1, le=100_000_000)] = 1_000_000
     at_singularity: Literal["stop", "switch", "through"] = "stop"
     friction: Literal["stick-slip", "smooth"] = "stick-slip"
     friction_rate: Annotated[float, number("velocity", above=0.0)] = Field(
@@ -84,10 +86,18 @@ class ClosureEntry(Strict):
 
 
 class RecordEntry(Strict):
-    torques: bool = True
-    reactions: bool = False
-    energy: bool = True
+    torques: StrictBool = True
+    reactions: StrictBool = False
+    energy: StrictBool = True
     points: list[str] = Field(default=[], description="named points, `link.point`")
+
+
+def _no_drives(value: Any) -> Any:
+    if value not in ([], ()):
+        raise PydanticCustomError(
+            "drives", "drives can't be computed by this version", {"allowed": "none: [] or no `drives` at all"}
+        )
+    return value
 
 
 class ScenarioFile(Strict):
@@ -103,7 +113,7 @@ class ScenarioFile(Strict):
     rates: dict[str, Annotated[Numbers, one_or_more("velocity")]] = {}
     solver: SolverEntry = SolverEntry()
     closure: ClosureEntry = ClosureEntry()
-    drives: list[Any] = Field(default=[], max_length=0)
+    drives: Annotated[list[Any], BeforeValidator(_no_drives)] = []
     expect: Literal["done", "singularity"] = "done"
     record: RecordEntry = RecordEntry()
     plots: list[Annotated[str, Choice(tuple(PLOTS))]] = Field(default=["torques", "angles"])

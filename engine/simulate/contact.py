@@ -17,6 +17,9 @@ from .plant import Modes, Plant
 
 Event = Callable[[float, np.ndarray], float]
 NEAR = 1e-9  # relative: a joint this close to its stop touches it
+# A mode is left as soon as its event function is not positive, but many a mode starts where that function is zero: at
+# rest, at the stop, at break-away itself. If it then goes the wrong way, that must be seen too, hence a little slack.
+SLACK = 1e-12
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,8 @@ def settle(plant: Plant, t: float, y: np.ndarray, *, at_rest: set[int] | None = 
         support = plant.evaluate(t, y, modes).support
         worst, excess, direction = None, 0.0, 0.0
         for k, (least, most) in modes.held.items():
-            over = max(support[k] - most, least - support[k]) / max(1e-12, plant.switching[k], abs(support[k]))
-            if over > max(excess, 1e-12):
+            over = max(support[k] - most, least - support[k]) / _size(plant, k, support[k])
+            if over > max(excess, SLACK):
                 worst, excess, direction = k, over, -1.0 if support[k] > most else 1.0
         if worst is None:
             break
@@ -78,24 +81,35 @@ def watches(plant: Plant) -> list[Watch]:
                 found.append(Watch(_margin(plant, k, bound, direction), "breaks loose", k, direction))
     for k, (coordinate, low, high) in plant.stops.items():
         if k not in plant.modes.held:
-            found.append(Watch(_distance(plant, coordinate, low, 1.0), "reaches its lower limit", k, -1.0))
-            found.append(Watch(_distance(plant, coordinate, high, -1.0), "reaches its upper limit", k, 1.0))
+            for bound, inwards, which in ((low, 1.0, "lower"), (high, -1.0, "upper")):
+                distance = _distance(plant, coordinate, bound, inwards, high - low)
+                found.append(Watch(distance, f"reaches its {which} limit", k, -inwards))
     return found
 
 
 def _speed(plant: Plant, k: int, direction: float) -> Event:
     place = plant.place_of(k)
-    return lambda t, y: direction * float(y[place])
+    return lambda t, y: direction * float(y[place]) + SLACK
+
+
+def _size(plant: Plant, k: int, support: float) -> float:
+    """What an overload of joint k is measured by."""
+    return max(1e-12, plant.switching[k], abs(support))
 
 
 def _margin(plant: Plant, k: int, bound: float, direction: float) -> Event:
     """How far the support still is from the bound (upper with direction −1, lower with 1)."""
-    return lambda t, y: direction * (plant.evaluate(t, y).support[k] - bound)
+
+    def margin(t: float, y: np.ndarray) -> float:
+        support = float(plant.evaluate(t, y).support[k])
+        return direction * (support - bound) + 2 * SLACK * _size(plant, k, support)
+
+    return margin
 
 
-def _distance(plant: Plant, coordinate: int, bound: float, direction: float) -> Event:
+def _distance(plant: Plant, coordinate: int, bound: float, direction: float, span: float) -> Event:
     place = plant.cq.index(coordinate)
-    return lambda t, y: direction * (float(y[place]) - bound)
+    return lambda t, y: direction * (float(y[place]) - bound) + SLACK * span
 
 
 def happened(plant: Plant, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:

@@ -54,23 +54,56 @@ def first_crossing(
     seen: a run that goes on from `stepper.between(t)` (at the step's end, from `stepper.y`) starts with g <= 0, so the
     same event can't fire twice.
 
-    The step is looked at in `samples` equal parts; a function that dips below zero and comes back within one
-    part is missed. The state at the end of the step is the settled one, that the next step starts from.
+    The step is looked at in `samples` equal parts, and where three samples in a row bend towards a dip below zero,
+    there too; a dip far narrower than a part is missed. The state at the end of the step is the settled one, that the
+    next step starts from.
     """
     if not functions or stepper.t == stepper.t_old:
         return None
     start, length = stepper.t_old, stepper.t - stepper.t_old
     t0, y0 = start, stepper.between(start)
-    g0 = [g(t0, y0) for g in functions]
+    seen = [(t0, [g(t0, y0) for g in functions])]
     for part in range(1, samples + 1):
         last = part == samples
         t1 = stepper.t if last else start + length * part / samples
         y1 = stepper.y if last else stepper.between(t1)
-        g1 = [g(t1, y1) for g in functions]
-        fired = [i for i in range(len(functions)) if g0[i] > 0 and not g1[i] > 0]
+        seen = [*seen[-2:], (t1, [g(t1, y1) for g in functions])]
+        fired = []
+        for i, function in enumerate(functions):
+            points = [(t, g[i]) for t, g in seen]
+            if points[-2][1] > 0:
+                below = points[-1] if not points[-1][1] > 0 else _dip(function, stepper, points)
+                if below is not None:
+                    above = max((t, g) for t, g in points if t < below[0])
+                    fired.append((_locate(function, stepper, *above, *below, tolerance), i))
         if fired:
-            return min((_locate(functions[i], stepper, t0, g0[i], t1, g1[i], tolerance), i) for i in fired)
-        t0, g0 = t1, g1
+            return min(fired)
+    return None
+
+
+def _dip(function: Event, stepper: Stepper, points: list[tuple[float, float]]) -> tuple[float, float] | None:
+    """An instant where the function is not positive though it is at all three points, if a parabola leads to one."""
+    if len(points) < 3 or not all(g > 0 for _, g in points):
+        return None
+    lowest = min(g for _, g in points)
+    for _ in range(6):
+        (ta, ga), (tb, gb), (tc, gc) = points
+        slope = (gb - ga) / (tb - ta)
+        bend = ((gc - gb) / (tc - tb) - slope) / (tc - ta)
+        if not bend > 0:
+            return None
+        t = (ta + tb - slope / bend) / 2  # the parabola's lowest point
+        if not ta < t < tc or t == tb or not ga + (slope + bend * (t - tb)) * (t - ta) < lowest / 2:
+            return None
+        g = function(t, stepper.between(t))
+        if not g > 0:
+            return t, g
+        if g >= lowest:
+            return None
+        lowest = g
+        around = sorted([*points, (t, g)])
+        at = around.index((t, g))
+        points = around[at - 1 : at + 2]
     return None
 
 

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import InputError, did_you_mean
+from ..machine.march import Scheme
 from .tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA, Tableau, hermite
 
 Fun = Callable[[float, np.ndarray], np.ndarray]
@@ -111,6 +112,13 @@ class RungeKutta:
         with np.errstate(all="ignore"):
             return self._adaptive_step() if self.adaptive else self._fixed_step()
 
+    def wanted(self) -> float:
+        """The length that the next step is to have."""
+        if self.h == 0:
+            with np.errstate(all="ignore"):
+                self.h = self._first_step()
+        return self.h
+
     def between(self, t: float) -> np.ndarray:
         h = self.t - self.t_old
         if h == 0:
@@ -166,8 +174,7 @@ class RungeKutta:
         return ""
 
     def _adaptive_step(self) -> str:
-        if self.h == 0:
-            self.h = self._first_step()
+        self.wanted()
         exponent = -1 / (self.tableau.error_order + 1)
         spacing = 10 * (math.nextafter(self.t, math.inf) - self.t)
         h = self.h
@@ -220,6 +227,22 @@ class RungeKutta:
         steepest = max(d1, d2)
         h1 = (0.01 / steepest) ** (1 / (self.tableau.error_order + 1)) if steepest > 1e-15 else max(1e-6, h0 * 1e-3)
         return min(100 * h0, h1, length, self.max_step)
+
+
+def scheme(tableau: Tableau) -> Scheme:
+    """The method as compiled code takes it, step control included."""
+    assert tableau.E is not None
+    assert tableau.P is not None
+    return Scheme(
+        tableau.A.tolist(),
+        tableau.B.tolist(),
+        tableau.E.tolist(),
+        tableau.P.tolist(),
+        -1 / (tableau.error_order + 1),
+        SAFETY,
+        LEAST_FACTOR,
+        MOST_FACTOR,
+    )
 
 
 def rms(x: np.ndarray) -> float:

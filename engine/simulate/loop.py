@@ -5,15 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from ..machine.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, TOO_SMALL, March, T
 from . import contact
 from .events import first_crossing
-from .integrate import METHODS, Stepper, start
-from .plant import Evaluation, Plant
+from .integrate import METHODS, NOT_FINITE, Stepper, start
+from .integrate import TOO_SMALL as STEP_TOO_SMALL
+from .plant import Plant
 
 Progress = Callable[[float], None]
+
+COMPILED = "rk45"  # the method whose whole loop can be compiled
+ATTEMPTS = 20_000  # steps of compiled code between two looks at the clock and at Ctrl-C
+TOO_MANY = "more than {} steps (`max_steps` of the solver)"
 
 
 @dataclass
@@ -26,6 +33,7 @@ class Solver:
     max_step: float = math.inf
     step: float | None = None
     max_steps: int = 1_000_000
+    paces: tuple[tuple[float, float, float], ...] = ()  # from, to, longest step in between; of adaptive methods
 
 
 @dataclass
@@ -33,9 +41,9 @@ class Trace:
     """What a run leaves: one row an instant, and how it ended."""
 
     t: list[float] = field(default_factory=list)
-    rows: list[Evaluation] = field(default_factory=list)
-    work: list[float] = field(default_factory=list)
-    lost: list[float] = field(default_factory=list)
+    states: list[np.ndarray] = field(default_factory=list)
+    signals: list[list[float]] = field(default_factory=list)
+    held: list[tuple[int, ...]] = field(default_factory=list)
     events: list[dict] = field(default_factory=list)
     ended: str = "done"
     reason: str = ""
@@ -44,11 +52,12 @@ class Trace:
     evaluations: int = 0
 
     def keep(self, plant: Plant, t: float, y: np.ndarray) -> None:
-        row = plant.evaluate(t, y)  # may be interrupted: before anything is kept
+        """A row; it is evaluated with all others at the end."""
+        signals = plant.signals(t, plant.modes)  # an interrupt in here comes before anything is kept
         self.t.append(t)
-        self.rows.append(row)
-        self.work.append(float(y[-2]))
-        self.lost.append(float(y[-1]))
+        self.states.append(y)
+        self.signals.append(signals)
+        self.held.append(tuple(sorted(plant.modes.held)))
 
 
 def integrate(
@@ -59,10 +68,10 @@ def integrate(
     try:
         _run(plant, plant.start(q, qd), grid, solver, kinks, tell, trace)
     except KeyboardInterrupt:
-        if not trace.lost:
+        if not trace.held:
             raise
-        whole = len(trace.lost)  # appended last
-        del trace.t[whole:], trace.rows[whole:], trace.work[whole:]
+        whole = len(trace.held)  # appended last
+        del trace.t[whole:], trace.states[whole:], trace.signals[whole:]
         trace.ended, trace.reason = "interrupted", "interrupted by the user"
     trace.evaluations = plant.evaluations
     return trace
@@ -71,51 +80,116 @@ def integrate(
 def _run(
     plant: Plant, y: np.ndarray, grid: np.ndarray, solver: Solver, kinks: list[float], tell: Progress, trace: Trace
 ) -> None:
-    t, end, row = float(grid[0]), float(grid[-1]), 1
+    t, end = float(grid[0]), float(grid[-1])
     plant.modes = contact.settle(plant, t, y)
     trace.keep(plant, t, y)
-    lands = not METHODS[solver.method].dense  # without good dense output, steps end on the rows
     stops = sorted({float(x) for x in kinks if grid[0] < x < end} | {end})
-    while t < end:
+    while t < end and trace.ended == "done":
         # a new stepper after every event and every kink of a law: the derivative may jump there
-        leg_end = next(x for x in stops if x > t)
-        watched = contact.watches(plant)
-        stepper = _stepper(plant, t, y, leg_end, solver)
-        fired = False
-        try:
-            while stepper.t < leg_end and not fired:
-                stepper.t_end = min(leg_end, float(grid[row])) if lands else leg_end
-                failure = stepper.step()
-                if not failure and trace.steps + stepper.accepted > solver.max_steps:
-                    failure = f"more than {solver.max_steps} steps (`max_steps` of the solver)"
-                if failure:
-                    trace.ended, trace.reason = "failed", f"at t = {stepper.t:.9g} s: {_why(plant, stepper, failure)}"
-                    return
-                stepper.settle(plant.unit(stepper.y))
-                reached, watch = stepper.t, None
-                event = first_crossing([w.function for w in watched], stepper)
-                if event is not None:
-                    reached, watch = event[0], watched[event[1]]
-                while row < len(grid) and grid[row] <= reached:
-                    at = float(grid[row])
-                    trace.keep(plant, at, stepper.y if at == stepper.t else plant.unit(stepper.between(at)))
-                    row += 1
-                t, y = reached, stepper.y
-                if watch is not None:
-                    y = y if reached == stepper.t else plant.unit(stepper.between(reached))
-                    y = contact.happened(plant, watch, reached, y)
-                    trace.events.append(_told(plant, watch, reached))
-                    fired = True
-                tell(t)
-        finally:
-            trace.steps += stepper.accepted
-            trace.rejected += stepper.rejected
+        t, y = _leg(plant, t, y, next(x for x in stops if x > t), grid, solver, tell, trace)
 
 
-def _why(plant: Plant, stepper: Stepper, failure: str) -> str:
+def _leg(
+    plant: Plant,
+    t: float,
+    y: np.ndarray,
+    end: float,
+    grid: np.ndarray,
+    solver: Solver,
+    tell: Progress,
+    trace: Trace,
+) -> tuple[float, np.ndarray]:
+    """Steps up to `end` or to the next event, whichever comes first; the state there."""
+    lands = not METHODS[solver.method].dense  # without good dense output, steps end on the rows
+    watched = contact.watches(plant)
+    marching = plant.autonomous and not watched and solver.method == COMPILED
+    stepper = _stepper(plant, t, y, end, solver)
+    while stepper.t < end:
+        if marching and (march := plant.march()) is not None:
+            y = _march(march, plant, stepper, end, grid, solver, tell, trace)
+            break
+        row = len(trace.t)
+        stepper.t_end = min(end, float(grid[row])) if lands else end
+        failure = stepper.step()
+        if not failure and trace.steps + stepper.accepted > solver.max_steps:
+            failure = TOO_MANY.format(solver.max_steps)
+        if failure:
+            why = _why(plant, stepper.t, stepper.y, failure)
+            trace.ended, trace.reason = "failed", f"at t = {stepper.t:.9g} s: {why}"
+            break
+        stepper.settle(plant.unit(stepper.y))
+        event = first_crossing([w.function for w in watched], stepper)
+        t = event[0] if event is not None else stepper.t
+        while row < len(grid) and grid[row] <= t:
+            at = float(grid[row])
+            trace.keep(plant, at, stepper.y if at == stepper.t else plant.unit(stepper.between(at)))
+            row += 1
+        y = stepper.y if t == stepper.t else plant.unit(stepper.between(t))
+        tell(t)
+        if event is not None:
+            watch = watched[event[1]]
+            y = contact.happened(plant, watch, t, y)
+            trace.events.append(_told(plant, watch, t))
+            _count(trace, stepper)
+            return t, y
+    _count(trace, stepper)
+    return end, y
+
+
+def _march(
+    march: March,
+    plant: Plant,
+    stepper: Any,
+    end: float,
+    grid: np.ndarray,
+    solver: Solver,
+    tell: Progress,
+    trace: Trace,
+) -> np.ndarray:
+    """The rest of a leg by compiled code, from where the stepper is; its last state."""
+    first = len(trace.t)
+    ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
+    out = march.rows(len(ahead))
+    march.begin(
+        np.array(plant.signals(stepper.t, plant.modes)),
+        stepper.y,
+        T=stepper.t,
+        H=stepper.wanted(),
+        T_END=end,
+        RTOL=stepper.rtol,
+        ATOL=stepper.atol,
+        MAX_STEP=solver.max_step,
+        ACCEPTED=0,
+        REJECTED=0,
+        ROW=0,
+    )
+    before, written = trace.steps + stepper.accepted, 0
+    while True:
+        status = march.go(ahead, out, ATTEMPTS)
+        accepted, rejected, rows = (int(march.control[k]) for k in (ACCEPTED, REJECTED, ROW))
+        for k in range(written, rows):
+            trace.keep(plant, float(ahead[k]), plant.unit(out[k, : march.m]))
+        written = rows
+        if status == PAUSED and before + accepted > solver.max_steps:
+            trace.ended, trace.reason = (
+                "failed",
+                f"at t = {march.control[T]:.9g} s: {TOO_MANY.format(solver.max_steps)}",
+            )
+        elif status == TOO_SMALL:
+            why = STEP_TOO_SMALL if march.finite() else NOT_FINITE
+            trace.ended, trace.reason = "failed", f"at t = {march.control[T]:.9g} s: {why}"
+        tell(float(march.control[T]))
+        if status == REACHED or trace.ended != "done":
+            break
+    trace.steps += accepted
+    trace.rejected += rejected
+    plant.evaluations += march.stages * (accepted + rejected) + 1
+    return march.y[: march.m].copy()
+
+
+def _why(plant: Plant, t: float, y: np.ndarray, failure: str) -> str:
     """The failure in words of mechanics where it is one."""
-    state = plant.evaluate(stepper.t, stepper.y)
-    if all(map(math.isfinite, state.qdd)) or not all(map(math.isfinite, [*state.q, *state.qd])):
+    if not np.isfinite(y).all() or np.isfinite(plant.derivative(t, y)).all():
         return failure
     return (
         "no accelerations can be computed in this state: a joint has nothing to accelerate (a pivot of the generalized "
@@ -124,6 +198,8 @@ def _why(plant: Plant, stepper: Stepper, failure: str) -> str:
 
 
 def _stepper(plant: Plant, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:
+    paces = solver.paces if METHODS[solver.method].adaptive else ()
+    longest = min([solver.max_step, *(step for begin, over, step in paces if begin < end and over > t)])
     return start(
         solver.method,
         plant.derivative,
@@ -132,10 +208,15 @@ def _stepper(plant: Plant, t: float, y: np.ndarray, end: float, solver: Solver) 
         end,
         rtol=solver.rtol,
         atol=solver.atol,
-        max_step=solver.max_step,
+        max_step=longest,
         step=solver.step,
         measured=plant.measured,
     )
+
+
+def _count(trace: Trace, stepper: Stepper) -> None:
+    trace.steps += stepper.accepted
+    trace.rejected += stepper.rejected
 
 
 def _told(plant: Plant, watch: contact.Watch, t: float) -> dict:

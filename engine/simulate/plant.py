@@ -21,6 +21,8 @@ import numpy as np
 
 from ..machine.choice import Ledger, give_up
 from ..machine.kernel import Single, build_single
+from ..machine.march import March
+from ..machine.march import build as build_march
 from ..machine.scalars import Scalar, sign, square_root
 from ..machine.trace import Program, Recording
 from ..motion.forces import ComputedTorque, Force
@@ -30,7 +32,9 @@ from ..recursion.regroup import regrouped
 from ..recursion.samples import Applied, constant_wrenches, on_bodies
 from ..recursion.sweeps import Load, dynamics
 from ..robot.model import ZERO, Body, Joint, Robot
+from .integrate import scheme
 from .reference import Held, Reference, Turning
+from .tableau import DORMAND_PRINCE
 
 Motion = Reference | Turning | Held
 
@@ -148,6 +152,8 @@ class Plant:
         self._ledger = Ledger(len(self.bodies))
         self._compiled: dict[tuple[int, ...], Single] = {}
         self._missed: set[tuple[int, ...]] = set()
+        self._marches: dict[tuple[int, ...], March] = {}
+        self._march_missed: set[tuple[int, ...]] = set()
 
     # ---- the state
 
@@ -404,6 +410,57 @@ class Plant:
         else:
             self._compiled[held] = single
         return single
+
+    def many(self, signals: np.ndarray, states: np.ndarray, held: tuple[int, ...]) -> dict[str, np.ndarray]:
+        """Q, qd, qdd, tau of many instants with the same modes, one row each."""
+        with np.errstate(all="ignore"):
+            now = self.equations(
+                [np.ascontiguousarray(x) for x in signals.T],
+                [np.ascontiguousarray(x) for x in states.T],
+                held,
+                self.bodies,
+            )
+        found = {}
+        for name in ("q", "qd", "qdd", "tau"):
+            values = getattr(now, name)
+            found[name] = np.empty((len(states), len(values)))
+            for k, x in enumerate(values):
+                found[name][:, k] = x
+        return found
+
+    def march(self) -> March | None:
+        """The compiled time loop of the present modes, if that pays by now."""
+        held = tuple(sorted(self.modes.held))
+        if held in self._marches:
+            return self._marches[held]
+        wanted = self._ledger.wants(0)
+        if wanted == "plain" or (wanted == "cached" and held in self._march_missed):
+            return None
+        signals = len(self.signals(0.0, self.modes))
+        units = [
+            self.cq.index(joint.coordinates[joint.type.orientation])
+            for joint in self.free
+            if joint.type.orientation is not None
+        ]
+        identity = (repr(self._identity()), repr(held), repr(signals))
+        found: March | None = None
+        try:
+            found = build_march(
+                lambda: self.program(held, signals),
+                scheme(DORMAND_PRINCE),
+                self.measured + 2,
+                self.measured,
+                units,
+                identity,
+                wanted == "cached",
+            )
+        except (ImportError, RuntimeError, OSError) as error:
+            give_up(error)
+        if found is None:
+            self._march_missed.add(held)
+        else:
+            self._marches[held] = found
+        return found
 
     def _identity(self) -> tuple:
         """All that the recorded equations depend on."""

@@ -235,7 +235,7 @@ def test_table_columns(folder):
 @pytest.mark.parametrize(
     "text, told",
     [
-        ("", "no such column"),
+        ("", "the table is empty"),
         ("t,x\n", "two rows"),
         ("t,x\n0,1\n", "two rows"),
         ("t,x\n0,1\n1,nan\n", ":3:2: not a finite number"),
@@ -308,7 +308,6 @@ def test_what_a_force_law_says_of_itself(name, folder):
         {"law": "cycloid", "to": {"axis": [0, 0, 0], "angle": 1}},
         {"law": "cycloid", "to": {"axis": [0, 0, 1]}},
         {"law": "polynomial", "to": 1, "degree": 4},
-        {"law": "trapezoid", "to": 1, "ramp": 1.1, "over": 2},
         {"law": "harmonic", "amplitude": 1},
         {"law": "harmonic", "amplitude": 1, "frequency": 1, "period": 1},
         {"law": "harmonic", "amplitude": 1, "frequency": 0},
@@ -340,3 +339,19 @@ def test_motion_laws_that_are_none(law):
 def test_force_laws_that_are_none(law):
     with pytest.raises(ValidationError):
         FORCE.validate_python(law)
+
+
+@pytest.mark.parametrize(
+    "law, key",
+    [
+        ({"law": "trapezoid", "to": 1, "ramp": 1.1, "over": 2}, "ramp"),
+        ({"law": "trapezoid", "to": 1, "ramp": 2.1}, "ramp"),
+        ({"law": "trapezoid", "to": 1, "ramp": 1}, None),
+        ({"law": "cycloid", "to": 1, "delay": 4}, "delay"),
+        ({"law": "cycloid", "to": 1, "delay": 3.9}, None),
+        ({"law": "cycloid", "to": 1, "delay": 9, "over": 1}, None),
+    ],
+)
+def test_laws_that_do_not_fit_the_time_of_the_run(law, key):
+    misfit = MOTION.validate_python(law).misfit(T0, T1)
+    assert (misfit and misfit[0]) == key

@@ -157,7 +157,7 @@ def test_inverse_gives_the_torques_along_a_trajectory(name, section, batch):
 
 
 @pytest.mark.parametrize("batch", SAMPLES.values(), ids=SAMPLES)
-@pytest.mark.parametrize("name", [name for name in FIXED_BASE if name != "chain100"])  # that one is seconds to compile
+@pytest.mark.parametrize("name", FIXED_BASE)
 def test_compiled_code_gives_the_torques_and_accelerations(name, batch):
     case, robot = read(name)
     with using("compiled"):

@@ -85,13 +85,23 @@ def parabola(samples, depth, functions=None):
     return found
 
 
-def test_grazing():
-    # a dip of ±0.03 s: the first of its two ends is the event
-    found = parabola(256, depth=9e-4)
-    assert found[0] == pytest.approx(1 - 0.03, abs=1e-12)
+@pytest.mark.parametrize("samples", [4, 256])
+@pytest.mark.parametrize("depth", [9e-4, 1e-6, 1e-12])
+def test_grazing(samples, depth):
+    # a dip between two samples: the first of its two ends is the event
+    found = parabola(samples, depth)
+    assert found[0] == pytest.approx(1 - math.sqrt(depth), abs=1e-9)
+    assert found[0] < 1
+    assert parabola(samples, -depth) is None
+
+
+def test_grazing_of_what_is_no_parabola():
+    for width in (1.5, 0.8):
+        found = parabola(4, -1, [lambda t, y, w=width: 1 - 1.001 * math.exp(-(((t - 1.3) / w) ** 2))])
+        assert found[0] == pytest.approx(1.3 - width * math.sqrt(math.log(1.001)), abs=1e-9)
+        assert parabola(4, -1, [lambda t, y, w=width: 1 - 0.999 * math.exp(-(((t - 1.3) / w) ** 2))]) is None
     # far narrower than a sample: passed over, as the documentation says
-    assert parabola(4, depth=1e-14) is None
-    assert parabola(4, depth=-1e-3) is None
+    assert parabola(4, -1, [lambda t, y: 1 - 2 * math.exp(-(((t - 1.3) / 1e-3) ** 2))]) is None
 
 
 def test_first_of_several_events_in_a_step():

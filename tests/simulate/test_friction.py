@@ -1,6 +1,7 @@
 """Dry friction and stops against what is known exactly: when things stick, break loose, turn round and hit."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -173,7 +174,7 @@ def test_an_oscillator_with_dry_friction():
     for n, place in enumerate(turns):
         assert q(result, n * half) == pytest.approx(place, abs=1e-8)
     assert result.table["x.qd"][-1] == 0
-    heat = F * sum(abs(a - b) for a, b in zip(turns, turns[1:]))
+    heat = F * sum(abs(a - b) for a, b in pairwise(turns))
     lost = result.table["energy.total"][0] - result.table["energy.total"][-1]
     assert lost == pytest.approx(heat, rel=1e-8)
 
@@ -328,11 +329,11 @@ def test_a_blow_inside_a_linkage():
     np.testing.assert_allclose(q1, q0, atol=1e-6)
     assert q0[1] == pytest.approx(-0.05, abs=1e-9)
     assert v0[1] < -1
-    assert v1[1] == 0
+    assert v1[1] == pytest.approx(0, abs=1e-5)
     I = denoc.inertia(robot, q0)
     assert (I @ v1)[0] == pytest.approx((I @ v0)[0], abs=1e-5)
     lost = (v0 @ I @ v0 - v1 @ I @ v1) / 2
-    energy = whole.table["energy.total"]
+    energy = after.table["energy.total"]
     assert energy[0] - energy[-1] == pytest.approx(lost, rel=1e-4)
     assert whole.audit["energy"] < 1e-8
 
