@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from denoc.files.source import Document
     from denoc.robot.model import Robot
     from denoc.scenario.plan import Plan
 
 Data = dict[str, Any]
+TASKS = {"idyn": "inverse", "fall": "simulate"}
 
 
 def planned(
@@ -21,8 +23,12 @@ def planned(
     *,
     own: bool,
     change: Callable[[Data], Data],
+    options: dict[tuple[str | int, ...], str],
 ) -> Plan:
-    """The plan of `scenario`, else of the library's `<robot>-<ending>` (not with `own` options), else `made`."""
+    """The plan of `scenario`, else of the library's `<robot>-<ending>` (not with `own` options), else `made`.
+
+    `options` says which option an entry of the data comes from, so that a mistake in it is told as the option's.
+    """
     from denoc.files.library import find, folder
     from denoc.files.source import from_mapping, read
     from denoc.robot.load import load
@@ -31,11 +37,27 @@ def planned(
     model = load(robot)
     if scenario is not None:
         path = find(scenario, "scenarios")
-        return plan(_changed(read(path), change), model, path.stem)
+        document = read(path)
+        _of_this_task(document, TASKS[ending])
+        return plan(_changed(document, change, options), model, path.stem)
     path = folder("scenarios") / f"{model.name}-{ending}.yaml"
     if not own and path.is_file() and _alike(load(folder("robots") / f"{model.name}.yaml"), model):
-        return plan(_changed(read(path), change), model, path.stem)
-    return plan(from_mapping(made(model)), model, f"{model.name}-{ending}")
+        return plan(_changed(read(path), change, options), model, path.stem)
+    return plan(replace(from_mapping(made(model)), options=options), model, f"{model.name}-{ending}")
+
+
+def _of_this_task(document: Document, task: str) -> None:
+    """Refuses a scenario for the other command."""
+    given = document.data.get("task") if isinstance(document.data, dict) else None
+    if given in TASKS.values() and given != task:
+        other = {"inverse": "idyn", "simulate": "simulate"}[given]
+        raise document.error(
+            ("task",),
+            "this scenario is for another command",
+            found=f"`{given}`",
+            allowed=f"`{task}`",
+            hint=f"`denoc {other}` and `denoc run` take it",
+        )
 
 
 def _alike(one: Robot, other: Robot) -> bool:
@@ -49,9 +71,11 @@ def timed(data: Data, end: float | None, step: float | None) -> Data:
     return {**data, **{key: value for key, value in given.items() if value is not None}}
 
 
-def _changed(document: Any, change: Callable[[Data], Data]) -> Any:
+def _changed(document: Document, change: Callable[[Data], Data], options: dict[tuple[str | int, ...], str]) -> Document:
     """The document with changed data; what it had keeps its place in the file."""
-    return replace(document, data=change(document.data)) if isinstance(document.data, dict) else document
+    if not isinstance(document.data, dict):
+        return document
+    return replace(document, data=change(document.data), options=dict(options))
 
 
 def overlaid(data: Data, end: float | None, step: float | None, solver: Data) -> Data:
@@ -63,5 +87,7 @@ def overlaid(data: Data, end: float | None, step: float | None, solver: Data) ->
         kept = data.get("solver") or {}
         if "rtol" in solver and "atol" not in solver:  # a tolerance that follows the other one
             kept = {key: value for key, value in kept.items() if key != "atol"}
+        if solver.get("method", kept.get("method")) != kept.get("method"):  # whose step was another method's
+            kept = {key: value for key, value in kept.items() if key != "step"}
         data["solver"] = {**kept, **solver}
     return data

@@ -48,7 +48,8 @@ def idyn(
     from denoc.cli.choose import overlaid, planned, timed
     from denoc.cli.report import carry_out
 
-    end, dt = options.number(time, "time", "--time"), options.number(step, "time", "--step")
+    end = options.number(time, "time", "--time")
+    dt = options.number(step, "time", "--step", above=0.0)
     goal = options.number(to, "position", "--to")
 
     def made(model: Robot) -> dict[str, Any]:
@@ -64,6 +65,7 @@ def idyn(
         made,
         own=to is not None or law is not None,
         change=lambda data: overlaid(data, end, dt, {}),
+        options=options.timing(end, dt),
     )
     carry_out([plan], out, plot=plot, form=form.value, as_json=as_json, quiet=quiet)
 

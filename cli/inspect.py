@@ -10,6 +10,8 @@ import typer
 from denoc.cli import options
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from denoc.robot.model import Link, Robot
 
 
@@ -66,12 +68,13 @@ def _facts(model: Robot) -> dict[str, Any]:
 def _draw(model: Robot) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
     from rich.tree import Tree
 
     from denoc.recursion.masses import whole
 
     console = Console(highlight=False)
-    console.print(f"[bold]{model.name}[/bold]" + (f"  {model.about}" if model.about else ""), markup=True)
+    console.print(Text.assemble((model.name, "bold"), f"  {model.about}" if model.about else ""))
     root = Tree("base")
     nodes = {"base": root}
     waiting = list(model.links)
@@ -88,7 +91,8 @@ def _draw(model: Robot) -> None:
         joint = link.joint
         initial = ", ".join(f"{x:.5g}" for x in joint.initial)
         names = ", ".join(joint.type.coordinates)
-        table.add_row(joint.name, joint.type.name, link.name, names, initial, _driver(link), f"{link.mass:.5g}")
+        cells = (joint.name, joint.type.name, link.name, names, initial, _driver(link), f"{link.mass:.5g}")
+        table.add_row(*map(Text, cells))  # not as markup: a name may have brackets in it
     console.print(table)
 
     mass, centre = whole(model)
@@ -106,9 +110,11 @@ def _draw(model: Robot) -> None:
         console.print("no warnings")
 
 
-def _line(link: Link) -> str:
+def _line(link: Link) -> Text:
+    from rich.text import Text
+
     joint = link.joint
-    return f"{joint.name} ({joint.type.name}) ── [bold]{link.name}[/bold]"
+    return Text.assemble(f"{joint.name} ({joint.type.name}) ── ", (link.name, "bold"))
 
 
 def _driver(link: Link) -> str:

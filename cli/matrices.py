@@ -55,17 +55,18 @@ def matrices(
     if point is not None:
         link, _, name = point.partition(".")
         found["J"] = jacobian(model, q, link, name or (0.0, 0.0, 0.0))
+    known = [name for name in TITLES if name in found]
     chosen = list(USUAL) + (["J"] if point else []) if only is None else [x.strip() for x in only.split(",")]
     if only == "all":
-        chosen = [name for name in TITLES if name in found]
+        chosen = known
     for name in chosen:
-        if name not in found:
+        if name not in known:
             raise InputError(
                 "no such matrix",
                 key="--only",
-                found=name,
-                allowed=", ".join(found),
-                hint=did_you_mean(name, list(found)),
+                found=f"`{name}`",
+                allowed=", ".join([*known, "all"]),
+                hint="`--point LINK` makes J" if name == "J" else did_you_mean(name, known),
             )
     if as_json:
         told = {name: found[name].tolist() for name in chosen}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,18 +38,28 @@ Step = Annotated[str | None, typer.Option("--step", metavar="DT", help="Of the o
 OUTPUTS = Path("outputs")
 
 
-def number(text: str | None, kind: str, option: str) -> float | None:
+def number(text: str | None, kind: str, option: str, *, above: float | None = None) -> float | None:
     """The value of an option in SI units."""
     if text is None:
         return None
     from denoc.errors import InputError
-    from denoc.files.expression import ExpressionError, evaluate, quantity
+    from denoc.files.expression import DIMENSIONS, ExpressionError, quantity
 
+    allowed = DIMENSIONS[kind][1]
     try:
-        evaluate(text)
-        return float(quantity(text, kind))
+        value = float(quantity(text, kind))
     except ExpressionError as error:
-        raise InputError(str(error), key=option, found=f"`{text}`") from None
+        raise InputError(str(error), key=option, found=f"`{text}`", allowed=allowed) from None
+    if above is not None and not value > above:
+        message = f"must be more than {above:g}"
+        raise InputError(message, key=option, found=f"`{text}`", allowed=f"{allowed}, more than {above:g}")
+    return value
+
+
+def timing(end: float | None, step: float | None) -> dict[tuple[str | int, ...], str]:
+    """Which entries of a scenario --time and --step have changed."""
+    given = {"end": ("--time", end), "step": ("--step", step)}
+    return {("time", key): option for key, (option, value) in given.items() if value is not None}
 
 
 def columns(model: Model, what: str) -> list[str]:
@@ -65,7 +78,10 @@ def numbers(
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != len(names):
         raise InputError(
-            f"{len(names)} numbers are needed: {', '.join(names)}", key=option, found=f"{len(parts)}: `{text}`"
+            f"{len(names)} numbers are needed: {', '.join(names)}",
+            key=option,
+            found=f"{len(parts) if text.strip() else 0}: `{text}`",
+            allowed="numbers with commas between, such as '10 deg, 0.1'",
         )
     return tuple(number(part, kind, f"{option}, {name}") or 0.0 for part, kind, name in zip(parts, kinds, names))
 
@@ -78,26 +94,28 @@ def show(x: Any) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """The text in a file, whole or not at all."""
-    from denoc.errors import DenocError
-
-    draft = path.with_name(f".{path.name}.draft")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise DenocError(f"can't write {path}: {error.strerror}") from None
+    whole(path, lambda draft: draft.write_text(text, encoding="utf-8"))
 
 
 def save_figure(figure: Any, path: Path) -> None:
     """The figure in a file of its suffix's format, whole or not at all."""
-    from denoc.errors import DenocError
     from denoc.record import plots
 
+    whole(path, lambda draft: plots.save(figure, draft))
+
+
+def whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Lets `write` make a draft, and puts it in the file's place when it is done."""
+    from denoc.errors import InputError
+
+    if not path.name or os.path.isdir(path):
+        raise InputError(f"can't write `{path}`: this is a directory", allowed="the name of a file")
     draft = path.with_name(f".draft-{path.name}")
     try:
-        plots.save(figure, draft)
+        write(draft)
         draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise DenocError(f"can't write {path}: {error.strerror}") from None
+        raise InputError(f"can't write `{path}`: {error.strerror}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink()

@@ -20,6 +20,10 @@ INTERRUPTED = 130
 
 def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, as_json: bool, quiet: bool) -> None:
     """Runs each plan, writes its results and says how it went; leaves with the highest exit code."""
+    from denoc.record.write import check
+
+    for plan in plans:
+        check(out / plan.name)
     code, summaries = 0, []
     for plan in plans:
         for warning in plan.robot.warnings if not quiet else ():
@@ -121,7 +125,7 @@ def show(result: Result, files: list[Path]) -> None:
     if record["reason"]:
         typer.echo(f"  {record['reason']}")
     forces = [column for column in result.columns if column.family == "force"]
-    largest = [(column, float(abs(result.table[column.name]).max())) for column in forces]
+    largest = [(column, float(abs(result.table[column.name]).max(initial=0.0))) for column in forces]
     if any(size > 0 for _, size in largest):  # not with NaN, of a run that failed at once
         shown = [f"{column.name} {size:.4g} {column.unit}" for column, size in largest[:8]]
         typer.echo("  largest: " + ", ".join(shown) + (" …" if len(largest) > 8 else ""))

@@ -37,8 +37,12 @@ def simulate(
     time: options.Duration = None,
     step: options.Step = None,
     method: Annotated[Method | None, typer.Option("--method", help="Of integration (default: rk45).")] = None,
-    rtol: Annotated[float | None, typer.Option("--rtol", help="Relative tolerance (default: 1e-8).")] = None,
-    atol: Annotated[float | None, typer.Option("--atol", help="Absolute tolerance (default: rtol/100).")] = None,
+    rtol: Annotated[
+        str | None, typer.Option("--rtol", metavar="X", help="Relative tolerance (default: 1e-8).")
+    ] = None,
+    atol: Annotated[
+        str | None, typer.Option("--atol", metavar="X", help="Absolute tolerance (default: rtol/100).")
+    ] = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
@@ -56,8 +60,13 @@ def simulate(
 
     if free_fall and scenario is not None:
         raise InputError("--free-fall and --scenario exclude each other", allowed="one of the two")
-    end, dt = options.number(time, "time", "--time"), options.number(step, "time", "--step")
-    given = {"method": method.value if method else None, "rtol": rtol, "atol": atol}
+    end = options.number(time, "time", "--time")
+    dt = options.number(step, "time", "--step", above=0.0)
+    given = {
+        "method": method.value if method else None,
+        "rtol": options.number(rtol, "number", "--rtol", above=0.0),
+        "atol": options.number(atol, "number", "--atol", above=0.0),
+    }
     solver = {key: value for key, value in given.items() if value is not None}
 
     def made(model: Robot) -> dict[str, Any]:
@@ -70,5 +79,13 @@ def simulate(
             "plots": ["angles", "energy"],
         }
 
-    plan = planned(robot, scenario, "fall", made, own=False, change=lambda data: overlaid(data, end, dt, solver))
+    plan = planned(
+        robot,
+        scenario,
+        "fall",
+        made,
+        own=False,
+        change=lambda data: overlaid(data, end, dt, solver),
+        options=options.timing(end, dt) | {("solver", key): f"--{key}" for key in solver},
+    )
     carry_out([plan], out, plot=plot, form=form.value, as_json=as_json, quiet=quiet)

@@ -85,6 +85,7 @@ class Document:
     name: str
     text: str = ""
     data: Any = None
+    options: dict[Keys, str] = field(default_factory=dict)  # values from the command line, by the option's name
     keys: dict[Keys, Spot] = field(default_factory=dict)  # where each key of a mapping stands
     values: dict[Keys, Spot] = field(default_factory=dict)  # where each value starts
 
@@ -116,6 +117,8 @@ class Document:
         hint: str = "",
     ) -> InputError:
         """The error for a value, or for its key, with its place."""
+        if path in self.options:
+            return InputError(message, key=self.options[path], found=found, allowed=allowed, hint=hint)
         place = self.place(path, key) or (Place(self.name) if self.name else None)
         return InputError(message, place=place, key=dotted(path), found=found, allowed=allowed, hint=hint)
 

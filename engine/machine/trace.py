@@ -73,6 +73,7 @@ class Graph:
 
     def __init__(self) -> None:
         self._known: dict[tuple, Node] = {}
+        self._circular: dict[int, tuple[Node, Node]] = {}
         self.nodes: list[Node] = []
 
     def _make(self, op: str, a: Node | None = None, b: Node | None = None, value: Any = None) -> Node:
@@ -162,7 +163,13 @@ class Graph:
             return self.negate(self.divide(a.a, b))  # type: ignore[arg-type]
         return self._make(DIVIDE, a, b)
 
+    def know(self, a: Node, cosine: Node, sine: Node) -> None:
+        """Tells the cosine and sine of an input, so that they needn't be computed."""
+        self._circular[a.id] = (cosine, sine)
+
     def cosine_sine(self, a: Node) -> tuple[Node, Node]:
+        if a.id in self._circular:
+            return self._circular[a.id]
         if a.op == CONSTANT:
             from .scalars import cosine_sine
 

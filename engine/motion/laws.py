@@ -24,7 +24,7 @@ Number = Annotated[float, number("number")]
 Values = Annotated[Numbers, one_or_more("position")]
 Duration = Annotated[float, number("time", above=0.0)]
 Pace = tuple[float, float, float]  # from, to, and the longest step in between that overlooks nothing
-STEPS = 20  # in a swing or a profile: enough for an integrator whose own state may stand still meanwhile
+STEPS = 40  # in a swing or a profile: enough for an integrator whose own state may stand still meanwhile
 
 
 class Turn(Strict):

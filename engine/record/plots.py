@@ -183,9 +183,19 @@ def _legend_outside(axes: Axes) -> None:
 def _size(table: Table, grouped: list[Panel], unit: str) -> float:
     """The largest number of this unit in the figure."""
     return max(
-        (float(abs(table[column.name]).max(initial=0.0)) for _, u, lines in grouped if u == unit for column in lines),
+        (
+            float(abs(_finite(table[column.name])).max(initial=0.0))
+            for _, u, lines in grouped
+            if u == unit
+            for column in lines
+        ),
         default=0.0,
     )
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    """Without what a run that failed left: no axis can show NaN."""
+    return values[np.isfinite(values)]
 
 
 def _dress(axes: Axes, row: Plot, unit: str, size: float) -> None:
@@ -197,8 +207,10 @@ def _dress(axes: Axes, row: Plot, unit: str, size: float) -> None:
     axes.ticklabel_format(axis="y", useOffset=False)
     axes.grid(visible=True, color="#dddddd", lw=0.6)
     axes.margins(x=0)
-    drawn = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()])
-    low, high = float(drawn.min(initial=np.inf)), float(drawn.max(initial=-np.inf))
+    drawn = _finite(np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in axes.get_lines()]))
+    if not drawn.size:
+        return
+    low, high = float(drawn.min()), float(drawn.max())
     if high - low <= 1e-9 * size:
         middle, reach = (low + high) / 2, size or 1.0
         axes.set_ylim(middle - reach, middle + reach)

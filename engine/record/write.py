@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DenocError
+from ..errors import DenocError, InputError
 from . import plots
 from .columns import Column
 
@@ -24,6 +24,18 @@ def csv_text(t: np.ndarray, table: Mapping[str, np.ndarray]) -> str:
     rows = np.column_stack([t, *(table[name] for name in names)]).tolist()
     line = ",".join(["%.17g"] * (1 + len(names)))
     return "\n".join([",".join(["t", *names]), *(line % tuple(row) for row in rows), ""])
+
+
+def check(folder: Path) -> None:
+    """Refuses a folder for results that can't be made or written to: before a run, not after it."""
+    place = folder.absolute()
+    for one in (place, *place.parents):
+        if os.path.lexists(one):
+            if not os.path.isdir(one):
+                raise InputError(f"can't write results to {folder}: {one} is a file", allowed="a folder")
+            if not os.access(one, os.W_OK | os.X_OK):
+                raise InputError(f"can't write results to {folder}: {one} is write-protected", allowed="another --out")
+            return
 
 
 def write_result(
@@ -50,7 +62,8 @@ def write_result(
             plots.save(figure, draft / f"{stem}.{form}")
         files = sorted([path.name for path in draft.iterdir()] + [f"{name}.json"])
         text = json.dumps({**record, "files": files}, indent=1, ensure_ascii=False, allow_nan=False)
-        (draft / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        # names of files need not be text; JSON escapes what is none in the same way
+        (draft / f"{name}.json").write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
         _publish(draft, folder, name, files)
     except OSError as error:
         raise DenocError(f"can't write results to {folder}: {error.strerror}") from None

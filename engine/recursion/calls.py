@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, NumericalError
+from ..errors import InputError
 from ..machine.choice import rolled
 from ..robot.model import Body, Drive, Robot
 from .dense import inertia_matrix
 from .kinematics import link_frames
 from .mixed import Pattern, mixed
-from .samples import Samples
+from .samples import LARGE, Samples, computes, no_numbers, singular, too_large
 from .sweeps import dynamics
 
 Wrenches = Mapping[str, Any]
@@ -70,14 +70,21 @@ def _sought(s: Samples, x: np.ndarray, motion_given: Pattern, wrenches: Wrenches
     with np.errstate(all="ignore"):
         try:
             sought = problem.text(s.scalars("q"), s.scalars("qd"), given, [value for six in sixes for value in six])
-        except ZeroDivisionError:
-            raise _singular(robot) from None
-    return _finite(robot, s.array(sought))
+        except (ZeroDivisionError, OverflowError):
+            raise (too_large if all(motion_given) else singular)(robot) from None
+    found = s.array(sought)
+    if not np.isfinite(found).all():
+        sizes = [float(abs(array).max(initial=0.0)) for array in (*s.arrays.values(), x)]
+        raise (too_large if all(motion_given) or max(sizes) > LARGE else no_numbers)(robot)
+    return found
 
 
 def _quick(robot: Robot, motion: bool, q: Any, qd: Any, x: Any) -> np.ndarray | None:
     """One sample by compiled code, with as little around it as can be; None where that isn't the way."""
-    single = robot.derived.get(("single", motion))
+    try:
+        single = robot.derived.get(("single", motion))
+    except AttributeError:  # not a robot, which will be told
+        return None
     if single is None:
         if type(q) is not np.ndarray or q.ndim != 1 or robot.wrenches or _has_orientation(robot):
             return None
@@ -113,19 +120,6 @@ def _pattern(robot: Robot, qdd: np.ndarray, tau: np.ndarray) -> Pattern:
     return tuple(bool(x) for x in motion)
 
 
-def _singular(robot: Robot) -> NumericalError:
-    return NumericalError(
-        f"{robot.name}: a joint has nothing to accelerate (a pivot of the generalized inertia matrix is 0); "
-        "give the links beyond it a mass or the joint a rotor inertia"
-    )
-
-
-def _finite(robot: Robot, x: np.ndarray) -> np.ndarray:
-    if not np.isfinite(x).all():
-        raise _singular(robot)
-    return x
-
-
 # ---- parts of the equations of motion, all from the one recursion
 
 
@@ -135,6 +129,7 @@ def bare(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
     return tuple(replace(body, drives=tuple(Drive(rotor=drive.rotor) for drive in body.drives)) for body in bodies)
 
 
+@computes
 def inertia(robot: Robot, q: Any) -> np.ndarray:
     """The generalized inertia matrix, rotor inertias included."""
     s = Samples(robot, q=q).finite()
@@ -149,9 +144,10 @@ def inertia(robot: Robot, q: Any) -> np.ndarray:
 
 def bias(robot: Robot, q: Any, qd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """H of `tau = I qdd + h`: Coriolis, centrifugal, gravity, friction, springs, wrenches."""
-    return inverse(robot, q, qd, np.zeros_like(np.asarray(qd, dtype=float)), wrenches)
+    return inverse(robot, q, qd, np.zeros(np.shape(Samples(robot, qd=qd).arrays["qd"])), wrenches)
 
 
+@computes
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
     """Joint → wrench [n; f] of the parent on the link, at the link's origin, base-frame axes; fixed joints too."""
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
@@ -176,6 +172,7 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
     return out
 
 
+@computes
 def energy(robot: Robot, q: Any, qd: Any) -> dict[str, np.ndarray]:
     """Kinetic, potential (datum: the base's origin) and elastic energy."""
     s = Samples(robot, q=q, qd=qd).finite()

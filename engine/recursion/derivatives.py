@@ -16,10 +16,11 @@ from ..machine.dual import Dual, part_of, value_of
 from ..machine.scalars import Scalar
 from ..robot.model import Robot
 from .kinematics import coordinate_rates
-from .samples import Samples, constant_wrenches, on_bodies
+from .samples import Samples, computes, constant_wrenches, on_bodies
 from .sweeps import dynamics
 
 
+@computes
 def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
     """Accelerations qdd and dq, dqd, dtau, nv × nv each (N × nv × nv): rows accelerations, columns directions."""
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
@@ -49,6 +50,7 @@ def displaced(robot: Robot, q: Sequence[Scalar]) -> list[Scalar]:
     return moved
 
 
+@computes
 def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
     """A, B of δẋ = A δx + B δu about a state: x = [displacements; speeds], u = forces of the actuated joints.
 
@@ -57,8 +59,8 @@ def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str
     """
     from .calls import inverse
 
+    qd = Samples(robot, **({} if qd is None else {"qd": qd})).arrays.get("qd", np.zeros(robot.nv))
     n = robot.nv
-    qd = np.zeros(n) if qd is None else np.asarray(qd, dtype=float)
     holding = inverse(robot, q, qd, np.zeros(n))
     if np.ndim(holding) != 1:
         raise InputError("a linearisation is about one state", found=f"{len(holding)} samples")

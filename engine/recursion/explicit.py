@@ -16,7 +16,7 @@ from ..errors import InputError, did_you_mean
 from ..robot.model import Body, Robot
 from .calls import bias
 from .kinematics import body_frames, link_frames
-from .samples import Samples
+from .samples import Samples, computes, vector
 
 
 @dataclass
@@ -34,14 +34,15 @@ class MovingLink:
     P_rate: np.ndarray
 
 
+@computes
 def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
     """N_l, N_d, M, I, C, h, U, D, M_tilde, M_hat of one state, base-frame axes; `order` names the moving links.
 
     Rows and columns are in the file's order where parents come first there, else in that of `order`.  Rotor inertias
     are in I, U and D.
     """
-    qd = np.zeros(robot.nv) if qd is None else qd
-    s = Samples(robot, q=q, qd=qd).finite()
+    s = Samples(robot, q=q, **({} if qd is None else {"qd": qd})).finite()
+    s.arrays.setdefault("qd", np.zeros(robot.nv))
     if s.count is not None:
         raise InputError("the matrices are made for one state at a time", found=f"{s.count} samples")
     links, columns = _moving_links(robot, s)
@@ -83,8 +84,10 @@ def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
     }
 
 
+@computes
 def jacobian(robot: Robot, q: Any, link: str, at: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
     """6 × nv: speeds → [ω; v] of the link's point `at` (link axes, or a point's name), base-frame axes."""
+    s = Samples(robot, q=q, qd=np.zeros(getattr(robot, "nv", 0))).finite()
     names = [one.name for one in robot.links]
     if link not in names:
         raise InputError("no such link", found=f"`{link}`", allowed=", ".join(names), hint=did_you_mean(link, names))
@@ -95,14 +98,14 @@ def jacobian(robot: Robot, q: Any, link: str, at: Any = (0.0, 0.0, 0.0)) -> np.n
                 f"`{link}` has no such point", found=f"`{at}`", allowed=", ".join(points) or "none is named"
             )
         at = points[at]
-    s = Samples(robot, q=q, qd=np.zeros(robot.nv)).finite()
+    at = vector("at", at, 3)
     if s.count is not None:
         raise InputError("a Jacobian is made for one state at a time", found=f"{s.count} samples")
     links, columns = _moving_links(robot, s)
     J = np.zeros((6, robot.nv))
     body, _ = robot.tree.seats[link]
     T = link_frames(robot, s, at="link")[link]
-    point = T[:3, :3] @ np.asarray(at, dtype=float) + T[:3, 3]
+    point = T[:3, :3] @ at + T[:3, 3]
     if body is not None:
         i = next(k for k, one in enumerate(links) if robot.tree.seats[one.name][0] == body)
         for j in _path(links, i):

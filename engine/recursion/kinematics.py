@@ -10,14 +10,15 @@ import numpy as np
 from ..errors import InputError
 from ..machine.scalars import Scalar
 from ..robot.model import Robot
-from .samples import Samples
+from .samples import Samples, computes
 from .spatial import Factor, Matrix, Vector, add, dot, outof, quaternion_matrix, quaternion_rate, transpose
 from .sweeps import placement
 
 
+@computes
 def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
     """Link name → 4 × 4 in the base; `at="end"` for the papers' frames i + 1."""
-    if at not in ("link", "end"):
+    if not isinstance(at, str) or at not in ("link", "end"):
         raise InputError("unknown frame", found=f"at={at!r}", allowed="link, end")
     return link_frames(robot, Samples(robot, q=q).finite(), at)
 

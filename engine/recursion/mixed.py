@@ -42,8 +42,13 @@ class Mixed:
         self.motion_given, self.wrenched, self.loaded = motion_given, wrenched, loaded
         self.ledger = Ledger(len(bodies))
         self.widths = (nq, self.nv, self.nv, 6 * (len(wrenched) + len(loaded)))
+        # angles of which only cosine and sine matter: no spring measures them, no thread turns them into a slide
+        measured = {drive.coordinate for body in bodies for drive in body.drives if drive.stiffness}
         self.turning = tuple(
-            body.coordinates[k] for body in bodies for what, _, k in body.moves if what in ("turn", "screw")
+            body.coordinates[k]
+            for body in bodies
+            for what, _, k in body.moves
+            if what == "turn" and body.coordinates[k] not in measured
         )
         self._kernels: dict[bool, Kernel | Rolled] = {}  # straight and rolled
         self._single: Single | None = None
@@ -89,8 +94,8 @@ class Mixed:
         (sought,), finite, largest = compiled(*arrays)
         if largest > REACH:
             arrays[0] = self.reduced(q)
-            (sought,), finite, _ = compiled(*arrays)
-        return sought if finite else None  # the plain way finds out what is wrong
+            (sought,), finite, largest = compiled(*arrays)
+        return sought if finite and largest <= REACH else None  # the plain way finds out what is wrong
 
     def compiled(self, samples: int) -> Kernel | Rolled | None:
         """The compiled program if it pays."""

@@ -12,7 +12,6 @@ from typing import Any
 
 from ..machine.rolled import Elements, Loop, Step, Sweep
 from ..machine.scalars import Scalar
-from ..machine.trace import Node
 from ..robot.model import Body
 from . import sweeps
 from .spatial import Matrix, Vector
@@ -21,36 +20,6 @@ from .sweeps import Motion, Pivot
 Path = tuple[Any, ...]
 SIX = range(6)
 UPPER = [(r, s) for r in SIX for s in range(r, 6)]
-
-
-class StoredAngle:
-    """A coordinate whose cosine and sine are known from an earlier sweep."""
-
-    def __init__(self, step: Step, k: int):
-        self._step, self._k = step, k
-        self._value: Node | None = None
-
-    def cosine_sine(self) -> tuple[Node, Node]:
-        return self._step.take("own", ("cos", self._k)), self._step.take("own", ("sin", self._k))
-
-    def _node(self) -> Node:
-        return self._step.take("own", ("q", self._k))
-
-    def __mul__(self, other: Any) -> Any:
-        return self._node() * other
-
-    __rmul__ = __mul__
-
-    def __add__(self, other: Any) -> Any:
-        return self._node() + other
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Any:
-        return self._node() - other
-
-    def __rsub__(self, other: Any) -> Any:
-        return other - self._node()
 
 
 class Kind:
@@ -175,9 +144,9 @@ def _first(kind: Kind, gravity: Vector) -> Step:
 def _placed(step: Step, body: Body) -> tuple[Motion, list[Scalar]]:
     """The body's placement from what the first sweep has stored."""
     turning = {k for what, _, k in body.moves if what in ("turn", "screw")}
-    q: list[Scalar] = [
-        StoredAngle(step, k) if k in turning else step.take("own", ("q", k)) for k in range(len(body.coordinates))
-    ]
+    q: list[Scalar] = [step.take("own", ("q", k)) for k in range(len(body.coordinates))]
+    for k in turning:
+        step.graph.know(q[k], step.take("own", ("cos", k)), step.take("own", ("sin", k)))
     here = Motion()
     here.rotation, here.origin = sweeps.placement(body, q)
     return here, q

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..errors import InputError, did_you_mean
+from ..errors import InputError, NumericalError, did_you_mean
 from ..machine.scalars import Scalar
 from ..robot.model import Robot, Three, Tree
 from .sweeps import Load, Wrenches
@@ -15,10 +16,56 @@ from .sweeps import Load, Wrenches
 Applied = tuple[str, Sequence[Scalar], Three, str]  # link, [n; f], the point where f acts (link axes), link or base
 
 
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+LARGE = 1e60  # beyond this it is the numbers that overflow, whatever the robot is
+
+
+def computes(call: Callable[Concatenate[Robot, Given], Found]) -> Callable[Concatenate[Robot, Given], Found]:
+    """The call, which finds finite numbers or says why there are none."""
+
+    @wraps(call)
+    def guarded(robot: Robot, *given: Given.args, **named: Given.kwargs) -> Found:
+        with np.errstate(all="ignore"):
+            try:
+                found = call(robot, *given, **named)
+            except (ZeroDivisionError, OverflowError):
+                raise singular(robot) from None
+            for x in found.values() if isinstance(found, dict) else (found,):
+                if isinstance(x, np.ndarray) and not np.isfinite(x).all():
+                    raise no_numbers(robot)
+        return found
+
+    return guarded
+
+
+def singular(robot: Robot) -> NumericalError:
+    return NumericalError(
+        f"{robot.name}: a joint has nothing to accelerate (a pivot of the generalized inertia matrix is 0); "
+        "give the links beyond it a mass or the joint a rotor inertia"
+    )
+
+
+def too_large(robot: Robot) -> NumericalError:
+    return NumericalError(
+        f"{robot.name}: the numbers are too large: what is sought is beyond the floating-point numbers; "
+        "look for a unit that is wrong"
+    )
+
+
+def no_numbers(robot: Robot) -> NumericalError:
+    return NumericalError(
+        f"{robot.name}: what is sought is no finite number; either a joint has nothing to accelerate (give the links "
+        "beyond it a mass or the joint a rotor inertia), or the numbers given are too large"
+    )
+
+
 class Samples:
     """Checked arguments of one call: lists of scalars, and the shape of what goes back."""
 
     def __init__(self, robot: Robot, *, allow_nan: Sequence[str] = (), **arrays: Any):
+        if not isinstance(robot, Robot):
+            raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
         self.robot, self._allow_nan = robot, tuple(allow_nan)
         sizes = {"q": robot.nq}
         shaped = {name: _checked(name, x, sizes.get(name, robot.nv)) for name, x in arrays.items()}
@@ -71,9 +118,14 @@ class Samples:
 
 def _checked(name: str, x: Any, size: int) -> np.ndarray:
     try:
-        array = np.asarray(x, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"`{name}` is not an array of numbers", found=type(x).__name__) from None
+        array = np.asarray(x)
+        if array.dtype.kind not in "fiubO":  # text that looks like numbers is no number, nor is a complex one
+            raise TypeError
+        array = np.asarray(array, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"`{name}` is not an array of numbers", found=type(x).__name__, allowed="finite numbers in SI units"
+        ) from None
     if array.ndim not in (1, 2) or array.shape[-1] != size:
         raise InputError(
             f"`{name}` has the wrong shape",
@@ -83,11 +135,22 @@ def _checked(name: str, x: Any, size: int) -> np.ndarray:
     return array
 
 
+def vector(name: str, x: Any, size: int) -> np.ndarray:
+    """`size` finite numbers."""
+    array = _checked(name, x, size)
+    _finite(name, array, False)
+    if array.ndim != 1:
+        raise InputError(f"`{name}` has the wrong shape", found=str(array.shape), allowed=f"({size},)")
+    return array
+
+
 def _finite(name: str, array: np.ndarray, allow_nan: bool) -> None:
     bad = np.isinf(array) if allow_nan else ~np.isfinite(array)
     if bad.any():
         at = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise InputError(f"`{name}` holds a number that is not finite", found=f"{array[at]} at {list(at)}")
+        raise InputError(
+            f"`{name}` holds a number that is not finite", found=f"{array[at]} at {list(at)}", allowed="finite numbers"
+        )
 
 
 def _unit(robot: Robot, q: np.ndarray) -> np.ndarray:
@@ -95,7 +158,11 @@ def _unit(robot: Robot, q: np.ndarray) -> np.ndarray:
     for joint in robot.moving:
         if joint.type.orientation is not None:
             at = [joint.coordinates[k] for k in range(joint.type.orientation, joint.type.orientation + 4)]
-            norm = np.linalg.norm(q[..., at], axis=-1, keepdims=True)
+            with np.errstate(all="ignore"):
+                norm = np.linalg.norm(q[..., at], axis=-1, keepdims=True)
+            if not np.isfinite(norm).all():
+                _finite("q", q, False)
+                raise InputError(f"the Euler parameters of `{joint.name}` are huge", allowed="four numbers of norm 1")
             if (norm < 1e-6).any():
                 raise InputError(f"the Euler parameters of `{joint.name}` are all 0", allowed="four numbers of norm 1")
             if (abs(norm - 1.0) > 1e-15).any():
@@ -134,6 +201,8 @@ def constant_wrenches(robot: Robot) -> list[Applied]:
 
 def _all(robot: Robot, wrenches: Mapping[str, Any] | None, count: int | None) -> Iterator[Applied]:
     yield from constant_wrenches(robot)
+    if wrenches is not None and not isinstance(wrenches, Mapping):
+        raise InputError("`wrenches` is not a mapping", found=type(wrenches).__name__, allowed="{link: [n, f]}")
     links = [link.name for link in robot.links]
     for name, given in (wrenches or {}).items():
         if name not in links:

@@ -93,7 +93,8 @@ def _dip(function: Event, stepper: Stepper, points: list[tuple[float, float]]) -
         if not bend > 0:
             return None
         t = (ta + tb - slope / bend) / 2  # the parabola's lowest point
-        if not ta < t < tc or t == tb or not ga + (slope + bend * (t - tb)) * (t - ta) < lowest / 2:
+        promising = max(lowest / 2, 0.2 * (max(ga, gb, gc) - lowest))
+        if not ta < t < tc or t == tb or not ga + (slope + bend * (t - tb)) * (t - ta) < promising:
             return None
         g = function(t, stepper.between(t))
         if not g > 0:

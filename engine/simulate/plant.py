@@ -37,6 +37,7 @@ from .reference import Held, Reference, Turning
 from .tableau import DORMAND_PRINCE
 
 Motion = Reference | Turning | Held
+MOST_COMPILED = 150  # bodies
 
 
 @dataclass(frozen=True)
@@ -389,14 +390,22 @@ class Plant:
         try:
             return self.equations(signals, y.tolist(), held, self.bodies)
         except (ZeroDivisionError, OverflowError):
-            n, lost = self.robot.nv, math.nan
-            q, qd, _ = self._state(iter(signals), y.tolist())
-            return Evaluation(q, qd, [lost] * n, [lost] * n, dict.fromkeys(held, lost), lost, lost)
+            return self._lost(signals, y.tolist(), held)
+
+    def _lost(self, signals: Sequence[Scalar], y: Sequence[Scalar], held: Sequence[int]) -> Evaluation:
+        """A state in which nothing can be computed but where things are."""
+        n, lost = self.robot.nv, math.nan
+        q, qd, _ = self._state(iter(signals), y)
+        return Evaluation(q, qd, [lost] * n, [lost] * n, dict.fromkeys(held, lost), lost, lost)
+
+    def _wants(self, samples: int) -> str:
+        """How to evaluate; straight-line code of a very long chain would take too long to compile."""
+        return "plain" if len(self.bodies) > MOST_COMPILED else self._ledger.wants(samples)
 
     def _single(self, held: tuple[int, ...], signals: int) -> Single | None:
         """The equations of these modes, compiled, if that pays."""
         single = self._compiled.get(held)
-        wanted = self._ledger.wants(1) if single is None else ""
+        wanted = self._wants(1) if single is None else ""
         if single is not None or wanted == "plain" or (wanted == "cached" and held in self._missed):
             return single
         identity = (repr(self._identity()), repr(held), repr(signals))
@@ -413,13 +422,12 @@ class Plant:
 
     def many(self, signals: np.ndarray, states: np.ndarray, held: tuple[int, ...]) -> dict[str, np.ndarray]:
         """Q, qd, qdd, tau of many instants with the same modes, one row each."""
+        columns = [np.ascontiguousarray(x) for x in signals.T], [np.ascontiguousarray(x) for x in states.T]
         with np.errstate(all="ignore"):
-            now = self.equations(
-                [np.ascontiguousarray(x) for x in signals.T],
-                [np.ascontiguousarray(x) for x in states.T],
-                held,
-                self.bodies,
-            )
+            try:
+                now = self.equations(*columns, held, self.bodies)
+            except (ZeroDivisionError, OverflowError):
+                now = self._lost(*columns, held)
         found = {}
         for name in ("q", "qd", "qdd", "tau"):
             values = getattr(now, name)
@@ -433,7 +441,7 @@ class Plant:
         held = tuple(sorted(self.modes.held))
         if held in self._marches:
             return self._marches[held]
-        wanted = self._ledger.wants(0)
+        wanted = self._wants(0)
         if wanted == "plain" or (wanted == "cached" and held in self._march_missed):
             return None
         signals = len(self.signals(0.0, self.modes))

@@ -663,7 +663,6 @@ def test_compiled_code_is_the_plain_text(form, seed):
     compiled_is_plain(drawn(seed, types=(*FORMS[form], "fixed"), links=(1, 5), wrenches=in_the_file), form)
 
 
-@pytest.mark.xfail(raises=TypeError, reason="a loop over the bodies can't multiply an angle by a pitch")
 def test_helical_joints_are_compiled_in_a_loop_over_the_bodies():
     compiled_is_plain(drawn(1, types=("helical",), links=(3, 3), wrenches=False), "rolled")
 
@@ -700,7 +699,6 @@ def test_compiled_code_takes_angles_of_any_size(seed):
     assert max(off(a, b) for a, b in zip(compiled, plain, strict=True)) <= EXACT
 
 
-@pytest.mark.xfail(reason="huge angles are taken back to one turn, with the springs and screws that count the turns")
 @pytest.mark.parametrize("joint", ["type: helical, pitch: 0.01", "type: revolute, spring: {stiffness: 2}"])
 def test_springs_and_screws_count_the_turns_of_compiled_code(joint):
     """A turn more is a pitch more, and a spring wound up further."""

@@ -212,6 +212,75 @@ def test_a_driven_block_sticks_while_its_drive_is_weaker():
     assert (result.table["x.tau"] == 2.5).all()
 
 
+# ---- where a mode is just left, or just not
+
+
+@pytest.mark.parametrize("excess", [0, 1e-13, 1e-11, 1e-9, 1e-6, 1e-3, 1e-2])
+@pytest.mark.parametrize("frequency", [0.25, 1.0])
+def test_a_force_that_just_about_reaches_break_away(excess, frequency):
+    """However short the time above break-away: seen, and never taken for more than it is."""
+    F, m, w = 3.0, 2.0, 2 * math.pi * frequency
+    forces = {"x": {"law": "harmonic", "amplitude": F * (1 + excess), "frequency": frequency}}
+    result = simulated(slider(friction=f"{{coulomb: {F}}}"), 4 / frequency, forces=forces)
+    # loose for 2 √(2 excess)/w round each peak, and as long again until it sticks: it gets about F/m excess times t²
+    reach = 10 * F / m * excess * (8 * excess + 1e-10) / w**2
+    assert abs(result.table["x.q"]).max() <= max(reach, 1e-15)
+    if excess >= 1e-9:
+        assert [event["event"] for event in result.record["events"]] == ["breaks loose", "stops slipping"] * 8
+        assert abs(result.table["x.q"]).max() > 0
+        assert result.record["events"][0]["t"] == pytest.approx(math.asin(1 / (1 + excess)) / w, rel=1e-4)
+
+
+def test_a_force_that_begins_at_break_away(tmp_path):
+    """Sticking at the very bound, with the force growing: loose at once."""
+    (tmp_path / "force.csv").write_text("t,f\n0,3\n1,5\n")
+    (tmp_path / "push.yaml").write_text(
+        "robot: block\ntask: simulate\ntime: {end: 1, step: 0.1}\nforces: {x: {law: table, file: force.csv, column: f}}\n"
+    )
+    result = denoc.run(tmp_path / "push.yaml", slider(friction="{coulomb: 3}"))
+    np.testing.assert_allclose(result.table["x.q"], result.t**3 / 6, atol=1e-9)
+
+
+SHAKEN = """
+name: shaken
+convention: frames
+links:
+  - name: table
+    joint: {type: prismatic, name: table, axis: [1, 0, 0]}
+    mass: 5
+    com: [0, 0, 0]
+  - name: block
+    joint: {type: prismatic, name: x, axis: [1, 0, 0], friction: {coulomb: 3}}
+    mass: 2
+    com: [0, 0, 0]
+"""
+
+
+@pytest.mark.parametrize("acceleration, loose", [(1.4, False), (1.49, False), (1.51, True), (2.0, True)])
+@pytest.mark.parametrize("frequency", [0.5, 4])
+def test_a_block_on_a_table_that_is_shaken(acceleration, loose, frequency):
+    """Nothing in the state moves while the block sticks, and yet the run has to look often enough: F/m is 1.5 m/s²."""
+    w = 2 * math.pi * frequency
+    motion = {"table": {"law": "harmonic", "amplitude": acceleration / w**2, "frequency": frequency}}
+    result = denoc.run({"task": "simulate", "time": {"end": 10, "step": 1}, "motion": motion}, denoc.loads(SHAKEN))
+    assert result.ended == "done"
+    assert bool(result.record["events"]) == loose
+    swing = 7 * (acceleration / w) ** 2 / 2
+    assert result.audit["energy"] < 1e-5 * swing
+    if loose:
+        assert len(result.record["events"]) >= 2 * 2 * 10 * frequency - 2
+        assert result.record["events"][0]["t"] == pytest.approx(math.asin(1.5 / acceleration) / w, abs=1e-6)
+
+
+@pytest.mark.parametrize("excess", [0, 1e-9, 1e-6, 1e-4, 1e-2, 0.1])
+def test_just_about_lifted_off(excess):
+    """A stop holds whatever is pushed into it: nothing falls through, however shortly it was lifted."""
+    forces = {"x": {"law": "harmonic", "amplitude": 2 * G * (1 + excess), "frequency": 0.5}}
+    result = simulated(falling(5), 8, forces=forces)
+    assert result.table["x.q"].min() > -1e-11
+    assert len(result.record["events"]) == (8 if excess else 0)
+
+
 # ---- stops
 
 
