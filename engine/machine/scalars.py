@@ -26,7 +26,7 @@ def cosine_sine(x: Scalar) -> tuple[Scalar, Scalar]:
 def sign(x: Scalar) -> Scalar:
     """−1, 0 or 1; zero at zero, as the papers' Coulomb friction has it."""
     if isinstance(x, float | int):
-        return float((x > 0) - (x < 0))
+        return float(x > 0) - float(x < 0)
     if isinstance(x, np.ndarray):
         return np.sign(x)
     return x.sign()

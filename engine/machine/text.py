@@ -19,7 +19,7 @@ PYTHON = {
     trace.COSINE: "cos({a})",
     trace.SINE: "sin({a})",
     trace.SQUARE_ROOT: "sqrt({a})",
-    trace.SIGN: "float(({a} > 0.0) - ({a} < 0.0))",
+    trace.SIGN: "(float({a} > 0.0) - float({a} < 0.0))",
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DenocError, InputError
+from ..errors import InputError
 from . import plots
 from .columns import Column
 
@@ -54,7 +54,7 @@ def write_result(
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
-        raise DenocError(f"can't write results to {folder}: {error.strerror}") from None
+        raise InputError(f"can't write results to {folder}: {error.strerror}", allowed="another --out") from None
     try:
         (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
         robot = str(record.get("robot", {}).get("name", ""))
@@ -66,7 +66,7 @@ def write_result(
         (draft / f"{name}.json").write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
         _publish(draft, folder, name, files)
     except OSError as error:
-        raise DenocError(f"can't write results to {folder}: {error.strerror}") from None
+        raise InputError(f"can't write results to {folder}: {error.strerror}", allowed="another --out") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return [folder / file for file in files]

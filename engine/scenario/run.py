@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._version import VERSION
-from ..errors import InputError
+from ..errors import InputError, NumericalError
 from ..files.fields import told
 from ..files.library import find
 from ..files.source import Document, from_mapping, read
@@ -171,11 +171,45 @@ def _sizes(robot: Robot) -> tuple[int, int, int, int]:
 
 def _algebraic(plan: Plan, tell: Progress) -> _Run:
     """All motion is prescribed: inverse dynamics on the grid, nothing to integrate."""
-    q, qd, qdd = _prescribed(plan, plan.grid)
-    tau = inverse(plan.robot, q, qd, qdd, timed_wrenches(plan, plan.grid, q))
-    balance = _work(plan) if plan.record.energy else np.zeros(len(plan.grid))
-    tell(float(plan.grid[-1]))
-    return _Run(plan.grid, q, qd, qdd, tau, balance, evaluations=len(plan.grid))
+    with np.errstate(all="ignore"):  # numbers that are too large are looked for
+        q, qd, qdd = _prescribed(plan, plan.grid)
+    tau = np.full(qd.shape, np.nan)
+    done, reason = _sound(q, qd, qdd), "the motion is beyond the floating-point numbers"
+    try:
+        tau[:done] = _forces(plan, q, qd, qdd, done)
+    except NumericalError as error:  # the first row that fails is looked for
+        sound, failing, reason = 0, done, str(error)
+        while failing - sound > 1:
+            middle = (sound + failing) // 2
+            try:
+                tau[:middle] = _forces(plan, q, qd, qdd, middle)
+                sound = middle
+            except NumericalError:
+                failing = middle
+        done = sound
+    count = len(plan.grid)
+    kept = slice(0, max(done, 1))
+    try:
+        balance = _work(plan, plan.grid[kept]) if plan.record.energy else np.zeros(max(done, 1))
+    except (NumericalError, InputError):
+        balance = np.full(max(done, 1), np.nan)
+    run = _Run(plan.grid[kept], q[kept], qd[kept], qdd[kept], tau[kept], balance, evaluations=max(done, 1))
+    if done < count:
+        run.ended, run.reason = "failed", f"at t = {plan.grid[done]:.9g} s: {reason}"
+    tell(float(run.t[-1]))
+    return run
+
+
+def _sound(*arrays: np.ndarray) -> int:
+    """How many rows come before the first that holds no finite number."""
+    rows = np.isfinite(np.hstack(arrays)).all(axis=1)
+    return len(rows) if rows.all() else int(np.argmin(rows))
+
+
+def _forces(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, count: int) -> np.ndarray:
+    """Inverse dynamics of the first rows."""
+    wrenches = timed_wrenches(plan, plan.grid[:count], q[:count])
+    return inverse(plan.robot, q[:count], qd[:count], qdd[:count], wrenches)
 
 
 def _prescribed(plan: Plan, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -214,9 +248,8 @@ _NODES = (0.5 - 15**0.5 / 10, 0.5, 0.5 + 15**0.5 / 10)
 _WEIGHTS = (5 / 18, 8 / 18, 5 / 18)
 
 
-def _work(plan: Plan) -> np.ndarray:
+def _work(plan: Plan, grid: np.ndarray) -> np.ndarray:
     """What actuators and wrenches have brought in less what friction took, since the first row."""
-    grid = plan.grid
     steps = np.diff(grid)
     total = np.zeros(len(steps))
     for node, weight in zip(_NODES, _WEIGHTS):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DenocError, InputError, Place
+from ..errors import InputError, Place, did_you_mean
 from ..record import plots
 from ..record.columns import Column
+from ..record.write import check
 
 
 @dataclass
@@ -30,46 +33,89 @@ class Stored:
         """Plots (default: those that the scenario asked for) in the folder; their paths."""
         for name in which:
             if name not in plots.PLOTS:
-                raise InputError("unknown plot", found=name, allowed=", ".join(plots.PLOTS))
-        wanted = which or [name for name in self.record.get("plots", []) if name in plots.PLOTS]
-        robot = str(self.record.get("robot", {}).get("name", ""))
-        made = plots.figures(self.name, self.t, self.table, self.columns, wanted, robot)
+                known = tuple(plots.PLOTS)
+                hint = did_you_mean(name, known)
+                raise InputError("unknown plot", found=f"`{name}`", allowed=", ".join(known), hint=hint)
+        wanted = which or [name for name in self.record["plots"] if name in plots.PLOTS]
+        check(folder)
+        made = plots.figures(self.name, self.t, self.table, self.columns, wanted, self.record["robot"]["name"])
+        files = [folder / f"{stem}.{form}" for stem in made]
+        drafts = [folder / f".draft-{file.name}" for file in files]
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            files = [folder / f"{stem}.{form}" for stem in made]
-            for file, figure in zip(files, made.values()):
-                plots.save(figure, file)
+            for draft, figure in zip(drafts, made.values()):
+                plots.save(figure, draft)
+            for draft, file in zip(drafts, files):
+                draft.replace(file)
         except OSError as error:
-            raise DenocError(f"can't write plots to {folder}: {error.strerror}") from None
+            raise InputError(f"can't write plots to {folder}: {error.strerror}") from None
+        finally:
+            for draft in drafts:
+                with contextlib.suppress(OSError):
+                    draft.unlink()
         return files
 
 
 def stored(path: Path) -> Stored:
     """The result of a folder, of its CSV file or of its JSON record."""
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):
         found = sorted(p for p in path.glob("*.json") if p.with_suffix(".csv").is_file())
         if len(found) != 1:
             raise InputError(
-                "not the folder of one result", found=f"{len(found)} results in {path}", allowed="outputs/<scenario>"
+                "not the folder of one result",
+                place=Place(str(path)),
+                found=f"{len(found)} results",
+                allowed="outputs/<scenario>, or the CSV or JSON file of a result",
             )
         path = found[0]
     csv, record_file = path.with_suffix(".csv"), path.with_suffix(".json")
     for file in (csv, record_file):
-        if not file.is_file():
-            raise InputError(f"no such result: {file} is missing", allowed="a folder with <scenario>.csv and .json")
-    try:
-        record = json.loads(record_file.read_text(encoding="utf-8"))
-        columns = [Column(**column) for column in record["columns"]]
-    except (ValueError, KeyError, TypeError):
-        raise InputError("not a record of denoc", place=Place(str(record_file))) from None
-    try:
-        header = csv.read_text(encoding="utf-8").split("\n", 1)[0].split(",")
-        values = np.loadtxt(csv, delimiter=",", skiprows=1, ndmin=2)
-    except ValueError as error:
-        raise InputError(f"not a table of numbers: {error}", place=Place(str(csv))) from None
-    if values.shape[1:] != (len(header),) or header[0] != "t":
-        raise InputError("not a table of denoc: the header doesn't fit the rows", place=Place(str(csv), 1, 1))
-    table = {name: values[:, k] for k, name in enumerate(header)}
+        if not os.path.isfile(file):
+            raise InputError(
+                f"no such result: `{file}` is missing",
+                allowed="a folder with <scenario>.csv and <scenario>.json, or one of the two",
+            )
+    record, columns = _record(record_file)
+    table = _table(csv)
     columns = [column for column in columns if column.name in table]
     return Stored(path.parent, path.stem, table.pop("t"), table, columns, record)
+
+
+def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
+    """A record with what plots need of it, and its columns."""
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+        columns = [Column(**column) for column in record["columns"]]
+        words = [word for column in columns for word in column.as_dict().values()]
+        words += [*record["plots"], record["robot"]["name"]]
+        if not all(isinstance(word, str) for word in words):
+            raise TypeError
+    except OSError as error:
+        raise InputError(f"the file can't be read: {error.strerror}", place=Place(str(file))) from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise InputError(
+            "not a record of denoc", place=Place(str(file)), hint="`denoc run` of the scenario makes it again"
+        ) from None
+    return record, columns
+
+
+def _table(file: Path) -> dict[str, np.ndarray]:
+    """Column name → its values, `t` among them."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        header = lines[0].split(",") if lines else []
+        rows = [[float(cell) for cell in line.split(",")] for line in lines[1:]]
+    except OSError as error:
+        raise InputError(f"the file can't be read: {error.strerror}", place=Place(str(file))) from None
+    except ValueError as error:
+        raise InputError(f"not a table of numbers: {error}", place=Place(str(file))) from None
+    wrong = next((k for k, row in enumerate(rows, start=2) if len(row) != len(header)), 0)
+    if wrong or not rows or header[:1] != ["t"] or len({*header}) < len(header):
+        raise InputError(
+            "not a table of denoc",
+            place=Place(str(file), wrong or 1, 1),
+            found=f"{len(rows[wrong - 2])} numbers" if wrong else ", ".join(header)[:80] or "nothing",
+            allowed=f"{len(header)} numbers in each line" if wrong else "a header that starts with t, then rows",
+        )
+    return dict(zip(header, np.array(rows).T))

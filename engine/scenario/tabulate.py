@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from ..errors import NumericalError
 from ..record.columns import Column
 from ..recursion.calls import energy, reactions
 from ..recursion.kinematics import frames
@@ -67,7 +69,8 @@ def reaction_columns(
     known = np.isfinite(qdd).all(axis=1)
     if not known.all():
         qdd = np.where(known[:, None], qdd, 0.0)
-    for joint, six in reactions(plan.robot, q, qd, qdd, wrenches).items():
+    none = {link.joint.name: (len(q), 6) for link in plan.robot.links}
+    for joint, six in _or_nan(lambda: reactions(plan.robot, q, qd, qdd, wrenches), none).items():
         six[~known] = np.nan
         for k in (3, 4, 5, 0, 1, 2):
             name = f"{joint}.reaction.{WRENCH[k]}"
@@ -77,7 +80,7 @@ def reaction_columns(
 
 def point_columns(table: Table, plan: Plan, q: np.ndarray) -> None:
     """Positions of the recorded points in the base."""
-    placed = frames(plan.robot, q)
+    placed = _or_nan(lambda: frames(plan.robot, q), {link.name: (len(q), 4, 4) for link in plan.robot.links})
     for link, point in plan.points:
         at = np.array([*plan.robot.link(link).points[point], 1.0])
         place = placed[link] @ at
@@ -86,13 +89,24 @@ def point_columns(table: Table, plan: Plan, q: np.ndarray) -> None:
             table.add(Column(name, "m", "point", f"{link}.{point}", name), place[:, k])
 
 
-def energy_columns(table: Table, robot: Robot, q: np.ndarray, qd: np.ndarray, balance: np.ndarray) -> float:
-    """Energies and what the balance leaves unexplained; its largest size."""
-    parts = {key: np.asarray(x, dtype=float) for key, x in energy(robot, q, qd).items()}
-    total = parts["kinetic"] + parts["potential"] + parts["elastic"]
-    parts["total"] = total
-    parts["residual"] = total - total[0] - balance
+def energy_columns(table: Table, robot: Robot, q: np.ndarray, qd: np.ndarray, balance: np.ndarray) -> float | None:
+    """Energies and what the balance leaves unexplained; its largest size, None where there are no numbers."""
+    none = dict.fromkeys(("kinetic", "potential", "elastic"), (len(q),))
+    parts = {key: np.asarray(x, dtype=float) for key, x in _or_nan(lambda: energy(robot, q, qd), none).items()}
+    with np.errstate(all="ignore"):
+        total = parts["kinetic"] + parts["potential"] + parts["elastic"]
+        parts["total"] = total
+        parts["residual"] = total - total[0] - balance
     for key, values in parts.items():
         owner = "residual" if key == "residual" else "energy"
         table.add(Column(f"energy.{key}", "J", "energy", owner, key), values)
-    return float(abs(parts["residual"]).max())
+    largest = float(abs(parts["residual"]).max(initial=0.0))
+    return largest if math.isfinite(largest) else None
+
+
+def _or_nan(found: Callable[[], dict[str, np.ndarray]], shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """What is found, or NaN in its place: of a run that failed, the rows up to there are kept whatever they hold."""
+    try:
+        return found()
+    except NumericalError:
+        return {name: np.full(shape, np.nan) for name, shape in shapes.items()}

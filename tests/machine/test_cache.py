@@ -1,0 +1,128 @@
+"""The object cache: whatever has happened to a file, results are right and nobody hears of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.machine import cache, choice
+from denoc.machine.choice import using
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "objects"))
+    return tmp_path / "objects"
+
+
+def torques():
+    robot = denoc.load("planar3r")
+    q = np.linspace(0, 1, 24).reshape(8, 3)
+    with using("compiled"):
+        return denoc.inverse(robot, q, q, q)
+
+
+def test_an_object_is_kept_and_found_again(own_folder, monkeypatch):
+    first = torques()
+    (kept,) = own_folder.glob("*.o")
+    from denoc.machine import native
+
+    monkeypatch.setattr(native, "compile_ir", lambda *a: pytest.fail("compiled again"))
+    assert (torques() == first).all()
+    assert list(own_folder.glob("*.o")) == [kept]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[:-1],
+        lambda data: data[: len(data) // 2],
+        lambda data: b"",
+        lambda data: data[:200] + bytes([data[200] ^ 1]) + data[201:],
+        lambda data: b"\x00" * len(data),
+        lambda data: data.replace(b"denoc object 1", b"denoc object 0"),
+    ],
+)
+def test_a_damaged_object_is_made_again(own_folder, damage):
+    first = torques()
+    (kept,) = own_folder.glob("*.o")
+    whole = kept.read_bytes()
+    kept.write_bytes(damage(whole))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert (torques() == first).all()
+    assert kept.read_bytes() == whole
+
+
+def test_another_processor_has_objects_of_its_own(own_folder, monkeypatch):
+    first = torques()
+    from denoc.machine import native
+
+    cpu, features = native.processor()
+    for path in own_folder.glob("*.o"):  # a foreign object under the old name must not be taken
+        foreign = path
+    monkeypatch.setattr(native, "processor", lambda: (cpu, features + ",+sse2"))
+    assert (torques() == first).all()
+    assert len(list(own_folder.glob("*.o"))) == 2
+    assert foreign in own_folder.glob("*.o")
+
+
+def test_other_sources_have_other_keys(monkeypatch):
+    before = cache.key("a")
+    monkeypatch.setattr(cache, "sources", lambda: "others")
+    assert cache.key("a") != before
+    assert cache.key("a", "b") != cache.key("ab")
+
+
+def test_a_folder_that_cannot_be_written_is_no_harm(tmp_path, monkeypatch):
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    monkeypatch.setenv("DENOC_CACHE", str(blocked / "inside"))
+    expected = torques()
+    assert np.isfinite(expected).all()
+
+
+def test_two_processes_write_at_once(own_folder):
+    program = (
+        "import numpy as np, denoc\nfrom denoc.machine.choice import using\n"
+        "with using('compiled'): print(denoc.inverse(denoc.load('planar3r'), *[np.ones((3, 3))] * 3)[0].tolist())"
+    )
+    runs = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    answers = {run.communicate(timeout=120)[0] for run in runs}
+    assert len(answers) == 1
+    assert all(run.returncode == 0 for run in runs)
+    assert len(list(own_folder.glob("*.o"))) == 1
+    assert not list(own_folder.glob(".draft-*"))
+
+
+def test_clearing_removes_all(own_folder):
+    torques()
+    assert cache.contents()[1] == 1
+    assert cache.clear() == 1
+    assert cache.contents()[1] == 0
+
+
+def test_without_llvm_the_plain_text_serves_with_one_warning(monkeypatch):
+    from denoc.machine import native
+
+    def broken(*_):
+        raise RuntimeError("LLVM ERROR: no such target")
+
+    monkeypatch.setattr(native, "compile_ir", broken)
+    monkeypatch.setattr(choice, "_broken", [])
+    robot = denoc.load("planar3r")
+    q = np.ones((4, 3))
+    with using("plain"):
+        expected = denoc.inverse(robot, q, q, q)
+    with using("compiled"), warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        assert (denoc.inverse(robot, q, q, q) == expected).all()
+        assert (denoc.forward(robot, q, q, q) == denoc.forward(robot, q, q, q)).all()
+    assert [str(w.message) for w in heard] == [
+        "no compiled code on this machine (RuntimeError: LLVM ERROR: no such target); the plain text is used instead"
+    ]

@@ -1,0 +1,154 @@
+"""The machine knows no mechanics: any program on scalars can be recorded, counted, compiled and exported."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from denoc.machine import llvm, native
+from denoc.machine.c import c_function
+from denoc.machine.dual import Dual, part_of, value_of
+from denoc.machine.kernel import Kernel, Single
+from denoc.machine.scalars import cosine_sine, sign, square_root
+from denoc.machine.text import python_function
+from denoc.machine.trace import Count, Recording, count
+
+
+def pendulum_and_more(x, p):
+    """A program with every operation there is, none of it mechanics."""
+    c, s = cosine_sine(x[0])
+    root = square_root(x[1] * x[1] + 2.0)
+    first = (c * p[0] - s / root) * 0.5 + 0.0 * x[2]
+    second = sign(x[2]) * root - (-(c * p[0])) / (1.0 + x[1] * x[1])
+    return [first, second, 3.0, x[2] - x[2]]
+
+
+def recorded():
+    recording = Recording("any")
+    x, p = recording.input("x", 3), recording.input("p", 1)
+    return recording.program(out=pendulum_and_more(x, p))
+
+
+def samples(n=37):
+    rng = np.random.default_rng(5)
+    return rng.normal(size=(n, 3)) * [5, 1, 1], rng.normal(size=(n, 1))
+
+
+def plain(x, p):
+    return np.array([pendulum_and_more(list(a), list(b)) for a, b in zip(x, p)], dtype=float)
+
+
+def test_constants_fold_and_equal_operations_are_one():
+    recording = Recording("fold")
+    (x,) = recording.input("x", 1)
+    graph = recording.graph
+    assert (x * 0.0).value == 0.0
+    assert x * 1.0 is x
+    assert x + 0.0 is x
+    assert x * -1.0 is -x
+    opposite = -x
+    assert -opposite is x
+    assert (x - x).value == 0.0
+    assert x * 2.0 is 2.0 * x
+    assert (x + 3.0) * (x + 3.0) is (3.0 + x) * (3.0 + x)
+    assert (x * 2.0) * 3.0 is x * 6.0
+    assert graph.node(2.0) + graph.node(3.0) is graph.node(5.0)
+    assert count([x * x + x]) == Count(multiplications=1, additions=1)
+    assert count([-x]) == Count()
+
+
+def test_a_decision_on_a_computed_value_is_refused():
+    (x,) = Recording("decide").input("x", 1)
+    with pytest.raises(TypeError, match="can't decide"):
+        bool(x * x)
+
+
+def test_dead_operations_are_not_counted():
+    recording = Recording("dead")
+    x, y = recording.input("x", 2)
+    _ = x / y
+    assert count([x + y]) == Count(additions=1)
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+@pytest.mark.parametrize("rows", [1, 7, 8, 64])
+def test_lanes_agree_with_plain_text(lanes, rows):
+    x, p = samples(rows)
+    code = native.compile_ir(llvm.kernel(recorded(), lanes, "kernel"))
+    kernel = Kernel(native.Loaded(code), "kernel", [3, 1], [4], lanes)
+    (out,), finite, largest = kernel(x, p)
+    assert finite
+    assert largest == abs(x[:, 0]).max()
+    np.testing.assert_allclose(out, plain(x, p), rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 8, 9, 17])
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+def test_any_width_of_rows_is_turned_right(width, lanes):
+    recording = Recording("copy")
+    x = recording.input("x", width)
+    program = recording.program(out=[a * float(k + 1) for k, a in enumerate(x)])
+    kernel = Kernel(
+        native.Loaded(native.compile_ir(llvm.kernel(program, lanes, "kernel"))), "kernel", [width], [width], lanes
+    )
+    rows = np.arange(3.0 * lanes * width).reshape(-1, width)
+    (out,), _, _ = kernel(rows)
+    assert (out == rows * np.arange(1, width + 1)).all()
+
+
+def test_one_sample_at_a_time():
+    single = Single(native.Loaded(native.compile_ir(llvm.single(recorded(), "single"))), "single", [3, 1], [4])
+    x, p = samples()
+    np.testing.assert_allclose([single(a, b) for a, b in zip(x, p)], plain(x, p), rtol=1e-14, atol=1e-15)
+    assert single(np.array([np.nan, 0, 0]), np.zeros(1)) is None
+    assert single(np.array([0, 0, np.inf]), np.zeros(1)) is None
+    assert single(np.array([1e7, 0, 0]), np.zeros(1)) is None
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("place", [0, 2, 20])
+def test_what_is_not_finite_is_noticed_in_every_lane(bad, place):
+    x, p = samples(21)
+    x[place, 2] = bad
+    kernel = Kernel(native.Loaded(native.compile_ir(llvm.kernel(recorded(), 8, "kernel"))), "kernel", [3, 1], [4], 8)
+    assert not kernel(x, p)[1]
+
+
+def test_sines_are_good_to_the_last_places():
+    recording = Recording("sine")
+    (x,) = recording.input("x", 1)
+    program = recording.program(out=list(cosine_sine(x)))
+    kernel = Kernel(native.Loaded(native.compile_ir(llvm.kernel(program, 4, "kernel"))), "kernel", [1], [2], 4)
+    rng = np.random.default_rng(3)
+    angles = np.concatenate([rng.uniform(-1e6, 1e6, 20000), rng.normal(size=20000), np.arange(-60, 61) * np.pi / 4])
+    (out,), _, _ = kernel(angles[:, None])
+    exact = np.column_stack([np.cos(angles), np.sin(angles)])
+    assert abs(out - exact).max() < 2.5e-16
+
+
+def test_exported_python_is_the_program():
+    text = python_function(recorded(), "exported", "about")
+    assert "import" not in text
+    space: dict = {}
+    exec("from math import cos, sin, sqrt\n" + text, space)
+    x, p = samples(5)
+    np.testing.assert_allclose([space["exported"](list(a), list(b)) for a, b in zip(x, p)], plain(x, p), rtol=1e-15)
+
+
+def test_exported_c_has_a_prototype_of_its_groups():
+    text = c_function(recorded(), "exported")
+    assert text.startswith("void exported(const double x[3], const double p[1], double out[4])")
+
+
+def test_duals_carry_derivatives():
+    rng = np.random.default_rng(2)
+    x, p = rng.normal(size=3), rng.normal(size=1)
+    found = pendulum_and_more([Dual(a, {k: 1.0}) for k, a in enumerate(x)], list(p))
+    h = 1e-6
+    for k in range(3):
+        ahead, behind = x.copy(), x.copy()
+        ahead[k] += h
+        behind[k] -= h
+        slope = (np.array(pendulum_and_more(ahead, p)) - np.array(pendulum_and_more(behind, p))) / (2 * h)
+        np.testing.assert_allclose([part_of(f, k) for f in found], slope.astype(float), atol=1e-8)
+    np.testing.assert_allclose([value_of(f) for f in found], np.array(pendulum_and_more(x, p), dtype=float))
