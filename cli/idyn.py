@@ -29,7 +29,8 @@ def idyn(
     robot: options.Robot,
     scenario: options.ScenarioFile = None,
     to: Annotated[
-        str | None, typer.Option("--to", metavar="VALUE", help="Where every actuated joint goes, e.g. '90 deg'.")
+        str | None,
+        typer.Option("--to", metavar="VALUE", help="Where actuated joints go, e.g. '90 deg': those that turn."),
     ] = None,
     law: Annotated[Law | None, typer.Option("--law", help="How it gets there (default: cycloid).")] = None,
     time: options.Duration = None,
@@ -37,6 +38,7 @@ def idyn(
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
+    backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -54,6 +56,7 @@ def idyn(
 
     def made(model: Robot) -> dict[str, Any]:
         chosen = law.value if law else "cycloid"
+        _reaches(model, goal)
         motion = {joint.name: _law(joint, chosen, goal) for joint in model.moving if joint.actuated}
         times = timed({"end": DURATION}, end, dt)
         return {"name": f"{model.name}-idyn", "task": "inverse", "time": times, "motion": motion}
@@ -67,16 +70,30 @@ def idyn(
         change=lambda data: overlaid(data, end, dt, {}),
         options=options.timing(end, dt),
     )
-    carry_out([plan], out, plot=plot, form=form.value, as_json=as_json, quiet=quiet)
+    carry_out([plan], out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet)
 
 
 def _law(joint: Joint, law: str, goal: float | None) -> dict[str, Any]:
     """A law of motion for any type of joint: to the goal, else a quarter turn (0.1 m) on."""
+    from denoc.files.expression import misfit
+
     row = joint.type
     if row.orientation is not None:
         if row.nq != 4:
             return {"law": "hold"}
-        return {"law": law, "to": {"axis": [0, 0, 1], "angle": QUARTER_TURN if goal is None else goal}}
+        angle = QUARTER_TURN if goal is None or misfit(goal, "angle") else goal
+        return {"law": law, "to": {"axis": [0, 0, 1], "angle": angle}}
     by = [QUARTER_TURN if turning else SLIDE for turning in row.turning]
-    to = [x + d for x, d in zip(joint.initial, by)] if goal is None else [goal] * row.nq
+    to = [x + d if goal is None or misfit(goal, kind) else goal for x, d, kind in zip(joint.initial, by, row.kinds)]
     return {"law": law, "to": to[0] if row.nq == 1 else to}
+
+
+def _reaches(model: Robot, goal: float | None) -> None:
+    """Refuses a goal with a unit that no joint has."""
+    from denoc.errors import InputError
+    from denoc.files.expression import misfit
+
+    kinds = {kind for joint in model.moving if joint.actuated for kind in joint.type.kinds}
+    wrong = [message for kind in sorted(kinds) if goal is not None and (message := misfit(goal, kind))]
+    if wrong and len(wrong) == len(kinds):
+        raise InputError(wrong[0], key="--to", hint=f"no actuated joint of {model.name} takes such a value")

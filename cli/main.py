@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -55,10 +56,16 @@ def _root(
     pass
 
 
+def _told(message: Warning | str, *_: object) -> None:
+    """A warning as one line."""
+    typer.echo(f"warning: {message}", err=True)
+
+
 def main() -> None:
     """Runs the command line; the only place where errors become messages."""
     from denoc.errors import DenocError
 
+    warnings.showwarning = _told
     for stream in (sys.stdout, sys.stderr):  # a pipe in another encoding must not fail on a Greek letter
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

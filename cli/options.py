@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,10 +20,19 @@ class Format(StrEnum):
     pdf = "pdf"
 
 
+class Backend(StrEnum):
+    """How programs run."""
+
+    auto = "auto"
+    compiled = "compiled"
+    plain = "plain"
+
+
 Robot = Annotated[str, typer.Argument(metavar="ROBOT", help="A robot file, or a robot of the library.")]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<scenario>/.")]
 Plots = Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the plots.")]
 Form = Annotated[Format, typer.Option("--format", help="Of the plots.")]
+Way = Annotated[Backend, typer.Option("--backend", help="Compiled code, plain text, or whichever pays.")]
 Json = Annotated[bool, typer.Option("--json", help="Print a machine-readable summary.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 ScenarioFile = Annotated[
@@ -39,7 +45,7 @@ OUTPUTS = Path("outputs")
 
 
 def number(text: str | None, kind: str, option: str, *, above: float | None = None) -> float | None:
-    """The value of an option in SI units."""
+    """The value of an option in SI units; it remembers its unit."""
     if text is None:
         return None
     from denoc.errors import InputError
@@ -47,7 +53,7 @@ def number(text: str | None, kind: str, option: str, *, above: float | None = No
 
     allowed = DIMENSIONS[kind][1]
     try:
-        value = float(quantity(text, kind))
+        value = quantity(text, kind)
     except ExpressionError as error:
         raise InputError(str(error), key=option, found=f"`{text}`", allowed=allowed) from None
     if above is not None and not value > above:
@@ -58,8 +64,12 @@ def number(text: str | None, kind: str, option: str, *, above: float | None = No
 
 def timing(end: float | None, step: float | None) -> dict[tuple[str | int, ...], str]:
     """Which entries of a scenario --time and --step have changed."""
-    given = {"end": ("--time", end), "step": ("--step", step)}
-    return {("time", key): option for key, (option, value) in given.items() if value is not None}
+    changed: dict[tuple[str | int, ...], str] = {}
+    if end is not None:
+        changed |= {("time",): "--time", ("time", "end"): "--time"}
+    if step is not None:
+        changed |= {("time", "step"): "--step"}
+    return changed
 
 
 def columns(model: Model, what: str) -> list[str]:
@@ -94,28 +104,14 @@ def show(x: Any) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """The text in a file, whole or not at all."""
+    from denoc.record.write import whole
+
     whole(path, lambda draft: draft.write_text(text, encoding="utf-8"))
 
 
 def save_figure(figure: Any, path: Path) -> None:
     """The figure in a file of its suffix's format, whole or not at all."""
     from denoc.record import plots
+    from denoc.record.write import whole
 
     whole(path, lambda draft: plots.save(figure, draft))
-
-
-def whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Lets `write` make a draft, and puts it in the file's place when it is done."""
-    from denoc.errors import InputError
-
-    if not path.name or os.path.isdir(path):
-        raise InputError(f"can't write `{path}`: this is a directory", allowed="the name of a file")
-    draft = path.with_name(f".draft-{path.name}")
-    try:
-        write(draft)
-        draft.replace(path)
-    except OSError as error:
-        raise InputError(f"can't write `{path}`: {error.strerror}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink()

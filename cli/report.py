@@ -18,8 +18,9 @@ PATIENCE = 1.0  # seconds before a run shows how far it is
 INTERRUPTED = 130
 
 
-def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, as_json: bool, quiet: bool) -> None:
+def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: str, as_json: bool, quiet: bool) -> None:
     """Runs each plan, writes its results and says how it went; leaves with the highest exit code."""
+    from denoc.machine.choice import using
     from denoc.record.write import check
 
     for plan in plans:
@@ -28,7 +29,8 @@ def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, as_json: b
     for plan in plans:
         for warning in plan.robot.warnings if not quiet else ():
             typer.echo(f"warning: {warning}", err=True)
-        result = _run(plan, quiet or as_json)
+        with using(backend):
+            result = _run(plan, quiet or as_json)
         files = result.write(out / plan.name, form, plot=plot)
         own = exit_code(result)
         code = max(code, own)

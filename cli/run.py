@@ -14,6 +14,7 @@ def run(
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
+    backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -27,4 +28,4 @@ def run(
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"two scenarios are called `{name}`: their results would overwrite each other")
-    carry_out(plans, out, plot=plot, form=form.value, as_json=as_json, quiet=quiet)
+    carry_out(plans, out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet)

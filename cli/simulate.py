@@ -37,15 +37,14 @@ def simulate(
     time: options.Duration = None,
     step: options.Step = None,
     method: Annotated[Method | None, typer.Option("--method", help="Of integration (default: rk45).")] = None,
-    rtol: Annotated[
-        str | None, typer.Option("--rtol", metavar="X", help="Relative tolerance (default: 1e-8).")
-    ] = None,
+    rtol: Annotated[str | None, typer.Option("--rtol", metavar="X", help="Relative tolerance (default: 1e-8).")] = None,
     atol: Annotated[
         str | None, typer.Option("--atol", metavar="X", help="Absolute tolerance (default: rtol/100).")
     ] = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
+    backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -88,4 +87,4 @@ def simulate(
         change=lambda data: overlaid(data, end, dt, solver),
         options=options.timing(end, dt) | {("solver", key): f"--{key}" for key in solver},
     )
-    carry_out([plan], out, plot=plot, form=form.value, as_json=as_json, quiet=quiet)
+    carry_out([plan], out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet)

@@ -195,7 +195,7 @@ def _told(
     """One of pydantic's problems as an InputError at its place."""
     path = _real(problem["loc"], data)
     context = problem.get("ctx", {})
-    kind, found = problem["type"], told(problem.get("input"))
+    kind, found = problem["type"], str(context.get("found") or told(problem.get("input")))
     allowed, hint = str(context.get("allowed", "")), str(context.get("hint", ""))
     if kind == "element":
         path = (*path, int(context["index"]))

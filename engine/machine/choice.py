@@ -46,6 +46,19 @@ def using(name: str, form: str = "auto") -> Iterator[None]:
         _form.reset(tokens[1])
 
 
+def description() -> dict[str, object]:
+    """How programs have run here, for records; the processor is known once something was compiled."""
+    import sys
+
+    found: dict[str, object] = {"backend": backend(), "form": _form.get()}
+    if "llvmlite" in sys.modules and not _broken:
+        from . import native
+
+        cpu, features = native.processor()
+        found |= {"lanes": native.lanes(), "cpu": cpu, "features": features}
+    return found
+
+
 class Ledger:
     """What a program's plain runs have cost so far; renting is given up when it has cost as much as buying."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,36 @@ def check(folder: Path) -> None:
             if not os.access(one, os.W_OK | os.X_OK):
                 raise InputError(f"can't write results to {folder}: {one} is write-protected", allowed="another --out")
             return
+
+
+def folder(path: Path) -> None:
+    """Makes the folder, where it isn't there."""
+    check(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"can't make the folder `{path}`: {error.strerror}") from None
+
+
+def whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Lets `write` make a draft and puts it in the file's place when it is done; a device is written to as it is."""
+    if not path.name or os.path.isdir(path):
+        raise InputError(f"can't write `{path}`: this is a directory", allowed="the name of a file")
+    device = os.path.exists(path) and not os.path.isfile(path)
+    draft = path if device else path.with_name(f".draft-{path.name}")
+    try:
+        write(draft)
+        if not device:
+            draft.replace(path)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"can't write `{path}`: {why}", allowed="the name of a file in a folder that is there"
+        ) from None
+    finally:
+        if not device:
+            with contextlib.suppress(OSError, ValueError):
+                draft.unlink()
 
 
 def write_result(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..errors import InputError, NumericalError
 from ..files.fields import told
 from ..files.library import find
 from ..files.source import Document, from_mapping, read
+from ..machine import choice
 from ..record import plots, write
 from ..record.columns import Column
 from ..recursion.calls import inverse
@@ -44,25 +46,22 @@ class Result:
     def to_csv(self, path: str | Path) -> Path:
         """Writes the CSV file, whole or not at all."""
         path = Path(path)
-        draft = path.with_name(f".{path.name}.tmp")
-        try:
-            draft.write_text(write.csv_text(self.t, self.table), encoding="utf-8")
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
+        write.whole(path, lambda draft: draft.write_text(write.csv_text(self.t, self.table), encoding="utf-8"))
         return path
 
     def plot(self, *which: str, folder: str | Path | None = None, form: str = "png") -> dict[str, Any]:
         """Matplotlib figures by name (default: the scenario's plots); written to `folder` where it is given."""
         for name in which:
             if name not in plots.PLOTS:
-                raise InputError("unknown plot", found=name, allowed=", ".join(plots.PLOTS))
+                raise InputError("unknown plot", found=told(name), allowed=", ".join(plots.PLOTS))
+        if form not in plots.FORMATS:
+            raise InputError("unknown format of plots", found=told(form), allowed=", ".join(plots.FORMATS))
         robot = str(self.record["robot"]["name"])
         made = plots.figures(self.name, self.t, self.table, self.columns, which or self.plots, robot)
         if folder is not None:
-            Path(folder).mkdir(parents=True, exist_ok=True)
+            write.folder(Path(folder))
             for stem, figure in made.items():
-                plots.save(figure, Path(folder) / f"{stem}.{form}")
+                write.whole(Path(folder) / f"{stem}.{form}", partial(plots.save, figure))
         return made
 
     def write(self, folder: str | Path, form: str = "png", *, plot: bool = True) -> list[Path]:
@@ -322,6 +321,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
             "data": _plain(robot.document.data) if robot.document else None,
         },
         "versions": _versions(),
+        "code": choice.description(),
     }
     return Result(plan.name, run.t, table.data, run.ended, audit, record, table.columns, plan.plots)
 

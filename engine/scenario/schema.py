@@ -35,9 +35,11 @@ class Time(Strict):
     @model_validator(mode="after")
     def _runs_forwards(self) -> Time:
         if not self.end > self.start:
-            raise PydanticCustomError(
-                "time", "the end must come after the start", {"allowed": f"end more than {self.start:g} s"}
-            )
+            context = {
+                "allowed": f"an end of more than {self.start:g} s",
+                "found": f"start {self.start:g} s, end {self.end:g} s",
+            }
+            raise PydanticCustomError("time", "the end must come after the start", context)
         return self
 
 

@@ -105,11 +105,18 @@ def _table(file: Path) -> dict[str, np.ndarray]:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
         header = lines[0].split(",") if lines else []
-        rows = [[float(cell) for cell in line.split(",")] for line in lines[1:]]
     except OSError as error:
         raise InputError(f"the file can't be read: {error.strerror}", place=Place(str(file))) from None
-    except ValueError as error:
-        raise InputError(f"not a table of numbers: {error}", place=Place(str(file))) from None
+    except ValueError:
+        raise InputError("the file is not text in UTF-8", place=Place(str(file)), allowed="a CSV file") from None
+    rows = []
+    for k, line in enumerate(lines[1:], start=2):
+        try:
+            rows.append([float(cell) for cell in line.split(",")])
+        except ValueError:
+            raise InputError(
+                "not a row of numbers", place=Place(str(file), k, 1), found=f"`{line[:60]}`", allowed="numbers"
+            ) from None
     wrong = next((k for k, row in enumerate(rows, start=2) if len(row) != len(header)), 0)
     if wrong or not rows or header[:1] != ["t"] or len({*header}) < len(header):
         raise InputError(

@@ -11,6 +11,7 @@ from ..machine.c import c_function
 from ..machine.text import python_function
 from ..machine.trace import Program, count
 from ..recursion.programs import PROGRAMS, program
+from ..recursion.samples import singular
 from ..robot.model import Robot
 
 LANGUAGES = {"c": ".c", "python": ".py"}
@@ -22,16 +23,20 @@ def generate(robot: Robot, what: str, language: str = "c", *, regroup: bool = Fa
         if value not in known:
             hint = did_you_mean(value, known)
             raise InputError(f"unknown {kind}", found=value, allowed=", ".join(known), hint=hint)
-    made = program(robot, what, regroup=regroup)
-    name = re.sub(r"\W", "_", f"{robot.name}_{what}")
+    try:
+        made = program(robot, what, regroup=regroup)
+    except ZeroDivisionError:
+        raise singular(robot) from None
+    name = re.sub(r"\W", "_", f"{robot.name}_{what}", flags=re.ASCII)
     name = f"r_{name}" if name[0].isdigit() else name
     head = header(robot, what, made, name, language, regroup)
     if language == "c":
-        comment = "\n".join(f" * {line}".rstrip() for line in head)
+        comment = "\n".join(f" * {line}".rstrip() for line in head).replace("*/", "* /")
         text = f"/*\n{comment}\n */\n#include <math.h>\n\n{prototype(made, name)};\n\n{c_function(made, name)}"
     else:
         imports = "from math import cos, sin, sqrt  # noqa: F401\n\n\n"
-        text = '"""' + "\n".join(head) + '\n"""\n\n' + imports + python_function(made, name, PROGRAMS[what].about)
+        told = "\n".join(head).replace("\\", "/").replace('"', "'")
+        text = '"""' + told + '\n"""\n\n' + imports + python_function(made, name, PROGRAMS[what].about)
     return f"{name}{LANGUAGES[language]}", text
 
 

@@ -12,12 +12,32 @@ import pytest
 import denoc
 import references
 from comparing import off
+from denoc.machine import native
 from denoc.machine.choice import using
 
 FIXED_BASE = references.names(has=["cqd"])
 TREES = references.names(has=["frames"])
 FLOATING = references.names(has=["base"])
 SAMPLES = {"one by one": False, "all at once": True}
+
+
+WAYS = {
+    "plain": ("plain", "auto", 8),
+    "8 lanes": ("compiled", "straight", 8),
+    "4 lanes": ("compiled", "straight", 4),
+    "2 lanes": ("compiled", "straight", 2),
+    "rolled": ("compiled", "rolled", 8),
+}
+
+
+@pytest.fixture(autouse=True, params=WAYS.values(), ids=WAYS)
+def way(request, monkeypatch):
+    """Every number of the files is met on the plain text, in lanes of every width, and in a loop over the bodies."""
+    backend, form, lanes = request.param
+    monkeypatch.setattr(native, "lanes", lambda: lanes)
+    read.cache_clear()  # a robot keeps the code that was made for it
+    with using(backend, form):
+        yield
 
 
 @cache
@@ -154,17 +174,6 @@ def test_inverse_gives_the_torques_along_a_trajectory(name, section, batch):
     path = {key: np.array(value) for key, value in case[section].items() if key in ("q", "qd", "qdd", "tau")}
     tau = called(lambda *x: denoc.inverse(robot, *x), path["q"], path["qd"], path["qdd"], batch=batch)
     assert off(tau, path["tau"]) <= references.tolerance(case, "tau")
-
-
-@pytest.mark.parametrize("batch", SAMPLES.values(), ids=SAMPLES)
-@pytest.mark.parametrize("name", FIXED_BASE)
-def test_compiled_code_gives_the_torques_and_accelerations(name, batch):
-    case, robot = read(name)
-    with using("compiled"):
-        tau = each(case, lambda *x, wrenches: denoc.inverse(robot, *x, wrenches), "q", "qd", "qdd", batch=batch)
-        qdd = each(case, lambda *x, wrenches: denoc.forward(robot, *x, wrenches), "q", "qd", "tau_fd", batch=batch)
-    assert worst(tau, of_states(case, "tau")) <= references.tolerance(case, "tau")
-    assert worst(qdd, of_states(case, "qdd_fd")) <= references.tolerance(case, "accelerations")
 
 
 # ---- drives and wrenches

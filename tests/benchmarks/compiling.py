@@ -1,0 +1,46 @@
+"""How long it takes until compiled code for the PUMA is there: made anew, and from the folder of objects."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+
+from arms import Arm
+from measure import Row, within
+
+from denoc.machine import cache, native
+from denoc.machine.choice import using
+from denoc.recursion.mixed import Mixed
+
+COLD, WARM, RUNS = 0.1, 0.005, 15
+
+
+def rows(arm: Arm) -> list[Row]:
+    native.version()
+    native.processor()  # llvmlite is imported from here on
+    before = os.environ.get("DENOC_CACHE")
+    found = []
+    for name, motion in (("inverse", True), ("forward", False)):
+        cold = warm = float("inf")
+        for _ in range(RUNS):
+            with tempfile.TemporaryDirectory() as folder:
+                os.environ["DENOC_CACHE"] = folder
+                cold = min(cold, _made(arm, motion))
+                warm = min(warm, _made(arm, motion))
+        found += [within(f"compile PUMA {name}, cold", cold, COLD), within(f"compile PUMA {name}, cached", warm, WARM)]
+    if before is None:
+        del os.environ["DENOC_CACHE"]
+    else:
+        os.environ["DENOC_CACHE"] = before
+    return found
+
+
+def _made(arm: Arm, motion: bool) -> float:
+    cache.sources.cache_clear()  # once a process, the sources are looked at
+    robot = arm.robot
+    begun = time.thread_time()
+    problem = Mixed(robot.tree.bodies, robot.gravity, robot.nq, (motion,) * robot.nv)
+    with using("compiled"):
+        assert problem.compiled(10_000) is not None
+    return time.thread_time() - begun

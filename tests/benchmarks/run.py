@@ -1,0 +1,103 @@
+"""denoc beside its peers: every contestant's results are compared first, then they take turns in one process.
+
+`make bench` runs it; the table goes to outputs/bench.csv too.  Times are CPU times of one thread, the least of many.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import compiling
+import fall
+import numpy as np
+import process
+from arms import Arm, chain, puma
+from measure import Row, against, checked, quickest, table, within, write
+from peers import Mujoco, Pinocchio, Toolbox, installed, versions
+
+import denoc
+
+OURS = {"inverse": denoc.inverse, "forward": denoc.forward}
+OUT = Path("outputs") / "bench.csv"
+MOST_MEMORY = 64 * 2**20
+
+
+def batch(arm: Arm, peers: list, count: int, reach: dict[str, float]) -> list[Row]:
+    """Inverse and forward dynamics of many samples; the goal is a multiple of Pinocchio's time."""
+    samples, found = arm.samples(count), []
+    for what, ours in OURS.items():
+        work = f"{arm.name}, {what}"
+        run = {"denoc": partial(ours, arm.robot, *samples)}
+        expected = run["denoc"]()
+        for peer in peers:
+            call = partial(getattr(peer, what), *samples)
+            try:
+                checked(work, peer.name, expected, np.array(call()))
+            except (ArithmeticError, AttributeError, TypeError, ValueError) as error:
+                if peer.name == Pinocchio.name:
+                    raise
+                print(f"left out: {peer.name} ({type(error).__name__}: {error})")
+                continue
+            run[peer.name] = call
+        took = {name: seconds / count for name, seconds in quickest(run).items()}
+        mine = took.pop("denoc")
+        goals = {Pinocchio.name: reach[what]}
+        found += [against(work, mine, name, theirs, goals.get(name)) for name, theirs in took.items()]
+    return found
+
+
+def long_chain(n: int, count: int) -> list[Row]:
+    """So many bodies that Pinocchio's data don't fit in the memory."""
+    arm = chain(n)
+    samples = arm.samples(count)
+    took = quickest({what: partial(ours, arm.robot, *samples) for what, ours in OURS.items()})
+    found = [Row(f"{arm.name}, {what}", seconds / count, goal="runs", reached=True) for what, seconds in took.items()]
+    back = denoc.forward(arm.robot, samples[0], samples[1], denoc.inverse(arm.robot, *samples))
+    print(f"{arm.name}: forward of inverse off by {np.abs(back - samples[2]).max():.1e}")
+    memory = [sys.executable, str(Path(__file__).with_name("memory.py")), str(n)]
+    done = subprocess.run(memory, stdout=subprocess.PIPE, text=True, check=True)
+    found.append(within(f"{arm.name}, memory", max(json.loads(done.stdout).values()), MOST_MEMORY, "B"))
+    return found
+
+
+def one_sample(arm: Arm, peer: Pinocchio) -> list[Row]:
+    """One call for one sample; a thousand calls are timed at once."""
+    q, qd, x = (a[0] for a in arm.samples(1))
+    rnea, aba, model, data = peer.pin.rnea, peer.pin.aba, peer.model, peer.data
+    robot, calls, found = arm.robot, range(1000), []
+    for what, ours, theirs in (("inverse", denoc.inverse, rnea), ("forward", denoc.forward, aba)):
+        work = f"{arm.name}, one {what} call"
+        for _ in range(2000):  # until denoc has found that compiling pays
+            ours(robot, q, qd, x)
+        checked(work, peer.name, ours(robot, q, qd, x), theirs(model, data, q, qd, x))
+        run = {
+            "ours": lambda ours=ours: [ours(robot, q, qd, x) for _ in calls],
+            "theirs": lambda theirs=theirs: [theirs(model, data, q, qd, x) for _ in calls],
+        }
+        took = quickest(run, seconds=2.0)
+        found.append(against(work, took["ours"] / len(calls), peer.name, took["theirs"] / len(calls)))
+    return found
+
+
+def main() -> int:
+    arm, long = puma(), chain(100)
+    peer = Pinocchio(arm)
+    rows = batch(arm, [peer, *installed((Mujoco, Toolbox), arm)], 10_000, {"inverse": 40, "forward": 50})
+    rows += batch(long, [Pinocchio(long)], 1000, {"inverse": 15, "forward": 15})
+    rows += long_chain(1000, 1000)
+    rows += fall.rows(arm, peer)
+    rows += compiling.rows(arm)
+    rows += process.rows()
+    rows += one_sample(arm, peer)
+    write(rows, OUT)
+    print(table(rows))
+    print(versions())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

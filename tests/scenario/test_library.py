@@ -1,0 +1,164 @@
+"""Every scenario of the library: done as expected, in less than 20 s, with the numbers that its head comment states."""
+
+import time
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.files.library import folder, names
+from denoc.record.plots import PLOTS
+from denoc.scenario.run import prepare
+
+# scenario → (column, instant or `min` or `max`, value), from a run at rtol 1e-12; the heads have some of their digits
+EXPECTED = {
+    "chain-fall": [("joint2.q", 1.0, -2.49197427), ("joint2.q", "min", -3.11664530), ("energy.total", 1.0, 0.95856011)],
+    "chain-idyn": [("joint2.tau", 0.0, 4.46120639), ("joint2.tau", 1.21, 4.83623348)],
+    "elastic-arm-idyn": [
+        ("joint2.q", "min", -0.09594919),
+        ("joint2.q", "max", -0.02440943),
+        ("joint1.tau", 0.14, 117.93050),
+    ],
+    "kuka-kr5-idyn": [
+        ("joint2.tau", 0.0, 128.711692),
+        ("joint2.tau", 0.285, 211.105157),
+        ("joint1.tau", 0.265, 106.427649),
+    ],
+    "planar3r-fall": [("joint1.q", "min", -3.20394884), ("joint3.q", "max", 0.97824512), ("energy.total", 1.0, 0.0)],
+    "planar3r-idyn": [
+        ("joint1.tau", 0.0, 4.34583),
+        ("joint1.tau", "min", -1.89725397),
+        ("joint1.tau", "max", 4.38527935),
+        ("joint2.tau", "min", -1.31121240),
+        ("joint2.tau", "max", 1.56695328),
+        ("joint3.tau", "min", -0.32433119),
+        ("joint3.tau", "max", 0.33044650),
+    ],
+    "puma-computed-torque": [
+        ("joint2.tau", 0.0, -131.106624),
+        # the error at 1 s is e(0) (1 + 5 t) exp(−5 t), the reference π/2 (1/4 − sin(π/2)/2π)
+        ("joint2.q", 1.0, 0.14269908 + 0.2 * 6 * np.exp(-5)),
+        ("joint3.q", 1.0, 0.14269908 - 0.1 * 6 * np.exp(-5)),
+        ("joint1.q", 1.0, 0.14269908),
+    ],
+    "puma-fall": [("joint2.q", 1.5, 3.08807003), ("joint3.q", 1.5, -2.84017112), ("joint4.q", 10.0, 20.2580085)],
+    "puma-feedforward": [("joint2.tau", 0.0, -69.6857666), *((f"joint{k}.q", 4.0, np.pi / 2) for k in range(1, 7))],
+    "puma-idyn": [
+        ("joint2.tau", 0.0, -69.6857666),
+        ("joint2.tau", "min", -69.6857666),
+        ("joint1.tau", 4.35, -4.07746743),
+    ],
+    "puma-pd": [
+        ("joint2.q", 4.0, -0.46954453),
+        ("joint3.q", 4.0, 1.00364541),
+        ("joint2.tau", 0.0, -471.238898),
+        ("joint2.tau", 4.0, -48.65),
+        ("joint3.tau", 4.0, 13.07),
+    ],
+    "rx90-fall": [
+        ("joint2.q", 1.0, -1.87304904),
+        ("joint2.q", 2.0, -1.36650384),
+        ("joint4.qd", "min", 0.0),
+        ("joint5.qd", "max", 0.0),
+        ("joint6.q", "max", 0.4),
+        ("joint3.qd", 1.57, 0.0),
+        ("joint1.qd", 0.66, 0.0),
+    ],
+    "rx90-idyn": [("joint2.tau", 0.0, 84.4797030), ("joint2.tau", 1.42, 138.183052), ("joint2.tau", 0.1, 93.8210451)],
+    "space-arm-drive": [
+        ("joint4.q", 2.0, 10.8940874),
+        ("joint5.q", 2.0, 19.2680929),
+        ("joint1.e0", 2.0, 0.96238538),
+        ("energy.kinetic", 2.0, 102.421514),
+    ],
+    "space-arm-idyn": [
+        ("joint2.tau", "min", -0.40478528),
+        ("joint2.tau", "max", 0.39674405),
+        ("joint1.x", 10.0, -0.03524549),
+        ("joint1.z", 10.0, -0.02898168),
+        ("joint1.e0", 10.0, 0.98925815),
+        ("joint1.wx", 10.0, 0.0),
+    ],
+    "spherical-arm-fall": [
+        ("joint3.e0", 1.5, 0.39594668),
+        ("joint4.q", 1.5, -6.06650933),
+        ("joint5.q", 1.5, 9.91076352),
+        ("energy.total", 0.0, -7.89781710),
+        ("energy.total", 1.5, -7.898),
+    ],
+    "spherical-arm-idyn": [
+        ("joint3.nx", 0.0, 4.44076562),
+        ("joint3.ny", 0.0, 13.1667153),
+        ("joint3.nz", 0.0, -6.94939352),
+        ("joint1.tau", 0.0, 26.9582599),
+        ("joint3.e0", 4.0, 0.5**0.5),
+        ("joint3.e1", 4.0, 0.6 * 0.5**0.5),
+        ("joint3.e2", 4.0, 0.0),
+        ("joint3.e3", 4.0, 0.8 * 0.5**0.5),
+    ],
+    "stanford-2009-fall": [("joint3.q", 1.5, 8.15734038), ("joint2.q", 1.5, 0.01741582), ("joint5.q", 1.5, 6.68907973)],
+    "stanford-2009-idyn": [
+        ("joint2.tau", 0.0, 12.71376),
+        ("joint2.tau", 8.85, 16.3515966),
+        ("joint5.tau", 0.0, -0.62784),
+    ],
+    "stanford-fall": [("joint3.q", 1.5, 8.18506492), ("joint2.q", 1.5, 0.01939600)],
+    "stanford-idyn": [("joint2.tau", 0.0, 13.3416), ("joint2.tau", 8.45, 16.7698702), ("joint3.tau", 9.7, -29.9293900)],
+    "tree-fall": [("joint2.q", 0.5, 2.10533274), ("joint11.q", 0.5, -2.68900562), ("energy.total", 0.5, -16.7156177)],
+    "tree-idyn": [("joint2.tau", 3.6, 62.0941833), ("joint6.tau", 1.86, -54.8289965)],
+}
+
+
+def at(result, column, when):
+    values = result.table[column]
+    if when in ("min", "max"):
+        return getattr(values, when)()
+    k = int(np.argmin(abs(result.t - when)))
+    assert result.t[k] == pytest.approx(when, abs=1e-9)
+    return values[k]
+
+
+def test_every_scenario_has_a_number():
+    assert set(EXPECTED) == set(names("scenarios"))
+
+
+@pytest.mark.parametrize("name", names("scenarios"))
+def test_scenario(name):
+    begun = time.perf_counter()
+    result = denoc.run(name)
+    assert time.perf_counter() - begun < 20
+    assert (result.name, result.ended, result.record["expected"]) == (name, "done", "done")
+    assert result.t[-1] == pytest.approx(prepare(name).file.time.end)
+    assert all(np.isfinite(values).all() for values in result.table.values())
+    sizes = [np.ptp(result.table[f"energy.{part}"]) for part in ("kinetic", "potential")]
+    assert result.audit["energy"] < 1e-6 * max(sizes)
+    for column, when, value in EXPECTED[name]:
+        digits = len(f"{value:.9g}".split(".")[-1]) if value not in (0.0, np.pi / 2) else 9
+        tolerance = max(1e-6 * max(1.0, abs(value)), 0.6 * 10.0**-digits)
+        assert at(result, column, when) == pytest.approx(value, abs=tolerance), f"{column} at {when}"
+
+
+@pytest.mark.parametrize("name", names("scenarios"))
+def test_head(name):
+    """A comment that says what to expect, and one line that fits `denoc list`."""
+    lines = (folder("scenarios") / f"{name}.yaml").read_text().splitlines()
+    assert lines[0].startswith("# ")
+    head = " ".join(line[1:].strip() for line in lines if line.startswith("#"))
+    assert "xpect" in head
+    plan = prepare(name)
+    assert 10 < len(plan.about) <= 76
+    assert plan.about[-1] not in ".:"
+    assert plan.robot.about
+    assert set(plan.plots) <= set(PLOTS)
+
+
+def test_events_of_the_arm_with_friction():
+    events = denoc.run("rx90-fall").record["events"]
+    first, last = {}, {}
+    for event in events:
+        first.setdefault(event["joint"], event)
+        last[event["joint"]] = event
+    assert first["joint3"]["t"] == pytest.approx(0.0810, abs=5e-5)
+    assert (last["joint3"]["t"], last["joint3"]["then"]) == (pytest.approx(1.564, abs=5e-4), "held")
+    assert (last["joint1"]["t"], last["joint1"]["then"]) == (pytest.approx(0.653, abs=5e-4), "held")
+    assert set(first) == {"joint1", "joint2", "joint3"}

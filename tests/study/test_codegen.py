@@ -1,0 +1,95 @@
+"""Exported code computes what the engine computes, in C without a warning and in Python with nothing but math."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.errors import InputError
+from denoc.recursion.programs import PROGRAMS
+from denoc.study.codegen import generate
+
+ROBOTS = ("puma", "tree", "rx90", "spherical-arm", "space-arm", "stanford")
+CALLS = {
+    "idyn": lambda r, q, qd, x: denoc.inverse(r, q, qd, x),
+    "fdyn": lambda r, q, qd, x: denoc.forward(r, q, qd, x),
+    "inertia": lambda r, q, qd, x: denoc.inertia(r, q).ravel(),
+    "bias": lambda r, q, qd, x: denoc.bias(r, q, qd),
+    "kinematics": lambda r, q, qd, x: np.concatenate(
+        [T[:3].ravel() for T in (denoc.frames(r, q)[link.name] for link in r.links)]
+    ),
+}
+
+
+def state(robot, seed=4):
+    rng = np.random.default_rng(seed)
+    q = np.array(robot.q0) + rng.normal(size=robot.nq)
+    for joint in robot.moving:
+        at = joint.type.orientation
+        if at is not None:
+            e = list(joint.coordinates[at : at + 4])
+            q[e] /= np.linalg.norm(q[e])
+    return q, rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+
+
+def agrees(robot, what, found, q, qd, x):
+    expected = CALLS[what](robot, q, qd, x)
+    worth = max(1e-13, 1e-15 * np.linalg.cond(denoc.inertia(robot, q))) if what == "fdyn" else 1e-13
+    assert abs(np.array(found) - expected).max() <= worth * abs(expected).max()
+
+
+@pytest.mark.parametrize("regroup", [False, True])
+@pytest.mark.parametrize("what", PROGRAMS)
+@pytest.mark.parametrize("name", ROBOTS)
+def test_python(name, what, regroup, tmp_path):
+    robot = denoc.load(name)
+    file, text = generate(robot, what, "python", regroup=regroup)
+    (tmp_path / file).write_text(text)
+    q, qd, x = state(robot)
+    arguments = {"q": q, "qd": qd, "qdd": x, "tau": x}
+    listed = [arguments[group].tolist() for group in PROGRAMS[what].inputs]
+    program = f"import json, {file[:-3]} as m\nprint(json.dumps(m.{file[:-3]}(*{listed!r})))"
+    run = subprocess.run(
+        [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{program}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    agrees(robot, what, __import__("json").loads(run.stdout), q, qd, x)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
+@pytest.mark.parametrize("regroup", [False, True])
+@pytest.mark.parametrize("name", ROBOTS)
+def test_c(name, regroup, tmp_path):
+    robot = denoc.load(name)
+    q, qd, x = state(robot)
+    arguments = {"q": q, "qd": qd, "qdd": x, "tau": x}
+    for what, row in PROGRAMS.items():
+        file, text = generate(robot, what, "c", regroup=regroup)
+        (tmp_path / file).write_text(text)
+        library = tmp_path / f"{file}.so"
+        flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-fPIC", "-shared"]
+        subprocess.run(["cc", *flags, "-o", library, tmp_path / file, "-lm"], check=True)
+        out = np.zeros(len(CALLS[what](robot, q, qd, x)))
+        pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (*(arguments[g] for g in row.inputs), out)]
+        getattr(ctypes.CDLL(str(library)), file[:-2])(*pointers)
+        agrees(robot, what, out, q, qd, x)
+
+
+def test_the_header_says_what_a_user_must_know():
+    _, text = generate(denoc.load("puma"), "fdyn", regroup=True)
+    head = text.split("*/")[0]
+    for said in ("PUMA-type arm", "353M 279A 4D", "q, qd, tau, qdd", "radians", "-9.81", "regrouped"):
+        assert said in head
+
+
+def test_unknown_programs_are_refused():
+    with pytest.raises(InputError, match="did you mean `idyn`"):
+        generate(denoc.load("puma"), "idny")
