@@ -26,19 +26,28 @@ def complexity(
 ) -> None:
     """Print the papers' Tables 1 and 2 beside what denoc's own recursion costs, counted from its own text."""
     from denoc.machine.trace import count
+    from denoc.recursion.samples import singular
     from denoc.robot.load import load
     from denoc.study import complexity as study
 
-    own = {k: {what: study.of_chain(what, k) for what in study.ALGORITHMS} for k in range(1, MOST + 1)}
+    if plot is not None:
+        _drawable(plot)
     model = load(robot) if robot is not None else None
-    counted = (
-        {
-            what: {grouped: count(study.recorded(model, what, regroup=grouped).results()) for grouped in (True, False)}
-            for what in study.ALGORITHMS
-        }
-        if model is not None and model.nv
-        else {}
-    )
+    own = {k: {what: study.of_chain(what, k) for what in study.ALGORITHMS} for k in range(1, MOST + 1)}
+    try:
+        counted = (
+            {
+                what: {
+                    grouped: count(study.recorded(model, what, regroup=grouped).results()) for grouped in (True, False)
+                }
+                for what in study.ALGORITHMS
+            }
+            if model is not None and model.nv
+            else {}
+        )
+    except ZeroDivisionError:
+        assert model is not None
+        raise singular(model) from None
     crossing = study.crossover({k: (row["forward"], row["forward, dense"]) for k, row in own.items()})
     times = study.measured({k: study.chain_robot(k) for k in TIMED}) if measure else {}
     if csv is not None:
@@ -131,7 +140,8 @@ def _write_csv(path: Path, own: dict) -> None:
     options.write_text(path, "\n".join(lines) + "\n")
 
 
-def _draw(path: Path, own: dict, times: dict) -> None:
+def _drawable(path: Path) -> None:
+    """Refuses a name that says no format."""
     from denoc.errors import InputError
     from denoc.record import plots
 
@@ -139,4 +149,9 @@ def _draw(path: Path, own: dict, times: dict) -> None:
         raise InputError(
             "not a format of plots", key="--plot", found=path.name, allowed="a name that ends in .png, .svg, .pdf"
         )
+
+
+def _draw(path: Path, own: dict, times: dict) -> None:
+    from denoc.record import plots
+
     options.save_figure(plots.counts(own, times), path)
