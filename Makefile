@@ -21,6 +21,11 @@ $(VENV)/dev: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@ $(VENV)/test $(VENV)/demo
 
+$(VENV)/bench: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	touch $@ $(VENV)/demo
+
 demo: $(VENV)/demo
 	$(BIN)/denoc idyn puma.yaml
 
@@ -42,6 +47,10 @@ layers: $(VENV)/dev
 
 wheel: $(VENV)/dev
 	$(BIN)/python tests/tools/wheel.py
+
+# denoc beside other programs; installs them first
+bench: $(VENV)/bench
+	$(BIN)/python tests/benchmarks/run.py
 
 clean:
 	rm -rf build dist *.egg-info .venv

@@ -72,6 +72,7 @@ def _draw(model: Robot) -> None:
     from rich.tree import Tree
 
     from denoc.recursion.masses import whole
+    from denoc.robot.build import counted
 
     console = Console(highlight=False)
     console.print(Text.assemble((model.name, "bold"), f"  {model.about}" if model.about else ""))
@@ -98,7 +99,8 @@ def _draw(model: Robot) -> None:
     mass, centre = whole(model)
     actuated = sum(joint.type.nv for joint in model.moving if joint.actuated)
     console.print(
-        f"{model.nv} degrees of freedom, {actuated} actuated; {len(model.links)} links, no loops; "
+        f"{model.nv} degree{'s' * (model.nv != 1)} of freedom, {actuated} actuated; "
+        f"{counted(len(model.links), 'link')}, no loops; "
         f"gravity [{', '.join(f'{g:g}' for g in model.gravity)}] m/s²",
         markup=False,
     )

@@ -37,7 +37,7 @@ def sources() -> str:
     """Hash of the engine's sources that object code depends on."""
     root = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256()
-    for part in ("machine", "recursion", "robot", "closure"):
+    for part in ("machine", "recursion", "robot", "motion", "simulate", "closure"):
         for path in sorted((root / part).glob("*.py")):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()

@@ -105,7 +105,7 @@ def _leg(
     marching = plant.autonomous and not watched and solver.method == COMPILED
     stepper = _stepper(plant, t, y, end, solver)
     while stepper.t < end:
-        if marching and (march := plant.march()) is not None:
+        if marching and (march := _compiled(plant)) is not None:
             y = _march(march, plant, stepper, end, grid, solver, tell, trace)
             break
         row = len(trace.t)
@@ -134,6 +134,10 @@ def _leg(
             return t, y
     _count(trace, stepper)
     return end, y
+
+
+def _compiled(plant: Plant) -> March | None:
+    return plant.compiled.march(tuple(sorted(plant.modes.held)), len(plant.signals(0.0, plant.modes)))
 
 
 def _march(

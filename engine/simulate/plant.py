@@ -19,10 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.choice import Ledger, give_up
-from ..machine.kernel import Single, build_single
-from ..machine.march import March
-from ..machine.march import build as build_march
 from ..machine.scalars import Scalar, sign, square_root
 from ..machine.trace import Program, Recording
 from ..motion.forces import ComputedTorque, Force
@@ -32,12 +28,10 @@ from ..recursion.regroup import regrouped
 from ..recursion.samples import Applied, constant_wrenches, on_bodies
 from ..recursion.sweeps import Load, dynamics
 from ..robot.model import ZERO, Body, Joint, Robot
-from .integrate import scheme
+from .compiled import Compiled
 from .reference import Held, Reference, Turning
-from .tableau import DORMAND_PRINCE
 
 Motion = Reference | Turning | Held
-MOST_COMPILED = 150  # bodies
 
 
 @dataclass(frozen=True)
@@ -150,11 +144,7 @@ class Plant:
             or any((one.timed and not one.steady) or one.reference is not None for one in self.driven)
         )
         self.evaluations = 0
-        self._ledger = Ledger(len(self.bodies))
-        self._compiled: dict[tuple[int, ...], Single] = {}
-        self._missed: set[tuple[int, ...]] = set()
-        self._marches: dict[tuple[int, ...], March] = {}
-        self._march_missed: set[tuple[int, ...]] = set()
+        self.compiled = Compiled(self)
 
     # ---- the state
 
@@ -183,18 +173,21 @@ class Plant:
                     target[k] = next(signals)
         return q, qd, qdd
 
+    @property
+    def units(self) -> list[int]:
+        """Where in y each set of Euler parameters begins."""
+        joints = [joint for joint in self.free if joint.type.orientation is not None]
+        return [self.cq.index(joint.coordinates[joint.type.orientation or 0]) for joint in joints]
+
     def place_of(self, speed: int) -> int:
         """Where a speed stands in y."""
         return len(self.cq) + self.cv.index(speed)
 
     def unit(self, y: np.ndarray) -> np.ndarray:
         """Y with Euler parameters of norm 1."""
-        for joint in self.free:
-            at = joint.type.orientation
-            if at is not None:
-                first = self.cq.index(joint.coordinates[at])
-                y = y.copy()
-                y[first : first + 4] /= math.sqrt(float(y[first : first + 4] @ y[first : first + 4]))
+        for first in self.units:
+            y = y.copy()
+            y[first : first + 4] /= math.sqrt(float(y[first : first + 4] @ y[first : first + 4]))
         return y
 
     # ---- signals: what depends on time alone
@@ -365,7 +358,7 @@ class Plant:
         self.evaluations += 1
         held = tuple(sorted(self.modes.held))
         signals = self.signals(t, self.modes)
-        single = self._single(held, len(signals))
+        single = self.compiled.single(held, len(signals))
         if single is not None:
             rate = single(signals, y[: self.measured])
             if rate is not None:
@@ -378,7 +371,7 @@ class Plant:
         modes = modes or self.modes
         held = tuple(sorted(modes.held))
         signals = self.signals(t, modes)
-        single = self._single(held, len(signals))
+        single = self.compiled.single(held, len(signals))
         if single is not None and single(signals, y[: self.measured]) is not None:
             rate, row = (part.tolist() for part in single.parts[2:])
             cuts = np.cumsum([0, self.robot.nq, self.robot.nv, self.robot.nv, self.robot.nv])
@@ -398,28 +391,6 @@ class Plant:
         q, qd, _ = self._state(iter(signals), y)
         return Evaluation(q, qd, [lost] * n, [lost] * n, dict.fromkeys(held, lost), lost, lost)
 
-    def _wants(self, samples: int) -> str:
-        """How to evaluate; straight-line code of a very long chain would take too long to compile."""
-        return "plain" if len(self.bodies) > MOST_COMPILED else self._ledger.wants(samples)
-
-    def _single(self, held: tuple[int, ...], signals: int) -> Single | None:
-        """The equations of these modes, compiled, if that pays."""
-        single = self._compiled.get(held)
-        wanted = self._wants(1) if single is None else ""
-        if single is not None or wanted == "plain" or (wanted == "cached" and held in self._missed):
-            return single
-        identity = (repr(self._identity()), repr(held), repr(signals))
-        widths = [signals, self.measured], [self.measured + 2, self.robot.nq + 3 * self.robot.nv + len(held)]
-        try:
-            single = build_single(lambda: self.program(held, signals), *widths, identity, wanted == "cached")
-        except (ImportError, RuntimeError, OSError) as error:
-            give_up(error)
-        if single is None:
-            self._missed.add(held)
-        else:
-            self._compiled[held] = single
-        return single
-
     def many(self, signals: np.ndarray, states: np.ndarray, held: tuple[int, ...]) -> dict[str, np.ndarray]:
         """Q, qd, qdd, tau of many instants with the same modes, one row each."""
         columns = [np.ascontiguousarray(x) for x in signals.T], [np.ascontiguousarray(x) for x in states.T]
@@ -436,41 +407,7 @@ class Plant:
                 found[name][:, k] = x
         return found
 
-    def march(self) -> March | None:
-        """The compiled time loop of the present modes, if that pays by now."""
-        held = tuple(sorted(self.modes.held))
-        if held in self._marches:
-            return self._marches[held]
-        wanted = self._wants(0)
-        if wanted == "plain" or (wanted == "cached" and held in self._march_missed):
-            return None
-        signals = len(self.signals(0.0, self.modes))
-        units = [
-            self.cq.index(joint.coordinates[joint.type.orientation])
-            for joint in self.free
-            if joint.type.orientation is not None
-        ]
-        identity = (repr(self._identity()), repr(held), repr(signals))
-        found: March | None = None
-        try:
-            found = build_march(
-                lambda: self.program(held, signals),
-                scheme(DORMAND_PRINCE),
-                self.measured + 2,
-                self.measured,
-                units,
-                identity,
-                wanted == "cached",
-            )
-        except (ImportError, RuntimeError, OSError) as error:
-            give_up(error)
-        if found is None:
-            self._march_missed.add(held)
-        else:
-            self._marches[held] = found
-        return found
-
-    def _identity(self) -> tuple:
+    def identity(self) -> tuple:
         """All that the recorded equations depend on."""
         robot = self.robot
         return (

@@ -66,7 +66,7 @@ class Row:
     def cells(self) -> list[str]:
         """As the table shows them."""
         verdict = {True: "yes", False: "no", None: ""}[self.reached]
-        factor = f"{self.ratio:.1f}" if self.ratio is not None else ""
+        factor = f"{self.ratio:.3g}x" if self.ratio is not None else ""
         return [
             self.work,
             shown(self.denoc, self.unit),
@@ -96,7 +96,7 @@ def shown(value: float | None, unit: str) -> str:
         return ""
     if unit == "B":
         return f"{value / 2**20:.3g} MB"
-    for name, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+    for name, size in (("s", 1.0), ("ms", 1e-3), ("μs", 1e-6)):
         if value >= size:
             return f"{value / size:.3g} {name}"
     return f"{value * 1e9:.3g} ns"

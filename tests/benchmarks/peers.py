@@ -93,13 +93,71 @@ class Toolbox:
             roboticstoolbox.RevoluteDH(d=x.b, a=x.a, alpha=x.alpha, m=x.m, r=-x.r, I=x.I, Jm=0.0, B=0.0, G=1.0)
             for x in arm.links
         ]
-        self.robot = roboticstoolbox.DHRobot(links, gravity=-np.array(arm.gravity))
+        self.robot = roboticstoolbox.DHRobot(links, gravity=np.array(arm.gravity))
 
     def inverse(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         return self.robot.rne(q, qd, qdd)
 
     def forward(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
         return self.robot.accel(q, qd, tau)
+
+
+class Exudyn:
+    """Its kinematic tree and its own Dormand-Prince 5(4), all in C++."""
+
+    name, package = "Exudyn DOPRI5", "exudyn"
+
+    def __init__(self, arm: Arm):
+        import exudyn
+        from exudyn.itemInterface import NodeGenericODE2, ObjectKinematicTree
+
+        self.exudyn, n = exudyn, len(arm.links)
+        still = [0.0] * n
+        self.system = exudyn.SystemContainer()
+        self.mbs = self.system.AddSystem()
+        node = self.mbs.AddNode(
+            NodeGenericODE2(
+                referenceCoordinates=still,
+                initialCoordinates=still,
+                initialCoordinates_t=still,
+                numberOfODE2Coordinates=n,
+            )
+        )
+        turns, places = exudyn.Matrix3DList(), exudyn.Vector3DList()
+        inertias, centres = exudyn.Matrix3DList(), exudyn.Vector3DList()
+        R, p = np.eye(3), np.zeros(3)
+        for link in arm.links:
+            _, centre, inertia = link.masses()
+            for target, value in ((turns, R), (places, p), (inertias, inertia), (centres, centre)):
+                target.Append(value)
+            R, p = link.far()
+        self.mbs.AddObject(
+            ObjectKinematicTree(
+                nodeNumber=node,
+                jointTypes=[exudyn.JointType.RevoluteZ] * n,
+                linkParents=list(range(-1, n - 1)),
+                jointTransformations=turns,
+                jointOffsets=places,
+                linkInertiasCOM=inertias,
+                linkCOMs=centres,
+                linkMasses=[link.m for link in arm.links],
+                baseOffset=[0.0, 0.0, 0.0],
+                gravity=list(arm.gravity),
+            )
+        )
+        self.mbs.Assemble()
+
+    def fall(self, seconds: float, rtol: float, atol: float) -> np.ndarray:
+        """Coordinates after a free fall from rest at 0."""
+        settings = self.exudyn.SimulationSettings()
+        time = settings.timeIntegration
+        time.endTime, time.numberOfSteps, time.verboseMode = seconds, 100, 0  # steps: at least
+        time.automaticStepSize, time.initialStepSize, time.minimumStepSize = True, 1e-4, 1e-12
+        time.relativeTolerance, time.absoluteTolerance = rtol, atol
+        settings.solution.file.write = False
+        settings.solution.sensors.writePeriod = seconds
+        self.mbs.SolveDynamic(settings, solverType=self.exudyn.DynamicSolverType.DOPRI5)
+        return np.array(self.mbs.systemData.GetODE2Coordinates())
 
 
 def installed(kinds: tuple[Callable, ...], arm: Arm) -> list:
@@ -113,10 +171,13 @@ def installed(kinds: tuple[Callable, ...], arm: Arm) -> list:
     return found
 
 
+ALL = (Pinocchio, Mujoco, Toolbox, Exudyn)
+
+
 def versions() -> str:
     """Of denoc and of the peers that are there."""
     found = []
-    for package in ("denoc", "numpy", "scipy", "llvmlite", Pinocchio.package, Mujoco.package, Toolbox.package):
+    for package in ("denoc", "numpy", "scipy", "llvmlite", *(kind.package for kind in ALL)):
         try:
             found.append(f"{package} {version(package)}")
         except ModuleNotFoundError:

@@ -8,12 +8,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import Row, shown, within
+from measure import Row, within
 
 DENOC = Path(sys.executable).with_name("denoc")
 RUNS = 12
 MOST = 0.5  # seconds of a whole run
-TIMES = 2  # what an empty program takes
 
 
 def rows() -> list[Row]:
@@ -29,10 +28,7 @@ def rows() -> list[Row]:
                 begun = time.perf_counter()
                 subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
                 least[name] = min(least[name], time.perf_counter() - begun)
-    empty = least["empty"]
-    reached = least["help"] <= TIMES * empty
-    goal = f"at most {TIMES}x {shown(empty, 's')}"
     return [
         within("`denoc idyn puma.yaml --no-plot`", least["idyn"], MOST),
-        Row("`denoc --help`", least["help"], "`python -c pass`", empty, goal, reached),
+        Row("`denoc --help`", least["help"], "`python -c pass`", least["empty"]),
     ]

@@ -1,0 +1,174 @@
+"""The documentation is true: its commands run, print what it says they print, and what it points at is there.
+
+Each document is a session in a folder of its own: its blocks are carried out one after the other.  `yaml` blocks that
+begin with `# name.yaml` become that file, other complete robots and scenarios are read; in `console` blocks every
+line after a command has to occur in what the command prints, in order (`…` stands for any lines; durations, step
+counts and rounding errors may be others); a `text` block after a `python` one is what it prints.  Lines that make a
+virtual environment are not carried out.
+"""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import denoc
+from denoc.files.source import from_mapping
+from denoc.scenario.plan import plan
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHELLS = ("sh", "console")
+VARIES = (
+    (re.compile(r"in \d+\.\d\d s"), "in … s"),
+    (re.compile(r"holds to \S+ J"), "holds to … J"),
+    (re.compile(r"\d+ steps, \d+ evaluations"), "… steps"),
+)
+
+
+def blocks(document):
+    """Language, text and line of every fenced block."""
+    text = document.read_text(encoding="utf-8")
+    return [(m[1], m[2], text[: m.start()].count("\n") + 1) for m in FENCE.finditer(text)]
+
+
+def commands(text):
+    """Of a console block: each command and the lines shown after it."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def plain(line):
+    for pattern, words in VARIES:
+        line = pattern.sub(words, line)
+    return line.rstrip()
+
+
+def occurs(shown, printed, where):
+    """Every shown line is among the printed ones, in their order."""
+    lines = iter([plain(line) for line in printed.splitlines()])
+    for line in shown:
+        if plain(line) not in ("", "…"):
+            assert plain(line) in lines, f"{where}: not printed: {line!r}; printed:\n{printed}"
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs a command where `denoc` and `python` are those under test."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name, words in (("denoc", "-c 'from denoc.cli.main import main; main()'"), ("python", "")):
+        (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
+        (tools / name).chmod(0o755)
+    folder = tmp_path / "session"
+    folder.mkdir()
+    env = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "100"}
+
+    def run(command, where):
+        done = subprocess.run(
+            command,
+            shell=True,
+            cwd=folder,
+            env=env,
+            text=True,
+            encoding="utf-8",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        assert done.returncode == 0, f"{where}: `{command}` ended with {done.returncode}:\n{done.stdout}"
+        return done.stdout
+
+    run.folder = folder
+    return run
+
+
+def read(text, where):
+    """Complete robots and scenarios in the documentation can be read; pieces of them are YAML at least."""
+    data = yaml.safe_load(text)
+    if isinstance(data, dict) and "links" in data and "convention" in data:
+        assert denoc.loads(text).nv, where
+    elif isinstance(data, dict) and "task" in data and "table" not in text:
+        assert plan(from_mapping(data), denoc.load(data["robot"]), "shown"), where
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_what_is_shown_is_so(document, shell):
+    printed = ""
+    for language, text, line in blocks(document):
+        where = f"{document.name}:{line}"
+        if language == "yaml":
+            name = re.match(r"# ([\w-]+\.yaml)\n", text)
+            if name:
+                (shell.folder / name[1]).write_text(text, encoding="utf-8")
+            else:
+                read(text, where)
+        elif language == "sh" and not re.search(r"\.venv|^make ", text, re.MULTILINE):
+            shell(text, where)
+        elif language == "console":
+            for command, shown in commands(text):
+                occurs(shown, shell(command, where), f"{where}: {command}")
+        elif language == "python":
+            (shell.folder / "snippet.py").write_text(text, encoding="utf-8")
+            printed = shell("python snippet.py", where)
+        elif language == "text":
+            occurs(text.splitlines(), printed, where)
+        else:
+            assert language in ("", *SHELLS), f"{where}: nothing is known of `{language}`"
+
+
+def test_make_has_the_targets_that_are_named():
+    rules = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for document in DOCUMENTS:
+        for target in re.findall(r"(?:^|`)make ([\w-]+)", document.read_text(), re.MULTILINE):
+            assert target in rules, f"{document.name}: make {target}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document):
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text(encoding="utf-8")):
+        assert "://" in target or (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_code_that_is_pointed_at_is_there(document):
+    """`recursion/sweeps.py:inward` means a file of engine/ and a name that it defines."""
+    for file, name in re.findall(r"`([\w/]+\.py):(\w+)(?:\.\w+)?`", document.read_text(encoding="utf-8")):
+        path = ROOT / "engine" / file
+        assert path.is_file(), file
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        names |= {
+            t.id for node in tree.body if isinstance(node, ast.Assign) for t in node.targets if isinstance(t, ast.Name)
+        }
+        assert name in names, f"{file}:{name}"
+
+
+def test_the_picture_is_one():
+    assert (ROOT / "docs" / "images" / "puma-idyn-torques.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_first_screen_says_what_it_is_and_how_to_run_and_test_it():
+    screen = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:45])
+    for words in (
+        "DeNOC",
+        "RIDIM",
+        "RFDSIM",
+        "make demo",
+        "make test",
+        "-m pip install",
+        "-m pytest",
+        "puma-idyn-torques.png",
+    ):
+        assert words in screen
