@@ -185,6 +185,8 @@ def quantity(value: object, kind: str) -> Quantity:
     if isinstance(value, str):
         if value.strip().lower().lstrip("+-").lstrip(".") in ("inf", "infinity", "nan"):
             raise ExpressionError(f"`{_clipped(value)}` won't do; {words} must be a finite number")
+        if re.fullmatch(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}\s*", value):  # YAML 1.1 has dates, and 2024-01-01 is 2022
+            raise ExpressionError(f"`{_clipped(value)}` looks like a date; {words} is needed")
         result, shown = evaluate(value), _clipped(value)
         if not re.search(r"[0-9]|\bpi\b", value):
             raise ExpressionError(f"`{shown}` has no number in it; {words} is needed")

@@ -159,6 +159,8 @@ def read(path: Path) -> Document:
 
 def parse(text: str, name: str) -> Document:
     """The document in a text; `name` stands for the file in messages."""
+    if not isinstance(text, str):
+        raise InputError("not text", place=Place(name), found=type(text).__name__, allowed="YAML as a str")
     if len(text) > SIZE_LIMIT:
         raise _too_large(Place(name))
     document = Document(name, text.removeprefix("\ufeff"))
@@ -467,6 +469,12 @@ def _spot(event: Any) -> Spot:
     return event.start_mark.line + 1, event.start_mark.column + 1
 
 
+def _text(document: Document, text: str, path: Keys) -> str:
+    if bad := _SURROGATE.search(text):
+        raise document.error(path, "there is a character that no text has", found=f"U+{ord(bad[0]):04X}")
+    return text
+
+
 def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
     """Dicts, lists and scalars only, copied from what users hand over: tuples, NumPy arrays and numbers, paths."""
     count[0] += 1
@@ -479,7 +487,7 @@ def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
     if value is None or isinstance(value, bool | float):
         return value
     if isinstance(value, str):
-        return str(value)
+        return _text(document, str(value), path)
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real):
@@ -490,7 +498,8 @@ def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
         for key in value:
             if not isinstance(key, str):
                 raise document.error(path, "a key must be text", found=f"a key of type {type(key).__name__}")
-        return {str(key): _plain(document, part, (*path, str(key)), count) for key, part in value.items()}
+        texts = {key: _text(document, str(key), path) for key in value}
+        return {text: _plain(document, value[key], (*path, text), count) for key, text in texts.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
         return [_plain(document, part, (*path, number), count) for number, part in enumerate(value)]
     raise document.error(

@@ -3,14 +3,16 @@
 Stages, error, step control and dense output run without a word of Python; the caller hears from it when the end is
 reached, a number of attempts is used up, or no step can be taken.  The control is that of `simulate/integrate.py`,
 decision for decision (a test compares the two), with its constants handed in.
+
+W runs go side by side in the lanes, each with its own time, step and output rows; one run is the case W = 1.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,9 +20,12 @@ from . import cache, native
 from .llvm import Block, hexadecimal
 from .trace import Program
 
-REACHED, PAUSED, TOO_SMALL = 0, 1, 2
-# the doubles of the control block
-T, H, T_END, RTOL, ATOL, MAX_STEP, ACCEPTED, REJECTED, ROW, MOST, CONTROL = range(11)
+REACHED, PAUSED = 0, 1
+GOING, TOO_SMALL = 0.0, 2.0  # of one lane, in its row STATUS
+# the control block: a row of lanes each
+T, H, T_END, RTOL, ATOL, MAX_STEP, WANTED, MOST, FRESH, ACCEPTED, REJECTED, ROW, STATUS, STEP, T_NEW, TAKEN, ROWS = (
+    range(17)
+)
 
 
 @dataclass(frozen=True)
@@ -38,144 +43,177 @@ class Scheme:
 
 
 def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int], lanes: int) -> str:
-    """The march as IR: `i64 @march(ptr control, ptr u, ptr grid, i64 rows, ptr out, ptr y, ptr stages)`.
+    """The IR of the loop and of its right-hand side.
 
-    `stages` holds K, the trial's intermediate and new state, each padded to whole vectors; `units` are the places of
-    Euler parameters in y, made of norm 1 after every step.
+    Its arguments are the control block, u, y and the stages (rows of lanes), the grid of output instants and room for
+    rows, and how many attempts it may make; `units` are the places of Euler parameters in y, made of norm 1 after
+    every step.
     """
-    m = len(program.outputs["rate"])
-    chunks = -(-m // lanes)
-    padded = chunks * lanes
-    count = len(scheme.B)
-    code = _Loop(lanes, padded, chunks)
+    m, count = len(program.outputs["rate"]), len(scheme.B)
+    code = _Loop(lanes, m)
+    names = [*(f"K{s}" for s in range(count + 1)), "trial", "new"]
     code.line("entry:")
-    for name in ("h", "wanted", "most", "t_new", "cut", "tries"):
-        code.line(f"  %{name} = alloca double")
-    for k, name in enumerate((*(f"K{s}" for s in range(count + 1)), "trial", "new")):
-        code.line(f"  %{name} = getelementptr double, ptr %stages, i64 {k * padded}")
-    code.store("tries", hexadecimal(0.0))
-    code.line("  br label %step")
+    code.line(f"  %total = alloca {code.vector}")
+    for k, name in enumerate(names):
+        code.line(f"  %{name} = getelementptr double, ptr %stages, i64 {k * m * lanes}")
+    code.line("  br label %attempt\nattempt:\n  %tries = phi i64 [0, %entry], [%more, %next]")
 
-    # a new step: its length within bounds, as wanted by the last one
-    code.line("step:")
-    t, end = code.control(T), code.control(T_END)
-    code.branch(code.compare("olt", t, end), "begin", "reached")
-    code.line("begin:")
-    spacing = code.spacing(code.control(T))
-    h, longest = code.control(H), code.control(MAX_STEP)
-    h = code.select(code.compare("ogt", h, longest), longest, code.select(code.compare("olt", h, spacing), spacing, h))
-    code.store("h", h)
-    code.store("wanted", h)
-    code.store("most", hexadecimal(scheme.most_factor))
-    code.line("  br label %attempt")
+    # lengths: a new step's within bounds and as wanted, a repeated one's as the last attempt left it
+    t, end, h = code.row(T), code.row(T_END), code.row(H)
+    fresh = code.compare("one", code.row(FRESH), code.number(0.0))
+    spacing = code.spacing(t)
+    bounded = code.select(code.compare("olt", h, spacing), spacing, h)
+    bounded = code.select(code.compare("ogt", h, code.row(MAX_STEP)), code.row(MAX_STEP), bounded)
+    h = code.select(fresh, bounded, h)
+    wanted = code.select(fresh, h, code.row(WANTED))
+    most = code.select(fresh, code.number(scheme.most_factor), code.row(MOST))
+    going = code.both(code.compare("olt", t, end), code.compare("oeq", code.row(STATUS), code.number(GOING)))
+    small = code.both(going, code.compare("ult", h, spacing))
+    code.put(STATUS, code.select(small, code.number(TOO_SMALL), code.row(STATUS)))
+    going = code.both(going, code.opposite(small))
+    code.line(f"  br i1 {code.any(going)}, label %try, label %reached\ntry:")
+    ahead = code.operation("fadd", t, h)
+    cut = code.compare("ogt", ahead, end)
+    t_new = code.select(cut, end, ahead)
+    h = code.select(going, code.operation("fsub", t_new, t), code.number(0.0))
 
-    # an attempt: stages, the new state, its error
-    code.line("attempt:")
-    h = code.load("h")
-    code.branch(code.compare("oge", h, code.spacing(code.control(T))), "try", "small")
-    code.line("try:")
-    tries = code.let(f"fadd double {code.load('tries')}, {hexadecimal(1.0)}")
-    code.store("tries", tries)
-    ahead = code.let(f"fadd double {code.control(T)}, {code.load('h')}")
-    over = code.compare("ogt", ahead, code.control(T_END))
-    t_new = code.select(over, code.control(T_END), ahead)
-    code.store("cut", code.select(over, hexadecimal(1.0), hexadecimal(0.0)))
-    code.store("t_new", t_new)
-    h = code.let(f"fsub double {t_new}, {code.control(T)}")
-    code.store("h", h)
+    # stages, the new state, its error
     for s in range(1, count):
         code.combine("trial", "y", [(scheme.A[s][j], f"K{j}") for j in range(s)], h)
-        code.line(f"  call void @rate(ptr %u, ptr %trial, ptr %K{s})")
+        code.rate("trial", f"K{s}")
     code.combine("new", "y", [(b, f"K{j}") for j, b in enumerate(scheme.B)], h)
-    code.line(f"  call void @rate(ptr %u, ptr %new, ptr %K{count})")
-    error = code.error(scheme.E, measured, h)
-    code.branch(code.compare("olt", error, hexadecimal(1.0)), "accept", "reject")
+    code.rate("new", f"K{count}")
+    error = code.error([(e, f"K{j}") for j, e in enumerate(scheme.E)], measured, h)
+    passed = code.compare("olt", error, code.number(1.0))
+    accept, reject = code.both(going, passed), code.both(going, code.opposite(passed))
 
-    code.line("reject:")
-    code.count(REJECTED)
-    factor = code.factor(error, scheme)
-    least = hexadecimal(scheme.least_factor)
-    factor = code.select(code.compare("ogt", factor, least), factor, least)  # NaN: the least
-    h = code.let(f"fmul double {code.load('h')}, {factor}")
-    for name in ("h", "wanted"):
-        code.store(name, h)
-    code.store("most", hexadecimal(1.0))
-    code.line("  br label %attempt")
+    # the next length; NaN takes the least factor
+    factor = code.operation("fmul", code.power(error, scheme.exponent), code.number(scheme.safety))
+    least = code.number(scheme.least_factor)
+    shorter = code.operation("fmul", h, code.select(code.compare("ogt", factor, least), factor, least))
+    none = code.compare("oeq", error, code.number(0.0))
+    factor = code.select(none, code.number(scheme.most_factor), factor)
+    longer = code.operation("fmul", h, code.select(code.compare("olt", most, factor), most, factor))
+    kept = code.select(code.compare("ogt", wanted, longer), wanted, longer)
+    longer = code.select(cut, kept, longer)  # a step that the end cut short says nothing against the length before
+    code.put(H, code.select(accept, longer, code.select(reject, shorter, code.row(H))))
+    code.put(WANTED, code.select(reject, shorter, wanted))
+    code.put(MOST, code.select(reject, code.number(1.0), most))
+    code.put(FRESH, code.select(accept, code.number(1.0), code.number(0.0)))
+    one = code.select(accept, code.number(1.0), code.number(0.0))
+    for place, add in ((ACCEPTED, one), (REJECTED, code.select(reject, code.number(1.0), code.number(0.0)))):
+        code.put(place, code.operation("fadd", code.row(place), add))
 
-    code.line("accept:")
-    code.count(ACCEPTED)
-    most, factor = code.load("most"), code.factor(error, scheme)
-    zero = code.compare("oeq", error, hexadecimal(0.0))
-    factor = code.select(zero, hexadecimal(scheme.most_factor), factor)
-    factor = code.select(code.compare("olt", most, factor), most, factor)
-    h = code.let(f"fmul double {code.load('h')}, {factor}")
-    wanted = code.load("wanted")
-    kept = code.select(code.compare("ogt", wanted, h), wanted, h)
-    was_cut = code.compare("one", code.load("cut"), hexadecimal(0.0))
-    code.set_control(H, code.select(was_cut, kept, h))
-    code.line("  br label %rows")
-
-    # output rows within the step, by the dense output
-    code.line("rows:")
-    row = code.let(f"fptosi double {code.control(ROW)} to i64")
-    code.branch(code.let(f"icmp slt i64 {row}, %count"), "look", "settle")
-    code.line("look:")
-    at = code.let(f"load double, ptr {code.let(f'getelementptr double, ptr %grid, i64 {row}')}")
-    code.branch(code.compare("ole", at, code.load("t_new")), "write", "settle")
-    code.line("write:")
-    ahead = code.let(f"fsub double {at}, {code.control(T)}")
-    step = code.load("h")
-    x = code.let(f"fdiv double {ahead}, {step}")
-    skip = code.let(f"mul i64 {row}, {padded}")
-    target = code.let(f"getelementptr double, ptr %out, i64 {skip}")
-    code.interpolate(target, scheme.P, x, step, count)
-    code.count(ROW)
-    code.line("  br label %rows")
+    # output rows of each lane within its step, by the dense output
+    code.put(STEP, h)
+    code.put(T_NEW, t_new)
+    code.put(TAKEN, one)
+    code.line("  call void @rows(ptr %control, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out)")
 
     # the new state takes the place of the old one
-    code.line("settle:")
-    code.copy("y", "new")
-    code.copy("K0", f"K{count}")
-    code.set_control(T, code.load("t_new"))
+    with code.each(m) as i:
+        code.set("y", i, code.select(accept, code.get("new", i), code.get("y", i)))
+        code.set("K0", i, code.select(accept, code.get(f"K{count}", i), code.get("K0", i)))
+    code.put(T, code.select(accept, t_new, t))
     for first in units:
-        code.normalise(first)
+        code.normalise(first, accept)
     if units:
-        code.line("  call void @rate(ptr %u, ptr %y, ptr %K0)")
-    code.branch(code.compare("olt", code.load("tries"), code.control(MOST)), "step", "paused")
-    code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}\nsmall:\n  ret i64 {TOO_SMALL}")
+        code.rate("y", "K0")
+    code.line("  br label %next\nnext:\n  %more = add i64 %tries, 1")
+    code.line("  %again = icmp slt i64 %more, %attempts\n  br i1 %again, label %attempt, label %paused")
+    code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
     body = "\n".join(code.block.lines)
+    declared = "\n".join(dict.fromkeys((code.block.declarations() + Block(1).declarations()).splitlines()))
     return (
-        _rate(program)
-        + code.block.declarations().replace(Block(1).declarations(), "")
-        + "declare double @llvm.pow.f64(double, double)\n"
-        + "define i64 @march(ptr %control, ptr %u, ptr %grid, i64 %count, ptr %out, ptr %y, ptr %stages) {\n"
-        + f"{body}\n}}\n"
-        + "define void @first(ptr %u, ptr %y, ptr %stages) {\n"
-        + "  call void @rate(ptr %u, ptr %y, ptr %stages)\n  ret void\n}\n"
+        f"{declared}\n{code.power_declaration()}\n{_rate(program, lanes)}{_rows(scheme, m, lanes)}"
+        "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
+        "i64 %attempts) {\n"
+        f"{body}\n}}\n"
+        "define void @first(ptr %u, ptr %y, ptr %stages) {\n  call void @rate(ptr %u, ptr %y, ptr %stages)\n"
+        "  ret void\n}\n"
     )
 
 
-def _rate(program: Program) -> str:
+def _rate(program: Program, lanes: int) -> str:
     """The program as a function of pointers, called by every stage rather than copied into it."""
-    block = Block(1)
-    values: dict[int, str] = {}
+    block = Block(lanes)
+    values = {}
     for group, nodes in program.inputs.items():
-        values.update(zip((node.id for node in nodes), block.load_columns(f"%{group}", len(nodes))))
+        for k, node in enumerate(nodes):
+            values[node.id] = block.let(f"load {block.double}, ptr {block.offset(f'%{group}', k * lanes)}, align 8")
     registers = block.run(program.outputs["rate"], lambda node: values[node.id])
-    block.store_columns("%dy", registers)
+    for k, register in enumerate(registers):
+        block.do(f"store {block.double} {register}, ptr {block.offset('%dy', k * lanes)}, align 8")
     body = "\n".join(block.lines)
-    return (
-        block.declarations()
-        + "define internal void @rate(ptr noalias %u, ptr noalias %y, ptr noalias %dy) noinline {\n"
-        + f"{body}\n  ret void\n}}\n"
+    head = "define internal void @rate(ptr noalias %u, ptr noalias %y, ptr noalias %dy) noinline"
+    return f"{head} {{\n{body}\n  ret void\n}}\n"
+
+
+def _rows(scheme: Scheme, m: int, lanes: int) -> str:
+    """Rows of every lane that has taken a step: y + h Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner; scalars, one by one."""
+    block = Block(1)
+    let, count = block.let, len(scheme.B)
+
+    def control(k: int) -> str:
+        at = let(f"add i64 %lane, {k * lanes}")
+        return let(f"getelementptr double, ptr %control, i64 {at}")
+
+    def load(pointer: str) -> str:
+        return let(f"load double, ptr {pointer}, align 8")
+
+    block.lines.append("entry:\n  br label %lanes\nlanes:\n  %lane = phi i64 [0, %entry], [%lane1, %done]")
+    taken = let(f"fcmp one double {load(control(TAKEN))}, {hexadecimal(0.0)}")
+    block.lines.append(f"  br i1 {taken}, label %look, label %done\nlook:")
+    row = let(f"fptosi double {load(control(ROW))} to i64")
+    block.lines.append(f"  br i1 {let(f'icmp slt i64 {row}, %count')}, label %compare, label %done\ncompare:")
+    at = load(let(f"getelementptr double, ptr %grid, i64 {row}"))
+    due = let(f"fcmp ole double {at}, {load(control(T_NEW))}")
+    block.lines.append(f"  br i1 {due}, label %write, label %done\nwrite:")
+    h = load(control(STEP))
+    x = let(f"fdiv double {let(f'fsub double {at}, {load(control(T))}')}, {h}")
+    skip = let(f"add i64 {let('mul i64 %lane, %count')}, {row}")
+    target = let(f"getelementptr double, ptr %out, i64 {let(f'mul i64 {skip}, {m}')}")
+    block.lines.append("  br label %component\ncomponent:\n  %i = phi i64 [0, %write], [%i1, %component]")
+    place = let(f"add i64 {let(f'mul i64 %i, {lanes}')}, %lane")
+    stages = [
+        load(let(f"getelementptr double, ptr %stages, i64 {let(f'add i64 {place}, {j * m * lanes}')}"))
+        for j in range(count + 1)
+    ]
+    total = ""
+    for p in reversed(range(len(scheme.P[0]))):
+        term = ""
+        for j, K in enumerate(stages):
+            weight = scheme.P[j][p]
+            if weight:
+                term = (
+                    block.call("fma", K, hexadecimal(weight), term)
+                    if term
+                    else block.operation("fmul", K, hexadecimal(weight))
+                )
+        term = term or hexadecimal(0.0)
+        total = block.call("fma", total, x, term) if total else term
+    total = block.operation("fmul", total, x)
+    y = load(let(f"getelementptr double, ptr %y, i64 {place}"))
+    block.do(f"store double {block.call('fma', total, h, y)}, ptr {let(f'getelementptr double, ptr {target}, i64 %i')}")
+    block.lines.append(f"  %i1 = add i64 %i, 1\n  %rest = icmp slt i64 %i1, {m}")
+    block.lines.append("  br i1 %rest, label %component, label %written\nwritten:")
+    pointer = control(ROW)
+    block.do(f"store double {let(f'fadd double {load(pointer)}, {hexadecimal(1.0)}')}, ptr {pointer}")
+    block.lines.append(
+        f"  br label %look\ndone:\n  %lane1 = add i64 %lane, 1\n  %others = icmp slt i64 %lane1, {lanes}"
     )
+    block.lines.append("  br i1 %on, label %lanes, label %out_of_lanes\nout_of_lanes:\n  ret void")
+    body = "\n".join(block.lines)
+    head = "define internal void @rows(ptr %control, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out) noinline"
+    return f"{head} {{\n{body}\n}}\n"
 
 
 class _Loop:
-    """Lines of the loop: scalars in memory, vectors in chunks of lanes."""
+    """Lines of the loop on vectors of lanes."""
 
-    def __init__(self, lanes: int, padded: int, chunks: int):
-        self.block, self.lanes, self.padded, self.chunks = Block(lanes), lanes, padded, chunks
+    def __init__(self, lanes: int, m: int):
+        self.block, self.lanes, self.m, self._loops = Block(lanes), lanes, m, 0
+        self.vector = self.block.double
 
     def line(self, text: str) -> None:
         self.block.lines.append(text)
@@ -183,168 +221,165 @@ class _Loop:
     def let(self, text: str) -> str:
         return self.block.let(text)
 
-    def load(self, name: str) -> str:
-        return self.let(f"load double, ptr %{name}")
+    def number(self, x: float) -> str:
+        return self.block.constant(x)
 
-    def store(self, name: str, value: str) -> None:
-        self.line(f"  store double {value}, ptr %{name}")
-
-    def control(self, k: int) -> str:
-        return self.let(f"load double, ptr {self.let(f'getelementptr double, ptr %control, i64 {k}')}")
-
-    def set_control(self, k: int, value: str) -> None:
-        self.line(f"  store double {value}, ptr {self.let(f'getelementptr double, ptr %control, i64 {k}')}")
-
-    def count(self, k: int) -> None:
-        self.set_control(k, self.let(f"fadd double {self.control(k)}, {hexadecimal(1.0)}"))
+    def operation(self, name: str, a: str, b: str) -> str:
+        return self.let(f"{name} {self.vector} {a}, {b}")
 
     def compare(self, how: str, a: str, b: str) -> str:
-        return self.let(f"fcmp {how} double {a}, {b}")
+        return self.let(f"fcmp {how} {self.vector} {a}, {b}")
 
     def select(self, condition: str, a: str, b: str) -> str:
-        return self.let(f"select i1 {condition}, double {a}, double {b}")
+        return self.block.select(condition, a, b)
 
-    def branch(self, condition: str, then: str, otherwise: str) -> None:
-        self.line(f"  br i1 {condition}, label %{then}, label %{otherwise}")
+    def both(self, a: str, b: str) -> str:
+        return self.let(f"and {self.block.bit} {a}, {b}")
+
+    def opposite(self, a: str) -> str:
+        true = "splat (i1 true)" if self.lanes > 1 else "true"
+        return self.let(f"xor {self.block.bit} {a}, {true}")
+
+    def any(self, a: str) -> str:
+        if self.lanes == 1:
+            return a
+        bits = self.let(f"bitcast {self.block.bit} {a} to i{self.lanes}")
+        return self.let(f"icmp ne i{self.lanes} {bits}, 0")
+
+    def power(self, x: str, exponent: float) -> str:
+        kind = f"v{self.lanes}f64" if self.lanes > 1 else "f64"
+        arguments = f"{self.vector} {x}, {self.vector} {self.number(exponent)}"
+        return self.let(f"call {self.vector} @llvm.pow.{kind}({arguments})")
+
+    def power_declaration(self) -> str:
+        kind = f"v{self.lanes}f64" if self.lanes > 1 else "f64"
+        return f"declare {self.vector} @llvm.pow.{kind}({self.vector}, {self.vector})"
 
     def spacing(self, t: str) -> str:
         """Ten times the distance to the next larger double."""
-        bits = self.let(f"bitcast double {t} to i64")
-        sign = self.let(f"icmp slt i64 {bits}, 0")
-        step = self.let(f"select i1 {sign}, i64 -1, i64 1")
-        after = self.let(f"bitcast i64 {self.let(f'add i64 {bits}, {step}')} to double")
-        gap = self.let(f"fsub double {after}, {t}")
-        return self.let(f"fmul double {gap}, {hexadecimal(10.0)}")
+        whole, kind = self.block.whole, self.block.integer
+        bits = self.let(f"bitcast {self.vector} {t} to {kind}")
+        negative = self.let(f"icmp slt {kind} {bits}, {whole(0)}")
+        step = self.let(f"select {self.block.bit} {negative}, {kind} {whole(-1)}, {kind} {whole(1)}")
+        after = self.let(f"bitcast {kind} {self.let(f'add {kind} {bits}, {step}')} to {self.vector}")
+        return self.operation("fmul", self.operation("fsub", after, t), self.number(10.0))
 
-    def factor(self, error: str, scheme: Scheme) -> str:
-        power = self.let(f"call double @llvm.pow.f64(double {error}, double {hexadecimal(scheme.exponent)})")
-        return self.let(f"fmul double {power}, {hexadecimal(scheme.safety)}")
+    # ---- rows of the control block
 
-    # ---- vectors
+    def row(self, k: int) -> str:
+        return self.let(f"load {self.vector}, ptr {self.block.offset('%control', k * self.lanes)}, align 8")
 
-    def chunk(self, name: str, k: int) -> str:
-        at = self.block.offset(f"%{name}" if not name.startswith("%") else name, k * self.lanes)
-        return self.let(f"load {self.block.double}, ptr {at}, align 8")
+    def put(self, k: int, value: str) -> None:
+        self.line(f"  store {self.vector} {value}, ptr {self.block.offset('%control', k * self.lanes)}, align 8")
 
-    def put(self, name: str, k: int, value: str) -> None:
-        at = self.block.offset(f"%{name}" if not name.startswith("%") else name, k * self.lanes)
-        self.line(f"  store {self.block.double} {value}, ptr {at}, align 8")
+    # ---- states: loops over components
 
-    def splat(self, x: str) -> str:
-        if self.lanes == 1:
-            return x
-        one = self.let(f"insertelement {self.block.double} poison, double {x}, i64 0")
-        mask = f"<{self.lanes} x i32>"
-        return self.let(f"shufflevector {self.block.double} {one}, {self.block.double} poison, {mask} zeroinitializer")
+    @contextmanager
+    def each(self, count: int) -> Iterator[str]:
+        """A loop over components; what is emitted inside is its body, and the register given is the offset."""
+        self._loops += 1
+        n = self._loops
+        self.line(f"  br label %before{n}\nbefore{n}:\n  br label %each{n}\neach{n}:")
+        self.line(f"  %i{n} = phi i64 [0, %before{n}], [%next{n}, %each{n}]")
+        yield self.let(f"mul i64 %i{n}, {self.lanes}")
+        self.line(f"  %next{n} = add i64 %i{n}, 1\n  %rest{n} = icmp slt i64 %next{n}, {count}")
+        self.line(f"  br i1 %rest{n}, label %each{n}, label %after{n}\nafter{n}:")
 
-    def weighted(self, terms: Sequence[tuple[float, str]], k: int) -> str:
-        """Σ weight · vector of chunk k."""
+    def _at(self, name: str, i: str) -> str:
+        return self.let(f"getelementptr double, ptr %{name}, i64 {i}")
+
+    def get(self, name: str, i: str) -> str:
+        return self.let(f"load {self.vector}, ptr {self._at(name, i)}, align 8")
+
+    def set(self, name: str, i: str, value: str) -> None:
+        self.line(f"  store {self.vector} {value}, ptr {self._at(name, i)}, align 8")
+
+    def weighted(self, terms: Sequence[tuple[float, str]], i: str) -> str:
+        """Σ weight · stage, of one component."""
         total = ""
         for weight, name in terms:
-            if weight == 0.0:
-                continue
-            x = self.chunk(name, k)
-            total = (
-                self.block.call("fma", x, self.block.constant(weight), total)
-                if total
-                else self.block.operation("fmul", x, self.block.constant(weight))
-            )
-        return total or self.block.constant(0.0)
+            if weight:
+                x = self.get(name, i)
+                number = self.number(weight)
+                total = self.block.call("fma", x, number, total) if total else self.operation("fmul", x, number)
+        return total or self.number(0.0)
 
     def combine(self, target: str, start: str, terms: Sequence[tuple[float, str]], h: str) -> None:
-        """Target = start + h Σ weight · vector."""
-        step = self.splat(h)
-        for k in range(self.chunks):
-            total = self.weighted(terms, k)
-            self.put(target, k, self.block.call("fma", total, step, self.chunk(start, k)))
+        """Target = start + h Σ weight · stage."""
+        with self.each(self.m) as i:
+            self.set(target, i, self.block.call("fma", self.weighted(terms, i), h, self.get(start, i)))
 
-    def copy(self, target: str, source: str) -> None:
-        for k in range(self.chunks):
-            self.put(target, k, self.chunk(source, k))
+    def rate(self, state: str, target: str) -> None:
+        self.line(f"  call void @rate(ptr %u, ptr %{state}, ptr %{target})")
 
-    def error(self, E: Sequence[float], measured: int, h: str) -> str:
+    def error(self, terms: Sequence[tuple[float, str]], measured: int, h: str) -> str:
         """Root of the mean square of h E K / (atol + rtol max(|y|, |new|)) over the measured components."""
-        block, total = self.block, ""
-        step, rtol, atol = self.splat(h), self.splat(self.control(RTOL)), self.splat(self.control(ATOL))
-        for k in range(self.chunks):
-            if k * self.lanes >= measured:
-                continue
-            size = block.larger(block.call("fabs", self.chunk("y", k)), block.call("fabs", self.chunk("new", k)))
-            scale = block.call("fma", size, rtol, atol)
-            x = block.operation("fmul", self.weighted([(e, f"K{j}") for j, e in enumerate(E)], k), step)
-            x = block.operation("fdiv", x, scale)
-            inside = [k * self.lanes + lane < measured for lane in range(self.lanes)]
-            if not all(inside):
-                mask = ", ".join(f"i1 {'true' if one else 'false'}" for one in inside)
-                x = self.let(f"select {block.bit} <{mask}>, {block.double} {x}, {block.double} {block.constant(0.0)}")
-            total = block.call("fma", x, x, total) if total else block.operation("fmul", x, x)
-        parts = [self.let(f"extractelement {block.double} {total}, i64 {lane}") for lane in range(self.lanes)]
-        while len(parts) > 1:
-            parts = [self.let(f"fadd double {a}, {b}") for a, b in zip(parts[::2], parts[1::2])]
-        mean = self.let(f"fdiv double {parts[0]}, {hexadecimal(float(measured))}")
-        return self.let(f"call double @llvm.sqrt.f64(double {mean})")
+        block = self.block
+        rtol, atol = self.row(RTOL), self.row(ATOL)
+        self.line(f"  store {self.vector} {self.number(0.0)}, ptr %total")
+        with self.each(measured) as i:
+            size = block.larger(block.call("fabs", self.get("y", i)), block.call("fabs", self.get("new", i)))
+            x = self.operation("fmul", self.weighted(terms, i), h)
+            x = self.operation("fdiv", x, block.call("fma", size, rtol, atol))
+            total = self.let(f"load {self.vector}, ptr %total")
+            self.line(f"  store {self.vector} {block.call('fma', x, x, total)}, ptr %total")
+        total = self.let(f"load {self.vector}, ptr %total")
+        return block.call("sqrt", self.operation("fdiv", total, self.number(float(measured))))
 
-    def interpolate(self, target: str, P: Sequence[Sequence[float]], x: str, h: str, count: int) -> None:
-        """Target = y + h Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner."""
-        at, step = self.splat(x), self.splat(h)
-        degree = len(P[0])
-        for k in range(self.chunks):
-            total = ""
-            for p in reversed(range(degree)):
-                term = self.weighted([(P[j][p], f"K{j}") for j in range(count + 1)], k)
-                total = self.block.call("fma", total, at, term) if total else term
-            total = self.block.operation("fmul", total, at)
-            self.put(target, k, self.block.call("fma", total, step, self.chunk("y", k)))
-
-    def normalise(self, first: int) -> None:
-        """Four components of y made of norm 1."""
-        places = [self.block.offset("%y", first + r) for r in range(4)]
-        parts = [self.let(f"load double, ptr {place}") for place in places]
-        total = self.let(f"fmul double {parts[0]}, {parts[0]}")
+    def normalise(self, first: int, where: str) -> None:
+        """Four components of y made of norm 1, in the lanes `where`."""
+        places = [str((first + r) * self.lanes) for r in range(4)]
+        parts = [self.get("y", place) for place in places]
+        total = self.operation("fmul", parts[0], parts[0])
         for part in parts[1:]:
-            total = self.let(f"fadd double {total}, {self.let(f'fmul double {part}, {part}')}")
-        norm = self.let(f"call double @llvm.sqrt.f64(double {total})")
+            total = self.operation("fadd", total, self.operation("fmul", part, part))
+        norm = self.block.call("sqrt", total)
         for place, part in zip(places, parts):
-            self.line(f"  store double {self.let(f'fdiv double {part}, {norm}')}, ptr {place}")
+            self.set("y", place, self.select(where, self.operation("fdiv", part, norm), part))
 
 
 class March:
-    """The compiled loop with its memory."""
+    """The compiled loop with its memory; `control` has a row of lanes for each quantity."""
 
     def __init__(self, loaded: native.Loaded, m: int, stages: int, lanes: int):
         self._loaded, self.stages = loaded, stages
-        self.m, self.padded = m, -(-m // lanes) * lanes
-        self.control = np.zeros(CONTROL)
-        self.y = np.zeros(self.padded)
-        self._stages = np.zeros((stages + 3) * self.padded)
+        self.m, self.lanes = m, lanes
+        self.control = np.zeros((ROWS, lanes))
+        self._y = np.zeros((m, lanes))
+        self._stages = np.zeros((stages + 3, m, lanes))
         pointer = ctypes.c_void_p
-        kinds = [pointer, pointer, pointer, ctypes.c_long, pointer, pointer, pointer]
+        kinds = [pointer] * 5 + [ctypes.c_long, pointer, ctypes.c_long]
         self._march = ctypes.CFUNCTYPE(ctypes.c_long, *kinds)(loaded.address("march"))
         self._first = ctypes.CFUNCTYPE(None, pointer, pointer, pointer)(loaded.address("first"))
 
-    def begin(self, signals: np.ndarray, y: np.ndarray, **control: float) -> None:
-        """Sets the state; the first stage is evaluated."""
-        self._signals = np.ascontiguousarray(signals, dtype=float) if len(signals) else np.zeros(1)
-        self.y[: self.m] = y
+    @property
+    def y(self) -> np.ndarray:
+        """The states, one row a lane."""
+        return self._y.T
+
+    def begin(self, signals: np.ndarray, y: np.ndarray, **control: float | np.ndarray) -> None:
+        """Sets signals and states (a row for each lane) and the control; the first stage is evaluated."""
+        rows = np.atleast_2d(signals)
+        self._signals = np.ascontiguousarray(rows.T, dtype=float) if rows.size else np.zeros((1, self.lanes))
+        self._y[:] = np.atleast_2d(y).T
+        self.control[:] = 0.0
+        self.control[FRESH] = 1.0
         for name, value in control.items():
             self.control[globals()[name]] = value
-        self._first(self._signals.ctypes.data, self.y.ctypes.data, self._stages.ctypes.data)
+        self._first(self._signals.ctypes.data, self._y.ctypes.data, self._stages.ctypes.data)
 
     def finite(self) -> bool:
         """Whether the stages of the last attempt are numbers."""
         return bool(np.isfinite(self._stages).all())
 
-    def rows(self, count: int) -> np.ndarray:
-        """Room for output rows."""
-        return np.zeros((count, self.padded))
+    def room(self, rows: int) -> np.ndarray:
+        """Room for output rows of every lane."""
+        return np.zeros((self.lanes, rows, self.m))
 
     def go(self, grid: np.ndarray, out: np.ndarray, attempts: int) -> int:
         """Marches on; why it stopped."""
-        self.control[MOST] = attempts
-        arrays = (self.control, self._signals, grid)
-        after = (out, self.y, self._stages)
-        pointers = [x.ctypes.data for x in arrays], [x.ctypes.data for x in after]
-        return int(self._march(*pointers[0], len(grid), *pointers[1]))
+        before = [x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, grid)]
+        return int(self._march(*before, len(grid), out.ctypes.data, attempts))
 
 
 def build(
@@ -353,13 +388,14 @@ def build(
     m: int,
     measured: int,
     units: Sequence[int],
+    lanes: int,
     identity: Sequence[str],
     cached: bool,
 ) -> March | None:
     """The compiled loop around a program, from the cache where it is there; with `cached`, only from there."""
-    lanes = native.lanes()
-    name = cache.key("march", str(lanes), repr((measured, units)), *native.processor(), native.version(), *identity)
-    code: Any = cache.load(name)
+    kind = repr((scheme, measured, list(units)))
+    name = cache.key(f"march {lanes}", kind, *native.processor(), native.version(), *identity)
+    code = cache.load(name)
     if code is None:
         if cached:
             return None

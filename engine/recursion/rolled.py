@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ..machine.rolled import Elements, Loop, Step, Sweep
 from ..machine.scalars import Scalar
 from ..robot.model import Body
 from . import sweeps
+from .numbers import Path, number, paths, with_symbols
 from .spatial import Matrix, Vector
 from .sweeps import Motion, Pivot
 
-Path = tuple[Any, ...]
 SIX = range(6)
 UPPER = [(r, s) for r in SIX for s in range(r, 6)]
 
@@ -28,68 +27,35 @@ class Kind:
     def __init__(self, bodies: list[Body], given: tuple[bool, ...], loose: bool, loose_above: bool, wrenched: bool):
         self.given, self.loose, self.loose_above, self.wrenched = given, loose, loose_above, wrenched
         self.model = bodies[0]
-        self.paths = [path for path in _paths(self.model) if not _constant(path, [_at(body, path) for body in bodies])]
+        self.paths = [
+            path for path in paths(self.model) if not _constant(path, [number(body, path) for body in bodies])
+        ]
 
     def numbers(self, body: Body) -> list[float]:
-        return [_at(body, path) for path in self.paths]
+        return [number(body, path) for path in self.paths]
 
     def body(self, step: Step) -> Body:
         """The kind's body with symbols for its numbers, its coordinates and speeds counted from 0."""
-        symbols = {path: step.take("number", k) for k, path in enumerate(self.paths)}
-
-        def number(*path: Any) -> Any:
-            return symbols.get(path, _at(self.model, path))
-
         m = self.model
-        return Body(
+        local = replace(
+            m,
             parent=None,
-            rotation=tuple(
-                (i, j, number("rotation", k, 2), number("rotation", k, 3)) for k, (i, j, _, _) in enumerate(m.rotation)
-            ),
-            origin=(number("origin", 0), number("origin", 1), number("origin", 2)),
-            moves=m.moves,
-            directions=m.directions,
-            pitch=number("pitch"),
             coordinates=tuple(range(len(m.coordinates))),
             speeds=tuple(range(len(m.speeds))),
             drives=tuple(
-                replace(
-                    drive,
-                    coordinate=drive.coordinate - m.coordinates[0] if drive.coordinate >= 0 else -1,
-                    **{key: number("drives", k, key) for key in _DRIVE},
-                )
-                for k, drive in enumerate(m.drives)
+                replace(drive, coordinate=drive.coordinate - m.coordinates[0] if drive.coordinate >= 0 else -1)
+                for drive in m.drives
             ),
-            E=tuple(tuple(number("E", min(r, s), max(r, s)) for s in range(3)) for r in range(3)),  # type: ignore[arg-type]
-            h=(number("h", 0), number("h", 1), number("h", 2)),
-            m=number("m"),
         )
+        return with_symbols(local, {path: step.take("number", k) for k, path in enumerate(self.paths)})
 
     def identity(self) -> tuple:
         m = self.model
         planes = tuple((i, j) for i, j, _, _ in m.rotation)
-        fixed = tuple((path, _at(m, path)) for path in _paths(m) if path not in self.paths)
+        fixed = tuple((path, number(m, path)) for path in paths(m) if path not in self.paths)
         springs = tuple(drive.coordinate - (m.coordinates[0] if m.coordinates else 0) for drive in m.drives)
         shape = (m.moves, m.directions, len(m.coordinates), planes, tuple(self.paths), fixed, springs)
         return (*shape, self.given, self.loose, self.loose_above, self.wrenched)
-
-
-_DRIVE = ("rotor", "viscous", "coulomb", "stiffness", "rest")
-
-
-def _paths(body: Body) -> list[Path]:
-    """Where a body's numbers are."""
-    found: list[Path] = [("rotation", k, c) for k in range(len(body.rotation)) for c in (2, 3)]
-    found += [("origin", r) for r in range(3)] + [("pitch",)]
-    found += [("E", r, s) for r in range(3) for s in range(r, 3)] + [("h", r) for r in range(3)] + [("m",)]
-    return found + [("drives", k, key) for k in range(len(body.drives)) for key in _DRIVE]
-
-
-def _at(body: Body, path: Path) -> Any:
-    value: Any = body
-    for step in path:
-        value = getattr(value, step) if isinstance(step, str) else value[step]
-    return value
 
 
 def _constant(path: Path, values: list[float]) -> bool:

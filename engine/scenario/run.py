@@ -89,7 +89,7 @@ def prepare(scenario: Scenario, robot: Robot | str | Path | None = None) -> Plan
 
 def _task(document: Document) -> str:
     task = document.data.get("task") if isinstance(document.data, dict) else None
-    return {"inverse": "idyn", "simulate": "sim"}.get(str(task), "run")
+    return {"inverse": "idyn", "simulate": "sim"}.get(task, "run") if isinstance(task, str) else "run"
 
 
 def _robot_of(document: Document, beside: Path | None) -> Robot:

@@ -45,7 +45,7 @@ class Compiled:
         def build(identity: Sequence[str], cached: bool) -> March | None:
             sizes = plant.measured + 2, plant.measured, plant.units
             program = lambda: plant.program(held, signals)  # noqa: E731
-            return march.build(program, scheme(DORMAND_PRINCE), *sizes, identity, cached)
+            return march.build(program, scheme(DORMAND_PRINCE), *sizes, 1, identity, cached)
 
         return self._built(("march", held), held, signals, 0, build)
 

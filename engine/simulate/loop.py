@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, TOO_SMALL, March, T
+from ..machine.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import contact
 from .events import first_crossing
 from .integrate import METHODS, NOT_FINITE, Stepper, start
@@ -153,7 +153,7 @@ def _march(
     """The rest of a leg by compiled code, from where the stepper is; its last state."""
     first = len(trace.t)
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
-    out = march.rows(len(ahead))
+    out = march.room(len(ahead))
     march.begin(
         np.array(plant.signals(stepper.t, plant.modes)),
         stepper.y,
@@ -163,32 +163,29 @@ def _march(
         RTOL=stepper.rtol,
         ATOL=stepper.atol,
         MAX_STEP=solver.max_step,
-        ACCEPTED=0,
-        REJECTED=0,
-        ROW=0,
     )
     before, written = trace.steps + stepper.accepted, 0
     while True:
         status = march.go(ahead, out, ATTEMPTS)
-        accepted, rejected, rows = (int(march.control[k]) for k in (ACCEPTED, REJECTED, ROW))
+        accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
         for k in range(written, rows):
-            trace.keep(plant, float(ahead[k]), plant.unit(out[k, : march.m]))
+            trace.keep(plant, float(ahead[k]), plant.unit(out[0, k]))
         written = rows
         if status == PAUSED and before + accepted > solver.max_steps:
             trace.ended, trace.reason = (
                 "failed",
-                f"at t = {march.control[T]:.9g} s: {TOO_MANY.format(solver.max_steps)}",
+                f"at t = {march.control[T, 0]:.9g} s: {TOO_MANY.format(solver.max_steps)}",
             )
-        elif status == TOO_SMALL:
+        elif march.control[STATUS, 0] == TOO_SMALL:
             why = STEP_TOO_SMALL if march.finite() else NOT_FINITE
-            trace.ended, trace.reason = "failed", f"at t = {march.control[T]:.9g} s: {why}"
-        tell(float(march.control[T]))
+            trace.ended, trace.reason = "failed", f"at t = {march.control[T, 0]:.9g} s: {why}"
+        tell(float(march.control[T, 0]))
         if status == REACHED or trace.ended != "done":
             break
     trace.steps += accepted
     trace.rejected += rejected
     plant.evaluations += march.stages * (accepted + rejected) + 1
-    return march.y[: march.m].copy()
+    return march.y[0].copy()
 
 
 def _why(plant: Plant, t: float, y: np.ndarray, failure: str) -> str:

@@ -12,6 +12,7 @@ from measure import Row, within
 from denoc.machine import cache, native
 from denoc.machine.choice import using
 from denoc.recursion.mixed import Mixed
+from denoc.recursion.regroup import regrouped
 
 COLD, WARM, RUNS = 0.1, 0.005, 15
 
@@ -37,7 +38,8 @@ def rows(arm: Arm) -> list[Row]:
 
 
 def _made(arm: Arm, motion: bool) -> float:
-    cache.sources.cache_clear()  # once a process, the sources are looked at
+    cache.sources.cache_clear()  # all that a process does once
+    regrouped.cache_clear()
     robot = arm.robot
     begun = time.thread_time()
     problem = Mixed(robot.tree.bodies, robot.gravity, robot.nq, (motion,) * robot.nv)

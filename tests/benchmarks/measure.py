@@ -66,7 +66,7 @@ class Row:
     def cells(self) -> list[str]:
         """As the table shows them."""
         verdict = {True: "yes", False: "no", None: ""}[self.reached]
-        factor = f"{self.ratio:.3g}x" if self.ratio is not None else ""
+        factor = "" if self.ratio is None else f"{self.ratio:.0f}x" if self.ratio >= 10 else f"{self.ratio:.2f}x"
         return [
             self.work,
             shown(self.denoc, self.unit),

@@ -1,4 +1,7 @@
-"""Memory that a chain's dynamics takes beyond its samples: run in a process of its own, prints JSON."""
+"""Memory that a chain's dynamics takes beyond robot and samples, all from the first call of a new installation on.
+
+Run in a process of its own, prints bytes as JSON; DENOC_BACKEND and DENOC_CACHE are the caller's.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ import sys
 from arms import chain
 
 import denoc
-from denoc.machine.choice import using
 
 SAMPLES = 1000
 
@@ -21,15 +23,11 @@ def highest() -> int:
 
 def main() -> None:
     arm = chain(int(sys.argv[1]))
-    small = chain(40)
-    arrays = arm.samples(SAMPLES)
-    with using("compiled"):
-        for call in (denoc.inverse, denoc.forward):  # with this llvmlite is there
-            call(small.robot, *small.samples(SAMPLES))
-        before, found = highest(), {}
-        for name, call in (("inverse", denoc.inverse), ("forward", denoc.forward)):
-            call(arm.robot, *arrays)
-            found[name] = highest() - before
+    samples, found = arm.samples(SAMPLES), {}
+    before = highest()
+    for what, call in (("inverse", denoc.inverse), ("forward", denoc.forward)):
+        call(arm.robot, *samples)
+        found[what] = highest() - before
     print(json.dumps(found))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from denoc.machine import native
 from denoc.machine.choice import using
 from denoc.machine.march import ACCEPTED, REACHED, REJECTED, TOO_SMALL, H, T, build
 from denoc.machine.scalars import cosine_sine
@@ -31,11 +30,13 @@ def program(rate):
     return recording.program(rate=rate(recording.input("y", 3)))
 
 
-def both(rate, y0, end, monkeypatch, lanes=8, **control):
-    """The stepper, and the march begun with its first step."""
-    monkeypatch.setattr(native, "lanes", lambda: lanes)
+def made(rate, lanes=1):
+    return build(lambda: program(rate), scheme(DORMAND_PRINCE), 4, 3, (), lanes, (rate.__name__,), False)
+
+
+def stepping(rate, y0, end, **control):
     options = {"rtol": 1e-8, "atol": 1e-10, "max_step": np.inf} | control
-    stepper = RungeKutta(
+    return RungeKutta(
         DORMAND_PRINCE,
         lambda t, y: np.array(rate(y.tolist()), dtype=float),
         0.0,
@@ -44,62 +45,71 @@ def both(rate, y0, end, monkeypatch, lanes=8, **control):
         measured=3,
         **options,
     )
-    march = build(lambda: program(rate), scheme(DORMAND_PRINCE), 4, 3, (), (rate.__name__,), False)
+
+
+def begin(march, steppers, end):
+    """The march at the steppers' start, a lane each, with their first steps."""
+    one = steppers[0]
     march.begin(
-        np.zeros(0),
-        np.array(y0),
+        np.zeros((march.lanes, 0)),
+        np.array([stepper.y for stepper in steppers]),
         T=0.0,
-        H=stepper.wanted(),
+        H=np.array([stepper.wanted() for stepper in steppers]),
         T_END=end,
-        RTOL=options["rtol"],
-        ATOL=options["atol"],
-        MAX_STEP=options["max_step"],
+        RTOL=one.rtol,
+        ATOL=one.atol,
+        MAX_STEP=one.max_step,
     )
-    return stepper, march
 
 
-@pytest.mark.parametrize("lanes", [2, 4, 8])
 @pytest.mark.parametrize(
     "control", [{}, {"rtol": 1e-3, "atol": 1e-5}, {"max_step": 0.01}, {"rtol": 1e-11, "atol": 1e-13}]
 )
-def test_every_step_is_the_steppers(control, lanes, monkeypatch):
-    stepper, march = both(swing, [3.0, 0.0, 1.0, 0.0], 4.0, monkeypatch, lanes, **control)
-    none, room = np.zeros(0), march.rows(1)
+def test_every_step_is_the_steppers(control):
+    stepper, march = stepping(swing, [3.0, 0.0, 1.0, 0.0], 4.0, **control), made(swing)
+    begin(march, [stepper], 4.0)
+    none, room = np.zeros(0), march.room(0)
     while stepper.t < 4.0:
         assert stepper.step() == ""
-        rejected = march.control[REJECTED]
-        march.go(none, room, 1)
-        while march.control[ACCEPTED] < stepper.accepted:  # attempts that were rejected count as steps of the march
+        while march.control[ACCEPTED, 0] < stepper.accepted:
             march.go(none, room, 1)
-        assert march.control[REJECTED] - rejected >= 0
+        assert march.control[REJECTED, 0] == stepper.rejected
         # where the error is hardly more than rounding, so is what it says of the next step: parts in a million of its
         # length; another decision would change it by per cents
-        assert march.control[T] == pytest.approx(stepper.t, rel=1e-5)
-        np.testing.assert_allclose(march.y[:4], stepper.y, rtol=1e-4, atol=1e-5)
-        assert march.control[H] == pytest.approx(stepper.h, rel=1e-3)
-    assert int(march.control[REJECTED]) == stepper.rejected
+        assert march.control[T, 0] == pytest.approx(stepper.t, rel=1e-5)
+        np.testing.assert_allclose(march.y[0], stepper.y, rtol=1e-4, atol=1e-5)
+        assert march.control[H, 0] == pytest.approx(stepper.h, rel=1e-3)
     assert march.go(none, room, 1) == REACHED
 
 
-def test_rows_are_the_dense_output(monkeypatch):
-    stepper, march = both(swing, [1.0, 0.0, 0.0, 0.0], 2.0, monkeypatch)
+@pytest.mark.parametrize("lanes", [1, 2, 4, 8])
+def test_every_lane_is_a_run_of_its_own(lanes):
+    """With rows from its own dense output, whatever its neighbours do."""
+    starts = [[0.3 + 0.4 * k, 0.2 * k, 1.0 - 0.3 * k, 0.0] for k in range(lanes)]
+    steppers, march = [stepping(swing, y0, 2.0) for y0 in starts], made(swing, lanes)
+    begin(march, steppers, 2.0)
     grid = np.linspace(0.0, 2.0, 81)[1:]
-    out = march.rows(len(grid))
+    out = march.room(len(grid))
     assert march.go(grid, out, 100_000) == REACHED
-    expected = []
-    while stepper.t < 2.0:
-        stepper.step()
-        expected += [
-            stepper.y if t == stepper.t else stepper.between(t) for t in grid if stepper.t_old < t <= stepper.t
-        ]
-    np.testing.assert_allclose(out[:, :4], expected, rtol=1e-9, atol=1e-11)
-    np.testing.assert_allclose(out[:, 3], grid, rtol=1e-13)
+    for lane, stepper in enumerate(steppers):
+        expected = []
+        while stepper.t < 2.0:
+            assert stepper.step() == ""
+            inside = [t for t in grid if stepper.t_old < t <= stepper.t]
+            expected += [stepper.y if t == stepper.t else stepper.between(t) for t in inside]
+        np.testing.assert_allclose(out[lane], expected, rtol=1e-7, atol=1e-8)
+        np.testing.assert_allclose(out[lane, :, 3], grid, rtol=1e-13)
+        assert march.control[ACCEPTED, lane] == stepper.accepted
+        assert march.control[REJECTED, lane] == stepper.rejected
 
 
-def test_what_grows_beyond_all_bounds_stops(monkeypatch):
-    _, march = both(blow_up, [1.0, 0.0, 0.0, 0.0], 2.0, monkeypatch)
-    assert march.go(np.zeros(0), march.rows(1), 1_000_000) == TOO_SMALL
-    assert march.control[T] == pytest.approx(1.0, abs=1e-6)
+def test_what_grows_beyond_all_bounds_stops_and_its_neighbour_goes_on():
+    steppers, march = [stepping(blow_up, [y0, 0.0, 0.0, 0.0], 2.0) for y0 in (1.0, -1.0)], made(blow_up, 2)
+    begin(march, steppers, 2.0)
+    march.go(np.zeros(0), march.room(0), 1_000_000)
+    assert march.control[STATUS].tolist() == [TOO_SMALL, 0.0]
+    assert march.control[T] == pytest.approx([1.0, 2.0], abs=1e-6)
+    assert march.y[1, 0] == pytest.approx(-1 / 3, rel=1e-7)
 
 
 @pytest.mark.parametrize("name", ["puma-fall", "chain-fall", "spherical-arm-fall", "stanford-fall"])
