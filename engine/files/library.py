@@ -23,7 +23,11 @@ def names(kind: str) -> list[str]:
 
 def find(name: str | Path, kind: str, beside: Path | None = None) -> Path:
     """The file that `name` means: a path (first beside the file that names it), else a name of the library."""
-    text = str(name)
+    if not isinstance(name, str | os.PathLike):
+        raise InputError(f"not the name of a {kind[:-1]}", found=type(name).__name__, allowed="a path or a name")
+    text = os.fspath(name)
+    if isinstance(text, bytes):
+        text = os.fsdecode(text)
     if not text or "\x00" in text or len(text) > 4096:
         raise InputError("not a file name", found=f"`{text[:40]}`", hint=f"`denoc list` shows the library of {kind}")
     suffixed = text if text.endswith((".yaml", ".yml")) else text + ".yaml"

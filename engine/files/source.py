@@ -489,6 +489,8 @@ def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
     if isinstance(value, str):
         return _text(document, str(value), path)
     if isinstance(value, Integral):
+        if abs(int(value)) >= 10**DIGIT_LIMIT:
+            raise document.error(path, "the number is too large", found=f"more than {DIGIT_LIMIT} digits")
         return int(value)
     if isinstance(value, Real):
         return float(value)

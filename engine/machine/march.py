@@ -199,9 +199,7 @@ def _rows(scheme: Scheme, m: int, lanes: int) -> str:
     block.lines.append("  br i1 %rest, label %component, label %written\nwritten:")
     pointer = control(ROW)
     block.do(f"store double {let(f'fadd double {load(pointer)}, {hexadecimal(1.0)}')}, ptr {pointer}")
-    block.lines.append(
-        f"  br label %look\ndone:\n  %lane1 = add i64 %lane, 1\n  %others = icmp slt i64 %lane1, {lanes}"
-    )
+    block.lines.append(f"  br label %look\ndone:\n  %lane1 = add i64 %lane, 1\n  %on = icmp slt i64 %lane1, {lanes}")
     block.lines.append("  br i1 %on, label %lanes, label %out_of_lanes\nout_of_lanes:\n  ret void")
     body = "\n".join(block.lines)
     head = "define internal void @rows(ptr %control, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out) noinline"

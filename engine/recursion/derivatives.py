@@ -16,7 +16,7 @@ from ..machine.dual import Dual, part_of, value_of
 from ..machine.scalars import Scalar
 from ..robot.model import Robot
 from .kinematics import coordinate_rates
-from .samples import Samples, computes, constant_wrenches, on_bodies
+from .samples import Samples, computes, constant_wrenches, on_bodies, vector
 from .sweeps import dynamics
 
 
@@ -60,13 +60,13 @@ def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str
     from .calls import inverse
 
     qd = Samples(robot, **({} if qd is None else {"qd": qd})).arrays.get("qd", np.zeros(robot.nv))
-    n = robot.nv
+    n, given = robot.nv, tau
     holding = inverse(robot, q, qd, np.zeros(n))
     if np.ndim(holding) != 1:
         raise InputError("a linearisation is about one state", found=f"{len(holding)} samples")
     actuated = [k for joint in robot.moving if joint.actuated for k in joint.speeds]
-    if tau is None:
-        tau = np.zeros(n)
+    tau = np.zeros(n) if tau is None else vector("tau", tau, n)
+    if given is None:
         tau[actuated] = holding[actuated]
     found = derivatives(robot, q, qd, tau)
     A = np.zeros((2 * n, 2 * n))

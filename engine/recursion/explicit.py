@@ -89,8 +89,9 @@ def jacobian(robot: Robot, q: Any, link: str, at: Any = (0.0, 0.0, 0.0)) -> np.n
     """6 × nv: speeds → [ω; v] of the link's point `at` (link axes, or a point's name), base-frame axes."""
     s = Samples(robot, q=q, qd=np.zeros(getattr(robot, "nv", 0))).finite()
     names = [one.name for one in robot.links]
-    if link not in names:
-        raise InputError("no such link", found=f"`{link}`", allowed=", ".join(names), hint=did_you_mean(link, names))
+    if not isinstance(link, str) or link not in names:
+        found, link = (f"`{link}`", link) if isinstance(link, str) else (type(link).__name__, "")
+        raise InputError("no such link", found=found, allowed=", ".join(names), hint=did_you_mean(link, names))
     if isinstance(at, str):
         points = robot.link(link).points
         if at not in points:

@@ -19,7 +19,8 @@ from .sweeps import placement
 def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
     """Link name → 4 × 4 in the base; `at="end"` for the papers' frames i + 1."""
     if not isinstance(at, str) or at not in ("link", "end"):
-        raise InputError("unknown frame", found=f"at={at!r}", allowed="link, end")
+        found = f"at={at!r}" if isinstance(at, str) else f"at of type {type(at).__name__}"
+        raise InputError("unknown frame", found=found, allowed="link, end")
     return link_frames(robot, Samples(robot, q=q).finite(), at)
 
 

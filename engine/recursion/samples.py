@@ -73,7 +73,7 @@ class Samples:
         if len(counts - {1}) > 1:
             told = ", ".join(f"{name} {x.shape[0]}" for name, x in shaped.items() if x.ndim == 2)
             raise InputError("the arguments have different numbers of samples", found=told)
-        self.count: int | None = max(counts, default=0) if counts else None
+        self.count: int | None = next(iter(counts - {1}), 1) if counts else None
         if "q" in shaped:
             shaped["q"] = _unit(robot, shaped["q"])
         self.arrays = shaped

@@ -1,4 +1,4 @@
-"""Memory that a chain's dynamics takes beyond robot and samples, all from the first call of a new installation on.
+"""Memory that a chain's dynamics takes beyond robot, samples and compiler, from the first call on.
 
 Run in a process of its own, prints bytes as JSON; DENOC_BACKEND and DENOC_CACHE are the caller's.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import sys
 
-from arms import chain
+from arms import chain, puma
 
 import denoc
+from denoc.machine.choice import using
 
 SAMPLES = 1000
 
@@ -22,8 +23,10 @@ def highest() -> int:
 
 
 def main() -> None:
-    arm = chain(int(sys.argv[1]))
+    arm, small = chain(int(sys.argv[1])), puma()
     samples, found = arm.samples(SAMPLES), {}
+    with using("compiled"):
+        denoc.forward(small.robot, *small.samples(SAMPLES))
     before = highest()
     for what, call in (("inverse", denoc.inverse), ("forward", denoc.forward)):
         call(arm.robot, *samples)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from denoc.machine.choice import using
-from denoc.machine.march import ACCEPTED, REACHED, REJECTED, TOO_SMALL, H, T, build
+from denoc.machine.march import ACCEPTED, REACHED, REJECTED, STATUS, TOO_SMALL, H, T, build
 from denoc.machine.scalars import cosine_sine
 from denoc.machine.trace import Recording
 from denoc.scenario.run import carry_out, prepare
