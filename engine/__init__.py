@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .robot.load import load, loads
     from .robot.model import Robot
     from .scenario.run import Result, run
+    from .study.ensemble import ensemble
 
 _HOMES = {
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
@@ -28,6 +29,7 @@ _HOMES = {
     "robot.load": ("load", "loads"),
     "robot.model": ("Robot",),
     "scenario.run": ("Result", "run"),
+    "study.ensemble": ("ensemble",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -43,6 +45,7 @@ __all__ = [
     "bias",
     "derivatives",
     "energy",
+    "ensemble",
     "forward",
     "frames",
     "hybrid",

@@ -23,7 +23,7 @@ from ..recursion.calls import inverse
 from ..robot.build import build
 from ..robot.load import load
 from ..robot.model import Robot
-from ..simulate.loop import Progress, integrate
+from ..simulate.loop import Progress, Trace, integrate
 from . import tabulate
 from .plan import Plan, plan
 
@@ -83,7 +83,7 @@ def prepare(scenario: Scenario, robot: Robot | str | Path | None = None) -> Plan
         path = find(scenario, "scenarios")
         document, name, beside = read(path), path.stem, path.parent
     if not isinstance(robot, Robot):
-        robot = load(robot) if robot is not None else _robot_of(document, beside)
+        robot = load(robot) if robot is not None else robot_of(document, beside)
     return plan(document, robot, name or f"{robot.name}-{_task(document)}")
 
 
@@ -92,7 +92,7 @@ def _task(document: Document) -> str:
     return {"inverse": "idyn", "simulate": "sim"}.get(task, "run") if isinstance(task, str) else "run"
 
 
-def _robot_of(document: Document, beside: Path | None) -> Robot:
+def robot_of(document: Document, beside: Path | None) -> Robot:
     data = document.data
     given = data.get("robot") if isinstance(data, dict) else None
     if isinstance(data, dict) and "links" in data and "task" not in data:
@@ -144,7 +144,17 @@ class _Run:
 
 
 def _integrated(plan: Plan, tell: Progress) -> _Run:
-    trace = integrate(plan.plant, list(plan.q0), list(plan.qd0), plan.grid, plan.solver, list(plan.kinks), tell)
+    kinks = list(plan.kinks)
+    return _run_of(plan, integrate(plan.plant, list(plan.q0), list(plan.qd0), plan.grid, plan.solver, kinks, tell))
+
+
+def result_of(plan: Plan, trace: Trace) -> Result:
+    """The result of a run that was integrated elsewhere."""
+    return _result(plan, _run_of(plan, trace), 0.0)
+
+
+def _run_of(plan: Plan, trace: Trace) -> _Run:
+    """Rows of a trace, evaluated."""
     states, signals = np.array(trace.states), np.array(trace.signals)
     rows = {name: np.empty((len(trace.t), n)) for name, n in zip(("q", "qd", "qdd", "tau"), _sizes(plan.robot))}
     for held in dict.fromkeys(trace.held):  # rows of the same modes at once

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from ..machine.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import contact
 from .events import first_crossing
-from .integrate import METHODS, NOT_FINITE, Stepper, start
+from .integrate import METHODS, NOT_FINITE, RungeKutta, Stepper, start
 from .integrate import TOO_SMALL as STEP_TOO_SMALL
 from .plant import Plant
 
@@ -196,6 +196,13 @@ def _why(plant: Plant, t: float, y: np.ndarray, failure: str) -> str:
         "no accelerations can be computed in this state: a joint has nothing to accelerate (a pivot of the generalized "
         "inertia matrix is 0); give the links beyond it a mass or the joint a rotor inertia"
     )
+
+
+def starting(plant: Plant, q: Sequence[float], qd: Sequence[float], grid: np.ndarray, solver: Solver) -> RungeKutta:
+    """The stepper of the compiled method at the run's start."""
+    stepper = _stepper(plant, float(grid[0]), plant.start(q, qd), float(grid[-1]), solver)
+    assert isinstance(stepper, RungeKutta)
+    return stepper
 
 
 def _stepper(plant: Plant, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:

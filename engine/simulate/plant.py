@@ -24,6 +24,7 @@ from ..machine.trace import Program, Recording
 from ..motion.forces import ComputedTorque, Force
 from ..recursion.calls import bare
 from ..recursion.kinematics import coordinate_rates
+from ..recursion.numbers import Path, with_symbols
 from ..recursion.regroup import regrouped
 from ..recursion.samples import Applied, constant_wrenches, on_bodies
 from ..recursion.sweeps import Load, dynamics
@@ -32,6 +33,7 @@ from .compiled import Compiled
 from .reference import Held, Reference, Turning
 
 Motion = Reference | Turning | Held
+Symbol = tuple[int, Path]  # a body and the place of one of its numbers
 
 
 @dataclass(frozen=True)
@@ -343,11 +345,18 @@ class Plant:
         rates = coordinate_rates(self.robot, now.q, now.qd)
         return [rates[k] for k in self.cq] + [now.qdd[k] for k in self.cv] + [now.power, now.loss]
 
-    def program(self, held: tuple[int, ...], signals: int) -> Program:
-        """The equations recorded: `rate` is y', `row` the rest of an evaluation."""
+    def program(self, held: tuple[int, ...], signals: int, symbols: Sequence[Symbol] = ()) -> Program:
+        """The equations recorded: `rate` is y', `row` the rest of an evaluation.
+
+        The bodies' numbers in `symbols` are inputs, too, behind the signals.
+        """
         recording = Recording("plant")
-        u, y = recording.input("u", signals), recording.input("y", self.measured)
-        now = self.equations(u, [*y, 0.0, 0.0], held, regrouped(self.bodies))
+        u, y = recording.input("u", signals + len(symbols)), recording.input("y", self.measured)
+        bodies = regrouped(self.bodies)
+        for i, body in enumerate(bodies):
+            own = {path: u[signals + k] for k, (place, path) in enumerate(symbols) if place == i}
+            bodies = (*bodies[:i], with_symbols(body, own) if own else body, *bodies[i + 1 :])
+        now = self.equations(u[:signals], [*y, 0.0, 0.0], held, bodies)
         support = [now.support[k] for k in held]
         return recording.program(rate=self._rates(now), row=[*now.q, *now.qd, *now.qdd, *now.tau, *support])
 
@@ -409,10 +418,12 @@ class Plant:
 
     def identity(self) -> tuple:
         """All that the recorded equations depend on."""
+        return (self.bodies, self.robot.gravity, *self.structure())
+
+    def structure(self) -> tuple:
+        """All of that but the bodies and gravity."""
         robot = self.robot
         return (
-            self.bodies,
-            robot.gravity,
             [(joint.type.name, joint.coordinates, joint.speeds) for joint in robot.moving],
             [motion.joint.name for motion in (*self.prescribed, *self.feedforward)],
             [(one.joint.name, one.law) for one in self.commanded],

@@ -11,7 +11,7 @@ from pathlib import Path
 from measure import Row, within
 
 DENOC = Path(sys.executable).with_name("denoc")
-RUNS = 12
+RUNS = 25
 MOST = 0.5  # seconds of a whole run
 
 

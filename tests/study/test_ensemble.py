@@ -1,0 +1,92 @@
+"""Runs side by side in the lanes are the runs one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.errors import InputError
+from denoc.machine import native
+from denoc.machine.choice import using
+
+FALL = {"robot": "puma", "task": "simulate", "time": {"end": 1, "step": 0.1}}
+
+
+def varied(count):
+    rng = np.random.default_rng(0)
+    return [
+        {"initial.joint2": float(a), "rates.joint1": float(b), "robot.links.link6.mass": float(m)}
+        for a, b, m in zip(rng.normal(size=count), rng.normal(size=count), rng.uniform(0.2, 3, count))
+    ]
+
+
+def same(found, expected, tolerance):
+    assert found.ended == expected.ended
+    assert list(found.table) == list(expected.table)
+    scale = max(abs(values).max() for values in expected.table.values())
+    for column, values in expected.table.items():
+        assert abs(found.table[column] - values).max() <= tolerance * scale, column
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+@pytest.mark.parametrize("count", [2, 9])
+def test_states_and_masses_vary(count, lanes, monkeypatch):
+    monkeypatch.setattr(native, "lanes", lambda: lanes)
+    variations = varied(count)
+    together = denoc.ensemble(FALL, variations)
+    assert len(together) == count
+    with using("plain"):
+        alone = [denoc.ensemble(FALL, [variation])[0] for variation in variations]
+    for found, expected in zip(together, alone):
+        same(found, expected, 1e-7)
+        assert found.audit["steps"] == expected.audit["steps"]
+    assert len({result.table["joint2.q"][-1] for result in together}) == count
+
+
+def test_forces_vary():
+    scenario = FALL | {"forces": {"joint1": {"law": "constant", "value": 0}}}
+    variations = [{"forces.joint1.value": float(x)} for x in range(5)]
+    together = denoc.ensemble(scenario, variations)
+    for k, found in enumerate(together):
+        assert found.table["joint1.tau"] == pytest.approx(float(k))
+        same(found, denoc.run(scenario | {"forces": {"joint1": {"law": "constant", "value": k}}}), 1e-7)
+
+
+def test_quaternions_stay_unit_in_every_lane():
+    variations = [{"rates.joint3": [0.1 * k, 1.0, 0.5]} for k in range(3)]
+    scenario = {"robot": "spherical-arm", "task": "simulate", "time": {"end": 0.5, "step": 0.1}}
+    for found in denoc.ensemble(scenario, variations):
+        e = np.array([found.table[f"joint3.e{k}"] for k in range(4)])
+        assert abs((e**2).sum(axis=0) - 1).max() < 1e-14
+        assert found.audit["energy"] < 1e-5
+
+
+def test_runs_that_change_their_modes_go_one_by_one():
+    scenario = {"robot": "rx90", "task": "simulate", "time": {"end": 0.1, "step": 0.05}}
+    variations = [{"initial.joint2": x} for x in (-0.8, 0.3)]
+    for found, variation in zip(denoc.ensemble(scenario, variations), variations):
+        same(found, denoc.run(scenario | {"initial": {"joint2": variation["initial.joint2"]}}), 1e-12)
+
+
+def test_one_run_that_fails_does_not_stop_the_others():
+    scenario = FALL | {"solver": {"max_steps": 60}, "time": {"end": 3}}
+    calm, wild = denoc.ensemble(scenario, [{"robot.gravity": [0, 0, -9.81]}, {"rates.joint2": 40.0}])
+    assert wild.ended == "failed"
+    assert "more than 60 steps" in wild.record["reason"]
+    assert calm.ended in ("done", "failed")
+    assert len(calm.t) > len(wild.t)
+
+
+@pytest.mark.parametrize(
+    ("variation", "told"),
+    [
+        ({"robot.links.link7.mass": 1.0}, "link6"),
+        ({"initial.joint9": 1.0}, "joint6"),
+        ({"robot.links.link6.mass": -1.0}, "at least 0"),
+        ({"time.end.more": 1.0}, "leads nowhere|nothing to change"),
+    ],
+)
+def test_mistakes_are_told(variation, told):
+    with pytest.raises(InputError, match=told):
+        denoc.ensemble(FALL, [variation])
