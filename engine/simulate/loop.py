@@ -166,7 +166,8 @@ def _march(
     )
     before, written = trace.steps + stepper.accepted, 0
     while True:
-        status = march.go(ahead, out, ATTEMPTS)
+        left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
+        status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
         accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
         for k in range(written, rows):
             trace.keep(plant, float(ahead[k]), plant.unit(out[0, k]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,9 +64,7 @@ def _plans(scenario: Scenario, variations: Sequence[Variation], robot: Robot | N
         if mark not in robots:
             robots[mark] = _robot(base, own, k) if own else base
         data = _changed(document.data, rest, k)
-        found.append(
-            plan(Document(document.name, document.text, changed, document.keys, document.values), robots[mark], name)
-        )
+        found.append(plan(_with(document, data), robots[mark], name))
     return found
 
 
@@ -77,7 +76,7 @@ def _robot(base: Robot, changes: Variation, k: int) -> Robot:
 
 def _with(document: Document, data: Any) -> Document:
     """The document with other data; what it had keeps its place in the file."""
-    return Document(document.name, document.text, data, document.keys, document.values)
+    return replace(document, data=data)
 
 
 def _changed(data: Any, changes: Variation, k: int) -> Any:
@@ -199,8 +198,9 @@ def _batch(loop: March, plans: list[Plan], inputs: list[list[float]]) -> list[Re
     )
     ahead = np.ascontiguousarray(grid[1:])
     out = loop.room(len(ahead))
-    while loop.go(ahead, out, ATTEMPTS) == PAUSED and loop.control[ACCEPTED].max() <= solver.max_steps:
-        pass
+    status = PAUSED
+    while status == PAUSED and (left := solver.max_steps + 1 - int(loop.control[ACCEPTED].max())) > 0:
+        status = loop.go(ahead, out, min(ATTEMPTS, left))
     return [_result(loop, k, one, traces[k], ahead, out[k]) for k, one in enumerate(plans)]
 
 
