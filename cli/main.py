@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -56,7 +56,7 @@ def _root(
     pass
 
 
-def _told(message: Warning | str, *_: object) -> None:
+def _told(message: Warning | str, *_: Any, **__: Any) -> None:
     """A warning as one line."""
     typer.echo(f"warning: {message}", err=True)
 
@@ -65,7 +65,7 @@ def main() -> None:
     """Runs the command line; the only place where errors become messages."""
     from denoc.errors import DenocError
 
-    warnings.showwarning = _told
+    warnings.showwarning = _told  # type: ignore[assignment]
     for stream in (sys.stdout, sys.stderr):  # a pipe in another encoding must not fail on a Greek letter
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

@@ -104,7 +104,7 @@ def energy_columns(table: Table, robot: Robot, q: np.ndarray, qd: np.ndarray, ba
     return largest if math.isfinite(largest) else None
 
 
-def _or_nan(found: Callable[[], dict[str, np.ndarray]], shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+def _or_nan(found: Callable[[], dict[str, np.ndarray]], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
     """What is found, or NaN in its place: of a run that failed, the rows up to there are kept whatever they hold."""
     try:
         return found()

@@ -20,6 +20,7 @@ Progress = Callable[[float], None]
 
 COMPILED = "rk45"  # the method whose whole loop can be compiled
 ATTEMPTS = 20_000  # steps of compiled code between two looks at the clock and at Ctrl-C
+CHATTER = 300  # events in a hundred-millionth of the run
 TOO_MANY = "more than {} steps (`max_steps` of the solver)"
 
 
@@ -130,6 +131,13 @@ def _leg(
             watch = watched[event[1]]
             y = contact.happened(plant, watch, t, y)
             trace.events.append(_told(plant, watch, t))
+            if _chatters(trace.events, float(grid[-1] - grid[0])):
+                joint = trace.events[-1]["joint"]
+                trace.ended, trace.reason = (
+                    "failed",
+                    f"at t = {t:.9g} s: {joint} changes between slipping and sticking without end; "
+                    "`friction: smooth` under `solver` has no such changes",
+                )
             _count(trace, stepper)
             return t, y
     _count(trace, stepper)
@@ -187,6 +195,11 @@ def _march(
     trace.rejected += rejected
     plant.evaluations += march.stages * (accepted + rejected) + 1
     return march.y[0].copy()
+
+
+def _chatters(events: list[dict], duration: float) -> bool:
+    """Whether events follow each other so fast that the run would never come to its end."""
+    return len(events) > CHATTER and events[-1]["t"] - events[-1 - CHATTER]["t"] < 1e-8 * duration
 
 
 def _why(plant: Plant, t: float, y: np.ndarray, failure: str) -> str:

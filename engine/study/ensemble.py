@@ -19,10 +19,10 @@ from ..recursion.regroup import regrouped
 from ..robot.build import build
 from ..robot.model import Robot
 from ..scenario.plan import Plan, plan
-from ..scenario.run import Result, Scenario, Trace, carry_out, result_of, robot_of
+from ..scenario.run import Result, Scenario, carry_out, result_of, robot_of
 from ..simulate import contact
 from ..simulate.integrate import NOT_FINITE, TOO_SMALL, RungeKutta, scheme
-from ..simulate.loop import ATTEMPTS, COMPILED, TOO_MANY, starting
+from ..simulate.loop import ATTEMPTS, COMPILED, TOO_MANY, Trace, starting
 from ..simulate.plant import Symbol
 from ..simulate.tableau import DORMAND_PRINCE
 

@@ -1,7 +1,8 @@
-"""What the user of the command line waits for: whole processes, on the clock."""
+"""What the user of the command line waits for: whole processes, on the clock and in CPU time of all their threads."""
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 import tempfile
@@ -13,22 +14,33 @@ from measure import Row, within
 DENOC = Path(sys.executable).with_name("denoc")
 RUNS = 25
 MOST = 0.5  # seconds of a whole run
+IDYN, HELP, EMPTY = "`denoc idyn puma.yaml --no-plot`", "`denoc --help`", "`python -c pass`"
 
 
 def rows() -> list[Row]:
+    """On a machine that is busy the clock shows up to twice the CPU time."""
     with tempfile.TemporaryDirectory() as folder:
-        words = {
-            "idyn": [DENOC, "idyn", "puma.yaml", "--no-plot", "--out", folder],
-            "help": [DENOC, "--help"],
-            "empty": [sys.executable, "-c", "pass"],
+        commands: dict[str, list[str | Path]] = {
+            IDYN: [DENOC, "idyn", "puma.yaml", "--no-plot", "--out", folder],
+            HELP: [DENOC, "--help"],
+            EMPTY: [sys.executable, "-c", "pass"],
         }
-        least = dict.fromkeys(words, float("inf"))
+        waited, worked = (dict.fromkeys(commands, float("inf")) for _ in range(2))
         for _ in range(RUNS):
-            for name, command in words.items():
-                begun = time.perf_counter()
+            for name, command in commands.items():
+                begun, before = time.perf_counter(), _worked()
                 subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-                least[name] = min(least[name], time.perf_counter() - begun)
+                waited[name] = min(waited[name], time.perf_counter() - begun)
+                worked[name] = min(worked[name], _worked() - before)
     return [
-        within("`denoc idyn puma.yaml --no-plot`", least["idyn"], MOST),
-        Row("`denoc --help`", least["help"], "`python -c pass`", least["empty"]),
+        within(IDYN, waited[IDYN], MOST),
+        Row(f"{IDYN}, CPU time", worked[IDYN]),
+        Row(HELP, waited[HELP], EMPTY, waited[EMPTY]),
+        Row(f"{HELP}, CPU time", worked[HELP], EMPTY, worked[EMPTY]),
     ]
+
+
+def _worked() -> float:
+    """CPU seconds of all processes that this one has started and waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
