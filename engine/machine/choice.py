@@ -15,6 +15,7 @@ MOST_STRAIGHT = 30  # bodies; beyond, straight-line code leaves the caches and t
 # rough costs in seconds on a present-day machine; only their proportions matter
 SAMPLE, CALL = 3e-7, 3e-5  # of the plain text, for each body: one sample of many, and a call
 LOAD, COMPILE = 0.03, 0.008  # to look into the cache (and to import llvmlite); to compile, for each body
+ROLLED = 0.04  # to compile a loop, however long
 
 _chosen: ContextVar[str] = ContextVar("backend", default="")
 _form: ContextVar[str] = ContextVar("form", default="auto")
@@ -73,7 +74,8 @@ class Ledger:
         self.spent += self.bodies * (CALL + SAMPLE * samples)
         if self.spent < LOAD:
             return "plain"
-        return "cached" if self.spent < LOAD + COMPILE * self.bodies else "compiled"
+        price = ROLLED if rolled(self.bodies) else COMPILE * self.bodies
+        return "cached" if self.spent < LOAD + price else "compiled"
 
 
 def give_up(error: Exception) -> None:

@@ -11,14 +11,16 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.choice import rolled
+from ..machine.scalars import Scalar
 from ..robot.model import Body, Drive, Robot
 from .dense import inertia_matrix
 from .kinematics import link_frames
-from .mixed import Pattern, mixed
+from .mixed import Mixed, Pattern, mixed
 from .samples import LARGE, Samples, computes, no_numbers, singular, too_large
 from .sweeps import dynamics
 
 Wrenches = Mapping[str, Any]
+BLOCK = 16_000  # samples × bodies that the plain text holds at once: some 20 MB
 
 
 def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
@@ -67,15 +69,29 @@ def _sought(s: Samples, x: np.ndarray, motion_given: Pattern, wrenches: Wrenches
             return answer if s.count is not None else answer[0]
     s.finite()
     given = x.tolist() if x.ndim == 1 else [np.ascontiguousarray(x[:, k]) for k in range(x.shape[1])]
+    arguments = s.scalars("q"), s.scalars("qd"), given, [value for six in sixes for value in six]
     with np.errstate(all="ignore"):
         try:
-            sought = problem.text(s.scalars("q"), s.scalars("qd"), given, [value for six in sixes for value in six])
+            found = _in_blocks(problem, s, arguments)
         except (ZeroDivisionError, OverflowError):
             raise (too_large if all(motion_given) else singular)(robot) from None
-    found = s.array(sought)
     if not np.isfinite(found).all():
         sizes = [float(abs(array).max(initial=0.0)) for array in (*s.arrays.values(), x)]
         raise (too_large if all(motion_given) or max(sizes) > LARGE else no_numbers)(robot)
+    return found
+
+
+def _in_blocks(problem: Mixed, s: Samples, arguments: tuple[list[Scalar], ...]) -> np.ndarray:
+    """The plain text on so many samples at a time that what it keeps of each body stays small."""
+    block = max(8, min(1024, BLOCK // max(len(problem.bodies), 1)))
+    if s.count is None or s.count <= block:
+        return s.array(problem.text(*arguments))
+    found = np.empty((s.count, problem.nv))
+    for first in range(0, s.count, block):
+        these = slice(first, first + block)
+        columns = ([x[these] if isinstance(x, np.ndarray) else x for x in group] for group in arguments)
+        for k, x in enumerate(problem.text(*columns)):
+            found[these, k] = x
     return found
 
 

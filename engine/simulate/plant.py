@@ -439,18 +439,26 @@ class Plant:
         """Y after speed `stopped` was brought to rest at a blow, and the kinetic energy that this took.
 
         The same recursion with impulses for forces and jumps of speeds for accelerations: no gravity, no velocity
-        terms, springs and friction too weak to matter in no time.
+        terms, springs and friction too weak to matter in no time. Other joints that lie at a stop stay there if the
+        blow drives them into it.
         """
         q, qd = self.complete(t, y)
         n = self.robot.nv
-        given, jumps = [False] * n, [0.0] * n
-        for motion in self.prescribed:
-            for k in motion.joint.speeds:
-                given[k] = True
-        for k in self.modes.held:
-            given[k] = True
-        given[stopped], jumps[stopped] = True, -qd[stopped]
-        sought, _ = dynamics(bare(self.robot.tree.bodies), ZERO, q, [0.0] * n, jumps, given)
+        fixed = {stopped, *(k for motion in self.prescribed for k in motion.joint.speeds)}
+        pushing = {  # the direction in which a stop can push
+            k: 1.0 if math.isinf(high) else -1.0
+            for k, (low, high) in self.modes.held.items()
+            if math.isinf(low) or math.isinf(high)
+        }
+        while True:
+            jumps = [0.0] * n
+            jumps[stopped] = -qd[stopped]
+            given = [k in fixed or k in pushing for k in range(n)]
+            sought, _ = dynamics(bare(self.robot.tree.bodies), ZERO, q, [0.0] * n, jumps, given)
+            pulled = [k for k, direction in pushing.items() if sought[k] * direction < 0]
+            if not pulled:
+                break
+            del pushing[max(pulled, key=lambda k: abs(sought[k]))]
         for k in range(n):
             jumps[k] = jumps[k] if given[k] else sought[k]
         after = y.copy()

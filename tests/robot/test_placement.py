@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import newton
-from denoc.robot.placement import Placement, pointing, turn_matrix_of, zxz
-from newton import X, Y, Z, turned
+from denoc.robot.placement import Placement, X, Y, Z, pointing, turn_matrix_of, zxz
+from newton import turned
 
+X_AXIS, Y_AXIS, Z_AXIS = np.eye(3)
 RIGHT_ANGLES = [0.0, math.pi / 2, math.pi, -math.pi / 2]
 
 
@@ -25,7 +26,7 @@ def rotations():
     for roll in RIGHT_ANGLES:
         for pitch in RIGHT_ANGLES:
             for yaw in (*RIGHT_ANGLES, 0.3):
-                yield turned(Z, yaw) @ turned(Y, pitch) @ turned(X, roll)
+                yield turned(Z_AXIS, yaw) @ turned(Y_AXIS, pitch) @ turned(X_AXIS, roll)
 
 
 def nearly_turns_about_z():
@@ -35,7 +36,7 @@ def nearly_turns_about_z():
         for flip in (0.0, math.pi):
             for _ in range(20):
                 Q, angle, axis = newton.oriented(rng.normal(size=4)), rng.uniform(-3, 3), rng.normal(size=3)
-                yield Q.T @ (Q @ turned(Z, angle)) @ turned(X, flip) @ turned([*axis[:2], 0.0], tilt)
+                yield Q.T @ (Q @ turned(Z_AXIS, angle)) @ turned(X_AXIS, flip) @ turned([*axis[:2], 0.0], tilt)
 
 
 @pytest.mark.parametrize("some", [rotations, nearly_turns_about_z])
@@ -48,12 +49,11 @@ def test_three_turns_about_z_x_z_make_any_rotation(some):
 
 @pytest.mark.parametrize("some", [rotations, nearly_turns_about_z])
 def test_factors_of_the_recursion_make_the_rotation(some):
-    """However many turns it has been put together from."""
+    """However many turns it has been put together from: here two more rotations, one the other's inverse."""
+    Q = turned(X_AXIS, 0.4) @ turned(Y_AXIS, -2.0) @ turned(Z_AXIS, 0.7)
     for R in some():
-        placement = Placement()
-        for axis, angle in (*zxz(R), (0, 0.7), (1, -2.0), (2, 3.0), (2, -3.0), (1, 2.0), (0, -0.7)):
-            placement = placement.turn(axis, angle)
-        assert len(placement.factors()) <= 3
+        placement = Placement(zxz(R)).then(Placement(zxz(Q))).then(Placement(((Z, -0.7), (Y, 2.0), (X, -0.4))))
+        assert len(placement.turns) > 3 >= len(placement.factors())
         assert np.abs(turn_matrix_of(placement.factors()) - R).max() < 4e-15
         assert np.abs(placement.rotation() - R).max() < 4e-15
 

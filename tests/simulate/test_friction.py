@@ -407,6 +407,43 @@ def test_a_blow_inside_a_linkage():
     assert whole.audit["energy"] < 1e-8
 
 
+def test_dry_friction_is_too_weak_for_a_blow():
+    """A shoulder that sticks is torn loose when the elbow hits its stop: friction makes no impulse."""
+    friction = ELBOW.replace("axis: [0, 1, 0]}", "axis: [0, 1, 0], friction: {coulomb: 25}}")
+    robot = denoc.loads(friction)
+    start = {
+        "initial": {"shoulder": 0.0, "elbow": 1.2},
+        "rates": {"elbow": -4},
+        "solver": {"rtol": 1e-11, "atol": 1e-13},
+    }
+    whole = simulated(robot, 0.6, **start)
+    hit = whole.record["events"][0]
+    assert (hit["joint"], hit["event"]) == ("elbow", "reaches its lower limit")
+    before, after = (simulated(robot, hit["t"] + dt, **start) for dt in (-1e-7, 1e-7))
+    assert (before.table["shoulder.qd"] == 0).all()  # it stuck until then
+    v0, v1 = (np.array([r.table[f"{j}.qd"][-1] for j in ("shoulder", "elbow")]) for r in (before, after))
+    I = denoc.inertia(robot, [before.table[f"{j}.q"][-1] for j in ("shoulder", "elbow")])
+    assert (I @ v1)[0] == pytest.approx((I @ v0)[0], abs=1e-4)
+    assert v1[0] < -0.1
+
+
+@pytest.mark.parametrize("limits, stays", [("[0, 2]", True), ("[-2, 0]", False)])
+def test_a_blow_at_a_joint_while_another_lies_at_its_stop(limits, stays):
+    """The elbow's blow turns the shoulder down: into a lower stop, which holds it, or off an upper one."""
+    # friction keeps it at the stop until the blow
+    robot = denoc.loads(
+        ELBOW.replace("axis: [0, 1, 0]}", f"axis: [0, 1, 0], limits: {limits}, friction: {{coulomb: 500}}}}")
+    )
+    start = {"initial": {"elbow": 1.2}, "rates": {"elbow": -6}, "solver": {"rtol": 1e-10}}
+    result = simulated(robot, 0.5, **start)
+    hit = result.record["events"][0]
+    assert (hit["joint"], hit["event"]) == ("elbow", "reaches its lower limit")
+    soon = simulated(robot, hit["t"] + 1e-7, **start)
+    assert (soon.table["shoulder.qd"][-1] == 0) == stays
+    if not stays:
+        assert soon.table["shoulder.qd"][-1] < -0.1
+
+
 def test_two_joints_with_friction_stick_one_after_the_other():
     """The elbow with dry friction at both joints ends at rest, with exactly nothing moving, and the audit closes."""
     text = ELBOW.replace("axis: [0, 1, 0]}", "axis: [0, 1, 0], friction: {coulomb: 2.5}}").replace(
