@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -52,8 +53,10 @@ class Single:
             self.parts.append(self.block[at : at + width])
             at += width
         self.output = self.parts[len(inputs)]
-        self._watch = (ctypes.c_double * 2).from_buffer(self.block.data, 8 * total)
-        self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(loaded.address(name))
+        self._watch = memoryview(self.block)[total:]
+        self._taken = memoryview(self.block).cast("B")[: 8 * sum(inputs)]
+        # the interpreter isn't let go of: it would take longer than the call
+        self._call = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(loaded.address(name))
         self._address = ctypes.c_void_p(self.block.ctypes.data)
         self._lock = threading.Lock()
 
@@ -61,12 +64,26 @@ class Single:
         """The first group of outputs; None if an argument isn't fit for this way."""
         watch = self._watch
         with self._lock:
-            for part, group in zip(self.parts, groups):
-                part[:] = group
+            try:
+                self._taken[:] = _joined(groups)
+            except (TypeError, AttributeError, BufferError, ValueError):
+                for part, group in zip(self.parts, groups):
+                    part[:] = group
             self._call(self._address)
             if watch[0] != 0.0 or watch[1] > REACH:
                 return None
             return self.output.copy()
+
+
+_DOUBLE = np.dtype(float)
+
+
+def _joined(groups: Sequence[Any]) -> bytes:
+    """The numbers of the groups as they lie in memory, where all are contiguous arrays of doubles."""
+    for group in groups:
+        if group.dtype is not _DOUBLE:
+            raise TypeError
+    return b"".join(groups)
 
 
 def build(

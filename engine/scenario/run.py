@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -369,6 +369,7 @@ def _plain(value: Any) -> Any:
     return number if np.isfinite(number) else str(number)
 
 
+@lru_cache(maxsize=1)
 def _versions() -> dict[str, str]:
     import platform
     from importlib.metadata import version

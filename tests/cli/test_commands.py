@@ -426,6 +426,17 @@ def test_interrupted_before_anything_was_computed(denoc, monkeypatch):
     assert not written()
 
 
+def test_interrupted_before_the_first_row(denoc, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Plant, "signals", interrupted)
+    code, out, err = denoc("run", "swing.yaml")
+    assert (code, out) == (130, "")
+    assert "interrupted" in err
+    assert not written()
+
+
 def test_results_that_cannot_be_written(denoc, monkeypatch):
     Path("taken").write_text("a file")
     code, _, err = denoc("run", "swing.yaml", "--no-plot", "--out", "taken")
