@@ -5,7 +5,9 @@ BIN = $(VENV)/bin
 
 .PHONY: demo test check lint types layers wheel bench clean
 
-$(VENV)/demo: pyproject.toml
+SOURCES = $(shell find engine cli robots scenarios -name "*.py" -o -name "*.yaml" -o -name "*.csv")
+
+$(VENV)/demo: pyproject.toml $(SOURCES)
 	$(PYTHON) -m venv $(VENV)
 	rm -rf build
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check .

@@ -21,7 +21,7 @@ def linearize(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Print A and B of the linearised equations of state: x = [displacements, speeds], u = actuator forces."""
+    """Print A and B of the linearised equations of state: x: displacements and speeds, u: actuator forces."""
     import numpy as np
 
     from denoc import linearize as linearized
