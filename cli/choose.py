@@ -48,7 +48,7 @@ def planned(
 
 def _of_this_task(document: Document, task: str) -> None:
     """Refuses a scenario for the other command."""
-    given = document.data.get("task") if isinstance(document.data, dict) else None
+    given = str(document.data.get("task")) if isinstance(document.data, dict) else ""
     if given in TASKS.values() and given != task:
         other = {"inverse": "idyn", "simulate": "simulate"}[given]
         raise document.error(

@@ -65,7 +65,7 @@ def main() -> None:
     """Runs the command line; the only place where errors become messages."""
     from denoc.errors import DenocError
 
-    warnings.showwarning = _told  # type: ignore[assignment]
+    warnings.showwarning = _told
     for stream in (sys.stdout, sys.stderr):  # a pipe in another encoding must not fail on a Greek letter
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

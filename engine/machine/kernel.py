@@ -53,8 +53,8 @@ class Single:
             self.parts.append(self.block[at : at + width])
             at += width
         self.output = self.parts[len(inputs)]
-        self._watch = memoryview(self.block)[total:]
-        self._taken = memoryview(self.block).cast("B")[: 8 * sum(inputs)]
+        self._watch = self.block.data[total:]
+        self._taken = self.block.data.cast("B")[: 8 * sum(inputs)]
         # the interpreter isn't let go of: it would take longer than the call
         self._call = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(loaded.address(name))
         self._address = ctypes.c_void_p(self.block.ctypes.data)

@@ -26,8 +26,8 @@ class ForceLaw(Strict):
     """What all force laws are asked."""
 
     def forces(self, count: int, folder: Path) -> list[Force]:
-        """A function for each of a joint's `count` speeds."""
-        raise NotImplementedError(type(self))
+        """A function for each of a joint's `count` speeds; none where the simulation carries the law out."""
+        return []
 
     def follows_motion(self) -> bool:
         """Whether the joint's entry under `motion` is this law's reference."""

@@ -7,6 +7,7 @@ the law says otherwise; after `over` a law holds its end value.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -41,13 +42,14 @@ class Turn(Strict):
         return axis
 
 
-class MotionLaw(Strict):
+class MotionLaw(Strict, ABC):
     """What all motion laws are asked: a curve for each coordinate, and the instants where curves have kinks."""
 
     positions: ClassVar[tuple[str, ...]] = ()  # the parameters that are positions of the joint
 
+    @abstractmethod
     def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
-        raise NotImplementedError(type(self))
+        """A curve for each coordinate of a joint that starts at `start`."""
 
     def kinks(self, t0: float, t1: float) -> list[float]:
         return []
@@ -79,8 +81,9 @@ class Profiled(MotionLaw):
     over: Duration | None = Field(default=None, description="default: the whole time")
     delay: Annotated[float, number("time", at_least=0.0)] = 0.0
 
+    @abstractmethod
     def profile(self, x: Any, over: float) -> profiles.Curve:
-        raise NotImplementedError(type(self))
+        """Of the shares 0 ≤ x ≤ 1 of a law that takes `over` seconds."""
 
     def share(self, t0: float, t1: float) -> Curve:
         """The profile from 0 to 1 as a function of time."""
