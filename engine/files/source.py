@@ -27,6 +27,7 @@ Spot = tuple[int, int]  # line and column, from 1
 SIZE_LIMIT = 16_000_000  # bytes of text
 DEPTH_LIMIT = 64  # lists and mappings within each other
 NODE_LIMIT = 200_000  # keys and values, aliases counted as what they stand for
+BIT_LIMIT = 14_000  # of integers: fewer than Python prints
 DIGIT_LIMIT = 4300  # Python itself doesn't convert longer integers from and to text
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # some builds of PyYAML come without libyaml
@@ -480,6 +481,8 @@ def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
     count[0] += 1
     if count[0] > NODE_LIMIT:
         raise document.error(path, f"there are more than {NODE_LIMIT:,} values")
+    if count[0] + getattr(value, "size", 0) > NODE_LIMIT:  # a NumPy array
+        raise document.error(path, f"there are more than {NODE_LIMIT:,} values")
     if len(path) > DEPTH_LIMIT:
         raise document.error((), f"lists and mappings are nested deeper than {DEPTH_LIMIT} levels")
     if hasattr(value, "tolist"):  # NumPy
@@ -489,8 +492,8 @@ def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
     if isinstance(value, str):
         return _text(document, str(value), path)
     if isinstance(value, Integral):
-        if abs(int(value)) >= 10**DIGIT_LIMIT:
-            raise document.error(path, "the number is too large", found=f"more than {DIGIT_LIMIT} digits")
+        if int(value).bit_length() > BIT_LIMIT:
+            raise document.error(path, "the number is too large", found=f"{int(value).bit_length()} bits")
         return int(value)
     if isinstance(value, Real):
         return float(value)
@@ -503,6 +506,8 @@ def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
         texts = {key: _text(document, str(key), path) for key in value}
         return {text: _plain(document, value[key], (*path, text), count) for key, text in texts.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        if count[0] + len(value) > NODE_LIMIT:
+            raise document.error(path, f"there are more than {NODE_LIMIT:,} values")
         return [_plain(document, part, (*path, number), count) for number, part in enumerate(value)]
     raise document.error(
         path,

@@ -17,7 +17,10 @@ Scalar = Any  # float, array over the samples, or an object with + − × ÷ and
 def cosine_sine(x: Scalar) -> tuple[Scalar, Scalar]:
     """Cos x, sin x."""
     if isinstance(x, float | int):
-        return math.cos(x), math.sin(x)
+        try:
+            return math.cos(x), math.sin(x)
+        except ValueError:  # of infinity, where numpy has NaN
+            return math.nan, math.nan
     if isinstance(x, np.ndarray):
         return np.cos(x), np.sin(x)
     return x.cosine_sine()

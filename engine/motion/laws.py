@@ -94,7 +94,7 @@ class Profiled(MotionLaw):
             x = np.clip((t - begin) / over, 0.0, 1.0)
             s, rate, second = self.profile(x, over)
             inside = (t >= begin) & (t <= begin + over)
-            return s, np.where(inside, rate / over, 0.0), np.where(inside, second / over**2, 0.0)
+            return s, np.where(inside, rate / over, 0.0), np.where(inside, second / over / over, 0.0)
 
         return curve
 
@@ -191,7 +191,7 @@ class Harmonic(MotionLaw):
         def swung(amplitude: float, offset: float) -> Curve:
             def curve(t: Any) -> tuple[Any, Any, Any]:
                 s, c = np.sin(turn * t + self.phase), np.cos(turn * t + self.phase)
-                return offset + amplitude * s, amplitude * turn * c, -amplitude * turn**2 * s
+                return offset + amplitude * s, amplitude * turn * c, -amplitude * turn * turn * s
 
             return curve
 

@@ -121,8 +121,9 @@ def carry_out(plan: Plan, tell: Progress | None = None) -> Result:
     begun = time.perf_counter()
     tell = tell or (lambda t: None)
     algebraic = not plan.plant.free
-    run = _algebraic(plan, tell) if algebraic else _integrated(plan, tell)
-    return _result(plan, run, time.perf_counter() - begun)
+    with np.errstate(over="ignore", invalid="ignore"):  # a run that leaves the numbers ends as failed
+        run = _algebraic(plan, tell) if algebraic else _integrated(plan, tell)
+        return _result(plan, run, time.perf_counter() - begun)
 
 
 @dataclass
@@ -180,8 +181,7 @@ def _sizes(robot: Robot) -> tuple[int, int, int, int]:
 
 def _algebraic(plan: Plan, tell: Progress) -> _Run:
     """All motion is prescribed: inverse dynamics on the grid, nothing to integrate."""
-    with np.errstate(all="ignore"):  # numbers that are too large are looked for
-        q, qd, qdd = _prescribed(plan, plan.grid)
+    q, qd, qdd = _prescribed(plan, plan.grid)
     tau = np.full(qd.shape, np.nan)
     done, reason = _sound(q, qd, qdd), "the motion is beyond the floating-point numbers"
     try:
