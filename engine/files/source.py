@@ -481,11 +481,12 @@ def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
     count[0] += 1
     if count[0] > NODE_LIMIT:
         raise document.error(path, f"there are more than {NODE_LIMIT:,} values")
-    if count[0] + getattr(value, "size", 0) > NODE_LIMIT:  # a NumPy array
-        raise document.error(path, f"there are more than {NODE_LIMIT:,} values")
     if len(path) > DEPTH_LIMIT:
         raise document.error((), f"lists and mappings are nested deeper than {DEPTH_LIMIT} levels")
     if hasattr(value, "tolist"):  # NumPy
+        size = getattr(value, "size", 0)
+        if isinstance(size, int) and count[0] + size > NODE_LIMIT:
+            raise document.error(path, f"there are more than {NODE_LIMIT:,} values")
         value = value.tolist()
     if value is None or isinstance(value, bool | float):
         return value

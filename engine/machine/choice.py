@@ -30,6 +30,11 @@ def backend() -> str:
     return chosen if chosen in BACKENDS else "auto"
 
 
+def plain_here() -> bool:
+    """Whether the caller has chosen the plain text just here; quick to ask."""
+    return _chosen.get() == "plain"
+
+
 def rolled(bodies: int) -> bool:
     """Whether compiled code loops over the bodies, or has all of them in one straight line."""
     form = _form.get()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..machine.choice import rolled
+from ..machine.choice import plain_here, rolled
 from ..machine.scalars import Scalar
 from ..robot.model import Body, Drive, Robot
 from .dense import inertia_matrix
@@ -109,7 +109,7 @@ def _quick(robot: Robot, motion: bool, q: Any, qd: Any, x: Any) -> np.ndarray | 
             return None
         robot.derived["single", motion] = single
     try:
-        if (q.shape, qd.shape, x.shape) != single.shapes:
+        if plain_here() or (q.shape, qd.shape, x.shape) != single.shapes:
             return None
         return single(q, qd, x)
     except (AttributeError, TypeError, ValueError):
@@ -179,11 +179,8 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
         body, seat = parts.seats[link.name]
         assert body is not None
         six = s.array(W[body])
-        R = placed[link.name][..., :3, :3] @ seat.rotation().T  # body axes → base axes
-        shift = np.array(seat.origin)
-        n, f = six[..., :3], six[..., 3:]
-        n = n - np.cross(shift, f)  # at the link's origin
-        turned = [np.einsum("...ij,...j->...i", R, x) for x in (n, f)]
+        R = placed[link.name][..., :3, :3] @ seat.rotation().T  # body axes → base axes; their origin is the link's
+        turned = [np.einsum("...ij,...j->...i", R, x) for x in (six[..., :3], six[..., 3:])]
         out[link.joint.name] = np.concatenate(turned, axis=-1)
     return out
 
