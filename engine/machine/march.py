@@ -1,8 +1,8 @@
 """An adaptive Runge-Kutta loop compiled around a recorded program y' = f(u, y), u constant.
 
 Stages, error, step control and dense output run without a word of Python; the caller hears from it when the end is
-reached, a number of attempts is used up, or no step can be taken.  The control is that of `simulate/integrate.py`,
-decision for decision (a test compares the two), with its constants handed in.
+reached, a number of attempts is used up, or no step can be taken.  The method is a tableau, the step control the text
+of `control.py`: both are those of `simulate/integrate.py`, and a test compares the steps.
 
 W runs go side by side in the lanes, each with its own time, step and output rows; one run is the case W = 1.
 """
@@ -13,10 +13,12 @@ import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from . import cache, native
+from .control import bounded, lengths
 from .llvm import Block, hexadecimal
 from .trace import Program
 
@@ -62,9 +64,7 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     t, end, h = code.row(T), code.row(T_END), code.row(H)
     fresh = code.compare("one", code.row(FRESH), code.number(0.0))
     spacing = code.spacing(t)
-    bounded = code.select(code.compare("olt", h, spacing), spacing, h)
-    bounded = code.select(code.compare("ogt", h, code.row(MAX_STEP)), code.row(MAX_STEP), bounded)
-    h = code.select(fresh, bounded, h)
+    h = code.select(fresh, bounded(Lane(code, h), spacing, code.row(MAX_STEP)).register, h)
     wanted = code.select(fresh, h, code.row(WANTED))
     most = code.select(fresh, code.number(scheme.most_factor), code.row(MOST))
     going = code.both(code.compare("olt", t, end), code.compare("oeq", code.row(STATUS), code.number(GOING)))
@@ -87,15 +87,9 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     passed = code.compare("olt", error, code.number(1.0))
     accept, reject = code.both(going, passed), code.both(going, code.opposite(passed))
 
-    # the next length; NaN takes the least factor
-    factor = code.operation("fmul", code.power(error, scheme.exponent), code.number(scheme.safety))
-    least = code.number(scheme.least_factor)
-    shorter = code.operation("fmul", h, code.select(code.compare("ogt", factor, least), factor, least))
-    none = code.compare("oeq", error, code.number(0.0))
-    factor = code.select(none, code.number(scheme.most_factor), factor)
-    longer = code.operation("fmul", h, code.select(code.compare("olt", most, factor), most, factor))
-    kept = code.select(code.compare("ogt", wanted, longer), wanted, longer)
-    longer = code.select(cut, kept, longer)  # a step that the end cut short says nothing against the length before
+    # the next length
+    error_, h_, wanted_, most_ = (Lane(code, x) for x in (error, h, wanted, most))
+    longer, shorter = (lane.register for lane in lengths(error_, h_, wanted_, most_, cut, scheme))
     code.put(H, code.select(accept, longer, code.select(reject, shorter, code.row(H))))
     code.put(WANTED, code.select(reject, shorter, wanted))
     code.put(MOST, code.select(reject, code.number(1.0), most))
@@ -204,6 +198,42 @@ def _rows(scheme: Scheme, m: int, lanes: int) -> str:
     body = "\n".join(block.lines)
     head = "define internal void @rows(ptr %control, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out) noinline"
     return f"{head} {{\n{body}\n}}\n"
+
+
+class Lane:
+    """A register as a scalar of `control`."""
+
+    def __init__(self, code: _Loop, register: str):
+        self._code, self.register = code, register
+
+    def _of(self, x: Any) -> str:
+        return x.register if isinstance(x, Lane) else x if isinstance(x, str) else self._code.number(x)
+
+    def _made(self, register: str) -> Lane:
+        return Lane(self._code, register)
+
+    def __mul__(self, other: Any) -> Lane:
+        return self._made(self._code.operation("fmul", self.register, self._of(other)))
+
+    __rmul__ = __mul__
+
+    def power(self, exponent: float) -> Lane:
+        return self._made(self._code.power(self.register, exponent))
+
+    def _select(self, condition: str, a: Any, b: Any) -> Lane:
+        return self._made(self._code.select(condition, self._of(a), self._of(b)))
+
+    def larger(self, other: Any) -> Lane:
+        return self._select(self._code.compare("ogt", self.register, self._of(other)), self, other)
+
+    def smaller(self, other: Any) -> Lane:
+        return self._select(self._code.compare("olt", self.register, self._of(other)), self, other)
+
+    def where(self, condition: str, other: Any) -> Lane:
+        return self._select(condition, self, other)
+
+    def where_zero(self, x: Lane, other: Any) -> Lane:
+        return self._select(self._code.compare("oeq", x.register, self._code.number(0.0)), other, self)
 
 
 class _Loop:

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import InputError, did_you_mean
+from ..machine.control import bounded, lengths
 from ..machine.march import Scheme
 from .tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA, Tableau, hermite
 
@@ -87,6 +88,7 @@ class RungeKutta:
                 f"{tableau.name} has no estimate of its error, so it needs a step", hint="give it a fixed `step`"
             )
         self.tableau, self.fun, self.t_end = tableau, fun, float(t_end)
+        self.control = scheme(tableau)
         self.t = self.t_old = float(t0)
         self.y = self.y_old = np.array(y0, dtype=float)
         self.rtol, self.atol, self.max_step = max(rtol, LEAST_RTOL), max(atol, LEAST_ATOL), max_step
@@ -175,13 +177,8 @@ class RungeKutta:
 
     def _adaptive_step(self) -> str:
         self.wanted()
-        exponent = -1 / (self.tableau.error_order + 1)
         spacing = 10 * (math.nextafter(self.t, math.inf) - self.t)
-        h = self.h
-        if h > self.max_step:
-            h = self.max_step
-        elif h < spacing:
-            h = spacing
+        h = bounded(self.h, spacing, self.max_step)
         wanted, most = h, MOST_FACTOR
         while h >= spacing:
             cut = self.t + h > self.t_end
@@ -189,18 +186,16 @@ class RungeKutta:
             h = t - self.t
             y = self._try(h)
             error = self._error(h, y)
+            longer, shorter = lengths(error, h, wanted, most, cut, self.control)
             if error < 1:
-                factor = MOST_FACTOR if error == 0 else SAFETY * error**exponent
-                self.h = h * min(most, factor)
-                if cut:  # if the caller moves t_end on, the length that was wanted is still good
-                    self.h = max(self.h, wanted)
+                self.h = longer
                 self._accept(t, y)
                 return ""
             self.rejected += 1
             if not math.isfinite(error) and not np.isfinite(self.trial[0]).all():
                 return NOT_FINITE  # where the step begins, so no shorter one can help
-            h *= max(LEAST_FACTOR, SAFETY * error**exponent)  # 0.2 for infinity and NaN: max keeps its first
-            wanted, most = h, 1.0
+            h = wanted = shorter
+            most = 1.0
         return TOO_SMALL if np.isfinite(self.trial[: len(self.tableau.B)]).all() else NOT_FINITE
 
     def _error(self, h: float, y_new: np.ndarray) -> float:
@@ -230,14 +225,13 @@ class RungeKutta:
 
 
 def scheme(tableau: Tableau) -> Scheme:
-    """The method as compiled code takes it, step control included."""
-    assert tableau.E is not None
-    assert tableau.P is not None
+    """The method with its step control, as data; that of scipy, whose steps ours are."""
+    none: list[list[float]] = []
     return Scheme(
         tableau.A.tolist(),
         tableau.B.tolist(),
-        tableau.E.tolist(),
-        tableau.P.tolist(),
+        [] if tableau.E is None else tableau.E.tolist(),
+        none if tableau.P is None else tableau.P.tolist(),
         -1 / (tableau.error_order + 1),
         SAFETY,
         LEAST_FACTOR,
