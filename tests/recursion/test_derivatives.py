@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import denoc
+import references
 from denoc.recursion.spatial import quaternion_matrix
 from denoc.simulate.reference import product
 
@@ -72,6 +73,21 @@ def test_forces_act_through_the_inverse_inertia(name):
     I = denoc.inertia(robot, q)
     product_ = denoc.derivatives(robot, q, qd, tau)["dtau"] @ I
     assert abs(product_ - np.eye(robot.nv)).max() < 1e-14 * np.linalg.cond(I) + 1e-12
+
+
+@pytest.mark.parametrize("name", sorted(set(references.names(has=["cqd"])) - {"chain100"}))  # 300 directions are slow
+def test_the_references_accelerations_and_inertia(name):
+    """What duals carry is the files' acceleration; its slope in the forces is the inverse of the files' inertia."""
+    case = references.case(name)
+    robot = denoc.loads(references.robot_text(case))
+    for state in case["states"][:3]:
+        found = denoc.derivatives(robot, state["q"], state["qd"], state["tau_fd"])
+        expected = np.array(state["qdd_fd"])
+        if "wrench" not in state:
+            worth = references.tolerance(case, "accelerations") * max(abs(expected).max(), 1e-6)
+            assert abs(found["qdd"] - expected).max() <= worth
+        I = references.inertia_matrix(state)
+        assert abs(found["dtau"] @ I - np.eye(robot.nv)).max() <= 1e-13 * np.linalg.cond(I) + 1e-11
 
 
 def test_many_states_at_once():
