@@ -85,12 +85,13 @@ def numbers(
 
     if text is None:
         return default
-    parts = [part.strip() for part in text.split(",")]
+    parts = [part.strip() for part in text.split(",")] if text.strip() else []
     if len(parts) != len(names):
+        needed = "1 number is needed" if len(names) == 1 else f"{len(names)} numbers are needed"
         raise InputError(
-            f"{len(names)} numbers are needed: {', '.join(names)}",
+            f"{needed}: {', '.join(names)}",
             key=option,
-            found=f"{len(parts) if text.strip() else 0}: `{text}`",
+            found=f"{len(parts)}: `{text}`",
             allowed="numbers with commas between, such as '10 deg, 0.1'",
         )
     return tuple(number(part, kind, f"{option}, {name}") or 0.0 for part, kind, name in zip(parts, kinds, names))

@@ -1,6 +1,6 @@
 """The documentation is true: its commands run, print what it says they print, and what it points at is there.
 
-Each document is a session in a folder of its own: its blocks are carried out one after the other.  `yaml` blocks that
+The blocks of each document are carried out one after the other, in a folder of its own.  `yaml` blocks that
 begin with `# name.yaml` become that file, other complete robots and scenarios are read; in `console` blocks every
 line after a command has to occur in what the command prints, in order (`…` stands for any lines; durations, step
 counts and rounding errors may be others); a `text` block after a `python` one is what it prints.  Lines that make a
@@ -71,7 +71,7 @@ def shell(tmp_path):
     for name, words in (("denoc", "-c 'from denoc.cli.main import main; main()'"), ("python", "")):
         (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
         (tools / name).chmod(0o755)
-    folder = tmp_path / "session"
+    folder = tmp_path / "document"
     folder.mkdir()
     env = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "100"}
 

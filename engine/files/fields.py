@@ -211,7 +211,8 @@ def _told(
         return document.error(where(path), "`law` is missing", found=found, allowed="law: " + ", ".join(laws))
     if kind == "unknown_key":
         name = context["name"]
-        return document.error(where((*path, name)), f"unknown key `{name}`", key=True, allowed=allowed, hint=hint)
+        short = name if len(name) <= 60 else name[:57] + "…"
+        return document.error(where((*path, name)), f"unknown key `{short}`", key=True, allowed=allowed, hint=hint)
     if kind in ("literal_error", "union_tag_invalid", "enum"):
         expected = str(context.get("expected") or context.get("expected_tags") or "")
         choices = [word or digits for word, digits in re.findall(r"'([^']*)'|(\d+)", expected)]
