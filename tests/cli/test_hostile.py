@@ -62,7 +62,6 @@ def judged(file, code, out, err):
 
 def test_there_are_enough():
     assert len(FILES) >= 300
-    assert all(any(what == "key" for what, _ in expectations(file)) for file in FILES if b"key " in file.read_bytes()[:80])
 
 
 @pytest.mark.parametrize("file", FILES, ids=named)
@@ -94,10 +93,10 @@ def written(folder):
         (b"", "empty"),
         (b"\n \n---\n", "empty"),
         (b"\xff\xfe", "not text in UTF-8"),
-        (b"name: \"\x1b[31m", "U+001B"),
+        (b'name: "\x1b[31m', "U+001B"),
         ("name: {a: 1}\nconvention: dh\nlinks: []\n\u2028".encode(), "x.yaml"),
         (b"? " + b"x" * 100_000 + b"\n: 1\n", "unknown key"),
-        (b"name: \"\\e[2J\"\nconvention: dh\nlinks: []\n", "\\x1b[2J"),
+        (b'name: "\\e[2J"\nconvention: dh\nlinks: []\n', "\\x1b[2J"),
         (b"[" * 100_000, "nested deeper"),
         (b"#" * 17_000_000, "larger than 16 MB"),
     ],

@@ -1,0 +1,109 @@
+"""The commands on operation counts, generated code, linearised equations and the object cache."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from denoc.cli import codegen, idyn, main, simulate
+from denoc.motion.laws import LAWS
+from denoc.recursion.programs import PROGRAMS
+from denoc.simulate.integrate import METHODS
+from denoc.study.codegen import LANGUAGES
+
+
+@pytest.fixture
+def denoc(tmp_path, monkeypatch, capsys):
+    """Runs the command line in a folder of its own; (exit code, out, err)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "objects"))
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["denoc", *arguments])
+        with pytest.raises(SystemExit) as left:
+            main.main()
+        out, err = capsys.readouterr()
+        return left.value.code or 0, out, err
+
+    return run
+
+
+def test_choices_on_the_command_line_are_those_of_the_engine():
+    assert [one.value for one in codegen.What] == list(PROGRAMS)
+    assert [one.value for one in codegen.Language] == list(LANGUAGES)
+    assert [one.value for one in simulate.Method] == list(METHODS)
+    assert {one.value for one in idyn.Law} <= set(LAWS)
+
+
+def test_complexity_prints_the_papers_and_ours(denoc):
+    code, out, _ = denoc("complexity", "puma", "--no-measure")
+    assert code == 0
+    for shown in (
+        "Balafoutis",
+        "676M 527A",
+        "Mohan and Saha",
+        "81n - 101",
+        "175M 143A",
+        "353M 279A 4D",
+        "326M 276A 4D",
+    ):
+        assert shown in out
+    assert "n = 9" in out
+
+
+def test_complexity_measures_and_writes(denoc, tmp_path):
+    code, out, _ = denoc("complexity", "--json", "--csv", "counts.csv", "--plot", "counts.png")
+    assert code == 0
+    told = json.loads(out)
+    assert told["chain"]["6"]["inverse"]["multiplications"] == 385
+    assert all(pair["forward"] > 0 for pair in told["seconds"].values())
+    rows = (tmp_path / "counts.csv").read_text().splitlines()
+    assert rows[0] == "n,algorithm,multiplications,additions,divisions"
+    assert any(row.startswith('30,"denoc: forward, dense"') for row in rows)
+    assert (tmp_path / "counts.png").read_bytes().startswith(b"\x89PNG")
+    assert denoc("complexity", "--no-measure", "--plot", "counts.bmp")[0] == 2
+
+
+def test_codegen_prints_or_writes(denoc, tmp_path):
+    code, out, _ = denoc("codegen", "planar3r", "--what", "fdyn")
+    assert code == 0
+    assert "void planar3r_fdyn(const double q[3]" in out
+    code, out, _ = denoc("codegen", "planar3r", "--lang", "python", "--out", str(tmp_path))
+    assert code == 0
+    assert (tmp_path / "planar3r_idyn.py").read_text().startswith('"""planar3r: joint forces')
+    assert denoc("codegen", "planar3r", "--out", "no/such/folder/x.c")[0] == 2
+    assert denoc("codegen", "planar3r", "--what", "idny")[0] == 2
+
+
+def test_linearize_prints_matrices_and_eigenvalues(denoc):
+    code, out, _ = denoc("linearize", "planar3r", "--at", "-90 deg, 0, 0", "--json")
+    told = json.loads(out)
+    assert code == 0
+    assert told["equilibrium"] is True
+    assert len(told["A"]) == 6
+    assert len(told["B"][0]) == 3
+    assert all(abs(real) < 1e-9 for real, _ in told["eigenvalues"])  # it swings and keeps swinging
+    code, _, err = denoc("linearize", "planar3r", "--at", "1, 2")
+    assert code == 2
+    assert "3 numbers are needed" in err
+
+
+def test_cache_shows_and_clears(denoc):
+    assert denoc("idyn", "planar3r", "--backend", "compiled", "--no-plot", "--quiet")[0] == 0
+    assert "1 objects" in denoc("cache")[1]
+    assert "removed 1" in denoc("cache", "--clear")[1]
+    assert ": 0 objects" in denoc("cache")[1]
+
+
+def test_backends_agree_and_are_recorded(denoc, tmp_path):
+    found = {}
+    for backend in ("plain", "compiled"):
+        out = str(tmp_path / backend)
+        assert denoc("simulate", "planar3r", "--backend", backend, "--no-plot", "--quiet", "--out", out)[0] == 0
+        folder = tmp_path / backend / "planar3r-fall"
+        record = json.loads((folder / "planar3r-fall.json").read_text())
+        assert record["code"]["backend"] == backend
+        found[backend] = [float(x) for x in (folder / "planar3r-fall.csv").read_text().split()[-1].split(",")]
+    assert found["plain"] == pytest.approx(found["compiled"], abs=1e-5)

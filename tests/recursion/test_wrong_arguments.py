@@ -1,0 +1,167 @@
+"""Calls with wrong arguments: each raises a DenocError, whatever it is that came."""
+
+import contextlib
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import denoc
+
+PUMA, BALL = denoc.load("puma"), denoc.load("spherical-arm")
+CALLS = {  # name → how many arguments beside the coordinates, all with one number a speed
+    "inverse": 2,
+    "forward": 2,
+    "hybrid": 3,
+    "inertia": 0,
+    "bias": 1,
+    "reactions": 2,
+    "energy": 1,
+    "frames": 0,
+    "matrices": 1,
+    "derivatives": 2,
+    "linearize": 2,
+}
+WRONG = {
+    "nothing": None,
+    "text": "puma",
+    "texts": ["1"] * 6,
+    "text array": np.array(["1"] * 6),
+    "a number": 3.0,
+    "short": np.zeros(5),
+    "long": np.zeros(7),
+    "deep": np.zeros((2, 2, 6)),
+    "ragged": [[1, 2], [3]],
+    "NaN": np.full(6, np.nan),
+    "infinity": [0, 0, 0, 0, 0, math.inf],
+    "complex": np.zeros(6) + 1j,
+    "dates": np.zeros(6, "datetime64[s]"),
+    "nothings": [None] * 6,
+    "mapping": {"joint1": 0},
+    "set": {1, 2},
+    "object": object(),
+    "bytes": b"123456",
+    "overflowing": [10**400] * 6,
+    "digits": 10**5000,
+}
+
+
+def arguments(call, **changed):
+    """Good arguments, some of them replaced by their place."""
+    good = [np.zeros(6), *[np.zeros(6) for _ in range(CALLS[call])]]
+    if call == "hybrid":
+        good[3] = np.full(6, np.nan)
+    for place, value in changed.items():
+        good[int(place[1:])] = value
+    return good
+
+
+@pytest.mark.parametrize("what", WRONG)
+@pytest.mark.parametrize("call", CALLS)
+def test_wrong_arrays(call, what):
+    for place in range(CALLS[call] + 1):
+        if what == "nothing" and (call, place) in {("matrices", 1), ("linearize", 1), ("linearize", 2)}:
+            continue  # left out
+        if what in ("NaN", "nothings") and call == "hybrid" and place == 3:
+            continue  # sought
+        with pytest.raises(denoc.DenocError) as caught:
+            getattr(denoc, call)(PUMA, *arguments(call, **{f"_{place}": WRONG[what]}))
+        assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_wrong_robots(call):
+    for robot in (None, "puma", 5, {}, denoc.load):
+        with pytest.raises(denoc.DenocError, match="not a robot"):
+            getattr(denoc, call)(robot, *arguments(call))
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("size", [1e155, 1e300])
+def test_numbers_too_large(call, size):
+    """Finite numbers come out, or an error says why none do."""
+    with contextlib.suppress(denoc.NumericalError):
+        found = getattr(denoc, call)(PUMA, *[x + size for x in arguments(call)])
+        values = found.values() if isinstance(found, dict) else found if isinstance(found, tuple) else [found]
+        assert all(np.isfinite(x).all() for x in values if isinstance(x, np.ndarray))
+
+
+@pytest.mark.parametrize("counts", [(2, 3), (0, 2), (3, 0)])
+def test_batches_of_different_sizes(counts):
+    q, qd = (np.zeros((n, 6)) for n in counts)
+    with pytest.raises(denoc.DenocError, match="different numbers of samples"):
+        denoc.inverse(PUMA, q, qd, np.zeros(6))
+
+
+def test_batches_of_none_and_one():
+    none, one = np.zeros((0, 6)), np.zeros((1, 6))
+    assert denoc.inverse(PUMA, none, one, np.zeros(6)).shape == (0, 6)
+    assert denoc.forward(PUMA, one, none, np.zeros(6)).shape == (0, 6)
+    assert denoc.inverse(PUMA, one, np.zeros(6), one).shape == (1, 6)
+
+
+@pytest.mark.parametrize("e", [0.0, 1e300, np.nan, np.inf])
+def test_euler_parameters(e):
+    q = np.array(BALL.q0)
+    q[2:6] = e
+    for call in ("inertia", "frames"):
+        with pytest.raises(denoc.DenocError):
+            getattr(denoc, call)(BALL, q)
+
+
+@pytest.mark.parametrize("wrenches", [[1], "link1", {"nothere": np.zeros(6)}, {5: np.zeros(6)}, {"link1": [1, 2]}, 3])
+def test_wrenches(wrenches):
+    with pytest.raises(denoc.DenocError):
+        denoc.inverse(PUMA, np.zeros(6), np.zeros(6), np.zeros(6), wrenches)
+
+
+@pytest.mark.parametrize("link", [None, 5, "", "nothere", np.zeros(2), 10**5000, ["link1"]])
+def test_links_of_jacobians(link):
+    with pytest.raises(denoc.DenocError, match="no such link"):
+        denoc.jacobian(PUMA, np.zeros(6), link)
+
+
+@pytest.mark.parametrize("at", ["nothere", [1, 2], None, np.full(3, np.nan), np.zeros((2, 3)), ["1", "2", "3"]])
+def test_points_of_jacobians(at):
+    with pytest.raises(denoc.DenocError):
+        denoc.jacobian(PUMA, np.zeros(6), "link1", at)
+
+
+@pytest.mark.parametrize("at", ["origin", None, 10**5000, np.zeros(2)])
+def test_frames_at(at):
+    with pytest.raises(denoc.DenocError, match="unknown frame"):
+        denoc.frames(PUMA, np.zeros(6), at=at)
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, 5, 10**5000, b"x", [], {1, 2}, object(), "", "\x00", "a" * 5000, Path("nothere")]
+)
+def test_what_is_read(wrong):
+    for call in (denoc.load, denoc.loads, denoc.run):
+        with pytest.raises(denoc.DenocError):
+            call(wrong)
+
+
+def test_robots_that_cannot_move():
+    """Nothing beyond the joint to accelerate: forces of a motion exist, accelerations don't."""
+    robot = denoc.loads("name: x\nconvention: dh\nlinks: [{name: a, joint: {type: revolute}, mass: 0}]")
+    zero = np.zeros(1)
+    assert denoc.inverse(robot, zero, zero, zero) == 0.0
+    for call, given in (("forward", 3), ("matrices", 2), ("derivatives", 3), ("linearize", 1)):
+        with pytest.raises(denoc.NumericalError, match="nothing to accelerate"):
+            getattr(denoc, call)(robot, *[zero] * given)
+
+
+def test_results_are_written_whole_or_not_at_all(tmp_path):
+    result = denoc.run("puma-idyn")
+    for path in (tmp_path, tmp_path / "nothere" / "x.csv", "", tmp_path / ("a" * 300)):
+        with pytest.raises(denoc.DenocError, match="can't write"):
+            result.to_csv(path)
+    for wrong in ({"form": "gif"}, {"folder": tmp_path / "x.csv" / "below"}):
+        (tmp_path / "x.csv").touch()
+        with pytest.raises(denoc.DenocError):
+            result.plot("torques", **wrong)
+    with pytest.raises(denoc.DenocError, match="unknown plot"):
+        result.plot("torqe")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
