@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -43,6 +44,6 @@ def codegen(
     if out is None:
         typer.echo(text, nl=False)
         return
-    path = out / name if out.is_dir() else out
+    path = out / name if os.path.isdir(out) else out
     options.write_text(path, text)
     typer.echo(str(path))

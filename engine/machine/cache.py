@@ -7,6 +7,7 @@ is as good as none; a folder that can't be written is no harm.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import sys
@@ -55,7 +56,7 @@ def load(name: str) -> bytes | None:
         data = path.read_bytes()
         os.utime(path)
     except OSError:
-        return None if not path.is_file() else _sound(path)
+        return _sound(path)
     return _checked(data)
 
 
@@ -101,13 +102,27 @@ def _trim(home: Path) -> None:
 
 def contents() -> tuple[Path, int, int]:
     """The folder, how many objects are in it, and their bytes."""
-    files = list(folder().glob("*.o")) if folder().is_dir() else []
-    return folder(), len(files), sum(path.stat().st_size for path in files)
+    sizes = [size for path in _kept("*.o") if (size := _size(path)) is not None]
+    return folder(), len(sizes), sum(sizes)
 
 
 def clear() -> int:
     """Removes all objects; how many there were."""
-    files = [*folder().glob("*.o"), *folder().glob(".draft-*")] if folder().is_dir() else []
-    for path in files:
-        path.unlink(missing_ok=True)
-    return len(files)
+    removed = 0
+    for path in _kept("*.o") + _kept(".draft-*"):
+        with contextlib.suppress(OSError):  # another process has been quicker, or may do what we may not
+            path.unlink()
+            removed += 1
+    return removed
+
+
+def _kept(pattern: str) -> list[Path]:
+    """Files of the folder; none where it can't be looked into."""
+    return list(folder().glob(pattern)) if os.path.isdir(folder()) else []
+
+
+def _size(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..errors import shown
 from .columns import Column
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _short(column: Column) -> str:
 
 def _plain(text: str, width: int = 60) -> str:
     """A user's text for matplotlib, to which dollars mean mathematics and a leading underscore a hidden line."""
-    text = textwrap.fill(text, max(width, 20), break_on_hyphens=False).replace("$", r"\$")
+    text = textwrap.fill(shown(text), max(width, 20), break_on_hyphens=False).replace("$", r"\$")
     return "\u200b" + text if text.startswith("_") else text
 
 

@@ -76,6 +76,10 @@ class _Planner:
         self.document, self.robot = document, robot
         self.file = checked(ScenarioFile, document, document.data)
         self.name = self.file.name or name
+        if not self.name.strip("."):
+            raise document.error(
+                (), "the file's name makes none for its results", found=f"`{self.name}`", hint="give it a `name`"
+            )
         self.folder = Path(document.name).parent  # of tables
         self.simulating = self.file.task == "simulate"
 

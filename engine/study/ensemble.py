@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from ..machine.march import ACCEPTED, PAUSED, REJECTED, ROW, STATUS, March, T
 from ..recursion.numbers import number, paths
 from ..recursion.regroup import regrouped
 from ..robot.build import build
+from ..robot.load import load
 from ..robot.model import Robot
 from ..scenario.plan import Plan, plan
 from ..scenario.run import Result, Scenario, carry_out, result_of, robot_of
@@ -27,9 +30,12 @@ from ..simulate.plant import Symbol
 from ..simulate.tableau import DORMAND_PRINCE
 
 Variation = Mapping[str, Any]
+MOST = 100_000  # variations
 
 
-def ensemble(scenario: Scenario, variations: Sequence[Variation], robot: Robot | None = None) -> list[Result]:
+def ensemble(
+    scenario: Scenario, variations: Sequence[Variation], robot: Robot | str | Path | None = None
+) -> list[Result]:
     """A result for each variation: a mapping from dotted keys to the values that it changes.
 
     Keys lead into the scenario (`initial.joint1`, `forces.joint2.value`) or, after `robot.`, into the robot's file
@@ -48,16 +54,16 @@ def ensemble(scenario: Scenario, variations: Sequence[Variation], robot: Robot |
 # ---- variations
 
 
-def _plans(scenario: Scenario, variations: Sequence[Variation], robot: Robot | None) -> list[Plan]:
+def _plans(scenario: Scenario, variations: Sequence[Variation], robot: Robot | str | Path | None) -> list[Plan]:
     if isinstance(scenario, Mapping):
         document, name, beside = from_mapping(scenario), "", None
     else:
         path = find(scenario, "scenarios")
         document, name, beside = read(path), path.stem, path.parent
-    base = robot or robot_of(document, beside)
+    base = robot if isinstance(robot, Robot) else load(robot) if robot is not None else robot_of(document, beside)
     name = name or f"{base.name}-ensemble"
     found, robots = [], {}
-    for k, variation in enumerate(variations):
+    for k, variation in enumerate(_listed(variations)):
         own = {key.removeprefix("robot."): value for key, value in variation.items() if key.startswith("robot.")}
         rest = {key: value for key, value in variation.items() if not key.startswith("robot.")}
         mark = repr(sorted(own.items()))
@@ -66,6 +72,20 @@ def _plans(scenario: Scenario, variations: Sequence[Variation], robot: Robot | N
         data = _changed(document.data, rest, k)
         found.append(plan(_with(document, data), robots[mark], name))
     return found
+
+
+def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
+    """The variations with plain values, as a scenario's own mapping has them."""
+    form = "a list of mappings: [{'initial.joint1': 0.1}, …]"
+    if isinstance(variations, str | Mapping) or not isinstance(variations, Iterable):
+        raise InputError("the variations are not a list", found=type(variations).__name__, allowed=form)
+    listed = list(islice(variations, MOST + 1))
+    if len(listed) > MOST:
+        raise InputError(f"more than {MOST} variations", allowed=f"at most {MOST} at once")
+    for k, one in enumerate(listed):
+        if not isinstance(one, Mapping):
+            raise InputError("not a mapping", key=f"variations[{k}]", found=type(one).__name__, allowed=form)
+    return [from_mapping(one).data for one in listed]
 
 
 def _robot(base: Robot, changes: Variation, k: int) -> Robot:
@@ -90,7 +110,7 @@ def _changed(data: Any, changes: Variation, k: int) -> Any:
         if isinstance(place, list):
             place[_index(place, last, key, k)] = value
         elif isinstance(place, dict):
-            place[last] = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+            place[last] = value
         else:
             raise InputError("there is nothing to change", key=f"variations[{k}]: {key}", found=type(place).__name__)
     return data
@@ -108,7 +128,7 @@ def _index(place: list, step: str, key: str, k: int) -> int:
     names = [str(one.get("name")) if isinstance(one, dict) else "" for one in place]
     if step in names:
         return names.index(step)
-    if step.isdigit() and int(step) < len(place):
+    if step.isascii() and step.isdigit() and int(step[:9]) < len(place):
         return int(step)
     known = [name for name in names if name]
     raise InputError(

@@ -227,6 +227,21 @@ def test_odd_commands(here, words, says, monkeypatch, capsys):
     assert written(here) == before
 
 
+def test_file_names_that_are_no_text(here, monkeypatch, capsys):
+    scenario = "robot: x\ntask: inverse\ntime: {end: 1, step: 0.5}\n"
+    for name in ("s\udcfe.yaml", "$s^.yaml", "_s s.yaml"):
+        try:
+            Path(name).write_text(scenario)
+        except (OSError, UnicodeError):
+            continue  # this system has no such names
+        assert command(["run", name], monkeypatch, capsys)[0] == 0
+        assert len(list((Path("outputs") / Path(name).stem).glob("*.png"))) == 2
+    Path("..yaml").write_text(scenario)
+    code, _, err = command(["run", "..yaml"], monkeypatch, capsys)
+    assert code == 2
+    assert "give it a `name`" in err
+
+
 def test_a_device_is_written_to_and_not_replaced(here, monkeypatch, capsys):
     for words in (["codegen", "x.yaml", "--out", "/dev/null"], ["complexity", "--no-measure", "--csv", "/dev/null"]):
         assert command(words, monkeypatch, capsys)[0] == 0

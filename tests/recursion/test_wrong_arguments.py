@@ -172,3 +172,24 @@ def test_results_are_written_whole_or_not_at_all(tmp_path):
     with pytest.raises(denoc.DenocError, match="unknown plot"):
         result.plot("torqe")
     assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+
+
+@pytest.mark.parametrize(
+    "variations",
+    [
+        *[None, 5, "initial", {"initial.joint1": 1}, [5], [None], [{5: 1}], [{"initial.joint1": object()}]],
+        *[
+            [{"initial.joint9": 1}],
+            [{"initial.joint1": "x"}],
+            [{"initial.joint1": math.nan}],
+            [{"": 1}],
+            [{"robot.": 1}],
+        ],
+        *[[{"robot.links.nothere.mass": 1}], [{"robot.links.99.mass": 1}], [{"robot.links.²": 1}]],
+        *[[{"robot.links.link1.mass": -1}], [{"time": 5}], [{"time.end.more": 1}]],
+    ],
+    ids=kind,
+)
+def test_variations_of_ensembles(variations):
+    with pytest.raises(denoc.DenocError):
+        denoc.ensemble("planar3r-fall", variations)
