@@ -72,7 +72,7 @@ def _draw(model: Robot) -> None:
     from rich.tree import Tree
 
     from denoc.recursion.masses import whole
-    from denoc.robot.build import counted
+    from denoc.robot.values import counted
 
     console = Console(highlight=False)
     console.print(Text.assemble((model.name, "bold"), f"  {model.about}" if model.about else ""))

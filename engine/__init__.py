@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ._version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from .closure.assemble import assemble
+    from .closure.calls import forward, hybrid, inverse, reactions, reduced
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
-    from .recursion.calls import bias, energy, forward, hybrid, inertia, inverse, reactions
+    from .recursion.calls import bias, energy, inertia
     from .recursion.derivatives import derivatives, linearize
     from .recursion.explicit import jacobian, matrices
     from .recursion.kinematics import frames
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
     from .study.ensemble import ensemble
 
 _HOMES = {
+    "closure.assemble": ("assemble",),
+    "closure.calls": ("forward", "hybrid", "inverse", "reactions", "reduced"),
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
-    "recursion.calls": ("bias", "energy", "forward", "hybrid", "inertia", "inverse", "reactions"),
+    "recursion.calls": ("bias", "energy", "inertia"),
     "recursion.derivatives": ("derivatives", "linearize"),
     "recursion.explicit": ("jacobian", "matrices"),
     "recursion.kinematics": ("frames",),
@@ -42,6 +46,7 @@ __all__ = [
     "Result",
     "Robot",
     "__version__",
+    "assemble",
     "bias",
     "derivatives",
     "energy",
@@ -57,6 +62,7 @@ __all__ = [
     "loads",
     "matrices",
     "reactions",
+    "reduced",
     "run",
 ]
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, did_you_mean
-from ..files.expression import DIMENSIONS, misfit
+from ..errors import did_you_mean
+from ..files.expression import DIMENSIONS
 from ..files.fields import checked
 from ..files.source import Document
+from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
 from .joints import TYPES, JointType
 from .model import ZERO, Body, Drive, Joint, Link, Robot, Three, Tree, Wrench
 from .placement import Placement
 from .repeat import expanded
 from .schema import LOOP_KEYS, LinkEntry, RobotFile, with_conventions
-
-Complain = Callable[..., InputError]  # path in the link, message, … → the error at its place
+from .values import Complain, coordinates, fits
 
 
 @dataclass(frozen=True)
@@ -45,9 +43,9 @@ def build(document: Document) -> Robot:
             if key in data:
                 raise document.error(
                     (key,),
-                    "closed loops can't be computed by this version",
+                    "mechanisms as graphs can't be read by this version",
                     key=True,
-                    allowed="open chains and trees: links, each on its parent",
+                    allowed="links, each on its parent, and `loops`",
                 )
     file = checked(RobotFile, document, with_conventions(data), where)
 
@@ -67,9 +65,14 @@ def build(document: Document) -> Robot:
         start = above.link.end if above and chained and _convention(file, file.links[k]) == "dh" else Placement()
         one = complain("links", k)
         with np.errstate(all="ignore"):  # numbers too large to compute with are told below
-            read[k] = _link(file.links[k], _convention(file, file.links[k]), k, parents[k], start, places[k], one)
+            actuated = _actuated(file, file.links[k], k)
+            read[k] = _link(
+                file.links[k], _convention(file, file.links[k]), k, parents[k], start, places[k], actuated, one
+            )
         warnings += _doubts(read[k], one)
     done = [read[k] for k in range(len(file.links))]
+    q0 = [x for r in done for x in r.link.joint.initial]
+    closing = Closing(file, [r.link for r in done], complain)
     return Robot(
         name=file.name,
         about=file.about,
@@ -77,9 +80,12 @@ def build(document: Document) -> Robot:
         links=tuple(r.link for r in done),
         tree=_tree([done[k] for k in order], merge=True),
         parts=_tree([done[k] for k in order], merge=False),
-        q0=tuple(x for r in done for x in r.link.joint.initial),
+        q0=tuple(closing.assembly(q0)),
         nv=sum(r.link.joint.type.nv for r in done),
         wrenches=_wrenches(file, by_name, complain),
+        loops=closing.loops(),
+        couplings=closing.couplings(),
+        actuators=closing.actuators(),
         warnings=tuple(warnings),
         document=document,
     )
@@ -196,8 +202,26 @@ def _type(entry: LinkEntry, complain: Complain) -> JointType:
 # ---- one link
 
 
+def _actuated(file: RobotFile, entry: LinkEntry, k: int) -> bool:
+    """Whether the joint has an actuator; where loops tie joints together, only what says so."""
+    joint = entry.joint
+    if joint.actuated is not None:
+        return joint.actuated
+    name = joint.name or f"joint{k + 1}"
+    if file.loops or any(name in (coupling.joint, entry.name) for coupling in file.couplings):
+        return False
+    return TYPES[joint.type].nv == 1 and joint.spring is None
+
+
 def _link(
-    entry: LinkEntry, convention: str, k: int, parent: str, start: Placement, place: tuple[int, int], complain: Complain
+    entry: LinkEntry,
+    convention: str,
+    k: int,
+    parent: str,
+    start: Placement,
+    place: tuple[int, int],
+    actuated: bool,
+    complain: Complain,
 ) -> _Read:
     row = _type(entry, complain)
     before, pointing, end = frames_of(entry.joint, row, complain)
@@ -212,10 +236,11 @@ def _link(
         link=entry.name,
         coordinates=tuple(range(place[0], place[0] + row.nq)),
         speeds=tuple(range(place[1], place[1] + row.nv)),
-        actuated=row.nv == 1 and entry.joint.spring is None if entry.joint.actuated is None else entry.joint.actuated,
+        actuated=actuated,
         drives=_drives(entry, row, place[0], complain),
         limits=_limits(entry, row, complain),
         initial=_initial(entry, row, complain),
+        effort=effort_of(entry.joint.effort, set(row.turning), ("joint", "effort"), complain),
     )
     if joint.actuated and not row.nv:
         raise complain("joint", "actuated", "a fixed joint can't be actuated", found="true", allowed="false")
@@ -255,14 +280,14 @@ def _drives(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tup
             )
     for turning in sorted(set(row.turning)):
         what = "turn" if turning else "slide"
-        _fits(joint.rotor_inertia, f"{what} rotor", ("joint", "rotor_inertia"), complain)
+        fits(joint.rotor_inertia, f"{what} rotor", ("joint", "rotor_inertia"), complain)
         if friction:
-            _fits(friction.coulomb, "moment" if turning else "force", ("joint", "friction", "coulomb"), complain)
-            _fits(friction.viscous, f"{what} damping", ("joint", "friction", "viscous"), complain)
+            fits(friction.coulomb, "moment" if turning else "force", ("joint", "friction", "coulomb"), complain)
+            fits(friction.viscous, f"{what} damping", ("joint", "friction", "viscous"), complain)
         if spring:
-            _fits(spring.rest, "angle" if turning else "length", ("joint", "spring", "rest"), complain)
-            _fits(spring.stiffness, f"{what} stiffness", ("joint", "spring", "stiffness"), complain)
-            _fits(spring.damping, f"{what} damping", ("joint", "spring", "damping"), complain)
+            fits(spring.rest, "angle" if turning else "length", ("joint", "spring", "rest"), complain)
+            fits(spring.stiffness, f"{what} stiffness", ("joint", "spring", "stiffness"), complain)
+            fits(spring.damping, f"{what} damping", ("joint", "spring", "damping"), complain)
     return tuple(
         Drive(
             rotor=float(joint.rotor_inertia),
@@ -283,7 +308,7 @@ def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float
     if row.nv != 1:
         raise complain("joint", "limits", f"a {entry.joint.type} joint can't have limits", allowed="1-DOF joints")
     for k in (0, 1):
-        _fits(limits[k], row.kinds[0], ("joint", "limits", k), complain)
+        fits(limits[k], row.kinds[0], ("joint", "limits", k), complain)
     if not limits[0] < limits[1]:
         raise complain(
             "joint",
@@ -296,48 +321,9 @@ def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float
 
 
 def _initial(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, ...]:
-    """Initial coordinates, checked for their number, their units and the norm of Euler parameters."""
+    """Initial coordinates."""
     values, key = initial_of(entry.joint, row, complain)
-    if values is None:
-        return row.start
-    if len(values) != row.nq:
-        raise complain(
-            *key,
-            f"a {entry.joint.as_ or entry.joint.type} joint needs {counted(row.nq, 'number')} here: "
-            + ", ".join(row.coordinates),
-            found=str(len(values)),
-            allowed=f"[{', '.join('…' * row.nq)}]" if row.nq > 1 else DIMENSIONS[row.kinds[0]][1],
-        )
-    for k, (value, kind) in enumerate(zip(values, row.kinds)):
-        _fits(value, kind, (*key, k) if row.nq > 1 else key, complain)
-    all_zero = partial(complain, *key, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
-    return unit_parameters([float(x) for x in values], row, all_zero)
-
-
-NO_EULER_PARAMETERS = "Euler parameters can't all be 0"
-EULER_PARAMETERS = "four numbers, scalar first: [1, 0, 0, 0] where nothing has turned"
-
-
-def counted(n: int, what: str) -> str:
-    """`1 number`, `2 numbers`."""
-    return f"{n} {what}{'s' * (n != 1)}"
-
-
-def unit_parameters(values: list[float], row: JointType, error: Callable[[], InputError]) -> tuple[float, ...]:
-    """Coordinates of a joint with its Euler parameters made a unit quaternion."""
-    if row.orientation is not None:
-        e = values[row.orientation :]
-        norm = math.hypot(*e)
-        if norm < 1e-6 or not math.isfinite(norm):
-            raise error()
-        values[row.orientation :] = [x / norm for x in e] if abs(norm - 1.0) > 1e-15 else e
-    return tuple(values)
-
-
-def _fits(value: float, kind: str, key: tuple, complain: Complain) -> None:
-    """Refuses a number whose unit is not of this kind."""
-    if message := misfit(value, kind):
-        raise complain(*key, message, allowed=DIMENSIONS[kind][1])
+    return row.start if values is None else coordinates(values, key, row, complain)
 
 
 # ---- mass and inertia

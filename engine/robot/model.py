@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .cuts import CutType
 from .joints import JointType
 from .placement import Factor, Placement
 
@@ -47,6 +49,15 @@ class Body:
 
 
 @dataclass(frozen=True)
+class Effort:
+    """What an actuator may do where several share the work."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
 class Joint:
     """A joint of the file; `coordinates` and `speeds` are places in q and qd."""
 
@@ -59,6 +70,7 @@ class Joint:
     drives: tuple[Drive, ...] = ()
     limits: tuple[float, float] | None = None
     initial: tuple[float, ...] = ()
+    effort: Effort = Effort()
 
     @property
     def elastic(self) -> bool:
@@ -98,6 +110,42 @@ class Wrench:
     axes: str  # link or base
 
 
+@dataclass(frozen=True)
+class Loop:
+    """A cut joint between two links, by its frames in their axes."""
+
+    name: str
+    type: CutType
+    between: tuple[str, str]
+    first: Placement
+    second: Placement
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """Coordinate `coordinate` is ratio × coordinate `to` + offset; likewise their speeds."""
+
+    coordinate: int
+    to: int
+    speed: int
+    to_speed: int
+    ratio: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """A sought component of a wrench on a link: a force along `direction` at a point, or a moment about it."""
+
+    name: str
+    link: str
+    at: Three
+    direction: Three
+    axes: str  # link or base
+    moment: bool = False
+    effort: Effort = Effort()
+
+
 @dataclass(frozen=True, eq=False)
 class Robot:
     """A robot, as read; `name`, `nq`, `nv`, `joints`, `q0` and `gravity` are what callers need."""
@@ -111,6 +159,9 @@ class Robot:
     q0: tuple[float, ...]
     nv: int
     wrenches: tuple[Wrench, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    couplings: tuple[Coupling, ...] = ()
+    actuators: tuple[Actuator, ...] = ()
     warnings: tuple[str, ...] = ()
     document: Document | None = field(default=None, repr=False)
     # what others have made of this robot and want to find again, such as compiled programs; no part of what it is
@@ -119,6 +170,16 @@ class Robot:
     @property
     def nq(self) -> int:
         return len(self.q0)
+
+    @property
+    def closed(self) -> bool:
+        """Has something that ties the spanning tree's joints to each other, or forces sought elsewhere."""
+        return bool(self.loops or self.couplings or self.actuators)
+
+    @property
+    def driven(self) -> tuple[int, ...]:
+        """Places of the actuated speeds."""
+        return tuple(k for joint in self.moving if joint.actuated for k in joint.speeds)
 
     @property
     def moving(self) -> tuple[Joint, ...]:

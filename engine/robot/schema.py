@@ -4,9 +4,27 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, TypeAdapter
+from pydantic_core import PydanticCustomError
 
-from ..files.fields import Angle, Angles, Choice, FileName, Length, Name, Point, Position, Strict, number, several
+from ..files.fields import (
+    Angle,
+    Angles,
+    Choice,
+    FileName,
+    NAME,
+    Length,
+    Name,
+    Or,
+    Point,
+    Position,
+    Reader,
+    Strict,
+    number,
+    one_or_more,
+    several,
+)
+from .cuts import CUTS
 from .joints import NAMES
 
 Number = Annotated[float, number("number")]
@@ -15,6 +33,8 @@ Moment2 = Annotated[float, number("inertia")]
 Acceleration = Annotated[float, number("acceleration")]
 Force = Annotated[float, number("force")]
 Moment = Annotated[float, number("moment")]
+Effort = Annotated[float, number("effort")]
+Direction = Annotated[tuple[Number, Number, Number], several(3)]
 CONVENTIONS = ("dh", "khalil", "frames")
 MARK: Final = "(convention)"  # put into each joint by `with_conventions`; no file can have such a key by accident
 
@@ -30,11 +50,37 @@ class Spring(Strict):
     damping: Annotated[float, number("damping", at_least=0.0)] = 0.0
 
 
+def _place(value: Any) -> Any:
+    """A point as three lengths, or the name of a link's point."""
+    if isinstance(value, str):
+        return _NAME.validate_python(value)
+    if not isinstance(value, list | tuple) or len(value) != 3:
+        raise PydanticCustomError("place", "a point is needed here", {"allowed": "[x, y, z], or the name of a point"})
+    return one_or_more("length").read(value)
+
+
+_NAME: TypeAdapter = TypeAdapter(Name)
+Place = Annotated[
+    tuple[float, float, float] | str,
+    Reader(
+        _place,
+        {"anyOf": [NAME, {"type": "array", "items": number("length").told, "minItems": 3, "maxItems": 3}]},
+    ),
+]
+
+
+class EffortEntry(Strict):
+    """What an actuator may do where several share the work."""
+
+    limits: Annotated[tuple[Effort, Effort], several(2)] | None = Field(default=None, description="[low, high]")
+    weight: Annotated[float, number("number", above=0.0)] = 1.0
+
+
 def _listed(value: Any) -> Any:
     return value if isinstance(value, list | tuple) else [value]
 
 
-Coordinates = Annotated[tuple[Position, ...], BeforeValidator(_listed)]
+Coordinates = Annotated[tuple[Position, ...], BeforeValidator(_listed), Or()]
 
 
 class JointEntry(Strict):
@@ -49,6 +95,10 @@ class JointEntry(Strict):
     spring: Spring | None = None
     limits: Annotated[tuple[Position, Position], several(2)] | None = Field(
         default=None, description="[low, high] of the position"
+    )
+    effort: EffortEntry | None = Field(default=None, description="of redundant actuators")
+    spin: Literal["free", "hooke"] = Field(
+        default="free", description="the idle spin of a rod between two spherical joints"
     )
     pitch: Annotated[float, number("pitch")] | None = Field(default=None, description="of a helical joint")
     initial: Coordinates | None = Field(default=None, description="initial coordinates")
@@ -94,7 +144,7 @@ class FramesJoint(JointEntry):
     convention: Literal["frames"] = Field(default="frames", alias=MARK, exclude=True)
     xyz: Point = (0.0, 0.0, 0.0)
     rpy: Angles = (0.0, 0.0, 0.0)
-    axis: Annotated[tuple[Number, Number, Number], several(3)] | None = None
+    axis: Direction | None = None
 
 
 class Inertia(Strict):
@@ -155,6 +205,56 @@ class WrenchEntry(Strict):
     axes: Literal["link", "base"] = "link"
 
 
+class CutFrame(Strict):
+    """One side of a cut: a frame in the link's axes, by point and orientation or by Khalil's parameters."""
+
+    at: Place = Field(default=(0.0, 0.0, 0.0), description="a point in link axes, or the name of one of its points")
+    axis: Direction | None = Field(default=None, description="the frame's z; default [0, 0, 1]")
+    rpy: Angles | None = None
+    gamma: Angle = 0.0
+    b: Length = 0.0
+    alpha: Angle = 0.0
+    d: Length = 0.0
+    theta: Angle = 0.0
+    r: Length = 0.0
+
+
+class LoopEntry(Strict):
+    """A cut joint, which closes a loop."""
+
+    name: Name | None = Field(default=None, description="default: loop<k>, k its place among the loops")
+    joint: Annotated[str, Choice(tuple(CUTS))]
+    between: Annotated[tuple[Name, Name], several(2, "links")]
+    first: CutFrame = CutFrame()
+    second: CutFrame = CutFrame()
+    spin: Literal["free", "hooke"] = "free"
+
+    @classmethod
+    def form(cls) -> str:
+        return "{joint: revolute, between: [link, link], first: {at: [x, y, z]}, second: {at: [x, y, z]}}"
+
+
+class CouplingEntry(Strict):
+    """`joint` follows `to`: q = ratio × q_to + offset."""
+
+    joint: Name
+    to: Name
+    ratio: Annotated[float, number("number")]
+    offset: Position = 0.0
+
+
+class ActuatorEntry(Strict):
+    """A sought force (or moment) on a link."""
+
+    name: Name
+    link: Name
+    at: Place = (0.0, 0.0, 0.0)
+    direction: Direction
+    axes: Literal["link", "base"] = "link"
+    kind: Literal["force", "moment"] = "force"
+    effort: EffortEntry | None = None
+
+
 class RobotFile(Strict):
     name: FileName
     about: str = ""
@@ -162,9 +262,15 @@ class RobotFile(Strict):
     gravity: Annotated[tuple[Acceleration, Acceleration, Acceleration], several(3)] = (0.0, 0.0, -9.81)
     links: list[LinkEntry] = Field(min_length=1)
     wrenches: list[WrenchEntry] = []
+    loops: list[LoopEntry] = []
+    assembly: dict[Name, Coordinates] = Field(
+        default={}, description="a guess, by joint, of the positions in which the loops close"
+    )
+    couplings: list[CouplingEntry] = []
+    actuators: list[ActuatorEntry] = []
 
 
-LOOP_KEYS = ("loops", "assembly", "couplings", "actuators", "joints")
+LOOP_KEYS = ("joints",)
 
 
 def with_conventions(data: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Closed loops: constraints between links, assembling positions, multipliers, closure methods."""

@@ -1,0 +1,135 @@
+"""Positions in which all loops are closed, from a guess."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import AssemblyError
+from ..recursion.kinematics import coordinate_rates
+from ..recursion.samples import Samples
+from ..robot.model import Robot
+from .closure import Closure, Gap, closure, misalignment
+
+CLOSED = 1e-12  # gap, relative to the mechanism's length
+GOOD = 1e-9  # what is still taken where rounding allows no better
+MOST = 200  # iterations
+LONGEST = 0.4  # step, in radians and in lengths of the mechanism
+
+
+def assemble(robot: Robot, q: Any) -> np.ndarray:
+    """The spanning tree's q with all loops closed, from the guess q; actuated entries are kept."""
+    s = Samples(robot, q=q).finite()
+    kept = list(robot.driven)
+    if s.count is None:
+        return assembled(closure(robot), s.arrays["q"], kept)
+    return np.array([assembled(closure(robot), row, kept) for row in s.rows("q")])
+
+
+def assembled(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarray:
+    """Likewise; the speeds in `kept` don't move, unless they are more than the freedoms."""
+    if not loops.m:
+        return q
+    found, left = _newton(loops, q, kept)
+    if left > GOOD and kept:
+        # more is kept than can be: from positions that close, the independent ones go back to where they were wanted
+        loose, left = _newton(loops, q, ())
+        if left <= GOOD:
+            found, left = _returned(loops, loose, q, list(kept))
+    gaps = loops.open(found)
+    if left > GOOD or any(gap.angle > 1.0 for gap in gaps):
+        raise AssemblyError(f"{loops.robot.name}: {cant_close(gaps)}")
+    return found
+
+
+def cant_close(gaps: Sequence[Gap]) -> str:
+    """Which loops stay open, and how far."""
+    worst = sorted((gap for gap in gaps if gap.length > 1e-9 or gap.angle > 1e-9), key=lambda gap: -gap.length)
+    told = "; ".join(
+        f"`{gap.name}` by {gap.length * 1000:.4g} mm and {math.degrees(gap.angle):.4g}°" for gap in worst[:6]
+    )
+    return (
+        f"the loops can't be closed from here: {told or 'no position was found'}; look for a length that is wrong, or "
+        "give a better guess under `assembly`"
+    )
+
+
+def moved(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Q after a small motion along the speeds."""
+    rates = coordinate_rates(robot, q.tolist(), step.tolist())
+    after = q + np.array([float(x) for x in rates])
+    for joint in robot.moving:
+        if joint.type.orientation is not None:
+            at = [joint.coordinates[joint.type.orientation + k] for k in range(4)]
+            after[at] /= np.linalg.norm(after[at])
+    return after
+
+
+def _misfit(loops: Closure, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The scaled gap of every row, angles where directions don't fit, and the scaled Jacobian."""
+    values = q.tolist()
+    tied = loops.tied(values)
+    gaps = [float(x) for x in loops.gaps(values, tied)]
+    for loop, one, place in zip(loops.robot.loops, tied, loops.places):
+        if loop.type.aligned:
+            first = place.start + len(loop.type.slides)
+            gaps[first : place.stop] = misalignment(loop.type, one)[0]
+    rows, _ = loops.rates(values, None, tied)
+    J = np.zeros((loops.m, loops.robot.nv))
+    for r, row in enumerate(rows):
+        for k, x in row.items():
+            J[r, k] = x
+    return np.array(gaps) * loops.row_scale, loops.scaled(J)
+
+
+def _newton(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.ndarray, float]:
+    """Damped Gauss-Newton on the speeds that aren't kept; the position and what gap is left."""
+    free = [k for k in range(loops.robot.nv) if k not in set(kept)]
+    gap, J = _misfit(loops, q)
+    size = float(abs(gap).max(initial=0.0))
+    for _ in range(MOST):
+        if size < 1e-15 or not free:
+            break
+        step = np.zeros(loops.robot.nv)
+        step[free] = np.linalg.lstsq(J[:, free], -gap, rcond=1e-10)[0]
+        longest = float(abs(step).max())
+        if not math.isfinite(longest):
+            break
+        share = min(1.0, LONGEST / longest) if longest else 1.0
+        while True:
+            trial = moved(loops.robot, q, share * step * loops.column_scale)
+            new_gap, new_J = _misfit(loops, trial)
+            better = float(np.linalg.norm(new_gap)) < float(np.linalg.norm(gap))
+            if better or share < 1e-3:
+                break
+            share /= 2
+        if not better:
+            break
+        stalled = size < CLOSED and abs(new_gap).max() > 0.5 * size
+        q, gap, J, size = trial, new_gap, new_J, float(abs(new_gap).max())
+        if stalled:
+            break
+    return q, size
+
+
+def _returned(loops: Closure, q: np.ndarray, wanted: np.ndarray, kept: list[int]) -> tuple[np.ndarray, float]:
+    """From closed positions, by short steps, to those with the independent ones of `kept` where they are wanted."""
+    J, _ = loops.jacobian(q)
+    dependent = loops.choice(J, kept)[1]
+    firm = [k for k in kept if k not in dependent]
+    places = _coordinates(loops.robot, firm)
+    start, left = q, 0.0
+    for share in np.linspace(0.0, 1.0, 11)[1:]:
+        q = q.copy()
+        q[places] = start[places] + share * (wanted[places] - start[places])
+        q, left = _newton(loops, q, firm)
+    return q, left
+
+
+def _coordinates(robot: Robot, speeds: Collection[int]) -> list[int]:
+    """Coordinates of the joints whose speeds are all among these."""
+    joints = [joint for joint in robot.moving if set(joint.speeds) <= set(speeds)]
+    return [c for joint in joints for c in joint.coordinates]

@@ -1,0 +1,193 @@
+"""The calls of the Python interface for any robot: with loops here, without them as `recursion` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..recursion import calls as tree
+from ..recursion.kinematics import link_frames
+from ..recursion.samples import Samples, computes
+from ..robot.model import Robot
+from .closure import Closure, closure
+from .forces import Balance, Forces, enough
+
+Wrenches = Mapping[str, Any]
+CONSISTENT = 1e-6  # of positions, speeds and accelerations given, relative
+
+
+def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
+    """Tau: the forces that actuators add for this motion; with loops, those of the actuated joints and `actuators`."""
+    if not getattr(robot, "closed", False):
+        return tree.inverse(robot, q, qd, qdd, wrenches)
+    s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
+    forces = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches))
+    return forces.actuated if s.count is not None else forces.actuated[0]
+
+
+def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
+    """Qdd: the accelerations under these forces of all tree joints."""
+    if not getattr(robot, "closed", False):
+        return tree.forward(robot, q, qd, tau, wrenches)
+    s = Samples(robot, q=q, qd=qd, tau=tau).finite()
+    rows = {name: s.rows(name) for name in ("q", "qd", "tau")}
+    loops = closure(robot)
+    J, drift = loops.jacobian(rows["q"], rows["qd"])
+    _consistent(loops, rows["q"], J, rows["qd"])
+    h = np.atleast_2d(tree.bias(robot, q, qd, wrenches))
+    M = tree.inertia(robot, rows["q"])
+    B, c = motions(loops, J, drift, ())
+    free = np.einsum("nki,nk->ni", B, rows["tau"] - h - np.einsum("nij,nj->ni", M, c))
+    I = np.einsum("nki,nkl,nlj->nij", B, M, B)
+    qdd = c + np.einsum("nij,nj->ni", B, np.linalg.solve(I, free[..., None])[..., 0])
+    return qdd if s.count is not None else qdd[0]
+
+
+def hybrid(
+    robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(qdd, tau), complete: for each speed one of the two is NaN on entry, and is what is sought; open chains only."""
+    if getattr(robot, "closed", False):
+        raise InputError(
+            f"{robot.name} has loops; `hybrid` is for open chains", hint="`inverse` and `forward` take loops"
+        )
+    return tree.hybrid(robot, q, qd, qdd, tau, wrenches)
+
+
+@computes
+def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(I, h) in the actuated coordinates of a robot with loops (Khalil's A_c and H_c, eq. 58).
+
+    With more actuators than freedoms, in the independent ones.
+    """
+    s = Samples(robot, q=q, qd=qd).finite()
+    rows = {name: s.rows(name) for name in ("q", "qd")}
+    h = np.atleast_2d(tree.bias(robot, q, qd))
+    M = tree.inertia(robot, rows["q"])
+    if not robot.closed:
+        return (M, h) if s.count is not None else (M[0], h[0])
+    loops = closure(robot)
+    J, drift = loops.jacobian(rows["q"], rows["qd"])
+    _consistent(loops, rows["q"], J, rows["qd"])
+    independent = independent_speeds(loops, J[0])
+    B, c = motions(loops, J, drift, independent)
+    I = np.einsum("nki,nkl,nlj->nij", B, M, B)
+    H = np.einsum("nki,nk->ni", B, h + np.einsum("nij,nj->ni", M, c))
+    idle = [place for place, k in enumerate(independent) if k not in robot.driven]
+    ours = [place for place in range(len(independent)) if place not in idle]
+    if idle and ours:  # what no actuator moves follows freely
+        share = np.linalg.solve(I[:, idle][:, :, idle], np.concatenate([I[:, idle][:, :, ours], H[:, idle, None]], 2))
+        H = H[:, ours] - np.einsum("nij,nj->ni", I[:, ours][:, :, idle], share[..., -1])
+        I = I[:, ours][:, :, ours] - np.einsum("nij,njk->nik", I[:, ours][:, :, idle], share[..., :-1])
+    return (I, H) if s.count is not None else (I[0], H[0])
+
+
+@computes
+def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
+    """Joint → wrench [n; f] of the parent on the link, at the link's origin, base-frame axes; fixed joints too.
+
+    Of a cut, what its first link exerts on the second at the second's point.
+    """
+    if not getattr(robot, "closed", False):
+        return tree.reactions(robot, q, qd, qdd, wrenches)
+    s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
+    forces = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches))
+    on_links, cuts = applied(robot, s, forces)
+    for link, six in (wrenches or {}).items():
+        on_links[link] = on_links.get(link, 0.0) + np.asarray(six, dtype=float)
+    return {**tree.reactions(robot, q, qd, qdd, on_links), **cuts}
+
+
+def forces_of(s: Samples, tau: np.ndarray) -> Forces:
+    """The forces behind the spanning tree's, of checked samples."""
+    balance = Balance(s.robot, s.rows("q"))
+    _consistent(balance.loops, balance.q, balance.J, s.rows("qd"))
+    enough(balance)
+    return balance.solve(tau)
+
+
+def applied(robot: Robot, s: Samples, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What cuts and actuators do: [n; f] on links (their origins, their axes); and each cut's wrench in the base."""
+    loops = closure(robot)
+    placed = link_frames(robot, s, at="link")
+    on_links: dict[str, Any] = {}
+    cuts: dict[str, np.ndarray] = {}
+    multipliers = forces.multipliers if s.count is not None else forces.multipliers[0]
+
+    def put(link: str, n: np.ndarray, f: np.ndarray, at: np.ndarray) -> None:
+        if link != "base":
+            on_links[link] = on_links.get(link, 0.0) + np.concatenate([n + np.cross(at, f), f], axis=-1)
+
+    for tied, one, rows in zip(loops.tied(s.scalars("q")), loops.ties, loops.places):
+        n, f = (s.array(x) for x in tied.push([multipliers[..., k] for k in range(rows.start, rows.stop)]))
+        (first, second), (one_frame, two_frame) = one.links, one.frames
+        R1, R2 = one_frame.rotation(), two_frame.rotation()
+        p, turned = s.array(tied.place.p), [s.array(x) for x in tied.axes()]
+        put(first, -n @ R1.T, -f @ R1.T, np.array(one_frame.origin) + p @ R1.T)
+        n2, f2 = (np.stack([(axis * x).sum(axis=-1) for axis in turned], axis=-1) for x in (n, f))
+        put(second, n2 @ R2.T, f2 @ R2.T, np.array(two_frame.origin))
+        R = placed[first][..., :3, :3] @ R1 if first != "base" else R1
+        cuts[one.name] = np.concatenate([np.einsum("...ij,...j->...i", R, x) for x in (n, f)], axis=-1)
+    for c, actuator in enumerate(robot.actuators):
+        x = forces.actuated[:, len(robot.driven) + c]
+        push = (x if s.count is not None else x[0])[..., None] * np.array(actuator.direction)
+        if actuator.axes == "base":
+            push = np.einsum("...ji,...j->...i", placed[actuator.link][..., :3, :3], push)
+        none = np.zeros_like(push)
+        n, f = (push, none) if actuator.moment else (none, push)
+        put(actuator.link, n, f, np.array(actuator.at))
+    return on_links, cuts
+
+
+def independent_speeds(loops: Closure, J: np.ndarray) -> list[int]:
+    """The actuated speeds where they are as many as the freedoms, else the best ones, actuated before others."""
+    _, dependent = loops.choice(J, loops.robot.driven)
+    return [k for k in range(loops.robot.nv) if k not in dependent]
+
+
+def motions(
+    loops: Closure, J: np.ndarray, drift: np.ndarray, independent: list[int] | tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """B, c of q̈ = B q̈_i + c for many samples: a column for each independent speed (default: the best ones)."""
+    nv = loops.robot.nv
+    rows, dependent = loops.choice(J[0], independent or loops.robot.driven)
+    if not independent:
+        independent = [k for k in range(nv) if k not in dependent]
+    elif set(independent) & set(dependent) or len(independent) + len(dependent) != nv:
+        dependent = [k for k in range(nv) if k not in independent]
+    scaled = loops.scaled(J)[:, rows][:, :, dependent]
+    if len(J) > 1 and rows and np.linalg.cond(scaled).max() > 1e8:  # one choice doesn't do for all
+        both = [motions(loops, J[n : n + 1], drift[n : n + 1], independent) for n in range(len(J))]
+        return np.concatenate([B for B, _ in both]), np.concatenate([c for _, c in both])
+    right = np.concatenate([J[:, rows][:, :, list(independent)], drift[:, rows, None]], axis=2)
+    x = -np.linalg.solve(J[:, rows][:, :, dependent], right) if rows else right
+    B, c = np.zeros((len(J), nv, len(independent))), np.zeros((len(J), nv))
+    for place, k in enumerate(independent):
+        B[:, k, place] = 1.0
+    B[:, dependent] = x[:, :, :-1]
+    c[:, dependent] = x[:, :, -1]
+    return B, c
+
+
+def _consistent(loops: Closure, q: np.ndarray, J: np.ndarray, qd: np.ndarray) -> None:
+    """Refuses positions and speeds at which the loops aren't closed."""
+    gaps = abs(loops.gap(q)) * loops.row_scale
+    if gaps.max(initial=0.0) > CONSISTENT:
+        n, _ = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
+        told = ", ".join(
+            f"`{gap.name}` {gap.length * 1000:.3g} mm {np.degrees(gap.angle):.3g}°" for gap in loops.open(q[n])
+        )
+        raise InputError(
+            f"{loops.robot.name}: the loops aren't closed at this `q`", found=told, hint="`denoc.assemble` closes them"
+        )
+    rates = abs(np.einsum("nij,nj->ni", J, qd)) * loops.row_scale
+    sizes = (abs(J) * abs(qd)[:, None]).max(axis=2, initial=0.0) * loops.row_scale + 1e-3
+    if (rates > CONSISTENT * np.maximum(sizes, 1.0)).any():
+        raise InputError(
+            f"{loops.robot.name}: these speeds would open the loops",
+            found=f"`qd` with a rate of {rates.max():.3g} across a cut",
+            hint="the dependent speeds follow from the others",
+        )

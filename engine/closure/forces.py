@@ -1,0 +1,188 @@
+"""The forces of actuators and cuts that go with a motion: S u + T a + Jᵀ λ = τ of the spanning tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from ..errors import InputError, NumericalError
+from ..recursion.calls import bare
+from ..recursion.samples import Samples, on_bodies
+from ..recursion.sweeps import dynamics
+from ..robot.model import ZERO, Body, Effort, Robot
+from . import effort
+from .closure import Closure, closure
+from .rank import TINY, null_space
+from .subsystems import Step, branches, order, solved
+
+
+@dataclass(frozen=True)
+class Forces:
+    """Of many samples: actuated speeds, then actuators; and a multiplier for each row."""
+
+    actuated: np.ndarray
+    multipliers: np.ndarray
+    steps: tuple[Step, ...]
+
+
+class Balance:
+    """How the unknown forces of one robot enter the equations of its spanning tree, at the positions of a batch."""
+
+    def __init__(self, robot: Robot, q: np.ndarray):
+        self.robot, self.loops = robot, closure(robot)
+        self.q = np.atleast_2d(q)
+        self.J, _ = self.loops.jacobian(self.q)
+        self.driven = list(robot.driven)
+        self.T = actuator_columns(robot, self.q)
+        self.efforts = efforts(robot)
+        self.rows, _ = self.loops.choice(self.J[0], self.driven)
+        self.freedoms = robot.nv - len(self.rows)
+        S = np.zeros((len(self.q), robot.nv, len(self.driven)))
+        for c, k in enumerate(self.driven):
+            S[:, k, c] = 1.0
+        self.S = np.concatenate([S, self.T], axis=2)
+        self.A = np.concatenate([self.J[:, self.rows].transpose(0, 2, 1), self.S], axis=2)
+
+    @property
+    def idle(self) -> int:
+        """Freedoms that no actuator moves and that are spins of a rod between two spherical joints."""
+        return len(idle_spins(self.loops, self.J[0], self.S[0]).T)
+
+    def unmoved(self) -> int:
+        """Freedoms besides idle spins that no actuator moves."""
+        moved = np.concatenate([self.loops.scaled(self.J[0]), self.S[0].T])
+        return null_space(moved).shape[1] - self.idle
+
+    def steps(self) -> list[Step]:
+        """The order in which the branches are solved."""
+        scale = np.concatenate([self.loops.row_scale[self.rows], np.ones(self.S.shape[2])])
+        A = self.A * scale * self.loops.column_scale[:, None]
+        present = (abs(A) > 1e-12 * abs(A).max()).any(axis=0)
+        return order(branches(self.robot), A[0], present)
+
+    def solve(self, tau: np.ndarray) -> Forces:
+        """Branch by branch."""
+        steps = self.steps()
+        x = solved(steps, self.A, np.atleast_2d(tau), self._small)
+        return self._forces(x, tuple(steps))
+
+    def whole(self, tau: np.ndarray) -> Forces:
+        """All at once: the check of `solve`."""
+        return self._forces(self._small(self.A, np.atleast_2d(tau)), ())
+
+    def _small(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
+        if A.shape[1] == A.shape[2]:
+            try:
+                return np.linalg.solve(A, b[..., None])[..., 0]
+            except np.linalg.LinAlgError:
+                raise NumericalError(singular_words(self.robot)) from None
+        if A.shape[2] > A.shape[1] or len(self.rows) + self.S.shape[2] > self.robot.nv:
+            return self._shared(b) if A.shape[1:] == self.A.shape[1:] else self._least(A, b)
+        return self._least(A, b)
+
+    def _least(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.einsum("nue,ne->nu", np.linalg.pinv(A, rcond=1e-12), b)
+
+    def _shared(self, b: np.ndarray) -> np.ndarray:
+        """More actuators than freedoms: the least effort, then the multipliers that go with it."""
+        found = np.empty((len(b), self.A.shape[2]))
+        r = len(self.rows)
+        for n, tau in enumerate(b):
+            N = null_space(self.loops.scaled(self.J[n]))
+            N = self.loops.column_scale[:, None] * N
+            found[n, r:] = effort.least(N.T @ self.S[n], N.T @ tau, self.efforts)
+            rest = tau - self.S[n] @ found[n, r:]
+            found[n, :r] = np.linalg.lstsq(self.A[n][:, :r], rest, rcond=None)[0]
+        return found
+
+    def _forces(self, x: np.ndarray, steps: tuple[Step, ...]) -> Forces:
+        r = len(self.rows)
+        multipliers = np.zeros((len(x), self.loops.m))
+        multipliers[:, self.rows] = x[:, :r]
+        if r < self.loops.m:  # of all that do the same to the links, those of least norm
+            for n, row in enumerate(multipliers):
+                Z = null_space(self.loops.scaled(self.J[n]).T)
+                Z = np.linalg.qr(self.loops.row_scale[:, None] * Z)[0]
+                multipliers[n] = row - Z @ (Z.T @ row)
+        return Forces(x[:, r:], multipliers, steps)
+
+
+def undetermined(loops: Closure, q: np.ndarray) -> np.ndarray:
+    """For each row whether no rigid-body model can determine its multiplier."""
+    J, _ = loops.jacobian(q)
+    Z = null_space(loops.scaled(J).T)
+    return np.sqrt((Z**2).sum(axis=1)) > 1e-6
+
+
+def idle_spins(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
+    """Columns: motions that no actuator resists and that only turn a spherical joint about one axis."""
+    robot = loops.robot
+    N = null_space(np.concatenate([loops.scaled(J), S.T]))
+    if not N.shape[1]:
+        return N
+    spherical = [joint for joint in robot.moving if joint.type.name in ("spherical", "three-revolutes")]
+    turning = {k for joint in spherical for k in joint.speeds}
+    rest = [k for k in range(robot.nv) if k not in turning]
+    N = N @ null_space(N[rest])  # only spherical joints move
+    for joint in spherical:
+        own = N[list(joint.speeds)]
+        if own.size and np.linalg.matrix_rank(own, tol=TINY) > 1:  # it can turn as it likes: no rod
+            N = N @ null_space(own)
+    return N
+
+
+def efforts(robot: Robot) -> list[Effort]:
+    """Of every actuated speed, then of every actuator."""
+    own = [joint.effort for joint in robot.moving if joint.actuated for _ in joint.speeds]
+    return own + [one.effort for one in robot.actuators]
+
+
+def actuator_columns(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """The joint forces that a unit of each actuator makes: (N, nv, actuators)."""
+    s = Samples(robot, q=q)
+    found = np.zeros((len(q), robot.nv, len(robot.actuators)))
+    rest, given = [0.0] * robot.nv, [True] * robot.nv
+    for c, one in enumerate(robot.actuators):
+        six = [*one.direction, 0.0, 0.0, 0.0] if one.moment else [0.0, 0.0, 0.0, *one.direction]
+        on, loads = on_bodies(robot.tree, [(one.link, six, one.at, one.axes)])
+        tau, _ = dynamics(massless(robot.tree.bodies), ZERO, s.scalars("q"), rest, rest, given, on, loads)
+        found[:, :, c] = -s.array(tau)
+    return found
+
+
+@lru_cache(maxsize=64)
+def massless(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+    """The bodies as pure geometry: what is left of their dynamics is what acts from outside."""
+    return tuple(replace(body, E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0) for body in _undriven(bodies))
+
+
+def _undriven(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+    return tuple(replace(body, drives=tuple(replace(d, rotor=0.0) for d in body.drives)) for body in bare(bodies))
+
+
+def singular_words(robot: Robot) -> str:
+    return (
+        f"{robot.name}: the mechanism is in a singular position: these actuators can't hold it there, or its loops "
+        "lose a constraint"
+    )
+
+
+def enough(balance: Balance) -> None:
+    """Refuses fewer actuators than freedoms."""
+    robot, missing = balance.robot, balance.unmoved()
+    if missing > 0:
+        freedoms = balance.freedoms - balance.idle
+        raise InputError(
+            f"{robot.name} has {freedoms} freedom{'s' * (freedoms != 1)} (idle spins not counted), of which its "
+            f"actuators move {freedoms - missing}",
+            found=f"actuated: {', '.join(actuated_names(robot)) or 'nothing'}",
+            allowed="as many actuators as freedoms, or more",
+            hint="`actuated: true` in a joint, or an entry under `actuators`",
+        )
+
+
+def actuated_names(robot: Robot) -> Sequence[str]:
+    return [joint.name for joint in robot.moving if joint.actuated] + [one.name for one in robot.actuators]

@@ -1,0 +1,199 @@
+"""What a robot file says beyond its tree: cuts that close loops, couplings, actuators, a guess of the assembly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from ..errors import did_you_mean
+from ..files.expression import DIMENSIONS
+from .cuts import CUTS
+from .model import Actuator, Coupling, Effort, Joint, Link, Loop, Three
+from .placement import Placement, X, Z, from_rpy, pointing
+from .schema import CutFrame, EffortEntry, RobotFile
+from .values import Complain, coordinates, fits
+
+KHALIL = ("gamma", "b", "alpha", "d", "theta", "r")
+
+
+class Closing:
+    """The parts of a file that tie the links of its tree to each other."""
+
+    def __init__(self, file: RobotFile, links: Sequence[Link], complain: Callable[..., Complain]):
+        self._file, self._complain = file, complain
+        self._links = {link.name: link for link in links}
+        self._joints = {link.joint.name: link.joint for link in links}
+        self._taken = dict.fromkeys(self._joints, "a joint")
+
+    def loops(self) -> tuple[Loop, ...]:
+        found = []
+        for k, entry in enumerate(self._file.loops):
+            complain = self._complain("loops", k)
+            name = self._own(entry.name or f"loop{k + 1}", "a loop", complain)
+            for side in (0, 1):
+                self._link(entry.between[side], ("between", side), complain, base=True)
+            first, second = entry.between
+            if first == second:
+                raise complain(
+                    "between", f"the loop names the link `{first}` twice", allowed="two links, one may be `base`"
+                )
+            sides = zip(("first", "second"), (entry.first, entry.second), entry.between)
+            one, two = (self._frame(frame, link, key, complain) for key, frame, link in sides)
+            found.append(Loop(name, CUTS[entry.joint], (first, second), one, two))
+        return tuple(found)
+
+    def couplings(self) -> tuple[Coupling, ...]:
+        found: list[Coupling] = []
+        for k, entry in enumerate(self._file.couplings):
+            complain = self._complain("couplings", k)
+            joint, to = (self._one_freedom(getattr(entry, key), key, complain) for key in ("joint", "to"))
+            if joint is to:
+                raise complain("to", f"`{joint.name}` is coupled to itself", allowed="another joint")
+            if any(one.coordinate == joint.coordinates[0] for one in found):
+                raise complain("joint", f"`{joint.name}` follows another joint already", allowed="one coupling a joint")
+            fits(entry.offset, joint.type.kinds[0], ("offset",), complain)
+            found.append(
+                Coupling(
+                    joint.coordinates[0],
+                    to.coordinates[0],
+                    joint.speeds[0],
+                    to.speeds[0],
+                    float(entry.ratio),
+                    float(entry.offset),
+                )
+            )
+        return tuple(found)
+
+    def actuators(self) -> tuple[Actuator, ...]:
+        found = []
+        for k, entry in enumerate(self._file.actuators):
+            complain = self._complain("actuators", k)
+            name = self._own(entry.name, "an actuator", complain)
+            link = self._link(entry.link, ("link",), complain)
+            assert link is not None
+            at = self._point(entry.at, link.name, ("at",), complain)
+            direction = unit(entry.direction, ("direction",), complain)
+            effort = effort_of(entry.effort, {entry.kind == "moment"}, ("effort",), complain)
+            found.append(Actuator(name, link.name, at, direction, entry.axes, entry.kind == "moment", effort))
+        return tuple(found)
+
+    def assembly(self, q0: Sequence[float]) -> list[float]:
+        """The initial coordinates with the guess laid over them."""
+        q = list(q0)
+        for name, values in self._file.assembly.items():
+            complain = self._complain("assembly")
+            joint = self._joint(name, (name,), complain)
+            for k, x in zip(joint.coordinates, coordinates(values, (name,), joint.type, complain)):
+                q[k] = x
+        return q
+
+    # ---- names
+
+    def _own(self, name: str, what: str, complain: Complain) -> str:
+        if name in self._taken or name == "all":
+            whose = self._taken.get(name, "a scenario's word for every joint")
+            raise complain("name", f"the name `{name}` is taken: it is {whose}", allowed="a name of its own")
+        self._taken[name] = what
+        return name
+
+    def _link(self, name: str, key: tuple, complain: Complain, *, base: bool = False) -> Link | None:
+        if base and name == "base":
+            return None
+        if name not in self._links:
+            known = [*(["base"] if base else []), *self._links]
+            raise complain(
+                *key,
+                "no such link",
+                found=f"`{name}`",
+                allowed=", ".join(known[:40]),
+                hint=did_you_mean(name, known),
+            )
+        return self._links[name]
+
+    def _joint(self, name: str, key: tuple, complain: Complain) -> Joint:
+        moving = [one for one, joint in self._joints.items() if joint.type.nv]
+        if name not in moving:
+            raise complain(
+                *key,
+                f"the joint `{name}` is fixed" if name in self._joints else "no such joint",
+                found=f"`{name}`",
+                allowed=", ".join(moving[:40]),
+                hint=did_you_mean(name, moving),
+            )
+        return self._joints[name]
+
+    def _one_freedom(self, name: str, key: str, complain: Complain) -> Joint:
+        joint = self._joint(name, (key,), complain)
+        if joint.type.nv != 1:
+            raise complain(
+                key, f"a {joint.type.name} joint can't be coupled", found=f"`{name}`", allowed="1-DOF joints"
+            )
+        return joint
+
+    # ---- frames
+
+    def _frame(self, frame: CutFrame, link: str, key: str, complain: Complain) -> Placement:
+        """A cut's frame in its link's axes."""
+        given = [name for name in KHALIL if name in frame.model_fields_set]
+        plain = [name for name in ("at", "axis", "rpy") if name in frame.model_fields_set]
+        if given and plain:
+            raise complain(
+                key,
+                given[0],
+                f"the frame is given twice: by `{plain[0]}` and by `{given[0]}`",
+                allowed="one of the two",
+            )
+        if given:  # Rz(γ) Tz(b) Rx(α) Tx(d) Rz(θ) Tz(r): the cut's frame as Khalil's R_k and R_(k+B)
+            placed = Placement().turn(Z, frame.gamma).shift(0, 0, frame.b).turn(X, frame.alpha)
+            return placed.shift(frame.d, 0, 0).turn(Z, frame.theta).shift(0, 0, frame.r)
+        if frame.axis is not None and frame.rpy is not None:
+            raise complain(key, "axis", "the orientation is given twice: by `axis` and by `rpy`", allowed="one of them")
+        at = self._point(frame.at, link, (key, "at"), complain)
+        if frame.axis is None:
+            return from_rpy(at, frame.rpy or (0.0, 0.0, 0.0))
+        return Placement(origin=at).then(pointing(unit(frame.axis, (key, "axis"), complain)))
+
+    def _point(self, at: tuple[float, float, float] | str, link: str, key: tuple, complain: Complain) -> Three:
+        if not isinstance(at, str):
+            return (float(at[0]), float(at[1]), float(at[2]))
+        points = self._links[link].points if link in self._links else {}
+        if at not in points:
+            raise complain(
+                *key,
+                f"`{link}` has no such point",
+                found=f"`{at}`",
+                allowed=", ".join(points) or "[x, y, z]; the link names no points",
+                hint=did_you_mean(at, list(points)),
+            )
+        return points[at]
+
+
+def unit(direction: Sequence[float], key: tuple, complain: Complain) -> Three:
+    """The direction with length 1."""
+    length = math.hypot(*direction)
+    if not 1e-9 < length < math.inf:
+        found = str(list(map(float, direction)))
+        raise complain(*key, "it has no direction", found=found, allowed="[0, 0, 1], say")
+    x, y, z = (float(c) / length for c in direction)
+    return (x, y, z)
+
+
+def effort_of(entry: EffortEntry | None, turning: set[bool], key: tuple, complain: Complain) -> Effort:
+    """What an actuator may do; its limits are moments where it turns, forces where it pushes."""
+    if entry is None:
+        return Effort()
+    if not turning:
+        raise complain(*key, "a fixed joint has no actuator", allowed="no `effort`")
+    low, high = entry.limits or (-math.inf, math.inf)
+    for k, bound in enumerate(entry.limits or ()):
+        for turns in turning:
+            fits(bound, "moment" if turns else "force", (*key, "limits", k), complain)
+    if not low < high:
+        raise complain(
+            *key,
+            "limits",
+            "the low limit must be below the high one",
+            found=f"{low:g}, {high:g}",
+            allowed=f"[low, high], {DIMENSIONS['effort'][1]}",
+        )
+    return Effort(float(low), float(high), float(entry.weight))

@@ -1,0 +1,43 @@
+"""The types of cut joints: rows of one table.
+
+A cut acts as a joint of its type from the first frame to the second. What it forbids is said in the first frame's
+axes: `slides` are the components of the way from the first origin to the second that stay 0; an entry (j, k) of
+`aligned` says that the second's axis j stays square to the first's axis k. A new type of cut is a new row here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+X, Y, Z = 0, 1, 2
+LOCKED = ((X, Y), (Y, Z), (Z, X))
+PARALLEL = ((Z, X), (Z, Y))
+
+
+@dataclass(frozen=True)
+class CutType:
+    name: str
+    about: str
+    slides: tuple[int, ...]
+    aligned: tuple[tuple[int, int], ...]
+
+    @property
+    def freedoms(self) -> int:
+        """What Kutzbach's count takes it for."""
+        return 6 - len(self.slides) - len(self.aligned)
+
+
+CUTS = {
+    row.name: row
+    for row in (
+        CutType("revolute", "second turns about z", (X, Y, Z), PARALLEL),
+        CutType("prismatic", "second slides along z", (X, Y), LOCKED),
+        CutType("spherical", "second turns freely", (X, Y, Z), ()),
+        CutType("universal", "second turns about first's x, then about its own y", (X, Y, Z), ((Y, X),)),
+        CutType("cylindrical", "second turns about z and slides along it", (X, Y), PARALLEL),
+        CutType("planar", "second slides along x and y and turns about z", (Z,), PARALLEL),
+        CutType("fixed", "second does not move", (X, Y, Z), LOCKED),
+        CutType("point-on-line", "second's origin stays on first's z", (X, Y), ()),
+        CutType("point-on-plane", "second's origin stays in first's xy-plane", (Z,), ()),
+    )
+}

@@ -1,0 +1,58 @@
+"""The JSON Schema of robot files: that of the model, and what is done between file and model.
+
+There a joint is read by the convention of its link, else of its robot, and `repeat` stands for many links.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..files.json_schema import Schema, json_schema
+from .repeat import MOST_LINKS
+from .schema import JOINTS, LinkEntry, RobotFile
+
+OWN: Schema = {"properties": {"convention": {"type": "string"}}, "required": ["convention"]}
+
+
+def robot_schema() -> Schema:
+    """What an editor checks robot files by."""
+    schema = json_schema(RobotFile, "a robot of denoc")
+    definitions = schema["$defs"]
+    link = _reference(LinkEntry.__name__)
+    definitions["Repeat"] = _repeat(link)
+    links = schema["properties"]["links"]
+    links["items"] = {"if": {"required": ["repeat"]}, "then": _reference("Repeat"), "else": link}
+    definitions[LinkEntry.__name__]["allOf"] = [_when(name, _joint(name)) for name in JOINTS]
+    schema["allOf"] = []
+    for name in JOINTS:
+        own = {"if": OWN, "else": _joint(name)}
+        definitions[f"{name} links"] = {**own, "properties": {"links": {"items": own}}}
+        schema["allOf"].append(_when(name, {"properties": {"links": {"items": _reference(f"{name} links")}}}))
+    return schema
+
+
+def _reference(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _joint(convention: str) -> Schema:
+    """A link whose joint is of this convention."""
+    return {"properties": {"joint": _reference(JOINTS[convention].__name__)}}
+
+
+def _when(convention: str, then: Schema) -> Schema:
+    """`then` where the mapping says this convention."""
+    return {"if": {"properties": {"convention": {"const": convention}}, "required": ["convention"]}, "then": then}
+
+
+def _repeat(link: Schema) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "description": "Copies of links; `{k}`, `{k-1}`, `{k+1}` in their texts count from 1.",
+        "properties": {
+            "repeat": {"type": "integer", "minimum": 1, "maximum": MOST_LINKS, "description": "how many copies"},
+            "links": {"type": "array", "items": link, "minItems": 1, "description": "the links of one copy"},
+        },
+        "required": ["repeat", "links"],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,52 @@
+"""Numbers of robot and scenario files that must fit their joint: how many, in which units, of which norm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from ..errors import InputError
+from ..files.expression import DIMENSIONS, misfit
+from .joints import JointType
+
+Complain = Callable[..., InputError]  # path, message, … → the error at its place
+NO_EULER_PARAMETERS = "Euler parameters can't all be 0"
+EULER_PARAMETERS = "four numbers, scalar first: [1, 0, 0, 0] where nothing has turned"
+
+
+def coordinates(values: Sequence[float], key: tuple, row: JointType, complain: Complain) -> tuple[float, ...]:
+    """Coordinates of a joint of this type, checked for their number, their units and the norm of Euler parameters."""
+    if len(values) != row.nq:
+        raise complain(
+            *key,
+            f"a {row.name} joint needs {counted(row.nq, 'number')} here: " + ", ".join(row.coordinates),
+            found=str(len(values)),
+            allowed=f"[{', '.join('…' * row.nq)}]" if row.nq > 1 else DIMENSIONS[row.kinds[0]][1],
+        )
+    for k, (value, kind) in enumerate(zip(values, row.kinds)):
+        fits(value, kind, (*key, k) if row.nq > 1 else key, complain)
+    all_zero = partial(complain, *key, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
+    return unit_parameters([float(x) for x in values], row, all_zero)
+
+
+def counted(n: int, what: str) -> str:
+    """`1 number`, `2 numbers`."""
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
+def unit_parameters(values: list[float], row: JointType, error: Callable[[], InputError]) -> tuple[float, ...]:
+    """Coordinates of a joint with its Euler parameters made a unit quaternion."""
+    if row.orientation is not None:
+        e = values[row.orientation :]
+        norm = math.hypot(*e)
+        if norm < 1e-6 or not math.isfinite(norm):
+            raise error()
+        values[row.orientation :] = [x / norm for x in e] if abs(norm - 1.0) > 1e-15 else e
+    return tuple(values)
+
+
+def fits(value: float, kind: str, key: tuple, complain: Complain) -> None:
+    """Refuses a number whose unit is not of this kind."""
+    if message := misfit(value, kind):
+        raise complain(*key, message, allowed=DIMENSIONS[kind][1])
