@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lint types layers wheel bench clean
+.PHONY: demo test check lint types layers wheel bench regress baseline clean
 
 SOURCES = $(shell find engine cli robots scenarios -name "*.py" -o -name "*.yaml" -o -name "*.csv")
 
@@ -35,7 +35,7 @@ test: $(VENV)/test
 	$(BIN)/python -m pytest -q
 
 # every check there is
-check: lint types layers test wheel
+check: lint types layers test regress wheel
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -53,6 +53,14 @@ wheel: $(VENV)/dev
 # denoc beside other programs; installs them first
 bench: $(VENV)/bench
 	$(BIN)/python tests/benchmarks/run.py
+
+# the library's scenarios beside outputs/baseline/
+regress: $(VENV)/test
+	$(BIN)/denoc regress
+
+# shows what has changed and makes it the new baseline; scenarios that are new come in
+baseline: $(VENV)/test
+	$(BIN)/denoc regress $(basename $(notdir $(wildcard scenarios/*.yaml))) --update
 
 clean:
 	rm -rf build dist *.egg-info .venv

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from denoc.files.change import Change
     from denoc.files.source import Document
     from denoc.robot.model import Robot
     from denoc.scenario.plan import Plan
@@ -24,26 +25,39 @@ def planned(
     own: bool,
     change: Callable[[Data], Data],
     options: dict[tuple[str | int, ...], str],
+    settings: list[Change],
 ) -> Plan:
     """The plan of `scenario`, else of the library's `<robot>-<ending>` (not with `own` options), else `made`.
 
     `options` says which option an entry of the data comes from, so that a mistake in it is told as the option's.
     """
+    from denoc.files.change import changed, parted
     from denoc.files.library import find, folder
     from denoc.files.source import from_mapping, read
     from denoc.robot.load import load
     from denoc.scenario.plan import plan
+    from denoc.scenario.replay import name_of, prepared
+    from denoc.scenario.run import with_changes
 
-    model = load(robot)
+    rest, in_robot = parted(settings)
+    for one in rest:
+        if one.key in ("robot", "task"):
+            raise one.error(f"the command itself says what the {one.key} is", hint="`denoc run` takes any scenario")
+    model = with_changes(load(robot), in_robot)
+
+    def ready(document: Document, name: str) -> Plan:
+        document = changed(document, rest)
+        return prepared(plan(document, model, name), document, settings)
+
     if scenario is not None:
         path = find(scenario, "scenarios")
         document = read(path)
         _of_this_task(document, TASKS[ending])
-        return plan(_changed(document, change, options), model, path.stem)
+        return ready(_changed(document, change, options), name_of(path))
     path = folder("scenarios") / f"{model.name}-{ending}.yaml"
     if not own and path.is_file() and _alike(load(folder("robots") / f"{model.name}.yaml"), model):
-        return plan(_changed(read(path), change, options), model, path.stem)
-    return plan(replace(from_mapping(made(model)), options=options), model, f"{model.name}-{ending}")
+        return ready(_changed(read(path), change, options), path.stem)
+    return ready(replace(from_mapping(made(model)), options=options), f"{model.name}-{ending}")
 
 
 def _of_this_task(document: Document, task: str) -> None:

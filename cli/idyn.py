@@ -35,6 +35,7 @@ def idyn(
     law: Annotated[Law | None, typer.Option("--law", help="How it gets there (default: cycloid).")] = None,
     time: options.Duration = None,
     step: options.Step = None,
+    settings: options.Settings = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
@@ -69,6 +70,7 @@ def idyn(
         own=to is not None or law is not None,
         change=lambda data: overlaid(data, end, dt, {}),
         options=options.timing(end, dt),
+        settings=options.changes(settings),
     )
     carry_out([plan], out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet)
 

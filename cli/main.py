@@ -14,7 +14,22 @@ from typing import Annotated, Any
 import typer
 
 from denoc import __version__
-from denoc.cli import cache, codegen, complexity, idyn, inspect, library, linearize, matrices, plot, run, simulate
+from denoc.cli import (
+    cache,
+    codegen,
+    complexity,
+    idyn,
+    inspect,
+    library,
+    linearize,
+    matrices,
+    new,
+    plot,
+    regress,
+    run,
+    schema,
+    simulate,
+)
 
 app = typer.Typer(
     name="denoc",
@@ -32,11 +47,14 @@ app.command("run")(run.run)
 app.command("inspect")(inspect.inspect)
 app.command("matrices")(matrices.matrices)
 app.command("plot")(plot.plot)
+app.command("regress")(regress.regress)
 app.command("complexity")(complexity.complexity)
 app.command("codegen")(codegen.codegen)
 app.command("linearize")(linearize.linearize)
 app.command("cache")(cache.cache)
 app.command("list")(library.list_library)
+app.add_typer(new.app, name="new")
+app.command("schema")(schema.schema)
 
 INTERRUPTED = "interrupted; results that were not complete have not been written"
 

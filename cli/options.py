@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from denoc.files.change import Change
     from denoc.robot.model import Robot as Model
 
 
@@ -39,6 +40,10 @@ ScenarioFile = Annotated[
     str | None, typer.Option("--scenario", metavar="FILE", help="A scenario file or a scenario of the library.")
 ]
 Duration = Annotated[str | None, typer.Option("--time", metavar="T", help="How long, e.g. 1.5 or '500 ms'.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Another value in the scenario, or after `robot.` in the robot."),
+]
 Step = Annotated[str | None, typer.Option("--step", metavar="DT", help="Of the output, e.g. 0.01 or '10 ms'.")]
 
 OUTPUTS = Path("outputs")
@@ -70,6 +75,30 @@ def timing(end: float | None, step: float | None) -> dict[tuple[str | int, ...],
     if step is not None:
         changed |= {("time", "step"): "--step"}
     return changed
+
+
+def changes(settings: list[str] | None) -> list[Change]:
+    """What `--set` puts over the files."""
+    if not settings:
+        return []
+    from denoc.errors import InputError
+    from denoc.files.change import Change
+    from denoc.files.source import parse
+
+    found = []
+    for text in settings:
+        key, sign, value = text.partition("=")
+        key, said = key.strip(), f"--set {text}"
+        if not (key and sign and value.strip()):
+            raise InputError("not KEY=VALUE", key=said, allowed="such as time.end=2 or robot.links.link3.mass=2.1")
+        try:
+            data = parse(value, "--set").data
+        except InputError as error:
+            raise InputError(
+                error.message, key=said, found=error.found, allowed=error.allowed, hint=error.hint
+            ) from None
+        found.append(Change(key, data, said, text))
+    return found
 
 
 def columns(model: Model, what: str) -> list[str]:

@@ -30,7 +30,7 @@ def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: s
         for warning in plan.robot.warnings if not quiet else ():
             typer.echo(f"warning: {warning}", err=True)
         with using(backend):
-            result = _run(plan, quiet or as_json)
+            result = watched(plan, quiet or as_json)
         files = result.write(out / plan.name, form, plot=plot)
         own = exit_code(result)
         code = max(code, own)
@@ -54,7 +54,8 @@ def exit_code(result: Result) -> int:
     return 0 if result.ended == result.record["expected"] else 3
 
 
-def _run(plan: Plan, quiet: bool) -> Result:
+def watched(plan: Plan, quiet: bool) -> Result:
+    """The result of a plan; on a terminal, with a bar for long runs."""
     from denoc.scenario.run import carry_out as compute
 
     if quiet or not sys.stderr.isatty():

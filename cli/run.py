@@ -11,6 +11,7 @@ from denoc.cli import options
 
 def run(
     scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO...", help="Scenario files or library names.")],
+    settings: options.Settings = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
@@ -23,7 +24,8 @@ def run(
     from denoc.errors import InputError
     from denoc.scenario.run import prepare
 
-    plans = [prepare(scenario) for scenario in scenarios]
+    changes = options.changes(settings)
+    plans = [prepare(scenario, changes=changes) for scenario in scenarios]
     names = [plan.name for plan in plans]
     for name in names:
         if names.count(name) > 1:

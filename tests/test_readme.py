@@ -29,6 +29,7 @@ VARIES = (
     (re.compile(r"in \d+\.\d\d s"), "in … s"),
     (re.compile(r"holds to \S+ J"), "holds to … J"),
     (re.compile(r"\d+ steps, \d+ evaluations"), "… steps"),
+    (re.compile(r"at most \S+ of what is allowed"), "at most … of what is allowed"),
 )
 
 

@@ -33,10 +33,10 @@ def assembled(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarra
     """Likewise; the speeds in `kept` don't move, unless they are more than the freedoms."""
     if not loops.m:
         return q
-    found, left = _newton(loops, q, kept)
+    found, left = newton(loops, q, kept)
     if left > GOOD and kept:
         # more is kept than can be: from positions that close, the independent ones go back to where they were wanted
-        loose, left = _newton(loops, q, ())
+        loose, left = newton(loops, q, ())
         if left <= GOOD:
             found, left = _returned(loops, loose, q, list(kept))
     gaps = loops.open(found)
@@ -85,7 +85,7 @@ def _misfit(loops: Closure, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(gaps) * loops.row_scale, loops.scaled(J)
 
 
-def _newton(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.ndarray, float]:
+def newton(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.ndarray, float]:
     """Damped Gauss-Newton on the speeds that aren't kept; the position and what gap is left."""
     free = [k for k in range(loops.robot.nv) if k not in set(kept)]
     gap, J = _misfit(loops, q)
@@ -125,7 +125,7 @@ def _returned(loops: Closure, q: np.ndarray, wanted: np.ndarray, kept: list[int]
     for share in np.linspace(0.0, 1.0, 11)[1:]:
         q = q.copy()
         q[places] = start[places] + share * (wanted[places] - start[places])
-        q, left = _newton(loops, q, firm)
+        q, left = newton(loops, q, firm)
     return q, left
 
 

@@ -44,6 +44,7 @@ class Closure:
         # numbers that make turns and shifts, angles and lengths comparable
         self.column_scale = np.array([1.0 if speeds[k] else self.length for k in range(robot.nv)])
         turning += [speeds[one.speed] for one in self.couplings]
+        self.turning = np.array(turning, dtype=bool)
         self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
 
     # ---- the text

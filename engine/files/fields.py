@@ -20,6 +20,12 @@ from .source import Document
 
 _FORBIDDEN_IN_NAMES = re.compile(r"[\s,.\"'`]")
 
+# in JSON Schemas: text that can be a quantity, the words for it, text that can be a name
+QUANTITY: dict[str, Any] = {"type": "string", "pattern": r"[0-9]|pi|\{k"}
+KIND = "(kind)"
+NAME: dict[str, Any] = {"type": ["string", "integer"], "pattern": "^[^\\s,.\"'`]+$"}
+FILE_NAME: dict[str, Any] = {**NAME, "pattern": "^[^-\\s,.\"'`/\\\\:*?<>|][^\\s,.\"'`/\\\\:*?<>|]*$", "maxLength": 100}
+
 
 class Strict(BaseModel):
     """A mapping whose keys are all known; the first error names the nearest valid one."""
@@ -70,6 +76,20 @@ class Reader:
 
 
 @dataclass(frozen=True)
+class Or:
+    """What JSON Schema says a file may have instead, which the validator beside it turns into the type.
+
+    Without a schema of its own: one entry of the list, without the list.
+    """
+
+    other: tuple[tuple[str, Any], ...] = ()
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        told = handler(schema)
+        return {"anyOf": [dict(self.other) or told["items"], told]}
+
+
+@dataclass(frozen=True)
 class Choice:
     """One of the names of a table, as `Literal` would have it."""
 
@@ -98,12 +118,17 @@ def number(
             raise PydanticCustomError("bound", "must be {bound}", context)
         return result
 
-    return Reader(read, {"anyOf": [{"type": "number"}, {"type": "string"}], "description": text})
+    bounds = {"minimum": at_least, "exclusiveMinimum": above, "exclusiveMaximum": below}
+    bounded = {"type": "number", **{key: bound for key, bound in bounds.items() if bound is not None}}
+    words = {"at least": at_least, "more than": above, "less than": below}
+    limits = "".join(f", {word} {bound:g}" for word, bound in words.items() if bound is not None)
+    return Reader(read, {"anyOf": [bounded, QUANTITY], KIND: text + limits})
 
 
 def one_or_more(kind: str) -> Reader:
     """Reads a quantity or a list of them, one for each coordinate of a joint."""
-    one = number(kind).read
+    reader = number(kind)
+    one = reader.read
 
     def read(value: Any) -> Any:
         if not isinstance(value, list | tuple):
@@ -120,7 +145,9 @@ def one_or_more(kind: str) -> Reader:
                 ) from None
         return tuple(read_ones)
 
-    return Reader(read, {"anyOf": [{"type": "number"}, {"type": "string"}]})
+    choices = reader.told["anyOf"]
+    listed = {"type": "array", "items": {"anyOf": choices}, "minItems": 1}
+    return Reader(read, {"anyOf": [*choices, listed], KIND: f"{DIMENSIONS[kind][1]}, or a list with one a coordinate"})
 
 
 def several(count: int, what: str = "numbers") -> BeforeValidator:
@@ -160,8 +187,8 @@ def _file_name(value: Any) -> str:
 
 
 Numbers = float | tuple[float, ...]  # read by `one_or_more`
-Name = Annotated[str, Reader(_name, {"type": "string"})]
-FileName = Annotated[str, Reader(_file_name, {"type": "string"})]
+Name = Annotated[str, Reader(_name, NAME)]
+FileName = Annotated[str, Reader(_file_name, FILE_NAME)]
 Angle = Annotated[float, number("angle")]
 Length = Annotated[float, number("length")]
 Position = Annotated[float, number("position")]
@@ -355,6 +382,7 @@ __all__ = [
     "Length",
     "Name",
     "Numbers",
+    "Or",
     "Point",
     "Position",
     "Reader",

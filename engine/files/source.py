@@ -87,6 +87,7 @@ class Document:
     text: str = ""
     data: Any = None
     options: dict[Keys, str] = field(default_factory=dict)  # values from the command line, by the option's name
+    changed: dict[Keys, str] = field(default_factory=dict)  # values put over the file's (`change.py`), and by what
     keys: dict[Keys, Spot] = field(default_factory=dict)  # where each key of a mapping stands
     values: dict[Keys, Spot] = field(default_factory=dict)  # where each value starts
 
@@ -118,10 +119,22 @@ class Document:
         hint: str = "",
     ) -> InputError:
         """The error for a value, or for its key, with its place."""
-        if path in self.options:
-            return InputError(message, key=self.options[path], found=found, allowed=allowed, hint=hint)
+        if option := self._put_over(path) or self.options.get(path):
+            return InputError(message, key=option, found=found, allowed=allowed, hint=hint)
         place = self.place(path, key) or (Place(self.name) if self.name else None)
-        return InputError(message, place=place, key=dotted(path), found=found, allowed=allowed, hint=hint)
+        parts = [said for at, said in self.changed.items() if path and at[: len(path)] == path]
+        # of a mapping that a change has only a part in, the file has its part, too
+        known = place if path in self.values or not parts else None
+        beside = [said for at, said in self.changed.items() if len(path) > 1 and at[:-1] == path[:-1]]
+        if beside and not hint:
+            hint = f"beside it stands `{beside[0]}`"
+        return InputError(
+            message, place=known, key=", ".join(parts) or dotted(path), found=found, allowed=allowed, hint=hint
+        )
+
+    def _put_over(self, path: Keys) -> str:
+        """What put the value there, or what it is part of, over the file's; nothing where it is the file's own."""
+        return next((said for at, said in self.changed.items() if path[: len(at)] == at), "")
 
 
 def dotted(path: Keys) -> str:

@@ -12,8 +12,11 @@ import hashlib
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+
+from . import choice
 
 MAGIC = b"denoc object 1 "
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files longest unused go first
@@ -47,6 +50,21 @@ def sources() -> str:
 def key(*parts: str) -> str:
     """A name for what these parts decide."""
     return hashlib.sha256("\0".join((sources(), *parts)).encode()).hexdigest()[:40]
+
+
+def kept(name: str, made: Callable[[], bytes], only: bool) -> bytes | None:
+    """The object code of this name: from the cache, else made and put there; with `only` none that isn't there yet."""
+    notes = choice.journal()
+    then = notes.replayed if only and notes is not None else None
+    if then is not None and name not in then:
+        return None
+    code = load(name)
+    if code is None and (then is not None or not only):
+        code = made()
+        store(name, code)
+    if only and code is not None and notes is not None:
+        notes.found.append(name)
+    return code
 
 
 def load(name: str) -> bytes | None:

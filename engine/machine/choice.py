@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 BACKENDS = ("auto", "compiled", "plain")
 FORMS = ("auto", "straight", "rolled")
@@ -19,7 +20,19 @@ ROLLED = 0.04  # to compile a loop, however long
 
 _chosen: ContextVar[str] = ContextVar("backend", default="")
 _form: ContextVar[str] = ContextVar("form", default="auto")
+_lanes: ContextVar[int] = ContextVar("lanes", default=0)
 _broken: list[str] = []
+
+
+@dataclass
+class Journal:
+    """Which programs a run found in the cache where it would not have compiled them; a replay has just these."""
+
+    found: list[str] = field(default_factory=list)
+    replayed: frozenset[str] | None = None  # None: whatever is there
+
+
+_journal: ContextVar[Journal | None] = ContextVar("journal", default=None)
 
 
 def backend() -> str:
@@ -41,15 +54,47 @@ def rolled(bodies: int) -> bool:
     return bodies > MOST_STRAIGHT if form == "auto" else form == "rolled"
 
 
+def lanes() -> int:
+    """How many samples the caller wants side by side; 0 for as many as the processor has room for."""
+    return _lanes.get()
+
+
+def journal() -> Journal | None:
+    """That of the run we are in."""
+    return _journal.get()
+
+
 @contextmanager
-def using(name: str, form: str = "auto") -> Iterator[None]:
-    """Within this, programs run this way, and compiled code has this form."""
-    tokens = _chosen.set(name), _form.set(form)
+def using(name: str, form: str = "auto", lanes: int = 0) -> Iterator[None]:
+    """Within this, programs run this way, and compiled code has this form and this many lanes."""
+    tokens = _chosen.set(name), _form.set(form), _lanes.set(lanes)
     try:
         yield
     finally:
         _chosen.reset(tokens[0])
         _form.reset(tokens[1])
+        _lanes.reset(tokens[2])
+
+
+@contextmanager
+def recorded(
+    backend: str = "", form: str = "auto", lanes: int = 0, cached: tuple[str, ...] | None = None
+) -> Iterator[Journal]:
+    """Within this, what is found in the cache is noted; with an earlier run's notes, programs run as they did then.
+
+    A backend that the caller has chosen is stronger than those notes.
+    """
+    made = Journal()
+    token = _journal.set(made)
+    try:
+        if backend and _chosen.get() in ("", "auto"):
+            made.replayed = frozenset(cached or ())
+            with using(backend, form, lanes):
+                yield made
+        else:
+            yield made
+    finally:
+        _journal.reset(token)
 
 
 def description() -> dict[str, object]:
@@ -57,6 +102,8 @@ def description() -> dict[str, object]:
     import sys
 
     found: dict[str, object] = {"backend": backend(), "form": _form.get()}
+    if (noted := _journal.get()) is not None:
+        found["cached"] = list(noted.found)
     if "llvmlite" in sys.modules and not _broken:
         from . import native
 

@@ -106,8 +106,4 @@ def build_single(
 def _object(form: str, text: Callable[[], str], identity: Sequence[str], cached: bool) -> bytes | None:
     """Object code from the cache, else compiled and kept there."""
     name = cache.key(form, *native.processor(), native.version(), *identity)
-    code = cache.load(name)
-    if code is None and not cached:
-        code = native.compile_ir(text())
-        cache.store(name, code)
-    return code
+    return cache.kept(name, lambda: native.compile_ir(text()), cached)

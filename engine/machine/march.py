@@ -23,11 +23,28 @@ from .llvm import Block, hexadecimal
 from .trace import Program
 
 REACHED, PAUSED = 0, 1
-GOING, TOO_SMALL = 0.0, 2.0  # of one lane, in its row STATUS
+GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # of one lane, in its row STATUS
 # the control block: a row of lanes each
-T, H, T_END, RTOL, ATOL, MAX_STEP, WANTED, MOST, FRESH, ACCEPTED, REJECTED, ROW, STATUS, STEP, T_NEW, TAKEN, ROWS = (
-    range(17)
-)
+(
+    T,
+    H,
+    T_END,
+    RTOL,
+    ATOL,
+    MAX_STEP,
+    WANTED,
+    MOST,
+    FRESH,
+    ACCEPTED,
+    REJECTED,
+    ROW,
+    STATUS,
+    STEP,
+    T_NEW,
+    TAKEN,
+    GUARD,
+    ROWS,
+) = range(18)
 
 
 @dataclass(frozen=True)
@@ -49,7 +66,7 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
 
     Its arguments are the control block, u, y and the stages (rows of lanes), the grid of output instants and room for
     rows, and how many attempts it may make; `units` are the places of Euler parameters in y, made of norm 1 after
-    every step.
+    every step. A step whose end has a `guard` that isn't positive is not taken: its lane stops before it.
     """
     m, count = len(program.outputs["rate"]), len(scheme.B)
     code = _Loop(lanes, m)
@@ -85,6 +102,10 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     code.rate("new", f"K{count}")
     error = code.error([(e, f"K{j}") for j, e in enumerate(scheme.E)], measured, h)
     passed = code.compare("olt", error, code.number(1.0))
+    if "guard" in program.outputs:
+        barred = code.both(code.both(going, passed), code.compare("ole", code.row(GUARD), code.number(0.0)))
+        code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
+        going = code.both(going, code.opposite(barred))
     accept, reject = code.both(going, passed), code.both(going, code.opposite(passed))
 
     # the next length
@@ -123,8 +144,8 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
         "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
         "i64 %attempts) {\n"
         f"{body}\n}}\n"
-        "define void @first(ptr %u, ptr %y, ptr %stages) {\n  call void @rate(ptr %u, ptr %y, ptr %stages)\n"
-        "  ret void\n}\n"
+        "define void @first(ptr %control, ptr %u, ptr %y, ptr %stages) {\n"
+        "  call void @rate(ptr %control, ptr %u, ptr %y, ptr %stages)\n  ret void\n}\n"
     )
 
 
@@ -135,11 +156,14 @@ def _rate(program: Program, lanes: int) -> str:
     for group, nodes in program.inputs.items():
         for k, node in enumerate(nodes):
             values[node.id] = block.let(f"load {block.double}, ptr {block.offset(f'%{group}', k * lanes)}, align 8")
-    registers = block.run(program.outputs["rate"], lambda node: values[node.id])
-    for k, register in enumerate(registers):
-        block.do(f"store {block.double} {register}, ptr {block.offset('%dy', k * lanes)}, align 8")
+    guard = program.outputs.get("guard", [])
+    registers = block.run([*program.outputs["rate"], *guard], lambda node: values[node.id])
+    places = [block.offset("%dy", k * lanes) for k in range(len(registers) - len(guard))]
+    places += [block.offset("%control", GUARD * lanes) for _ in guard]
+    for register, place in zip(registers, places):
+        block.do(f"store {block.double} {register}, ptr {place}, align 8")
     body = "\n".join(block.lines)
-    head = "define internal void @rate(ptr noalias %u, ptr noalias %y, ptr noalias %dy) noinline"
+    head = "define internal void @rate(ptr noalias %control, ptr noalias %u, ptr noalias %y, ptr noalias %dy) noinline"
     return f"{head} {{\n{body}\n  ret void\n}}\n"
 
 
@@ -338,7 +362,7 @@ class _Loop:
             self.set(target, i, self.block.call("fma", self.weighted(terms, i), h, self.get(start, i)))
 
     def rate(self, state: str, target: str) -> None:
-        self.line(f"  call void @rate(ptr %u, ptr %{state}, ptr %{target})")
+        self.line(f"  call void @rate(ptr %control, ptr %u, ptr %{state}, ptr %{target})")
 
     def error(self, terms: Sequence[tuple[float, str]], measured: int, h: str) -> str:
         """Root of the mean square of h E K / (atol + rtol max(|y|, |new|)) over the measured components."""
@@ -378,7 +402,7 @@ class March:
         pointer = ctypes.c_void_p
         kinds = [pointer] * 5 + [ctypes.c_long, pointer, ctypes.c_long]
         self._march = ctypes.CFUNCTYPE(ctypes.c_long, *kinds)(loaded.address("march"))
-        self._first = ctypes.CFUNCTYPE(None, pointer, pointer, pointer)(loaded.address("first"))
+        self._first = ctypes.CFUNCTYPE(None, *[pointer] * 4)(loaded.address("first"))
 
     @property
     def y(self) -> np.ndarray:
@@ -394,7 +418,7 @@ class March:
         self.control[FRESH] = 1.0
         for name, value in control.items():
             self.control[globals()[name]] = value
-        self._first(self._signals.ctypes.data, self._y.ctypes.data, self._stages.ctypes.data)
+        self._first(*(x.ctypes.data for x in (self.control, self._signals, self._y, self._stages)))
 
     def finite(self) -> bool:
         """Whether the stages of the last attempt are numbers."""
@@ -423,10 +447,5 @@ def build(
     """The compiled loop around a program, from the cache where it is there; with `cached`, only from there."""
     kind = repr((scheme, measured, list(units)))
     name = cache.key(f"march {lanes}", kind, *native.processor(), native.version(), *identity)
-    code = cache.load(name)
-    if code is None:
-        if cached:
-            return None
-        code = native.compile_ir(march(program(), scheme, measured, units, lanes))
-        cache.store(name, code)
-    return March(native.Loaded(code), m, len(scheme.B), lanes)
+    code = cache.kept(name, lambda: native.compile_ir(march(program(), scheme, measured, units, lanes)), cached)
+    return March(native.Loaded(code), m, len(scheme.B), lanes) if code is not None else None

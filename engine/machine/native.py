@@ -6,6 +6,8 @@ import os
 from functools import lru_cache
 from typing import Any
 
+from . import choice
+
 
 @lru_cache(maxsize=1)
 def processor() -> tuple[str, str]:
@@ -14,9 +16,14 @@ def processor() -> tuple[str, str]:
     return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten() + ",-prefer-256-bit"
 
 
-@lru_cache(maxsize=1)
 def lanes() -> int:
-    """Doubles side by side in one register: 8 with AVX-512, 4 with AVX2, else 2; DENOC_LANES overrules."""
+    """Doubles side by side: what the caller wants, else what fits into one register."""
+    return choice.lanes() or _fitting()
+
+
+@lru_cache(maxsize=1)
+def _fitting() -> int:
+    """8 with AVX-512, 4 with AVX2, else 2; DENOC_LANES overrules."""
     wanted = os.environ.get("DENOC_LANES", "")
     if wanted in ("2", "4", "8"):
         return int(wanted)

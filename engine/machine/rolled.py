@@ -316,13 +316,8 @@ class Rolled:
 def build(loop: Loop, elements: Elements, widths: Sequence[int], lanes: int, cached: bool) -> Rolled | None:
     """The compiled loop, from the cache where it is there; with `cached`, only from there."""
     name = cache.key(f"rolled {lanes}", *native.processor(), native.version(), *loop.identity)
-    code = cache.load(name)
-    if code is None:
-        if cached:
-            return None
-        code = native.compile_ir(kernel(loop, lanes, "rolled"))
-        cache.store(name, code)
-    return Rolled(native.Loaded(code), loop, elements, widths, lanes)
+    code = cache.kept(name, lambda: native.compile_ir(kernel(loop, lanes, "rolled")), cached)
+    return Rolled(native.Loaded(code), loop, elements, widths, lanes) if code is not None else None
 
 
 __all__ = ["Elements", "Loop", "Rolled", "Step", "Sweep", "build"]

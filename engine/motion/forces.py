@@ -69,7 +69,7 @@ class Constant(ForceLaw):
     """The same at all times."""
 
     law: Literal["constant"]
-    value: Annotated[Numbers, one_or_more("effort")]
+    value: Annotated[Numbers, one_or_more("effort")] = Field(description="the force")
 
     def forces(self, count: int, folder: Path) -> list[Force]:
         def always(x: float) -> Force:
@@ -85,11 +85,11 @@ class HarmonicForce(ForceLaw):
     """offset + amplitude sin(2 pi frequency t + phase)."""
 
     law: Literal["harmonic"]
-    amplitude: Annotated[Numbers, one_or_more("effort")]
-    frequency: Annotated[float, number("frequency", above=0.0)] | None = None
-    period: Duration | None = None
-    phase: Angle = 0.0
-    offset: Annotated[Numbers, one_or_more("effort")] = 0.0
+    amplitude: Annotated[Numbers, one_or_more("effort")] = Field(description="to either side")
+    frequency: Annotated[float, number("frequency", above=0.0)] | None = Field(default=None, description="or `period`")
+    period: Duration | None = Field(default=None, description="or `frequency`")
+    phase: Angle = Field(default=0.0, description="at t = 0")
+    offset: Annotated[Numbers, one_or_more("effort")] = Field(default=0.0, description="of the middle")
 
     @model_validator(mode="after")
     def _one_of_two(self) -> HarmonicForce:
@@ -112,9 +112,9 @@ class TableForce(ForceLaw):
     """From columns of a CSV file over its time, joined by a spline; the end values outside."""
 
     law: Literal["table"]
-    file_: str = Field(alias="file")
-    column: str | None = None
-    columns: list[str] | None = Field(default=None, min_length=1)
+    file_: str = Field(alias="file", description="a CSV file beside the scenario")
+    column: str | None = Field(default=None, description="for a joint with one coordinate")
+    columns: list[str] | None = Field(default=None, min_length=1, description="one for each coordinate")
 
     @model_validator(mode="after")
     def _one_of_two(self) -> TableForce:
@@ -143,9 +143,9 @@ class SpringForce(ForceLaw):
     """-stiffness (q - rest) - damping q̇."""
 
     law: Literal["spring"]
-    stiffness: Annotated[float, number("stiffness", at_least=0.0)]
-    rest: Position = 0.0
-    damping: Annotated[float, number("damping", at_least=0.0)] = 0.0
+    stiffness: Annotated[float, number("stiffness", at_least=0.0)] = Field(description="force over way")
+    rest: Position = Field(default=0.0, description="where its force is 0")
+    damping: Annotated[float, number("damping", at_least=0.0)] = Field(default=0.0, description="force over rate")
 
     def forces(self, count: int, folder: Path) -> list[Force]:
         return [lambda t, q, qd, ref: -self.stiffness * (q - self.rest) - self.damping * qd] * count
@@ -158,9 +158,13 @@ class ProportionalDerivative(ForceLaw):
     """kp (reference - q) + kd (its rate - q̇); the reference is `to`, else the joint's entry under `motion`."""
 
     law: Literal["pd"]
-    kp: Annotated[float, number("stiffness", at_least=0.0)]
-    kd: Annotated[float, number("damping", at_least=0.0)] = 0.0
-    to: Annotated[Numbers, one_or_more("position")] | None = None
+    kp: Annotated[float, number("stiffness", at_least=0.0)] = Field(description="force over error")
+    kd: Annotated[float, number("damping", at_least=0.0)] = Field(
+        default=0.0, description="force over the error's rate"
+    )
+    to: Annotated[Numbers, one_or_more("position")] | None = Field(
+        default=None, description="the set point; default: along the joint's `motion`"
+    )
 
     def forces(self, count: int, folder: Path) -> list[Force]:
         def pulled(to: float | None) -> Force:
@@ -183,8 +187,8 @@ class ComputedTorque(ForceLaw):
     """The force that makes the error e of the joint obey ë + kd ė + kp e = 0 along its entry under `motion`."""
 
     law: Literal["computed-torque"]
-    kp: Annotated[float, number("number", at_least=0.0)]
-    kd: Annotated[float, number("number", at_least=0.0)] = 0.0
+    kp: Annotated[float, number("number", at_least=0.0)] = Field(description="1/s^2")
+    kd: Annotated[float, number("number", at_least=0.0)] = Field(default=0.0, description="1/s")
 
     def follows_motion(self) -> bool:
         return True

@@ -31,8 +31,8 @@ STEPS = 40  # in a swing or a profile: enough for an integrator whose own state 
 class Turn(Strict):
     """Of a spherical joint: by `angle` about `axis` (link axes) from the initial orientation."""
 
-    axis: Annotated[tuple[Number, Number, Number], several(3)]
-    angle: Angle
+    axis: Annotated[tuple[Number, Number, Number], several(3)] = Field(description="in link axes")
+    angle: Angle = Field(description="by which it turns")
 
     @field_validator("axis")
     @classmethod
@@ -79,7 +79,7 @@ class Profiled(MotionLaw):
         Discriminator(lambda value: "(turn)" if isinstance(value, dict | Turn) else "(values)"),
     ]
     over: Duration | None = Field(default=None, description="default: the whole time")
-    delay: Annotated[float, number("time", at_least=0.0)] = 0.0
+    delay: Annotated[float, number("time", at_least=0.0)] = Field(default=0.0, description="before it starts")
 
     @abstractmethod
     def profile(self, x: Any, over: float) -> profiles.Curve:
@@ -139,7 +139,7 @@ class Polynomial(Profiled):
     """Of degree 3, 5 or 7, at rest at both ends."""
 
     law: Literal["polynomial"]
-    degree: Literal[3, 5, 7] = 5
+    degree: Literal[3, 5, 7] = Field(default=5, description="3: no rate at both ends, 5: no acceleration, 7: no jerk")
 
     def profile(self, x: Any, over: float) -> profiles.Curve:
         return profiles.polynomial(x, self.degree)
@@ -174,11 +174,11 @@ class Harmonic(MotionLaw):
 
     positions = ("amplitude", "offset")
     law: Literal["harmonic"]
-    amplitude: Values
-    frequency: Annotated[float, number("frequency", above=0.0)] | None = None
-    period: Duration | None = None
-    phase: Angle = 0.0
-    offset: Values = 0.0
+    amplitude: Values = Field(description="to either side")
+    frequency: Annotated[float, number("frequency", above=0.0)] | None = Field(default=None, description="or `period`")
+    period: Duration | None = Field(default=None, description="or `frequency`")
+    phase: Angle = Field(default=0.0, description="at t = 0")
+    offset: Values = Field(default=0.0, description="of the middle")
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Harmonic:
@@ -206,8 +206,8 @@ class Rate(MotionLaw):
 
     positions = ("from_",)
     law: Literal["rate"]
-    rate: Annotated[Numbers, one_or_more("velocity")]
-    from_: Values | None = Field(default=None, alias="from")
+    rate: Annotated[Numbers, one_or_more("velocity")] = Field(description="of the motion")
+    from_: Values | None = Field(default=None, alias="from", description="default: the initial value")
 
     def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
         def moving(a: float, rate: float) -> Curve:
@@ -221,7 +221,7 @@ class Hold(MotionLaw):
 
     positions = ("from_",)
     law: Literal["hold"]
-    from_: Values | None = Field(default=None, alias="from")
+    from_: Values | None = Field(default=None, alias="from", description="default: the initial value")
 
     def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
         def still(a: float) -> Curve:
@@ -234,9 +234,9 @@ class Table(MotionLaw):
     """Positions from columns of a CSV file over its time, joined by a spline."""
 
     law: Literal["table"]
-    file_: str = Field(alias="file")
-    column: str | None = None
-    columns: list[str] | None = Field(default=None, min_length=1)
+    file_: str = Field(alias="file", description="a CSV file beside the scenario")
+    column: str | None = Field(default=None, description="for a joint with one coordinate")
+    columns: list[str] | None = Field(default=None, min_length=1, description="one for each coordinate")
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Table:

@@ -46,7 +46,7 @@ MOST_PANELS = 36  # more than this are shown in the overlay only
 MOST_STYLES = 28  # more lines than this are coloured in their order, and the legend names some of them
 MOST_SEARCHED = 20_000  # rows through which a place for the legend is looked for
 # told apart by people who see colours differently (Okabe and Ito), then by line style
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _STYLES = ("-", "--", "-.", ":")
 
 Panel = tuple[str, str, list[Column]]  # owner, unit, lines
@@ -83,27 +83,27 @@ def figures(
     return made
 
 
-def save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path, dpi: int = 110) -> None:
     """The figure in the format of the path's suffix, without anything that changes from run to run."""
     from matplotlib import rc_context
 
     no_date = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with rc_context({"svg.hashsalt": "denoc"}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")  # in a joint's name: drawn as a box
-        figure.savefig(path, dpi=110, metadata=no_date[path.suffix[1:]])
+        figure.savefig(path, dpi=dpi, metadata=no_date[path.suffix[1:]])
 
 
 def _one_each(row: Plot, title: str, t: np.ndarray, table: Table, grouped: list[Panel]) -> Figure:
     across = _across(grouped)
     down = -(-len(grouped) // across)
     single = len(grouped) == 1
-    figure = _figure(title, 6.4 if single else 4.0 * across + 0.4, 4.2 if single else 2.7 * down + 0.6)
+    figure = blank(title, 6.4 if single else 4.0 * across + 0.4, 4.2 if single else 2.7 * down + 0.6)
     for k, (owner, unit, lines) in enumerate(grouped):
         axes = figure.add_subplot(down, across, k + 1)
         for n, column in enumerate(lines):
-            label = _plain(_short(column) if len(lines) > 1 else column.label)
+            label = plain(_short(column) if len(lines) > 1 else column.label)
             axes.plot(t, table[column.name], **_look(n, len(lines)), marker=_mark(t), label=label)
-        axes.set_title(_plain(owner, 44), fontsize=10)
+        axes.set_title(plain(owner, 44), fontsize=10)
         _dress(axes, row, unit, _size(table, grouped, unit))
         if len(lines) == 1:
             axes.legend(fontsize=8, loc="best" if len(t) <= MOST_SEARCHED else "upper right", framealpha=0.7)
@@ -127,30 +127,31 @@ def _overlay(row: Plot, title: str, t: np.ndarray, table: Table, chosen: list[Co
     by_unit: dict[str, list[Column]] = {}
     for column in chosen:
         by_unit.setdefault(column.unit, []).append(column)
-    figure = _figure(title, 8.4, 0.8 + 3.9 * len(by_unit))
+    figure = blank(title, 8.4, 0.8 + 3.9 * len(by_unit))
     for k, (unit, lines) in enumerate(by_unit.items()):
         axes = figure.add_subplot(len(by_unit), 1, k + 1)
         for n, column in enumerate(lines):
-            axes.plot(t, table[column.name], **_look(n, len(lines)), marker=_mark(t), label=_plain(column.label))
+            axes.plot(t, table[column.name], **_look(n, len(lines)), marker=_mark(t), label=plain(column.label))
         _dress(axes, row, unit, _size(table, [("", unit, lines)], unit))
         _legend_outside(axes)
     return figure
 
 
-def _figure(title: str, width: float, height: float) -> Figure:
+def blank(title: str, width: float, height: float) -> Figure:
+    """A figure with nothing but its title."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    figure.suptitle(_plain(title, int(11 * width)), fontsize=12)
+    figure.suptitle(plain(title, int(11 * width)), fontsize=12)
     return figure
 
 
 def _look(n: int, count: int) -> dict[str, Any]:
     """Colour and style of line n out of `count`."""
     if count <= MOST_STYLES:
-        return {"color": _COLOURS[n % 7], "linestyle": _STYLES[n // 7], "linewidth": 1.4}
+        return {"color": COLOURS[n % 7], "linestyle": _STYLES[n // 7], "linewidth": 1.4}
     from matplotlib import colormaps
 
     return {"color": colormaps["viridis"](0.93 * n / (count - 1)), "linestyle": "-", "linewidth": 1.0}
@@ -166,7 +167,7 @@ def _short(column: Column) -> str:
     return column.label.removeprefix(column.owner).lstrip(" .") or column.label
 
 
-def _plain(text: str, width: int = 60) -> str:
+def plain(text: str, width: int = 60) -> str:
     """A user's text for matplotlib, to which dollars mean mathematics and a leading underscore a hidden line."""
     text = textwrap.fill(shown(text), max(width, 20), break_on_hyphens=False).replace("$", r"\$")
     return "\u200b" + text if text.startswith("_") else text
@@ -199,11 +200,16 @@ def _finite(values: np.ndarray) -> np.ndarray:
     return values[np.isfinite(values)]
 
 
+def measured(row: Plot, unit: str) -> str:
+    """What an axis shows, with its unit."""
+    quantity = row.quantities.get(unit, "")
+    return quantity if unit == "1" else f"{quantity} ({unit})".strip()
+
+
 def _dress(axes: Axes, row: Plot, unit: str, size: float) -> None:
     """Names, units and a grid; what varies by no more than rounding, against `size`, is drawn as a constant."""
     axes.set_xlabel("time (s)", fontsize=9)
-    quantity = row.quantities.get(unit, "")
-    axes.set_ylabel(quantity if unit == "1" else f"{quantity} ({unit})".strip(), fontsize=9)
+    axes.set_ylabel(measured(row, unit), fontsize=9)
     axes.tick_params(labelsize=8)
     axes.ticklabel_format(axis="y", useOffset=False)
     axes.grid(visible=True, color="#dddddd", lw=0.6)
@@ -219,12 +225,12 @@ def _dress(axes: Axes, row: Plot, unit: str, size: float) -> None:
 
 def counts(own: Mapping[int, Mapping[str, Any]], times: Mapping[int, tuple[float, float]]) -> Figure:
     """Operations of the recursions over the number of joints, and the times that were measured."""
-    figure = _figure("Operations of inverse and forward dynamics", 8.4 if not times else 12.0, 4.6)
+    figure = blank("Operations of inverse and forward dynamics", 8.4 if not times else 12.0, 4.6)
     axes = figure.add_subplot(1, 2 if times else 1, 1)
     for k, what in enumerate(next(iter(own.values()))):
         for kind, style in (("multiplications", "-"), ("additions", "--")):
             sizes = [getattr(row[what], kind) for row in own.values()]
-            axes.plot(list(own), sizes, style, color=_COLOURS[k], lw=1.4, label=f"{what}, {kind}")
+            axes.plot(list(own), sizes, style, color=COLOURS[k], lw=1.4, label=f"{what}, {kind}")
     axes.set_title("Operations for a general chain", fontsize=10)
     axes.set_xlabel("number of revolute joints", fontsize=9)
     axes.set_ylabel("operations", fontsize=9)
@@ -234,7 +240,7 @@ def counts(own: Mapping[int, Mapping[str, Any]], times: Mapping[int, tuple[float
     if times:
         axes = figure.add_subplot(1, 2, 2)
         for k, label in enumerate(("O(n)", "dense")):
-            axes.plot(list(times), [1e9 * pair[k] for pair in times.values()], "o-", color=_COLOURS[k + 1], label=label)
+            axes.plot(list(times), [1e9 * pair[k] for pair in times.values()], "o-", color=COLOURS[k + 1], label=label)
         axes.set_title("Forward dynamics, compiled, one core", fontsize=10)
         axes.set_xlabel("number of revolute joints", fontsize=9)
         axes.set_ylabel("time (ns a sample)", fontsize=9)

@@ -78,8 +78,9 @@ def write_result(
     record: dict[str, Any],
     wanted: Sequence[str],
     form: str = "png",
+    more: Mapping[str, bytes] | None = None,
 ) -> list[Path]:
-    """Files in `folder`, which appears, or changes, only when all of them are written."""
+    """Files in `folder`, which appears, or changes, only when all of them are written; `more` by their names."""
     folder = folder.absolute()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -91,6 +92,8 @@ def write_result(
         robot = str(record.get("robot", {}).get("name", ""))
         for stem, figure in plots.figures(name, t, table, columns, wanted, robot).items():
             plots.save(figure, draft / f"{stem}.{form}")
+        for file, content in (more or {}).items():
+            (draft / file).write_bytes(content)
         files = sorted([path.name for path in draft.iterdir()] + [f"{name}.json"])
         text = json.dumps({**record, "files": files}, indent=1, ensure_ascii=False, allow_nan=False)
         # names of files need not be text; JSON escapes what is none in the same way

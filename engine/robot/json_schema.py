@@ -26,8 +26,8 @@ def robot_schema() -> Schema:
     schema["allOf"] = []
     for name in JOINTS:
         own = {"if": OWN, "else": _joint(name)}
-        definitions[f"{name} links"] = {**own, "properties": {"links": {"items": own}}}
-        schema["allOf"].append(_when(name, {"properties": {"links": {"items": _reference(f"{name} links")}}}))
+        definitions[f"links-in-{name}"] = {**own, "properties": {"links": {"items": own}}}
+        schema["allOf"].append(_when(name, {"properties": {"links": {"items": _reference(f"links-in-{name}")}}}))
     return schema
 
 

@@ -8,11 +8,11 @@ from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, Typ
 from pydantic_core import PydanticCustomError
 
 from ..files.fields import (
+    NAME,
     Angle,
     Angles,
     Choice,
     FileName,
-    NAME,
     Length,
     Name,
     Or,
@@ -40,14 +40,16 @@ MARK: Final = "(convention)"  # put into each joint by `with_conventions`; no fi
 
 
 class Friction(Strict):
-    coulomb: Annotated[float, number("effort", at_least=0.0)] = 0.0
-    viscous: Annotated[float, number("damping", at_least=0.0)] = 0.0
+    coulomb: Annotated[float, number("effort", at_least=0.0)] = Field(default=0.0, description="dry friction")
+    viscous: Annotated[float, number("damping", at_least=0.0)] = Field(default=0.0, description="force over rate")
 
 
 class Spring(Strict):
-    stiffness: Annotated[float, number("stiffness", at_least=0.0)]
-    rest: Position = 0.0
-    damping: Annotated[float, number("damping", at_least=0.0)] = 0.0
+    stiffness: Annotated[float, number("stiffness", at_least=0.0)] = Field(
+        description="of a spring beside the actuator, or of an elastic joint"
+    )
+    rest: Position = Field(default=0.0, description="where its force is 0")
+    damping: Annotated[float, number("damping", at_least=0.0)] = Field(default=0.0, description="force over rate")
 
 
 def _place(value: Any) -> Any:
@@ -73,7 +75,9 @@ class EffortEntry(Strict):
     """What an actuator may do where several share the work."""
 
     limits: Annotated[tuple[Effort, Effort], several(2)] | None = Field(default=None, description="[low, high]")
-    weight: Annotated[float, number("number", above=0.0)] = 1.0
+    weight: Annotated[float, number("number", above=0.0)] = Field(
+        default=1.0, description="its share of the sum of squares that is kept least"
+    )
 
 
 def _listed(value: Any) -> Any:
@@ -86,13 +90,17 @@ Coordinates = Annotated[tuple[Position, ...], BeforeValidator(_listed), Or()]
 class JointEntry(Strict):
     """What every joint may say, whatever the convention."""
 
-    type: Annotated[str, Choice(NAMES)]
+    type: Annotated[str, Choice(NAMES)] = Field(description="which way the link moves")
     name: Name | None = Field(default=None, description="defaults to joint<k>, k the link's place in the file")
     as_: Literal["three-revolutes"] | None = Field(default=None, alias="as", description="for a spherical joint")
     actuated: StrictBool | None = Field(default=None, description="default: 1-DOF joints without a spring are")
-    friction: Friction | None = None
-    rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = 0.0
-    spring: Spring | None = None
+    friction: Friction | None = Field(default=None, description="in the joint")
+    rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = Field(
+        default=0.0, description="of the drive, on the joint's side"
+    )
+    spring: Spring | None = Field(
+        default=None, description="between parent and link; with one the joint isn't actuated by default"
+    )
     limits: Annotated[tuple[Position, Position], several(2)] | None = Field(
         default=None, description="[low, high] of the position"
     )
@@ -120,31 +128,33 @@ class DhJoint(JointEntry):
     """The papers' Denavit-Hartenberg parameters: Rz(theta) Tz(b) Tx(a) Rx(alpha)."""
 
     convention: Literal["dh"] = Field(default="dh", alias=MARK, exclude=True)
-    a: Length = 0.0
-    b: Length = 0.0
-    alpha: Angle = 0.0
-    theta: Angle = 0.0
+    a: Length = Field(default=0.0, description="along x of the end frame")
+    b: Length = Field(default=0.0, description="along the joint's z; variable of a prismatic joint")
+    alpha: Angle = Field(default=0.0, description="about x, between the axes")
+    theta: Angle = Field(default=0.0, description="about the joint's z; variable of a revolute joint")
 
 
 class KhalilJoint(JointEntry):
     """Khalil's parameters: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)."""
 
     convention: Literal["khalil"] = Field(default="khalil", alias=MARK, exclude=True)
-    gamma: Angle = 0.0
-    b: Length = 0.0
-    alpha: Angle = 0.0
-    d: Length = 0.0
-    theta: Angle = 0.0
-    r: Length = 0.0
+    gamma: Angle = Field(default=0.0, description="about the parent's z")
+    b: Length = Field(default=0.0, description="along the parent's z")
+    alpha: Angle = Field(default=0.0, description="about x, between the axes")
+    d: Length = Field(default=0.0, description="along x, between the axes")
+    theta: Angle = Field(default=0.0, description="about the joint's z; variable of a revolute joint")
+    r: Length = Field(default=0.0, description="along the joint's z; variable of a prismatic joint")
 
 
 class FramesJoint(JointEntry):
     """The joint's frame by position, roll-pitch-yaw and axis, as in URDF."""
 
     convention: Literal["frames"] = Field(default="frames", alias=MARK, exclude=True)
-    xyz: Point = (0.0, 0.0, 0.0)
-    rpy: Angles = (0.0, 0.0, 0.0)
-    axis: Direction | None = None
+    xyz: Point = Field(default=(0.0, 0.0, 0.0), description="the joint's place in the parent's frame")
+    rpy: Angles = Field(default=(0.0, 0.0, 0.0), description="its orientation there: roll, pitch, yaw")
+    axis: Direction | None = Field(
+        default=None, description="the direction that it turns about or slides along; default: z"
+    )
 
 
 class Inertia(Strict):
@@ -159,8 +169,8 @@ class Inertia(Strict):
 
 
 class Offset(Strict):
-    xyz: Point = (0.0, 0.0, 0.0)
-    rpy: Angles = (0.0, 0.0, 0.0)
+    xyz: Point = Field(default=(0.0, 0.0, 0.0), description="in the parent's frame")
+    rpy: Angles = Field(default=(0.0, 0.0, 0.0), description="roll, pitch, yaw")
 
 
 JOINTS: dict[str, type[JointEntry]] = {"dh": DhJoint, "khalil": KhalilJoint, "frames": FramesJoint}
@@ -173,24 +183,32 @@ def _tag(joint: Any) -> str:
 
 
 class LinkEntry(Strict):
-    name: Name
+    name: Name = Field(description="its own among links; `base` is the ground")
     parent: Name | None = Field(default=None, description="defaults to the link before; the first hangs on `base`")
-    convention: Annotated[str, Choice(CONVENTIONS)] | None = None
+    convention: Annotated[str, Choice(CONVENTIONS)] | None = Field(
+        default=None, description="of this link; default: the robot's"
+    )
     joint: Annotated[
         Annotated[DhJoint, Tag("(dh)")]
         | Annotated[KhalilJoint, Tag("(khalil)")]
         | Annotated[FramesJoint, Tag("(frames)")],
         Discriminator(_tag),
-    ]
+    ] = Field(description="on which it hangs")
     offset: Offset | None = Field(default=None, description="fixed placement before the joint")
-    mass: Annotated[float, number("mass", at_least=0.0)] | None = None
+    mass: Annotated[float, number("mass", at_least=0.0)] | None = Field(
+        default=None, description="0 for a link without any"
+    )
     com: Point | None = Field(default=None, description="mass centre from the link's origin, link axes")
     r: Point | None = Field(
         default=None, description="from the mass centre to the end frame's origin, end-frame axes; dh only"
     )
-    first_moments: Annotated[tuple[Moment1, Moment1, Moment1], several(3)] | None = None
-    inertia: Inertia | None = None
-    about: Literal["com", "origin"] = "com"
+    first_moments: Annotated[tuple[Moment1, Moment1, Moment1], several(3)] | None = Field(
+        default=None, description="mass times `com`"
+    )
+    inertia: Inertia | None = Field(default=None, description="entries of its tensor")
+    about: Literal["com", "origin"] = Field(
+        default="com", description="what the inertia is about: the mass centre or the link's origin"
+    )
     frame: Literal["link", "end"] | None = Field(default=None, description="axes of the inertia")
     points: dict[Name, Point] = Field(default={}, description="named points, link axes")
 
@@ -198,11 +216,11 @@ class LinkEntry(Strict):
 class WrenchEntry(Strict):
     """A constant wrench on a link."""
 
-    link: Name
+    link: Name = Field(description="on which it acts")
     force: Annotated[tuple[Force, Force, Force], several(3)] = (0.0, 0.0, 0.0)
     moment: Annotated[tuple[Moment, Moment, Moment], several(3)] = (0.0, 0.0, 0.0)
-    at: Point = (0.0, 0.0, 0.0)
-    axes: Literal["link", "base"] = "link"
+    at: Point = Field(default=(0.0, 0.0, 0.0), description="where the force acts, link axes")
+    axes: Literal["link", "base"] = Field(default="link", description="of force and moment")
 
 
 class CutFrame(Strict):
@@ -210,7 +228,7 @@ class CutFrame(Strict):
 
     at: Place = Field(default=(0.0, 0.0, 0.0), description="a point in link axes, or the name of one of its points")
     axis: Direction | None = Field(default=None, description="the frame's z; default [0, 0, 1]")
-    rpy: Angles | None = None
+    rpy: Angles | None = Field(default=None, description="the frame's orientation: roll, pitch, yaw")
     gamma: Angle = 0.0
     b: Length = 0.0
     alpha: Angle = 0.0
@@ -223,11 +241,13 @@ class LoopEntry(Strict):
     """A cut joint, which closes a loop."""
 
     name: Name | None = Field(default=None, description="default: loop<k>, k its place among the loops")
-    joint: Annotated[str, Choice(tuple(CUTS))]
-    between: Annotated[tuple[Name, Name], several(2, "links")]
-    first: CutFrame = CutFrame()
-    second: CutFrame = CutFrame()
-    spin: Literal["free", "hooke"] = "free"
+    joint: Annotated[str, Choice(tuple(CUTS))] = Field(description="the type of the cut joint")
+    between: Annotated[tuple[Name, Name], several(2, "links")] = Field(description="the two links; one may be `base`")
+    first: CutFrame = Field(default=CutFrame(), description="the cut's frame in the first link")
+    second: CutFrame = Field(default=CutFrame(), description="the cut's frame in the second link")
+    spin: Literal["free", "hooke"] = Field(
+        default="free", description="the idle spin of a rod between two spherical joints"
+    )
 
     @classmethod
     def form(cls) -> str:
@@ -237,37 +257,39 @@ class LoopEntry(Strict):
 class CouplingEntry(Strict):
     """`joint` follows `to`: q = ratio × q_to + offset."""
 
-    joint: Name
-    to: Name
-    ratio: Annotated[float, number("number")]
-    offset: Position = 0.0
+    joint: Name = Field(description="which follows")
+    to: Name = Field(description="which leads")
+    ratio: Annotated[float, number("number")] = Field(description="of their motions")
+    offset: Position = Field(default=0.0, description="of `joint` where `to` is 0")
 
 
 class ActuatorEntry(Strict):
     """A sought force (or moment) on a link."""
 
-    name: Name
-    link: Name
-    at: Place = (0.0, 0.0, 0.0)
-    direction: Direction
-    axes: Literal["link", "base"] = "link"
-    kind: Literal["force", "moment"] = "force"
-    effort: EffortEntry | None = None
+    name: Name = Field(description="its own among joints, loops and actuators")
+    link: Name = Field(description="on which it acts")
+    at: Place = Field(default=(0.0, 0.0, 0.0), description="where it acts")
+    direction: Direction = Field(description="in which it acts")
+    axes: Literal["link", "base"] = Field(default="link", description="of the direction")
+    kind: Literal["force", "moment"] = Field(default="force", description="what is sought")
+    effort: EffortEntry | None = Field(default=None, description="what it may do, where several share the work")
 
 
 class RobotFile(Strict):
-    name: FileName
-    about: str = ""
-    convention: Annotated[str, Choice(CONVENTIONS)]
-    gravity: Annotated[tuple[Acceleration, Acceleration, Acceleration], several(3)] = (0.0, 0.0, -9.81)
-    links: list[LinkEntry] = Field(min_length=1)
-    wrenches: list[WrenchEntry] = []
-    loops: list[LoopEntry] = []
+    name: FileName = Field(description="results and titles carry it")
+    about: str = Field(default="", description="one line")
+    convention: Annotated[str, Choice(CONVENTIONS)] = Field(description="how joints are placed")
+    gravity: Annotated[tuple[Acceleration, Acceleration, Acceleration], several(3)] = Field(
+        default=(0.0, 0.0, -9.81), description="base frame"
+    )
+    links: list[LinkEntry] = Field(min_length=1, description="parents may come after their children")
+    wrenches: list[WrenchEntry] = Field(default=[], description="constant ones, on links")
+    loops: list[LoopEntry] = Field(default=[], description="the cut joints that close loops")
     assembly: dict[Name, Coordinates] = Field(
         default={}, description="a guess, by joint, of the positions in which the loops close"
     )
-    couplings: list[CouplingEntry] = []
-    actuators: list[ActuatorEntry] = []
+    couplings: list[CouplingEntry] = Field(default=[], description="gears, rack and pinion: joints that follow others")
+    actuators: list[ActuatorEntry] = Field(default=[], description="further sought forces, on links")
 
 
 LOOP_KEYS = ("joints",)

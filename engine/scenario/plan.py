@@ -11,18 +11,22 @@ from typing import Any
 
 import numpy as np
 
+from ..closure.closure import Closure, closure
+from ..closure.methods import Parameters
 from ..errors import InputError, did_you_mean
 from ..files.expression import DIMENSIONS, misfit
 from ..files.fields import Numbers, checked, told
 from ..files.source import Document
 from ..motion.forces import ComputedTorque, Feedforward, ForceLaw
 from ..motion.laws import Hold, MotionLaw, Pace, Profiled, Rate, Turn
-from ..robot.build import EULER_PARAMETERS, NO_EULER_PARAMETERS, counted, unit_parameters
 from ..robot.model import Joint, Robot
+from ..robot.values import EULER_PARAMETERS, NO_EULER_PARAMETERS, counted, unit_parameters
+from ..simulate.closed import ClosedPlant
 from ..simulate.integrate import METHODS
 from ..simulate.loop import Solver
 from ..simulate.plant import Commanded, Driven, Motion, Plant, TimedWrench
 from ..simulate.reference import Held, Reference, Turning
+from . import closed
 from .schema import RecordEntry, ScenarioFile
 
 MOST_ROWS = 1_000_000
@@ -82,11 +86,12 @@ class _Planner:
             )
         self.folder = Path(document.name).parent  # of tables
         self.simulating = self.file.task == "simulate"
+        self.loops = closure(robot) if robot.loops or robot.couplings else None
 
     def plan(self) -> Plan:
         file = self.file
         grid = self._grid()
-        q0 = self._initial()
+        q0, qd0 = self._initial(), self._rates()
         motions = self._motions()
         forces = self._forces(motions)
         references: dict[str, Motion] = {}
@@ -96,19 +101,20 @@ class _Planner:
             kinks += law.kinks(float(grid[0]), float(grid[-1]))
         followed = {joint.name for joint, (law, _) in forces.items() if law.follows_motion()}
         prescribed = [reference for name, reference in references.items() if name not in followed]
+        if self.loops is not None:
+            q0, qd0, prescribed = self._closed(self.loops, q0, qd0, references, prescribed, motions)
         driven, commanded, feedforward = self._drives(forces, references)
         solver = file.solver
-        plant = Plant(
-            self.robot,
+        plant = self._plant(
             prescribed=prescribed,
             driven=driven,
             commanded=commanded,
             feedforward=feedforward,
             wrenches=self._wrenches(),
-            smooth=float(solver.friction_rate) if solver.friction == "smooth" else 0.0,
-            stops=solver.limits == "stop",
         )
         self._within_limits(plant, q0)
+        if isinstance(plant, ClosedPlant):
+            plant.begin(np.array(q0))
         if plant.free and METHODS[solver.method].adaptive:
             self._countable([*motions.values(), *forces.values(), *self._timed()])
         return Plan(
@@ -119,7 +125,7 @@ class _Planner:
             grid=grid,
             plant=plant,
             q0=tuple(q0),
-            qd0=tuple(self._rates()),
+            qd0=tuple(qd0),
             solver=Solver(
                 method=solver.method,
                 rtol=float(solver.rtol),
@@ -127,6 +133,7 @@ class _Planner:
                 max_step=float(solver.max_step) if solver.max_step is not None else math.inf,
                 step=self._step(grid),
                 max_steps=solver.max_steps,
+                at_singularity=solver.at_singularity,
                 paces=self._paces([*(law for law, _ in motions.values()), *(law for law, _ in forces.values())]),
             ),
             kinks=tuple(kinks),
@@ -136,6 +143,63 @@ class _Planner:
             expect=file.expect,
             file=file,
         )
+
+    # ---- loops
+
+    def _plant(self, **laws: Any) -> Plant:
+        solver, closure = self.file.solver, self.file.closure
+        smooth = float(solver.friction_rate) if solver.friction == "smooth" else 0.0
+        if self.loops is None:
+            return Plant(self.robot, smooth=smooth, stops=solver.limits == "stop", **laws)
+        d = float(closure.d) if closure.d is not None else None
+        parameters = Parameters(float(closure.alpha), float(closure.beta), float(closure.sigma), float(closure.k), d)
+        return ClosedPlant(
+            self.robot,
+            self.loops,
+            method=closure.method,
+            parameters=parameters,
+            preferred=self._independent(),
+            smooth=smooth or float(solver.friction_rate),  # a joint of a loop that sticks would be one more cut
+            **laws,
+        )
+
+    def _independent(self) -> list[int]:
+        """The speeds that the scenario wants to be independent, else the actuated ones."""
+        if self.file.closure.independent is None:
+            return list(self.robot.driven)
+        joints = [self._joint("closure", name) for name in self.file.closure.independent]
+        return [k for joint in joints for k in joint.speeds]
+
+    def _closed(
+        self,
+        loops: Closure,
+        q0: list[float],
+        qd0: list[float],
+        references: dict[str, Motion],
+        prescribed: list[Motion],
+        motions: dict[Joint, tuple[MotionLaw, tuple]],
+    ) -> tuple[list[float], list[float], list[Motion]]:
+        """The start with all loops closed, and the motions that can be given; held joints start where that is."""
+        t0 = float(self.file.time.start)
+        asked = [joint for joint, (_, path) in motions.items() if len(path) > 1]
+        for joint in asked:
+            for k, x in zip(joint.coordinates, references[joint.name].at(t0)[0]):
+                q0[k] = float(x)
+        named = {*asked, *(self.robot.joint(name) for name in self.file.initial)}
+        q0 = closed.start(loops, q0, [k for joint in named for k in joint.speeds])
+        ruled = {motion.joint.name for motion in prescribed}
+        groups = [[j for j in asked if j.name in ruled], [j for j in motions if j.name in ruled and j not in asked]]
+        firm = {joint.name for joint in closed.followed(loops, q0, groups)}
+        for joint in groups[1]:
+            place = tuple(q0[k] for k in joint.coordinates)
+            references[joint.name] = Held(joint, place)
+        kept = [references[motion.joint.name] for motion in prescribed if motion.joint.name in firm]
+        for motion in kept:
+            for k, x in zip(motion.joint.speeds, motion.at(t0)[1]):
+                qd0[k] = float(x)
+        with_rates = [self.robot.joint(name) for name in self.file.rates]
+        known = [k for joint in (*(motion.joint for motion in kept), *with_rates) for k in joint.speeds]
+        return q0, closed.speeds(loops, q0, qd0, known), kept
 
     # ---- time
 
@@ -473,7 +537,7 @@ class _Planner:
                 name for name in references if name not in {joint.name for joint in forces}
             }
             for joint in self.robot.moving:
-                if joint.name not in planned:
+                if joint.name not in planned and (self.loops is None or joint.actuated):
                     raise self.document.error(
                         ("forces",),
                         f"feedforward needs the planned motion of every joint; `{joint.name}` has none",

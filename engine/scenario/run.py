@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from .._version import VERSION
+from ..closure.forces import Forces
 from ..errors import InputError, NumericalError
+from ..files.change import Change, changed, parted
 from ..files.fields import told
 from ..files.library import find
 from ..files.source import Document, from_mapping, read
@@ -23,9 +25,12 @@ from ..recursion.calls import inverse
 from ..robot.build import build
 from ..robot.load import load
 from ..robot.model import Robot
+from ..simulate.closed import ClosedPlant, Singular
+from ..simulate.follow import follow
 from ..simulate.loop import Progress, Trace, integrate
-from . import tabulate
+from . import closed, tabulate
 from .plan import Plan, plan
+from .replay import Prepared, doubts, files, name_of, prepared, recorded, tables
 
 Scenario = str | Path | Mapping[str, Any]
 
@@ -42,6 +47,7 @@ class Result:
     record: dict[str, Any]
     columns: list[Column] = field(repr=False)
     plots: tuple[str, ...] = ()
+    tables: dict[str, bytes] = field(default_factory=dict, repr=False)  # what the scenario's laws read
 
     def to_csv(self, path: str | Path) -> Path:
         """Writes the CSV file, whole or not at all."""
@@ -65,9 +71,12 @@ class Result:
         return made
 
     def write(self, folder: str | Path, form: str = "png", *, plot: bool = True) -> list[Path]:
-        """CSV, JSON record and plots in `folder`, all or none."""
+        """CSV, JSON record, plots and what it takes to run it again in `folder`, all or none."""
         wanted: Sequence[str] = self.plots if plot else ()
-        return write.write_result(Path(folder), self.name, self.t, self.table, self.columns, self.record, wanted, form)
+        more = files(self.name, self.record, self.tables)
+        return write.write_result(
+            Path(folder), self.name, self.t, self.table, self.columns, self.record, wanted, form, more
+        )
 
 
 def run(scenario: Scenario, robot: Robot | str | Path | None = None) -> Result:
@@ -75,16 +84,29 @@ def run(scenario: Scenario, robot: Robot | str | Path | None = None) -> Result:
     return carry_out(prepare(scenario, robot))
 
 
-def prepare(scenario: Scenario, robot: Robot | str | Path | None = None) -> Plan:
-    """Everything read and checked; only bad input raises."""
+def prepare(scenario: Scenario, robot: Robot | str | Path | None = None, changes: Sequence[Change] = ()) -> Plan:
+    """Everything read and checked, `changes` put over the files; only bad input raises."""
+    rest, own = parted(changes)
     if isinstance(scenario, Mapping):
         document, name, beside = from_mapping(scenario), "", None
     else:
         path = find(scenario, "scenarios")
-        document, name, beside = read(path), path.stem, path.parent
+        document, name, beside = read(path), name_of(path), path.parent
+    document = changed(document, rest)
     if not isinstance(robot, Robot):
         robot = load(robot) if robot is not None else robot_of(document, beside)
-    return plan(document, robot, name or f"{robot.name}-{_task(document)}")
+    robot = with_changes(robot, own)
+    made = plan(document, robot, name or f"{robot.name}-{_task(document)}")
+    return prepared(made, document, changes)
+
+
+def with_changes(robot: Robot, changes: Sequence[Change]) -> Robot:
+    """The robot with other values in its file."""
+    if not changes:
+        return robot
+    if robot.document is None:
+        raise changes[0].error("a robot without a file can't be changed")
+    return build(changed(robot.document, changes))
 
 
 def _task(document: Document) -> str:
@@ -120,10 +142,17 @@ def carry_out(plan: Plan, tell: Progress | None = None) -> Result:
     """Computes the plan; `tell(t)` hears how far it is."""
     begun = time.perf_counter()
     tell = tell or (lambda t: None)
-    algebraic = not plan.plant.free
-    with np.errstate(over="ignore", invalid="ignore"):  # a run that leaves the numbers ends as failed
-        run = _algebraic(plan, tell) if algebraic else _integrated(plan, tell)
-        return _result(plan, run, time.perf_counter() - begun)
+    algebraic = not plan.plant.unknown
+    held = tables(plan)
+    # a run that leaves the numbers ends as failed
+    with recorded(plan), np.errstate(over="ignore", invalid="ignore"):
+        if not algebraic:
+            run = _integrated(plan, tell)
+        else:
+            run = _followed(plan, plan.plant, tell) if isinstance(plan.plant, ClosedPlant) else _algebraic(plan, tell)
+        result = _result(plan, run, time.perf_counter() - begun)
+    result.tables = held
+    return result
 
 
 @dataclass
@@ -142,6 +171,8 @@ class _Run:
     rejected: int = 0
     evaluations: int = 0
     events: list[dict] = field(default_factory=list)
+    singular: Singular | None = None
+    forces: Forces | None = None  # of actuators and cuts, where there are loops
 
 
 def _integrated(plan: Plan, tell: Progress) -> _Run:
@@ -172,11 +203,23 @@ def _run_of(plan: Plan, trace: Trace) -> _Run:
         rejected=trace.rejected,
         evaluations=trace.evaluations,
         events=trace.events,
+        singular=trace.singular,
     )
 
 
 def _sizes(robot: Robot) -> tuple[int, int, int, int]:
     return robot.nq, robot.nv, robot.nv, robot.nv
+
+
+def _followed(plan: Plan, plant: ClosedPlant, tell: Progress) -> _Run:
+    """All motion is prescribed, of a robot with loops: positions by continuation, then inverse dynamics."""
+    found = follow(plant, np.array(plan.q0), plan.grid, tell)
+    t = plan.grid[: len(found.q)]
+    run = _Run(t, found.q, found.qd, found.qdd, np.zeros(found.qd.shape), np.zeros(len(t)), evaluations=len(t))
+    if found.singular is not None:
+        run.ended, run.singular = "singularity", found.singular
+        run.reason = f"at t = {found.singular.t:.9g} s: {found.singular}"
+    return run
 
 
 def _algebraic(plan: Plan, tell: Progress) -> _Run:
@@ -289,23 +332,32 @@ def _wrench_power(plan: Plan, q: np.ndarray, qd: np.ndarray, wrenches: dict[str,
 def _result(plan: Plan, run: _Run, seconds: float) -> Result:
     table = tabulate.Table()
     robot = plan.robot
+    if robot.closed:
+        _tied(plan, run)
     tabulate.joint_columns(table, robot, run.q, run.qd, run.qdd, run.tau, torques=plan.record.torques)
+    wrenches = timed_wrenches(plan, run.t, run.q) if plan.record.reactions else None
+    if run.forces is not None:
+        on_links, cuts = closed.cut_wrenches(robot, run.q, run.forces)
+        tabulate.actuator_columns(table, robot, run.forces.actuated)
+        tabulate.cut_columns(table, cuts)
+        wrenches = tabulate.together(wrenches, on_links)
     if plan.record.reactions:
-        wrenches = timed_wrenches(plan, run.t, run.q)
         tabulate.reaction_columns(table, plan, run.q, run.qd, run.qdd, wrenches)
     if plan.points:
         tabulate.point_columns(table, plan, run.q)
     residual = tabulate.energy_columns(table, robot, run.q, run.qd, run.balance) if plan.record.energy else None
+    gaps = tabulate.gaps(robot, run.q)
     audit = {
-        "closure": 0.0,
-        "closure_angle": 0.0,
+        "closure": gaps[0],
+        "closure_angle": gaps[1],
         "energy": residual,
         "steps": run.steps,
         "rejected": run.rejected,
         "evaluations": run.evaluations,
-        "singular": None,
+        "singular": run.singular and {**vars(run.singular), "coordinates": list(run.singular.coordinates)},
     }
-    warnings = [*robot.warnings, *_beyond_limits(plan, run)]
+    code, versions = choice.description(), _versions()
+    warnings = [*robot.warnings, *_beyond_limits(plan, run), *doubts(plan, code, versions)]
     record = {
         "scenario": plan.name,
         "about": plan.about,
@@ -321,7 +373,8 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
         "columns": [column.as_dict() for column in table.columns],
         "plots": list(plan.plots),
         "solver": {key: _plain(value) for key, value in vars(plan.solver).items()} if plan.plant.free else None,
-        "input": _plain(plan.file.model_dump(by_alias=True, exclude_none=True)),
+        "input": _plain(plan.file.model_dump(by_alias=True, exclude_none=True, exclude={"replay"})),
+        "set": list(plan.settings) if isinstance(plan, Prepared) else [],
         "robot": {
             "name": robot.name,
             "about": robot.about,
@@ -330,10 +383,21 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
             "nv": robot.nv,
             "data": _plain(robot.document.data) if robot.document else None,
         },
-        "versions": _versions(),
-        "code": choice.description(),
+        "versions": versions,
+        "code": code,
     }
     return Result(plan.name, run.t, table.data, run.ended, audit, record, table.columns, plan.plots)
+
+
+def _tied(plan: Plan, run: _Run) -> None:
+    """The forces of cuts, and in inverse dynamics those of the actuators, of rows that are known."""
+    robot, wrenches = plan.robot, timed_wrenches(plan, run.t, run.q)
+    if plan.task == "inverse":
+        run.forces = closed.sought(plan, run.q, run.qd, run.qdd, wrenches)
+        run.tau = np.zeros(run.qd.shape)
+        run.tau[:, list(robot.driven)] = run.forces.actuated[:, : len(robot.driven)]
+    elif plan.plant.loops is not None:
+        run.forces = closed.transmitted(robot, plan.plant.loops, run.q, run.qd, run.qdd, run.tau, wrenches)
 
 
 def _unmet(plan: Plan, run: _Run) -> str:

@@ -7,27 +7,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..files.fields import Choice, FileName, Name, Numbers, Point, Strict, number, one_or_more, several
+from ..closure.methods import METHODS
+from ..files.fields import Choice, FileName, Name, Numbers, Or, Point, Strict, number, one_or_more, several
 from ..motion.forces import AnyForceLaw
 from ..motion.laws import AnyMotionLaw
 from ..record.plots import PLOTS
-from ..simulate.integrate import METHODS
-
-CLOSURES = (
-    "denoc",
-    "multipliers",
-    "projection-qr",
-    "projection-svd",
-    "projection-gauss",
-    "penalty",
-    "denoc-extended",
-    "projection-svd-raw",
-)
+from ..simulate.integrate import METHODS as INTEGRATORS
 
 
 class Time(Strict):
-    start: Annotated[float, number("time")] = 0.0
-    end: Annotated[float, number("time")]
+    start: Annotated[float, number("time")] = Field(default=0.0, description="of the run")
+    end: Annotated[float, number("time")] = Field(description="of the run")
     step: Annotated[float, number("time", above=0.0)] | None = Field(
         default=None, description="of the output; default: 200 rows"
     )
@@ -53,11 +43,11 @@ Component = Annotated[
 class WrenchEntry(Strict):
     """A wrench on a link; each component a number or a law."""
 
-    link: Name
+    link: Name = Field(description="on which it acts")
     force: Annotated[tuple[Component, Component, Component], several(3)] = (0.0, 0.0, 0.0)
     moment: Annotated[tuple[Component, Component, Component], several(3)] = (0.0, 0.0, 0.0)
-    at: Point = (0.0, 0.0, 0.0)
-    axes: Literal["link", "base"] = "link"
+    at: Point = Field(default=(0.0, 0.0, 0.0), description="where the force acts, link axes")
+    axes: Literal["link", "base"] = Field(default="link", description="of force and moment")
 
 
 def _no_bound(value: Any) -> Any:
@@ -65,18 +55,26 @@ def _no_bound(value: Any) -> Any:
 
 
 class SolverEntry(Strict):
-    method: Annotated[str, Choice(tuple(METHODS))] = "rk45"
-    rtol: Annotated[float, number("number", at_least=1e-15, below=1.0)] = 1e-8
+    method: Annotated[str, Choice(tuple(INTEGRATORS))] = Field(default="rk45", description="of integration")
+    rtol: Annotated[float, number("number", at_least=1e-15, below=1.0)] = Field(
+        default=1e-8, description="relative tolerance of a step"
+    )
     atol: Annotated[float, number("number", at_least=1e-30)] | None = Field(
         default=None, description="default: rtol/100"
     )
-    max_step: Annotated[Annotated[float, number("time", above=0.0)] | None, BeforeValidator(_no_bound)] = None
+    max_step: Annotated[
+        Annotated[float, number("time", above=0.0)] | None, BeforeValidator(_no_bound), Or((("const", "inf"),))
+    ] = Field(default=None, description="default: no bound")
     step: Annotated[float, number("time", above=0.0)] | None = Field(
         default=None, description="of fixed-step methods; default: the output's"
     )
-    max_steps: Annotated[int, Field(strict=True, ge=1, le=100_000_000)] = 1_000_000
-    at_singularity: Literal["stop", "switch", "through"] = "stop"
-    friction: Literal["stick-slip", "smooth"] = "stick-slip"
+    max_steps: Annotated[int, Field(strict=True, ge=1, le=100_000_000)] = Field(
+        default=1_000_000, description="more end the run as failed"
+    )
+    at_singularity: Literal["stop", "switch", "through"] = Field(default="stop", description="of closed loops")
+    friction: Literal["stick-slip", "smooth"] = Field(
+        default="stick-slip", description="dry friction: joints that stick, or a smooth law"
+    )
     friction_rate: Annotated[float, number("velocity", above=0.0)] = Field(
         default=0.01, description="of smooth friction: rate/sqrt(rate^2 + this^2)"
     )
@@ -84,13 +82,23 @@ class SolverEntry(Strict):
 
 
 class ClosureEntry(Strict):
-    method: Annotated[str, Choice(CLOSURES)] = "denoc"
+    method: Annotated[str, Choice(tuple(METHODS))] = Field(default="denoc", description="of closing loops")
+    independent: list[Name] | None = Field(
+        default=None, description="joints; default: the actuated ones where they are as many as the freedoms"
+    )
+    alpha: Annotated[float, number("frequency", at_least=0.0)] = Field(default=20.0, description="of `multipliers`")
+    beta: Annotated[float, number("frequency", at_least=0.0)] = Field(default=20.0, description="of `multipliers`")
+    sigma: Annotated[float, number("frequency", at_least=0.0)] = Field(default=20.0, description="of `projection-…`")
+    k: Annotated[float, number("stiffness", above=0.0)] = Field(default=1e5, description="of `penalty`")
+    d: Annotated[float, number("damping", at_least=0.0)] | None = Field(
+        default=None, description="of `penalty`; default: 2 sqrt(k)"
+    )
 
 
 class RecordEntry(Strict):
-    torques: StrictBool = True
-    reactions: StrictBool = False
-    energy: StrictBool = True
+    torques: StrictBool = Field(default=True, description="forces of joints among the columns")
+    reactions: StrictBool = Field(default=False, description="reactions in the joints")
+    energy: StrictBool = Field(default=True, description="energies and their balance")
     points: list[str] = Field(default=[], description="named points, `link.point`")
 
 
@@ -102,20 +110,64 @@ def _no_drives(value: Any) -> Any:
     return value
 
 
+class ToleranceEntry(Strict):
+    rtol: Annotated[float, number("number", at_least=0.0, below=1.0)] | None = Field(
+        default=None, description="of the column's largest number"
+    )
+    atol: Annotated[float, number("number", at_least=0.0)] | None = Field(
+        default=None, description="in the column's unit"
+    )
+
+
+class RegressEntry(ToleranceEntry):
+    """How far a rerun may be off its baseline, and what is compared."""
+
+    until: Annotated[float, number("time")] | None = Field(default=None, description="rows after it aren't compared")
+    columns: dict[str, ToleranceEntry] = Field(default={}, description="by column; * stands for any letters")
+    pinned: list[Annotated[str, Choice(tuple(PLOTS))]] = Field(default=[], description="plots compared as images")
+
+
+class ReplayEntry(Strict):
+    """How the programs of a run ran; denoc writes it beside results, and a run of that file takes the same ones."""
+
+    backend: Literal["auto", "compiled", "plain"] = Field(default="auto", description="as `--backend`, which overrules")
+    form_: Literal["auto", "straight", "rolled"] = Field(default="auto", alias="form", description="of compiled code")
+    lanes: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(default=0, description="0: what the processor has")
+    cpu: str = Field(default="", description="the processor that it ran on")
+    cached: list[str] = Field(
+        default=[], description="programs that were compiled already, by their names in the cache"
+    )
+    versions: dict[str, str] = Field(default={}, description="of denoc and what it stands on")
+
+
 class ScenarioFile(Strict):
     name: FileName | None = Field(default=None, description="default: the file's name")
-    about: str = ""
+    about: str = Field(default="", description="one line")
     robot: str | None = Field(default=None, description="a file beside this one, or a robot of the library")
-    task: Literal["inverse", "simulate"]
-    time: Time
-    motion: dict[str, AnyMotionLaw] = {}
-    forces: dict[str, AnyForceLaw] = {}
-    wrenches: list[WrenchEntry] = []
-    initial: dict[str, Annotated[Numbers, one_or_more("initial")]] = {}
-    rates: dict[str, Annotated[Numbers, one_or_more("velocity")]] = {}
-    solver: SolverEntry = SolverEntry()
-    closure: ClosureEntry = ClosureEntry()
-    drives: Annotated[list[Any], BeforeValidator(_no_drives)] = []
-    expect: Literal["done", "singularity"] = "done"
-    record: RecordEntry = RecordEntry()
-    plots: list[Annotated[str, Choice(tuple(PLOTS))]] = Field(default=["torques", "angles"])
+    task: Literal["inverse", "simulate"] = Field(
+        description="`inverse`: motion given, forces sought; `simulate`: forces given, motion sought"
+    )
+    time: Time = Field(description="of the run and of the output's rows")
+    motion: dict[str, AnyMotionLaw] = Field(
+        default={}, description="joint: motion law; `all` for every actuated joint that isn't named"
+    )
+    forces: dict[str, AnyForceLaw] = Field(
+        default={}, description="joint: force law; `all` for every actuated joint that isn't named"
+    )
+    wrenches: list[WrenchEntry] = Field(default=[], description="on links; components may be laws of time")
+    initial: dict[str, Annotated[Numbers, one_or_more("initial")]] = Field(
+        default={}, description="joint: coordinates at the start, where they aren't the robot's"
+    )
+    rates: dict[str, Annotated[Numbers, one_or_more("velocity")]] = Field(
+        default={}, description="joint: speeds at the start, where they aren't 0"
+    )
+    solver: SolverEntry = Field(default=SolverEntry(), description="of simulations")
+    closure: ClosureEntry = Field(default=ClosureEntry(), description="of closed loops")
+    drives: Annotated[list[Any], BeforeValidator(_no_drives)] = Field(default=[], description="of closed loops")
+    expect: Literal["done", "singularity"] = Field(default="done", description="how the run should end")
+    record: RecordEntry = Field(default=RecordEntry(), description="what is among the columns")
+    plots: list[Annotated[str, Choice(tuple(PLOTS))]] = Field(
+        default=["torques", "angles"], description="what is drawn"
+    )
+    regress: RegressEntry = Field(default=RegressEntry(), description="how results are compared with a baseline")
+    replay: ReplayEntry | None = Field(default=None, description="written by denoc beside results")

@@ -77,7 +77,7 @@ def stored(path: Path) -> Stored:
                 allowed="a folder with <scenario>.csv and <scenario>.json, or one of the two",
             )
     record, columns = _record(record_file)
-    table = _table(csv)
+    table = table_of(csv)
     columns = [column for column in columns if column.name in table]
     return Stored(path.parent, path.stem, table.pop("t"), table, columns, record)
 
@@ -100,7 +100,7 @@ def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
     return record, columns
 
 
-def _table(file: Path) -> dict[str, np.ndarray]:
+def table_of(file: Path) -> dict[str, np.ndarray]:
     """Column name → its values, `t` among them."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()

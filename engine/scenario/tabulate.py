@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from ..closure.closure import closure
 from ..errors import NumericalError
 from ..record.columns import Column
 from ..recursion.calls import energy, reactions
@@ -76,6 +77,42 @@ def reaction_columns(
             name = f"{joint}.reaction.{WRENCH[k]}"
             unit = "N" if k >= 3 else "N m"
             table.add(Column(name, unit, "reaction", joint, f"{joint} {WRENCH[k]}"), six[:, k])
+
+
+def actuator_columns(table: Table, robot: Robot, forces: np.ndarray) -> None:
+    """Forces of actuators that are no joint's."""
+    for c, one in enumerate(robot.actuators, start=len(robot.driven)):
+        unit = "N m" if one.moment else "N"
+        table.add(Column(f"{one.name}.force", unit, "force", one.name, f"{one.name}.force"), forces[:, c])
+
+
+def cut_columns(table: Table, cuts: Mapping[str, np.ndarray]) -> None:
+    """Of each cut, what its first link exerts on the second at the cut point, base-frame axes."""
+    for name, six in cuts.items():
+        for k in (3, 4, 5, 0, 1, 2):
+            unit = "N" if k >= 3 else "N m"
+            table.add(Column(f"{name}.lambda.{WRENCH[k]}", unit, "reaction", name, f"{name} {WRENCH[k]}"), six[:, k])
+
+
+def together(wrenches: Mapping[str, np.ndarray] | None, more: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Wrenches on links, summed."""
+    found = dict(wrenches or {})
+    for link, six in more.items():
+        found[link] = found[link] + six if link in found else six
+    return found
+
+
+def gaps(robot: Robot, q: np.ndarray) -> tuple[float, float]:
+    """The largest gap of any loop in any row: a length and an angle."""
+    if not (robot.loops or robot.couplings):
+        return 0.0, 0.0
+    loops = closure(robot)
+    values = abs(loops.gap(q))
+    turning = loops.turning
+    return (
+        float(values[:, ~turning].max(initial=0.0)),
+        float(values[:, turning].max(initial=0.0)),
+    )
 
 
 def point_columns(table: Table, plan: Plan, q: np.ndarray) -> None:

@@ -31,6 +31,7 @@ class Compiled:
         """One evaluation of these modes, if compiling it pays by now."""
         plant = self._plant
         outputs = [plant.measured + 2, plant.robot.nq + 3 * plant.robot.nv + len(held)]
+        outputs += [1] * (plant.guard is not None)
 
         def build(identity: Sequence[str], cached: bool) -> Single | None:
             inputs = [signals, plant.measured]

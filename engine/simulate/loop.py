@@ -34,6 +34,7 @@ class Solver:
     max_step: float = math.inf
     step: float | None = None
     max_steps: int = 1_000_000
+    at_singularity: str = "stop"
     paces: tuple[tuple[float, float, float], ...] = ()  # from, to, longest step in between; of adaptive methods
 
 
@@ -51,6 +52,7 @@ class Trace:
     steps: int = 0
     rejected: int = 0
     evaluations: int = 0
+    singular: Any = None  # where the run met a singular position
 
     def keep(self, plant: Plant, t: float, y: np.ndarray) -> None:
         """A row; it is evaluated with all others at the end."""
@@ -103,12 +105,17 @@ def _leg(
     """Steps up to `end` or to the next event, whichever comes first; the state there."""
     lands = not METHODS[solver.method].dense  # without good dense output, steps end on the rows
     watched = contact.watches(plant)
+    guard = plant.guard
+    events = [w.function for w in watched] + ([guard] if guard else [])
     marching = plant.autonomous and not watched and solver.method == COMPILED
     stepper = _stepper(plant, t, y, end, solver)
     while stepper.t < end:
         if marching and (march := _compiled(plant)) is not None:
-            y = _march(march, plant, stepper, end, grid, solver, tell, trace)
-            break
+            t, y = _march(march, plant, stepper, end, grid, solver, tell, trace)
+            if t >= end or trace.ended != "done":
+                break
+            _count(trace, stepper)  # something is ahead that has to be looked at step by step
+            stepper, marching = _stepper(plant, t, y, end, solver), False
         row = len(trace.t)
         stepper.t_end = min(end, float(grid[row])) if lands else end
         failure = stepper.step()
@@ -118,15 +125,18 @@ def _leg(
             why = _why(plant, stepper.t, stepper.y, failure)
             trace.ended, trace.reason = "failed", f"at t = {stepper.t:.9g} s: {why}"
             break
-        stepper.settle(plant.unit(stepper.y))
-        event = first_crossing([w.function for w in watched], stepper)
+        stepper.settle(plant.settled(stepper.t, stepper.y))
+        event = first_crossing(events, stepper)
         t = event[0] if event is not None else stepper.t
         while row < len(grid) and grid[row] <= t:
             at = float(grid[row])
-            trace.keep(plant, at, stepper.y if at == stepper.t else plant.unit(stepper.between(at)))
+            trace.keep(plant, at, stepper.y if at == stepper.t else plant.settled(at, stepper.between(at)))
             row += 1
-        y = stepper.y if t == stepper.t else plant.unit(stepper.between(t))
+        y = stepper.y if t == stepper.t else plant.settled(t, stepper.between(t))
         tell(t)
+        if event is not None and event[1] == len(watched):
+            _count(trace, stepper)
+            return t, _guarded(plant, t, y, solver, trace)
         if event is not None:
             watch = watched[event[1]]
             y = contact.happened(plant, watch, t, y)
@@ -157,8 +167,8 @@ def _march(
     solver: Solver,
     tell: Progress,
     trace: Trace,
-) -> np.ndarray:
-    """The rest of a leg by compiled code, from where the stepper is; its last state."""
+) -> tuple[float, np.ndarray]:
+    """The rest of a leg by compiled code, from where the stepper is; where it ended, and its last state."""
     first = len(trace.t)
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
     out = march.room(len(ahead))
@@ -178,7 +188,7 @@ def _march(
         status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
         accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
         for k in range(written, rows):
-            trace.keep(plant, float(ahead[k]), plant.unit(out[0, k]))
+            trace.keep(plant, float(ahead[k]), plant.settled(float(ahead[k]), out[0, k]))
         written = rows
         if status == PAUSED and before + accepted > solver.max_steps:
             trace.ended, trace.reason = (
@@ -194,7 +204,21 @@ def _march(
     trace.steps += accepted
     trace.rejected += rejected
     plant.evaluations += march.stages * (accepted + rejected) + 1
-    return march.y[0].copy()
+    return float(march.control[T, 0]), march.y[0].copy()
+
+
+def _guarded(plant: Plant, t: float, y: np.ndarray, solver: Solver, trace: Trace) -> np.ndarray:
+    """The coordinates come to the end of their use: the run stops, or others are taken; the state to go on with."""
+    found = plant.ahead(t, y)
+    if found is None:
+        return y  # the guard has moved nearer
+    trace.singular = found
+    if solver.at_singularity == "stop":
+        trace.ended, trace.reason = "singularity", f"at t = {found.t:.9g} s: {found}"
+        return y
+    y = plant.switched(t, y)
+    trace.events.append({"t": t, "event": "other coordinates", "then": ", ".join(plant.names()), "loop": found.loop})
+    return y
 
 
 def _chatters(events: list[dict], duration: float) -> bool:

@@ -30,6 +30,7 @@ from ..recursion.samples import Applied, constant_wrenches, on_bodies
 from ..recursion.sweeps import Load, dynamics
 from ..robot.model import ZERO, Body, Joint, Robot
 from .compiled import Compiled
+from .events import Event
 from .reference import Held, Reference, Turning
 
 Motion = Reference | Turning | Held
@@ -92,6 +93,7 @@ class Evaluation:
     support: dict[int, Scalar]
     power: Scalar
     loss: Scalar
+    guard: Scalar = None  # positive as long as the state can be computed from its coordinates; None: always
 
 
 class Plant:
@@ -145,8 +147,14 @@ class Plant:
             or self.wrenches
             or any((one.timed and not one.steady) or one.reference is not None for one in self.driven)
         )
+        self.loops: Any = None
         self.evaluations = 0
         self.compiled = Compiled(self)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether there is anything to integrate."""
+        return bool(self.free)
 
     # ---- the state
 
@@ -191,6 +199,27 @@ class Plant:
             y = y.copy()
             y[first : first + 4] /= math.sqrt(float(y[first : first + 4] @ y[first : first + 4]))
         return y
+
+    def settled(self, t: float, y: np.ndarray) -> np.ndarray:
+        """The state that a step's end, or a row, is made into."""
+        return self.unit(y)
+
+    @property
+    def guard(self) -> Event | None:
+        """An event function that runs out where the state's coordinates come to the end of their use."""
+        return None
+
+    def ahead(self, t: float, y: np.ndarray) -> Any:
+        """What the guard has seen coming, if it comes."""
+        return None
+
+    def switched(self, t: float, y: np.ndarray) -> np.ndarray:
+        """The state in other coordinates."""
+        return y
+
+    def names(self) -> list[str]:
+        """The joints whose coordinates are independent."""
+        return [joint.name for joint in self.free]
 
     # ---- signals: what depends on time alone
 
@@ -358,7 +387,9 @@ class Plant:
             bodies = (*bodies[:i], with_symbols(body, own) if own else body, *bodies[i + 1 :])
         now = self.equations(u[:signals], [*y, 0.0, 0.0], held, bodies)
         support = [now.support[k] for k in held]
-        return recording.program(rate=self._rates(now), row=[*now.q, *now.qd, *now.qdd, *now.tau, *support])
+        guard = {} if now.guard is None else {"guard": [now.guard]}
+        row = [*now.q, *now.qd, *now.qdd, *now.tau, *support]
+        return recording.program(rate=self._rates(now), row=row, **guard)
 
     # ---- evaluations
 
@@ -382,7 +413,7 @@ class Plant:
         signals = self.signals(t, modes)
         single = self.compiled.single(held, len(signals))
         if single is not None and single(signals, y[: self.measured]) is not None:
-            rate, row = (part.tolist() for part in single.parts[2:])
+            rate, row = (part.tolist() for part in single.parts[2:4])
             cuts = np.cumsum([0, self.robot.nq, self.robot.nv, self.robot.nv, self.robot.nv])
             q, qd, qdd, tau = (row[a:b] for a, b in pairwise(cuts))
             return Evaluation(q, qd, qdd, tau, dict(zip(held, row[cuts[-1] :])), rate[-2], rate[-1])

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, did_you_mean
+from ..errors import InputError
+from ..files.change import Change, changed, parted
 from ..files.library import find
-from ..files.source import Document, from_mapping, read
+from ..files.source import from_mapping, read
+from ..files.text import flow
 from ..machine import choice, march, native
 from ..machine.march import ACCEPTED, PAUSED, REJECTED, ROW, STATUS, March, T
 from ..recursion.numbers import number, paths
 from ..recursion.regroup import regrouped
-from ..robot.build import build
 from ..robot.load import load
 from ..robot.model import Robot
 from ..scenario.plan import Plan, plan
-from ..scenario.run import Result, Scenario, carry_out, result_of, robot_of
+from ..scenario.replay import name_of, prepared
+from ..scenario.run import Result, Scenario, carry_out, result_of, robot_of, with_changes
 from ..simulate import contact
 from ..simulate.integrate import NOT_FINITE, TOO_SMALL, RungeKutta, scheme
 from ..simulate.loop import ATTEMPTS, COMPILED, TOO_MANY, Trace, starting
@@ -59,18 +59,21 @@ def _plans(scenario: Scenario, variations: Sequence[Variation], robot: Robot | s
         document, name, beside = from_mapping(scenario), "", None
     else:
         path = find(scenario, "scenarios")
-        document, name, beside = read(path), path.stem, path.parent
+        document, name, beside = read(path), name_of(path), path.parent
     base = robot if isinstance(robot, Robot) else load(robot) if robot is not None else robot_of(document, beside)
     name = name or f"{base.name}-ensemble"
-    found, robots = [], {}
+    found: list[Plan] = []
+    robots: dict[str, Robot] = {}
     for k, variation in enumerate(_listed(variations)):
-        own = {key.removeprefix("robot."): value for key, value in variation.items() if key.startswith("robot.")}
-        rest = {key: value for key, value in variation.items() if not key.startswith("robot.")}
-        mark = repr(sorted(own.items()))
+        changes = [
+            Change(key, value, f"variations[{k}]: {key}", f"{key}={flow(value)}") for key, value in variation.items()
+        ]
+        rest, own = parted(changes)
+        mark = repr(sorted((one.key, one.value) for one in own))
         if mark not in robots:
-            robots[mark] = _robot(base, own, k) if own else base
-        data = _changed(document.data, rest, k)
-        found.append(plan(_with(document, data), robots[mark], name))
+            robots[mark] = with_changes(base, own)
+        one = changed(document, rest)
+        found.append(prepared(plan(one, robots[mark], name), one, changes))
     return found
 
 
@@ -86,54 +89,6 @@ def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
         if not isinstance(one, Mapping):
             raise InputError("not a mapping", key=f"variations[{k}]", found=type(one).__name__, allowed=form)
     return [from_mapping(one).data for one in listed]
-
-
-def _robot(base: Robot, changes: Variation, k: int) -> Robot:
-    if base.document is None:
-        raise InputError("a robot without a file can't be varied", key=f"variations[{k}]")
-    return build(_with(base.document, _changed(base.document.data, changes, k)))
-
-
-def _with(document: Document, data: Any) -> Document:
-    """The document with other data; what it had keeps its place in the file."""
-    return replace(document, data=data)
-
-
-def _changed(data: Any, changes: Variation, k: int) -> Any:
-    """The data with other values at the ends of the keys."""
-    data = copy.deepcopy(data)
-    for key, value in changes.items():
-        *way, last = key.split(".")
-        place = data
-        for step in way:
-            place = _into(place, step, key, k)
-        if isinstance(place, list):
-            place[_index(place, last, key, k)] = value
-        elif isinstance(place, dict):
-            place[last] = value
-        else:
-            raise InputError("there is nothing to change", key=f"variations[{k}]: {key}", found=type(place).__name__)
-    return data
-
-
-def _into(place: Any, step: str, key: str, k: int) -> Any:
-    if isinstance(place, list):
-        return place[_index(place, step, key, k)]
-    if isinstance(place, dict):
-        return place.setdefault(step, {})
-    raise InputError(f"`{step}` leads nowhere", key=f"variations[{k}]: {key}", allowed="keys of the file")
-
-
-def _index(place: list, step: str, key: str, k: int) -> int:
-    names = [str(one.get("name")) if isinstance(one, dict) else "" for one in place]
-    if step in names:
-        return names.index(step)
-    if step.isascii() and step.isdigit() and int(step[:9]) < len(place):
-        return int(step)
-    known = [name for name in names if name]
-    raise InputError(
-        f"no entry `{step}`", key=f"variations[{k}]: {key}", allowed=", ".join(known), hint=did_you_mean(step, known)
-    )
 
 
 # ---- runs side by side
@@ -227,7 +182,7 @@ def _batch(loop: March, plans: list[Plan], inputs: list[list[float]]) -> list[Re
 def _result(loop: March, lane: int, one: Plan, trace: Trace, ahead: np.ndarray, rows: np.ndarray) -> Result:
     """The result of one lane."""
     for k in range(int(loop.control[ROW, lane])):
-        trace.keep(one.plant, float(ahead[k]), one.plant.unit(rows[k]))
+        trace.keep(one.plant, float(ahead[k]), one.plant.settled(float(ahead[k]), rows[k]))
     trace.steps, trace.rejected = (int(loop.control[k, lane]) for k in (ACCEPTED, REJECTED))
     trace.evaluations = loop.stages * (trace.steps + trace.rejected) + 1
     if loop.control[STATUS, lane]:

@@ -81,7 +81,7 @@ def test_version_and_help(denoc):
     for flag in ("--help", "-h"):
         code, out, _ = denoc(flag)
         assert code == 0
-        for command in ("idyn", "simulate", "run", "inspect", "matrices", "plot", "list"):
+        for command in ("idyn", "simulate", "run", "inspect", "matrices", "plot", "list", "new", "schema"):
             assert command in out
             assert denoc(command, flag)[0] == 0
         assert "130" in out  # exit codes are told
@@ -102,7 +102,8 @@ def test_idyn_of_a_library_robot(denoc, name):
     assert (code, err) == (0, "")
     folder = Path("outputs/puma-idyn")
     names = {f"puma-idyn{end}" for end in (".csv", ".json", "-torques.png", "-angles.png")}
-    assert written(folder) == names | {"puma-idyn-torques-overlay.png", "puma-idyn-angles-overlay.png"}
+    names |= {"puma-idyn-torques-overlay.png", "puma-idyn-angles-overlay.png"}
+    assert written(folder) == names | {"puma-idyn.scenario.yaml", "puma.robot.yaml"}
     header, numbers = rows(folder / "puma-idyn.csv")
     assert header[:3] == ["t", "joint1.q", "joint1.qd"]
     assert header[-1] == "energy.residual"
@@ -248,7 +249,9 @@ def test_free_fall_and_a_scenario_exclude_each_other(denoc):
 def test_run_several_scenarios(denoc):
     code, out, _ = denoc("run", "swing.yaml", "puma-idyn", "--out", "results", "--no-plot")
     assert code == 0
-    assert written() == {f"results/{n}/{n}.{end}" for n in ("swing", "puma-idyn") for end in ("csv", "json")}
+    done, ends = {"swing": "pendulum", "puma-idyn": "puma"}, ("csv", "json", "scenario.yaml")
+    expected = {f"results/{name}/{name}.{end}" for name in done for end in ends}
+    assert written() == expected | {f"results/{name}/{robot}.robot.yaml" for name, robot in done.items()}
     assert out.index("swing: done") < out.index("puma-idyn: done")
 
 
@@ -296,7 +299,8 @@ def test_a_second_run_takes_stale_plots_away_and_nothing_else(denoc):
     assert not [name for name in written(folder) if name.endswith(".png")]
     assert "swing-angles.svg" in written(folder)
     assert denoc("run", "swing.yaml", "--no-plot")[0] == 0
-    assert written(folder) == {"swing.csv", "swing.json", "notes.txt"}
+    again = {"swing.scenario.yaml", "pendulum.robot.yaml"}
+    assert written(folder) == {"swing.csv", "swing.json", "notes.txt"} | again
     assert [p.name for p in Path("outputs").iterdir()] == ["swing"]
 
 
@@ -307,7 +311,8 @@ def test_quiet_and_json(denoc):
     told = json.loads(out)
     assert (told["scenario"], told["robot"], told["ended"], told["rows"]) == ("swing", "pendulum", "done", 11)
     assert told["audit"]["energy"] < 1e-6
-    assert [Path(file).name for file in told["files"]] == ["swing.csv", "swing.json"]
+    again = ["pendulum.robot.yaml", "swing.csv", "swing.json", "swing.scenario.yaml"]
+    assert [Path(file).name for file in told["files"]] == again
     two = json.loads(denoc("run", "swing.yaml", "puma-idyn", "--json", "--no-plot")[1])
     assert [one["scenario"] for one in two] == ["swing", "puma-idyn"]
 
@@ -402,7 +407,7 @@ def test_an_interrupted_run_keeps_what_it_had(denoc, monkeypatch):
     code, out, _ = denoc("run", "swing.yaml", "puma-idyn", "--no-plot")
     assert code == 130
     assert "swing: INTERRUPTED" in out
-    assert written("outputs") == {"swing/swing.csv", "swing/swing.json"}  # the second one didn't start
+    assert {Path(file).parent.name for file in written("outputs")} == {"swing"}  # the second one didn't start
     header, numbers = rows("outputs/swing/swing.csv")
     record = json.loads(Path("outputs/swing/swing.json").read_text())
     assert record["ended"] == "interrupted"

@@ -29,6 +29,7 @@ def main() -> None:
             run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", archive, cwd=work)
             run(home / "bin" / "denoc", "idyn", "puma.yaml", "--out", home / "results", "--quiet", cwd=work)
             run(home / "bin" / "denoc", "inspect", "tree", cwd=work)
+            run(home / "bin" / "denoc", "new", "robot", "arm", "--out", home / "arm.yaml", cwd=work)
             made = sorted(path.name for path in (home / "results" / "puma-idyn").iterdir())
             assert "puma-idyn.csv" in made, made
             assert "puma-idyn-torques.png" in made, made

@@ -1,0 +1,107 @@
+"""What pages of continuous integration show of a comparison: JUnit XML and Markdown; and the words for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+if TYPE_CHECKING:
+    from denoc.record.compare import Difference
+    from denoc.study.regress import Verdict
+
+MOST_ROWS = 20  # differences of one scenario in a summary
+HEADS = ("where", "at t", "baseline", "now", "difference", "allowed", "times allowed")
+
+
+def headline(verdicts: list[Verdict]) -> str:
+    different = sum(not verdict.same for verdict in verdicts)
+    count = f"{len(verdicts)} scenario{'s' * (len(verdicts) != 1)}"
+    return f"{count}: all the same" if not different else f"{count}: {different} different"
+
+
+def line(verdict: Verdict) -> str:
+    """A scenario in one line."""
+    if verdict.same:
+        old = verdict.old
+        assert old is not None
+        size = f"{len(old.table)} columns at {len(old.t)} instants"
+        return f"{verdict.name}: same, {size}, at most {verdict.nearest:.1g} of what is allowed"
+    first, count = verdict.differences[0], len(verdict.differences)
+    if count == 1:
+        return f"{verdict.name}: DIFFERENT: {sentence(first)}"
+    worst = next((one for one in verdict.differences if one.old is not None), None)
+    return f"{verdict.name}: {count} DIFFERENCES, the worst: {sentence(worst or first)}"
+
+
+def sentence(one: Difference) -> str:
+    """A difference in words."""
+    if one.old is None or one.new is None:
+        return one.message if one.what == "scenario" else f"{one.what}: {one.message}"
+    where = f"{one.what}{f' ({one.message})' if one.message else ''}"
+    numbers = f"{one.old:.9g} is {one.new:.9g} now, allowed ±{one.allowed:.2g} {one.unit}"
+    return f"{where} at t = {one.t:g} s: {numbers}".rstrip()
+
+
+def cells(one: Difference) -> tuple[str, ...]:
+    """A difference of numbers as a row below HEADS."""
+    assert one.old is not None
+    assert one.new is not None
+    where = f"{one.what}{f' ({one.message})' if one.message else ''}"
+    numbers = (f"{one.old:.9g} {one.unit}".rstrip(), f"{one.new:.9g}", f"{one.new - one.old:+.3g}")
+    return where, f"{one.t:g} s", *numbers, f"{one.allowed:.2g}", f"{one.times:.3g}"
+
+
+def junit(verdicts: list[Verdict], seconds: list[float]) -> str:
+    """A test case for each scenario."""
+    from denoc.errors import shown
+
+    failures = sum(not verdict.same for verdict in verdicts)
+    head = {"name": "denoc regress", "tests": str(len(verdicts)), "failures": str(failures), "errors": "0"}
+    suite = ElementTree.Element("testsuite", {**head, "time": f"{sum(seconds):.3f}"})
+    for verdict, time in zip(verdicts, seconds):
+        words = {"classname": "denoc.regress", "name": shown(verdict.name), "time": f"{time:.3f}"}
+        case = ElementTree.SubElement(suite, "testcase", words)
+        if not verdict.same:
+            failure = ElementTree.SubElement(case, "failure", {"message": shown(line(verdict)), "type": "difference"})
+            failure.text = "\n".join(shown(sentence(one)) for one in verdict.differences)
+        if verdict.notes:
+            ElementTree.SubElement(case, "system-out").text = "\n".join(map(shown, verdict.notes))
+    suites = ElementTree.Element("testsuites")
+    suites.append(suite)
+    ElementTree.indent(suites)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suites, encoding="unicode") + "\n"
+
+
+def markdown(verdicts: list[Verdict], seconds: list[float]) -> str:
+    """A heading, the scenarios that differ with their differences, and the others in a line."""
+    parts = [f"## denoc regress: {headline(verdicts)}", ""]
+    for verdict in verdicts:
+        if verdict.same:
+            continue
+        numbers = [one for one in verdict.differences if one.old is not None]
+        others = [one for one in verdict.differences if one.old is None]
+        parts += [f"### {verdict.name}", ""]
+        parts += [f"- {_escaped(sentence(one))}" for one in others[:MOST_ROWS]]
+        parts += [""] if others else []
+        if numbers:
+            parts += [_row(HEADS), _row(["---", *["---:"] * (len(HEADS) - 1)])]
+            parts += [_row([_escaped(cell) for cell in cells(one)]) for one in numbers[:MOST_ROWS]]
+            parts.append("")
+        more = max(len(others) - MOST_ROWS, 0) + max(len(numbers) - MOST_ROWS, 0)
+        parts += [f"… and {more} more", ""] if more else []
+    same = [verdict.name for verdict in verdicts if verdict.same]
+    parts += [f"The same: {', '.join(same)}.", ""] if same else []
+    parts += [f"- {verdict.name}: {note}" for verdict in verdicts for note in verdict.notes]
+    parts.append(f"In {sum(seconds):.1f} s.")
+    return "\n".join(parts) + "\n"
+
+
+def _row(cells: tuple[str, ...] | list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escaped(text: str) -> str:
+    """Without what Markdown would take for a table, a tag or emphasis."""
+    from denoc.errors import shown
+
+    return "".join("\\" + c if c in "|<>*_[]" else c for c in shown(text))

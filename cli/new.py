@@ -1,0 +1,148 @@
+"""`denoc new`: commented files to start from."""
+
+from __future__ import annotations
+
+import math
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from denoc.cli import options
+
+if TYPE_CHECKING:
+    from denoc.robot.model import Joint
+    from denoc.robot.model import Robot as Model
+
+app = typer.Typer(no_args_is_help=True, help="Write a commented robot or scenario file to start from.")
+TEMPLATES = Path(__file__).with_name("templates")
+MOST_NAMED = 8  # joints in a comment
+
+
+class Convention(StrEnum):
+    """How joints are placed."""
+
+    dh = "dh"
+    khalil = "khalil"
+    frames = "frames"
+
+
+class Task(StrEnum):
+    """Of scenarios."""
+
+    inverse = "inverse"
+    simulate = "simulate"
+
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Of what the file describes; the file is NAME.yaml.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="PATH", help="The file, or the folder that it goes to (default: here).")
+]
+
+
+@app.command("robot")
+def robot(
+    name: Name,
+    convention: Annotated[Convention, typer.Option("--convention", help="How joints are placed.")] = Convention.frames,
+    loop: Annotated[bool, typer.Option("--loop", help="A mechanism with a closed loop: a four-bar.")] = False,
+    out: Out = None,
+) -> None:
+    """Write a robot file with two links, or a four-bar mechanism, every key explained."""
+    name, path = _place(name, out)
+    text = _template(f"{'loop' if loop else 'robot'}-{convention.value}").replace("NAME", _written(name))
+    _write(path, text, f"`denoc inspect {path}` shows it, `denoc idyn {path}` runs it")
+
+
+@app.command("scenario")
+def scenario(
+    name: Name,
+    of: Annotated[str, typer.Option("--robot", metavar="ROBOT", help="A robot file, or one of the library.")] = "puma",
+    task: Annotated[Task, typer.Option("--task", help="Forces from motion, or motion from forces.")] = Task.inverse,
+    out: Out = None,
+) -> None:
+    """Write a scenario file for a robot, every key explained."""
+    from denoc.files.library import find
+    from denoc.robot.load import load
+
+    name, path = _place(name, out)
+    model, file = load(of), find(of, "robots")
+    joints = ", ".join(model.joints[:MOST_NAMED]) + ", …" * (len(model.joints) > MOST_NAMED)
+    text = _template(f"scenario-{task.value}").replace("ROBOT", _written(_beside(file, path)))
+    text = text.replace("JOINTS", joints or "none").replace("MOTION\n", _motion(model))
+    _write(path, text, f"`denoc run {path}` runs it")
+
+
+def _template(name: str) -> str:
+    return (TEMPLATES / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def _place(name: str, out: Path | None) -> tuple[str, Path]:
+    """The name without an ending, and the file; refuses names that can't be one and files that are there."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from denoc.errors import InputError
+    from denoc.files.fields import FileName
+
+    name = name.removesuffix(".yaml")
+    try:
+        TypeAdapter(FileName).validate_python(name)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        hint = "`--out` says where the file goes" if "/" in name else ""
+        raise InputError(
+            problem["msg"], key="NAME", found=f"`{name}`", allowed=problem["ctx"]["allowed"], hint=hint
+        ) from None
+    path = Path(f"{name}.yaml") if out is None else out / f"{name}.yaml" if os.path.isdir(out) else out
+    if os.path.lexists(path):
+        raise InputError(f"`{path}` is there already", allowed="a file that isn't there yet", hint="another --out")
+    return name, path
+
+
+def _write(path: Path, text: str, hint: str) -> None:
+    options.write_text(path, text)
+    typer.echo(f"{path}\n{hint}")
+
+
+def _written(text: str) -> str:
+    """As YAML has it."""
+    from denoc.files.text import flow
+
+    return flow(text)
+
+
+def _beside(robot: Path, scenario: Path) -> str:
+    """How the scenario calls the robot: by its name in the library, else by the way to its file."""
+    from denoc.files.library import folder
+
+    if robot.parent == folder("robots"):
+        return robot.stem
+    return Path(os.path.relpath(robot, scenario.parent)).as_posix()
+
+
+def _motion(model: Model) -> str:
+    """Entries of `motion`: a quarter turn or 0.1 m of what is actuated; less where loops have to stay closed."""
+    data = model.document.data if model.document else {}
+    turn = 20.0 if data.get("loops") or data.get("joints") else 90.0
+    moved = [joint for joint in model.moving if joint.actuated]
+    goals = [_goal(model, joint, turn) for joint in moved]
+    if not moved:
+        return "  {}\n"
+    if {*goals} == {f"{{law: cycloid, to: {turn:g} deg}}"}:
+        return f"  all: {goals[0]}\n"
+    return "".join(f"  {_written(joint.name)}: {goal}\n" for joint, goal in zip(moved, goals))
+
+
+def _goal(model: Model, joint: Joint, turn: float) -> str:
+    """A law that takes the joint some way on from where it starts, and not beyond its limits."""
+    row = joint.type
+    if row.orientation is not None:
+        return "{law: hold}" if row.nq != 4 else f"{{law: cycloid, to: {{axis: [0, 0, 1], angle: {turn:g} deg}}}}"
+    told = []
+    for k, turning in zip(joint.coordinates, row.turning):
+        goal = model.q0[k] + (math.radians(turn) if turning else 0.1)
+        if joint.limits:
+            goal = min(max(goal, joint.limits[0]), joint.limits[1])
+        told.append(f"{math.degrees(goal):.6g} deg" if turning else f"{goal:.6g} m")
+    return f"{{law: cycloid, to: {told[0] if row.nq == 1 else '[' + ', '.join(told) + ']'}}}"

@@ -1,0 +1,177 @@
+"""`denoc regress`: scenarios run again and compared with a baseline."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from denoc.cli import options
+
+if TYPE_CHECKING:
+    from denoc.record.compare import Difference
+    from denoc.study.regress import Case, Verdict
+
+MOST_SHOWN = 10  # differences of one scenario on the terminal
+MOST_NAMED = 4  # plots
+
+
+def regress(
+    scenarios: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SCENARIO]...", help="Scenario files or names (default: all of the baseline)."),
+    ] = None,
+    baseline: Annotated[
+        Path, typer.Option("--baseline", metavar="DIR", help="Where the agreed results are.")
+    ] = options.OUTPUTS / "baseline",
+    update: Annotated[
+        bool, typer.Option("--update", help="Show what is different, then make it the baseline.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Plots of what differs go to DIR/<scenario>/.")
+    ] = options.OUTPUTS / "regress",
+    plot: options.Plots = True,
+    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML.")] = None,
+    summary: Annotated[Path | None, typer.Option("--summary", metavar="FILE", help="Write Markdown.")] = None,
+    backend: options.Way = options.Backend.auto,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run scenarios again and compare every column and plot with a baseline; exit code 1 where something differs."""
+    from denoc.cli import ci
+    from denoc.record.write import check
+    from denoc.record.write import folder as make
+    from denoc.study import regress as study
+
+    for file in (junit, summary):
+        if file is not None:
+            check(file.parent)
+    cases = study.cases(baseline, scenarios or [], update=update)
+    for case in cases:
+        check(out / case.name)
+    verdicts, seconds, drawn = [], [], {}
+    for case in cases:
+        begun = time.perf_counter()
+        verdict = _verdict(case, backend.value, quiet or as_json)
+        drawn[verdict.name] = [str(file) for file in _overlays(verdict, out / case.name)] if plot else []
+        seconds.append(time.perf_counter() - begun)
+        verdicts.append(verdict)
+        if quiet and not (verdict.same or update or as_json):
+            typer.echo(f"error: {ci.line(verdict)}", err=True)
+        elif not quiet and not as_json:
+            _tell(verdict, drawn[verdict.name])
+    for file, text in ((junit, ci.junit), (summary, ci.markdown)):
+        if file is not None:
+            make(file.parent)
+            options.write_text(file, text(verdicts, seconds))
+    done = study.update(baseline, verdicts) if update else {}
+    different = sum(not verdict.same for verdict in verdicts)
+    if as_json:
+        told = [{**_summary(verdict), "plots": drawn[verdict.name]} for verdict in verdicts]
+        counts = {"same": len(verdicts) - different, "different": different}
+        typer.echo(json.dumps({"baseline": str(baseline), **counts, "updated": done, "scenarios": told}, indent=1))
+    elif not quiet:
+        typer.echo(ci.headline(verdicts))
+        if update:
+            written = ", ".join(f"{name} ({word})" for name, word in done.items())
+            typer.echo(f"{baseline}: {written}" if written else f"{baseline}: nothing to change")
+    if different and not update:
+        raise typer.Exit(1)
+
+
+def _verdict(case: Case, backend: str, quiet: bool) -> Verdict:
+    from denoc.cli.report import watched
+    from denoc.machine.choice import using
+    from denoc.study import regress as study
+
+    if case.plan is None:
+        return study.missing(case)
+    with using(backend):
+        result = watched(case.plan, quiet)
+    if result.ended == "interrupted":
+        raise KeyboardInterrupt
+    return study.judged(case, result)
+
+
+def _overlays(verdict: Verdict, folder: Path) -> list[Path]:
+    """The plots of what differs; those of an earlier comparison go."""
+    from denoc.record.write import folder as make
+    from denoc.study import regress as study
+
+    if folder.is_dir():
+        for file in folder.iterdir():
+            if file.name.startswith(f"{verdict.name}-difference-") and file.suffix == ".png":
+                file.unlink()
+    files = []
+    for stem, figure in study.overlays(verdict).items():
+        make(folder)
+        files.append(folder / f"{stem}.png")
+        options.save_figure(figure, files[-1])
+    return files
+
+
+# ---- what is told
+
+
+def _tell(verdict: Verdict, files: list[str]) -> None:
+    from denoc.cli import ci
+
+    typer.echo(ci.line(verdict))
+    for note in verdict.notes:
+        typer.echo(f"  {note}")
+    numbers = [one for one in verdict.differences if one.old is not None]
+    others = [one for one in verdict.differences if one.old is None] if len(verdict.differences) > 1 else []
+    for one in others[:MOST_SHOWN]:
+        typer.echo(f"  {ci.sentence(one)}")
+    if len(others) > MOST_SHOWN:
+        typer.echo(f"  … and {len(others) - MOST_SHOWN} more")
+    if numbers:
+        _table(numbers)
+    if files:
+        names = ", ".join(Path(file).name for file in files[:MOST_NAMED])
+        more = f" and {len(files) - MOST_NAMED} more" if len(files) > MOST_NAMED else ""
+        typer.echo(f"  {Path(files[0]).parent}/: {names}{more}")
+
+
+def _table(numbers: list[Difference]) -> None:
+    """The worst columns: where, when, how much."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from denoc.cli import ci
+
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for k, name in enumerate(ci.HEADS):
+        table.add_column(name, justify="left" if k == 0 else "right", overflow="fold")
+    for one in numbers[:MOST_SHOWN]:
+        table.add_row(*(Text(cell) for cell in ci.cells(one)))
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    with console.capture() as shown:
+        console.print(table)
+    typer.echo("\n".join("  " + line.rstrip() for line in shown.get().splitlines()))
+    if len(numbers) > MOST_SHOWN:
+        typer.echo(f"  … and {len(numbers) - MOST_SHOWN} more")
+
+
+def _summary(verdict: Verdict) -> dict[str, Any]:
+    """What `--json` prints of a scenario."""
+    import math
+
+    def number(x: float | None) -> float | None:
+        return x if x is not None and math.isfinite(x) else None
+
+    return {
+        "scenario": verdict.name,
+        "same": verdict.same,
+        "nearest": number(verdict.nearest),
+        "differences": [
+            {key: number(x) if isinstance(x, float) else x for key, x in {**vars(one), "times": one.times}.items()}
+            for one in verdict.differences
+        ],
+        "notes": verdict.notes,
+    }

@@ -1,0 +1,40 @@
+"""`denoc schema`: JSON Schemas for editors."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from denoc.cli import options
+
+
+class Kind(StrEnum):
+    """Of files."""
+
+    robot = "robot"
+    scenario = "scenario"
+
+
+def schema(
+    kind: Annotated[Kind, typer.Argument(metavar="robot|scenario", help="Of which files.")],
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file (default: print it).")] = None,
+) -> None:
+    """Print the JSON Schema of robot or scenario files, by which editors complete and check them while one writes."""
+    from denoc.files.json_schema import json_schema, schema_text
+
+    if kind is Kind.robot:
+        from denoc.robot.json_schema import robot_schema
+
+        made = robot_schema()
+    else:
+        from denoc.scenario.schema import ScenarioFile
+
+        made = json_schema(ScenarioFile, "a scenario of denoc")
+    if out is None:
+        typer.echo(schema_text(made), nl=False)
+        return
+    options.write_text(out, schema_text(made))
+    typer.echo(str(out))

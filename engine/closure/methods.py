@@ -1,0 +1,147 @@
+"""Closure methods: how a mechanism with loops is integrated.  Rows of one table, all on one interface.
+
+Every method has all coordinates and speeds of the spanning tree in its state.  With A the independent rows of the
+constraints (and of motions that are given) and N fixed rows that complete them, K = [A; N] is square, and
+
+    K q̇ = [rates of the constraints; N q̇],     K q̈ = [their second rates − Ȧ q̇; ż']
+
+so that K⁻¹ holds the orthogonal complement T in its last columns (Khan 2002, eq. A.14; with unit rows for N it is the
+partition into independent and dependent coordinates, and T that of the DeNOC with the loops closed).  The methods
+differ in what N is, in whether positions are closed again and again, and in how accelerations are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ..machine.scalars import Scalar
+from ..recursion.dense import solve
+from ..recursion.spatial import add, dot, scale, subtract
+from .elimination import Elimination
+
+Vector = list[Scalar]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Of all methods; each takes its own."""
+
+    alpha: float = 20.0  # 1/s
+    beta: float = 20.0  # 1/s
+    sigma: float = 20.0  # 1/s
+    k: float = 1e5  # N/m
+    d: float | None = None  # N s/m; default 2 √k
+
+
+@dataclass
+class Problem:
+    """The equations of motion at one instant, as the methods need them.
+
+    `A` holds the rows of the constraints (the first `closures`), then of the given motions; `gap`, `rate`, `second`
+    are their values, the rates that are wanted of them, and the second rates less `Ȧ q̇`.
+    """
+
+    n: int
+    closures: int
+    A: list[Vector]
+    gap: Vector
+    rate: Vector
+    second: Vector
+    N: list[Vector]
+    K: Elimination
+    qd: Vector
+    bias: Callable[[Vector], Vector]  # forces of the tree that go with accelerations, less those applied
+    momentum: Callable[[Vector], Vector]  # M x
+    response: Callable[[Vector], Vector]  # M⁻¹ x, where given motions keep still
+    free: Callable[[], Vector]  # accelerations without constraints, given motions as they are given
+    scales: Vector  # of the rows, for penalties
+    parameters: Parameters = field(default_factory=Parameters)
+
+
+def projected(p: Problem, drift: Vector) -> Vector:
+    """Q̈ = T z̈ + K⁻¹ [drift; 0], with (Tᵀ M T) z̈ = −Tᵀ (M q̈₀ + h − τ)."""
+    start = p.K.solve([*drift, *([0.0] * len(p.N))])
+    known = p.bias(start)
+    T = [p.K.solve([float(r == len(p.A) + c) for r in range(p.n)]) for c in range(len(p.N))]
+    MT = [p.momentum(column) for column in T]
+    inertia = [[dot(T[max(i, j)], MT[min(i, j)]) for j in range(len(T))] for i in range(len(T))]
+    qdd = list(start)
+    for column, z in zip(T, solve(inertia, [-dot(column, known) for column in T])):
+        qdd = add(qdd, scale(z, column))
+    return qdd
+
+
+def closed(p: Problem) -> Vector:
+    """On closed positions and speeds nothing has to be corrected."""
+    return projected(p, p.second)
+
+
+def stabilised(p: Problem) -> Vector:
+    """A q̈ = −σ ċ − Ȧ q̇ (Khan 2002, eq. 2.21)."""
+    off = subtract([dot(row, p.qd) for row in p.A], p.rate)
+    return projected(p, subtract(p.second, scale(p.parameters.sigma, off)))
+
+
+def augmented(p: Problem) -> Vector:
+    """(A M⁻¹ Aᵀ) λ = … − A q̈_free, through the recursion's own factors, with Baumgarte's correction."""
+    a, b = p.parameters.alpha, p.parameters.beta
+    A = p.A[: p.closures]
+    off = subtract([dot(row, p.qd) for row in A], p.rate)
+    wanted = subtract(subtract(p.second[: p.closures], scale(2 * a, off)), scale(b * b, p.gap[: p.closures]))
+    free = p.free()
+    pushed = [p.response(row) for row in A]
+    stiffness = [[dot(A[max(i, j)], pushed[min(i, j)]) for j in range(len(A))] for i in range(len(A))]
+    qdd = list(free)
+    for x, column in zip(solve(stiffness, subtract(wanted, [dot(row, free) for row in A])), pushed):
+        qdd = add(qdd, scale(x, column))
+    return qdd
+
+
+def penalised(p: Problem) -> Vector:
+    """Springs and dampers where the constraints are."""
+    k = p.parameters.k
+    d = p.parameters.d if p.parameters.d is not None else 2 * k**0.5
+    A = p.A[: p.closures]
+    off = subtract([dot(row, p.qd) for row in A], p.rate)
+    forces: Vector = [0.0] * p.n
+    for row, gap, rate, size in zip(A, p.gap, off, p.scales):
+        forces = subtract(forces, scale(size * (k * gap + d * rate), row))
+    return add(p.free(), p.response(forces))
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the table; `basis` says what N is, `speeds` whether N's alone are believed, `closes` the positions."""
+
+    about: str
+    accelerations: Callable[[Problem], Vector]
+    basis: str = "independent"  # independent | strongest | qr | svd
+    speeds: str = "all"  # all | independent
+    closes: bool = False
+    pulls: bool = False  # q̇ = T ż − σ K⁻¹ [c; 0]
+    parameters: Sequence[str] = ()
+
+
+METHODS = {
+    "denoc": Method(
+        "independent coordinates, positions and speeds kept closed", closed, speeds="independent", closes=True
+    ),
+    "multipliers": Method("augmented system, Baumgarte's stabilisation", augmented, parameters=("alpha", "beta")),
+    "projection-qr": Method(
+        "null space by QR, its directions kept", stabilised, "qr", "independent", pulls=True, parameters=("sigma",)
+    ),
+    "projection-svd": Method(
+        "null space by SVD, its directions kept", stabilised, "svd", "independent", pulls=True, parameters=("sigma",)
+    ),
+    "projection-gauss": Method(
+        "Gaussian triangularization with full pivoting",
+        stabilised,
+        "strongest",
+        "independent",
+        pulls=True,
+        parameters=("sigma",),
+    ),
+    "penalty": Method("springs and dampers for constraints", penalised, parameters=("k", "d")),
+    "denoc-extended": Method("all joint rates integrated, no stabilisation (Khan 2002)", closed),
+}

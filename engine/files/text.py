@@ -1,0 +1,65 @@
+"""Plain data as YAML text that `source.py` reads back as the very same data: each number to its last bit."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from .source import resolve
+
+WIDTH = 110
+_PLAIN = re.compile(r"[A-Za-z0-9_/.+(\-][A-Za-z0-9_/.+*^()°\- ]*(?<! )")  # what needs no quotes anywhere
+_STARTS = re.compile(r"- |---|-$|\.\.\.")  # what looks like a list's entry or a document's end
+
+
+def yaml_text(data: Any, head: Iterable[str] = ()) -> str:
+    """The text of a mapping; lines of `head` stand before it as comments."""
+    comments = [f"# {line}".rstrip() for line in head]
+    return "\n".join([*comments, *_block(data, ""), ""])
+
+
+def _block(data: Any, pad: str) -> Iterator[str]:
+    """The lines of a mapping or list, an entry a line where it fits."""
+    pairs = data.items() if isinstance(data, dict) else ((None, value) for value in data)
+    for key, value in pairs:
+        start = f"{pad}{_text(key)}:" if key is not None else f"{pad}-"
+        short = flow(value)
+        if len(start) + len(short) < WIDTH or not isinstance(value, dict | list) or not value:
+            yield f"{start} {short}"
+        elif key is None and isinstance(value, dict):  # its first line stands behind the dash
+            lines = list(_block(value, pad + "  "))
+            yield f"{pad}- {lines[0].lstrip(' ')}"
+            yield from lines[1:]
+        else:
+            yield start
+            yield from _block(value, pad + "  ")
+
+
+def flow(value: Any) -> str:
+    """A value within one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_text(key)}: {flow(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
+    return repr(value)
+
+
+def _text(text: str) -> str:
+    """Without quotes where it is read back as this text even so."""
+    if _PLAIN.fullmatch(text) and not _STARTS.match(text) and isinstance(resolve(text), str):
+        return text
+    return '"' + "".join(map(_escaped, text)) + '"'
+
+
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    return character if character.isprintable() else f"\\U{ord(character):08x}"

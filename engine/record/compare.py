@@ -1,0 +1,158 @@
+"""Two tables of numbers compared column by column, each by its own scale; nothing here knows what they mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+RTOL = 1e-6  # of a column's largest number
+FLOOR = 1e-9  # of the largest number of its unit and family: what is smaller is rounding
+SMALLEST = 1e-12  # of columns without any other scale, such as those that are 0 throughout
+MOST_ROWS = 41  # that are kept
+DIGITS = 12  # significant, of every number that is kept
+ROUNDED = 1e-11  # so much of a number's size is what these digits leave out, and room for it
+
+Table = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A column: its range over all rows, and how far a later one may be off at any instant."""
+
+    name: str
+    unit: str
+    low: float | None
+    high: float | None
+    allowed: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What isn't as it was: a column, or a plot and its panel; `old` and `new` where numbers can say it."""
+
+    what: str
+    message: str
+    t: float | None = None
+    old: float | None = None
+    new: float | None = None
+    allowed: float | None = None
+    unit: str = ""
+    panel: int | None = None
+
+    @property
+    def times(self) -> float:
+        """How many times what is allowed."""
+        if self.old is None or self.new is None or not self.allowed:
+            return math.inf
+        return float(excess(np.array([self.old]), np.array([self.new]), self.allowed)[0])
+
+
+def thinned(count: int, most: int) -> np.ndarray:
+    """Which of `count` rows are kept: evenly spaced ones and the last."""
+    every = stride(count, most)
+    rows = list(range(0, count, every))
+    return np.array(rows if (count - 1) % every == 0 else [*rows, count - 1], dtype=int)
+
+
+def stride(count: int, most: int) -> int:
+    """Every how many rows one is kept."""
+    return max(1, -(-(count - 1) // (most - 1)))
+
+
+def rounded(values: np.ndarray) -> list[float | None]:
+    """The digits that are kept; None for what is no finite number."""
+    return [float(f"{x:.{DIGITS}g}") + 0.0 if math.isfinite(x) else None for x in np.asarray(values, float).tolist()]
+
+
+def size(values: np.ndarray) -> float:
+    """The largest finite number."""
+    finite = values[np.isfinite(values)]
+    return float(abs(finite).max(initial=0.0))
+
+
+def allowance(own: float, kind: float, rtol: float | None, atol: float | None, floor: float = FLOOR) -> float:
+    """What a column of size `own` may be off, among columns up to size `kind`."""
+    least = max(floor * kind, SMALLEST) if atol is None else atol
+    return float(f"{max((RTOL if rtol is None else rtol) * own, least, ROUNDED * own):.3g}")
+
+
+def signal(name: str, unit: str, values: np.ndarray, allowed: float) -> Signal:
+    finite = values[np.isfinite(values)]
+    low, high = rounded(np.array([finite.min(), finite.max()])) if finite.size else (None, None)
+    return Signal(name, unit, low, high, allowed)
+
+
+def excess(old: np.ndarray, new: np.ndarray, allowed: float) -> np.ndarray:
+    """How many times what is allowed each number is off; infinite where only one of the two is a number."""
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        off = abs(new - old) / allowed if allowed else np.where(new == old, 0.0, np.inf)
+    same = (old == new) | (np.isnan(old) & np.isnan(new))
+    return np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
+
+
+def instants(wanted: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Which row of `t` stands at each wanted instant; −1 where none does."""
+    if not len(t):
+        return np.full(len(wanted), -1)
+    near = np.clip(np.searchsorted(t, wanted), 1, max(len(t) - 1, 1))
+    near = np.where(abs(t[near - 1] - wanted) <= abs(t[np.minimum(near, len(t) - 1)] - wanted), near - 1, near)
+    near = np.minimum(near, len(t) - 1)
+    return np.where(abs(t[near] - wanted) <= ROUNDED * max(size(wanted), np.ptp(t)), near, -1)
+
+
+def differences(
+    signals: Sequence[Signal], t: np.ndarray, old: Table, now: np.ndarray, new: Table, *, ranges: bool
+) -> tuple[list[Difference], float]:
+    """The worst instant of each column that is off, and how near to what is allowed the others come.
+
+    `old` has its rows at the instants `t`, `new` at `now`.  With `ranges` the least and the largest number over all
+    rows are compared too, which shows what happens between the rows of `old`.
+    """
+    rows = instants(t, now)
+    common = rows >= 0
+    found, nearest = [], 0.0
+    for one in signals:
+        if one.name not in old or one.name not in new:
+            continue
+        worst = max(_candidates(one, t[common], old[one.name][common], now, new[one.name], rows[common], ranges=ranges))
+        if worst[0] > 1.0:
+            _, at, was, is_, message = worst
+            found.append(Difference(one.name, message, at, was, is_, one.allowed, one.unit))
+        else:
+            nearest = max(nearest, worst[0])
+    return sorted(found, key=lambda difference: -difference.times), nearest
+
+
+def _candidates(
+    one: Signal, t: np.ndarray, old: np.ndarray, now: np.ndarray, new: np.ndarray, rows: np.ndarray, *, ranges: bool
+) -> Iterator[tuple[float, float, float, float, str]]:
+    """Times what is allowed, instant, old and new number, and what they are: of the worst row, and of the range."""
+    yield 0.0, 0.0, 0.0, 0.0, ""
+    if len(t):
+        off = excess(old, new[rows], one.allowed)
+        k = int(off.argmax())
+        yield float(off[k]), float(t[k]), float(old[k]), float(new[rows[k]]), ""
+    finite = np.isfinite(new)
+    if ranges and one.low is not None and one.high is not None and finite.any():
+        for bound, k, word in (
+            (one.low, int(np.where(finite, new, np.inf).argmin()), "least"),
+            (one.high, int(np.where(finite, new, -np.inf).argmax()), "largest"),
+        ):
+            off = excess(np.array([bound]), new[[k]], one.allowed)
+            # a row says more than a range that is off by the same
+            yield float(off[0]) * (1 - 1e-6), float(now[k]), bound, float(new[k]), f"{word} of all rows"
+
+
+def renamed(name: str, signals: Sequence[Signal], t: np.ndarray, old: Table, now: np.ndarray, new: Table) -> str:
+    """The new column that holds what the column `name` held, or nothing."""
+    one = next(s for s in signals if s.name == name)
+    rows, known = instants(t, now), {s.name for s in signals}
+    if (rows < 0).any() or not size(old[name]):
+        return ""
+    for other, values in new.items():
+        if other not in known and (excess(old[name], values[rows], one.allowed) <= 1.0).all():
+            return other
+    return ""

@@ -1,0 +1,151 @@
+"""What figures show, as data: titles, labels, legends and the lines' numbers, taken from matplotlib's own objects."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .compare import Difference, Signal, Table, allowance, excess, rounded, size, thinned
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_POINTS = 9  # of a line; its column is compared in full
+
+
+@dataclass(frozen=True)
+class Line:
+    """`column` is the one whose numbers the line shows, where it is one of the table's."""
+
+    label: str
+    column: str
+    x: list[float | None]
+    y: list[float | None]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes."""
+
+    title: str
+    x: str
+    y: str
+    legend: list[str]
+    lines: list[Line]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One figure."""
+
+    title: str
+    panels: list[Panel]
+
+
+def described(figure: Figure, table: Table, until: float | None) -> Picture:
+    """The figure's content; of its lines a few points up to `until`."""
+    columns = _by_content(table)
+    return Picture(figure.get_suptitle(), [_panel(axes, columns, until) for axes in figure.axes])
+
+
+def _panel(axes: Any, columns: Mapping[bytes, list[str]], until: float | None) -> Panel:
+    legend = axes.get_legend()
+    return Panel(
+        axes.get_title(),
+        axes.get_xlabel(),
+        axes.get_ylabel(),
+        [text.get_text() for text in legend.get_texts()] if legend else [],
+        [_line(line, columns, until) for line in axes.get_lines()],
+    )
+
+
+def _line(line: Any, columns: Mapping[bytes, list[str]], until: float | None) -> Line:
+    label = str(line.get_label())
+    x, y = np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)
+    shown = columns.get(y.tobytes(), [])
+    column = next((name for name in shown if name.endswith(label)), shown[0] if shown else "")
+    kept = np.arange(len(x)) if until is None else np.flatnonzero(x <= until)
+    kept = kept[thinned(len(kept), MOST_POINTS)] if len(kept) else kept
+    return Line(label, column, rounded(x[kept]), rounded(y[kept]))
+
+
+def _by_content(table: Table) -> dict[bytes, list[str]]:
+    """The columns that hold these numbers; several where, say, all of them are 0."""
+    found: dict[bytes, list[str]] = {}
+    for name, values in table.items():
+        found.setdefault(np.asarray(values, dtype=float).tobytes(), []).append(name)
+    return found
+
+
+# ---- comparing
+
+
+def changes(
+    old: Mapping[str, Picture], new: Mapping[str, Picture], signals: Sequence[Signal], told: Collection[str]
+) -> Iterator[Difference]:
+    """What the figures show otherwise than before; numbers of columns that are `told` already aren't told again."""
+    allowed = {one.name: one.allowed for one in signals}
+    for name in [*old, *(name for name in new if name not in old)]:
+        if name not in new:
+            yield Difference(name, "this plot is missing now")
+        elif name not in old:
+            yield Difference(name, "this plot is new")
+        else:
+            yield from _picture(name, old[name], new[name], allowed, told)
+
+
+def _picture(
+    name: str, old: Picture, new: Picture, allowed: Mapping[str, float], told: Collection[str]
+) -> Iterator[Difference]:
+    yield from _words(name, "title", old.title, new.title)
+    if len(old.panels) != len(new.panels):
+        yield Difference(name, f"{len(old.panels)} panels were there, {len(new.panels)} now")
+        return
+    for k, (was, now) in enumerate(zip(old.panels, new.panels)):
+        place = f"panel {k + 1}" + (f" ({was.title})" if was.title else "")
+        for change in _panel_changes(was, now, allowed, told):
+            yield replace(change, what=name, message=f"{place}: {change.message}", panel=k)
+
+
+def _panel_changes(old: Panel, new: Panel, allowed: Mapping[str, float], told: Collection[str]) -> Iterator[Difference]:
+    for what, a, b in (("title", old.title, new.title), ("x label", old.x, new.x), ("y label", old.y, new.y)):
+        yield from _words("", what, a, b)
+    legend = [pair for pair in zip_longest(old.legend, new.legend) if pair[0] != pair[1]]
+    for one, other in legend:
+        yield from _words("", "legend", one, other)
+    if len(old.lines) != len(new.lines):
+        yield Difference("", f"{len(old.lines)} lines were there, {len(new.lines)} now")
+        return
+    for was, now in zip(old.lines, new.lines):
+        if (was.label, now.label) not in legend:
+            yield from _words("", "line", was.label, now.label)
+        if not {was.column, now.column} & {*told}:
+            yield from _numbers(was, now, allowed)
+
+
+def _words(name: str, what: str, old: str | None, new: str | None) -> Iterator[Difference]:
+    if old != new:
+        told = [f"`{text}`" if text is not None else "nothing" for text in (old, new)]
+        yield Difference(name, f"{what} {told[0]} is {told[1]} now")
+
+
+def _numbers(old: Line, new: Line, allowed: Mapping[str, float]) -> Iterator[Difference]:
+    """The worst point of a line."""
+    x, y, x_now, y_now = (array(values) for values in (old.x, old.y, new.x, new.y))
+    if len(x) != len(x_now) or (excess(x, x_now, allowance(size(x), 0.0, None, None)) > 1.0).any():
+        yield Difference("", f"line `{old.label}` has other instants")
+        return
+    most = allowed.get(old.column) or allowance(size(y), size(y), None, None)
+    off = excess(y, y_now, most)
+    if off.size and off.max() > 1.0:
+        k = int(off.argmax())
+        shown = f" shows {new.column or 'other numbers'} now" if new.column != old.column else ""
+        yield Difference("", f"line `{old.label}`{shown}", float(x[k]), float(y[k]), float(y_now[k]), most)
+
+
+def array(values: Sequence[float | None]) -> np.ndarray:
+    return np.array([np.nan if x is None else x for x in values], dtype=float)

@@ -1,0 +1,62 @@
+"""Old numbers over new ones, and their difference below: one figure for a panel that has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import plots
+from .compare import instants
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_LINES = 7  # of one panel: more can't be told apart beside their old ones
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One line as it was and as it is, each with its own label and instants."""
+
+    before: str
+    label: str
+    t: np.ndarray
+    old: np.ndarray
+    now: np.ndarray
+    new: np.ndarray
+    allowed: float
+
+
+def overlay(title: str, quantity: str, pairs: Sequence[Pair]) -> Figure:
+    """Above, the new lines with the old points on them; below, new less old, and the most that is allowed as a band."""
+    more = f", {MOST_LINES} of {len(pairs)} lines" if len(pairs) > MOST_LINES else ""
+    figure = plots.blank(title + more, 8.4, 6.4)
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
+    for n, pair in enumerate(pairs[:MOST_LINES]):
+        look = {"color": plots.COLOURS[n], "linewidth": 1.4}
+        rows = instants(pair.t, pair.now)
+        common = rows >= 0
+        above.plot(pair.now, pair.new, **look, label=plots.plain(f"{pair.label}, new"))
+        points = {"linestyle": "none", "marker": "o", "markersize": 3.5, "markerfacecolor": "none"}
+        above.plot(pair.t, pair.old, color=plots.COLOURS[n], **points, label=plots.plain(f"{pair.before}, old"))
+        difference = pair.new[rows[common]] - pair.old[common]
+        below.plot(pair.t[common], difference, **look, marker=".", label=plots.plain(pair.label))
+    most = max(pair.allowed for pair in pairs[:MOST_LINES])
+    below.axhspan(-most, most, color="#999999", alpha=0.35, lw=0, label=f"allowed: {most:.2g}")
+    _named(above, quantity, "")
+    _named(below, f"new − old\n{quantity}", "time (s)")
+    return figure
+
+
+def _named(axes: Axes, quantity: str, across: str) -> None:
+    axes.set_xlabel(across, fontsize=9)
+    axes.set_ylabel(quantity, fontsize=9)
+    axes.tick_params(labelsize=8)
+    axes.ticklabel_format(axis="y", useOffset=False)
+    axes.grid(visible=True, color="#dddddd", lw=0.6)
+    axes.margins(x=0.01)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))

@@ -1,0 +1,131 @@
+"""What makes a run repeatable: where its plan came from, how its programs ran, and the files that say so.
+
+Beside its results each run leaves its scenario and its robot in full.  The scenario has the notes of the run under
+`replay`, so that running it again takes the same programs and gives the same numbers to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, Place, shown
+from ..files.change import Change
+from ..files.source import Document
+from ..files.text import yaml_text
+from ..machine import choice
+from .plan import Plan
+from .schema import ScenarioFile
+
+ENDING = ".scenario"  # of the name of such a scenario file, before `.yaml`
+NOTES = ("backend", "form", "lanes", "cpu", "cached")
+
+
+@dataclass(frozen=True)
+class Prepared(Plan):
+    """A plan, the folder of its tables, and what was put over its files by `--set`."""
+
+    folder: Path = Path()
+    settings: tuple[str, ...] = ()
+
+
+def prepared(plan: Plan, document: Document, changes: Sequence[Change] = ()) -> Prepared:
+    """The plan with where it came from."""
+    own = {field.name: getattr(plan, field.name) for field in fields(plan)}
+    return Prepared(**own, folder=Path(document.name).parent, settings=tuple(one.text for one in changes))
+
+
+def name_of(path: Path) -> str:
+    """What a scenario without a `name` is called: `fall` in `fall.yaml` as in `fall.scenario.yaml`."""
+    return path.stem.removesuffix(ENDING)
+
+
+def recorded(plan: Plan) -> AbstractContextManager[choice.Journal]:
+    """Within this, the run's programs are noted, or run as in the notes that its scenario has."""
+    notes = plan.file.replay
+    if notes is None:
+        return choice.recorded()
+    return choice.recorded(notes.backend, notes.form_, notes.lanes, tuple(notes.cached))
+
+
+def doubts(plan: Plan, code: Mapping[str, Any], versions: Mapping[str, str]) -> list[str]:
+    """Warnings of a replay on another machine, or with other versions, than its notes are from."""
+    notes = plan.file.replay
+    if notes is None:
+        return []
+    before = {"the processor": notes.cpu, **notes.versions}
+    now = {"the processor": code.get("cpu") or notes.cpu, **versions}
+    others = [
+        f"{what} ({then}, now {now.get(what)})" for what, then in before.items() if then and then != now.get(what)
+    ]
+    return [f"last digits may differ from those that are replayed, for so do {', '.join(others)}"] if others else []
+
+
+def notes_of(code: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, Any]:
+    """The entries under `replay` of a run that ran so."""
+    return {**{key: code[key] for key in NOTES if key in code}, "versions": dict(versions)}
+
+
+def tables(plan: Plan) -> dict[str, bytes]:
+    """The tables that the scenario's laws read: their names in the scenario, and what they hold."""
+    if not isinstance(plan, Prepared):
+        return {}
+    found = {}
+    for name in dict.fromkeys(_named(plan.file)):
+        path = plan.folder / name
+        try:
+            found[name] = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"the file can't be read: {error.strerror}", place=Place(str(path))) from None
+    return found
+
+
+def _named(file: ScenarioFile) -> Iterator[str]:
+    components = [x for wrench in file.wrenches for x in (*wrench.force, *wrench.moment)]
+    for law in (*file.motion.values(), *file.forces.values(), *components):
+        name = law.file() if hasattr(law, "file") else None
+        if name is not None:
+            yield name
+
+
+def files(name: str, record: Mapping[str, Any], held: Mapping[str, bytes]) -> dict[str, bytes]:
+    """File names and contents: the scenario and the robot in full, and the scenario's tables."""
+    robot, data = f"{record['robot']['name']}.robot.yaml", record["robot"]["data"]
+    own = f"{name}{ENDING}.yaml"
+    homes = _homes(name, held, {own, robot, f"{name}.csv", f"{name}.json"})
+    scenario = {**_moved(record["input"], homes), "robot": robot if data else record["robot"]["name"]}
+    if "cached" in record["code"]:
+        scenario["replay"] = notes_of(record["code"], record["versions"])
+    texts = {
+        own: yaml_text(scenario, [f"What was run, in full: `denoc run` of this file, beside {robot}, does it again."])
+    }
+    if data:
+        texts[robot] = yaml_text(data, [f"The robot of {shown(own)}, in full."])
+    return {
+        **{file: text.encode("utf-8", "backslashreplace") for file, text in texts.items()},
+        **{homes[table]: content for table, content in held.items()},
+    }
+
+
+def _homes(name: str, held: Mapping[str, bytes], taken: set[str]) -> dict[str, str]:
+    """The names that tables have beside the results."""
+    homes: dict[str, str] = {}
+    for table in held:
+        own = Path(table).name.removeprefix(f"{name}.")
+        tries = (f"{name}.{own}", *(f"{name}.{k}.{own}" for k in range(2, len(held) + 6)))
+        homes[table] = next(one for one in tries if one not in taken)
+        taken = taken | {homes[table]}
+    return homes
+
+
+def _moved(data: Any, homes: Mapping[str, str]) -> Any:
+    """The scenario's data with its tables under the names that they have beside the results."""
+    if isinstance(data, Mapping):
+        moved = {key: _moved(value, homes) for key, value in data.items()}
+        if data.get("law") == "table":
+            moved["file"] = homes.get(str(data.get("file")), data.get("file"))
+        return moved
+    return [_moved(one, homes) for one in data] if isinstance(data, list | tuple) else data

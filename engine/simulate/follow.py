@@ -1,0 +1,79 @@
+"""A mechanism along motions that leave it no freedom: positions by continuation, so that the branch never flips."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..closure.assemble import moved, newton
+from .closed import ClosedPlant, Singular
+
+CLOSE = 1e-10  # scaled gap of a closed position
+END = 1e-5  # of the determinant, relative to the start: here the position does not follow from the motion any more
+FARTHEST = 0.1  # correction of a prediction, in radians and lengths of the mechanism
+FINEST = 1e-9  # part of the run: a shorter step is a singular position
+
+
+@dataclass
+class Followed:
+    """Rows up to where the motion can be followed."""
+
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    singular: Singular | None = None
+
+
+def follow(plant: ClosedPlant, q0: np.ndarray, grid: np.ndarray, tell: Callable[[float], None]) -> Followed:
+    """Positions, speeds and accelerations on the grid."""
+    t, q = float(grid[0]), np.array(q0, dtype=float)
+    rows = [_rates(plant, t, q)]
+    finest = FINEST * (float(grid[-1]) - t)
+    for end in map(float, grid[1:]):
+        step = end - t
+        while t < end:
+            step = min(step, end - t)
+            q, qd, qdd = rows[-1] if t == float(grid[len(rows) - 1]) else _rates(plant, t, q)
+            found = _step(plant, t + step if step < end - t else end, q, qd, qdd, step)
+            if found is not None:
+                t, q = (t + step if step < end - t else end), found
+                step *= 2
+            elif step > finest:
+                step /= 4
+            else:
+                return _rows(rows, plant.told(t, q))
+        rows.append(_rates(plant, t, q))
+        tell(t)
+    return _rows(rows, None)
+
+
+def _rows(rows: list[tuple[np.ndarray, ...]], singular: Singular | None) -> Followed:
+    q, qd, qdd = (np.array(part) for part in zip(*rows))
+    return Followed(q, qd, qdd, singular)
+
+
+def _step(
+    plant: ClosedPlant, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, step: float
+) -> np.ndarray | None:
+    """The closed position at t near the one that is predicted; None if the step was too long, or there is none."""
+    guess = moved(plant.robot, q, qd * step + qdd * step * step / 2)
+    for motion in plant.prescribed:
+        for k, x in zip(motion.joint.coordinates, motion.at(t)[0]):
+            guess[k] = x
+    found, left = newton(plant.loops, guess, plant.given)
+    scale = plant.loops.column_scale.max()
+    if left > CLOSE or abs(found - guess).max(initial=0.0) > FARTHEST * max(scale, 1.0):
+        return None
+    return found if plant.share(found) > END else None
+
+
+def _rates(plant: ClosedPlant, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Q, its speeds and accelerations at t."""
+    qd, qdd = np.zeros(plant.robot.nv), np.zeros(plant.robot.nv)
+    for motion in plant.prescribed:
+        _, rates, seconds = motion.at(t)
+        for k, v, a in zip(motion.joint.speeds, rates, seconds):
+            qd[k], qdd[k] = v, a
+    return q, *plant.completed(q, qd, qdd)

@@ -1,0 +1,229 @@
+"""Baselines: small files that say what scenarios gave, one table and one description each, in a folder of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, Place
+from ..record.compare import DIGITS, Signal
+from ..record.described import Picture
+from ..record.write import check
+from ..scenario.stored import table_of
+
+FORM = 1  # of the files
+WIDTH = 120  # of their lines
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How many rows there were up to the horizon, and every how many one is kept."""
+
+    count: int
+    every: int
+
+
+@dataclass(frozen=True)
+class Image:
+    """A plot kept as an image; versions of matplotlib draw letters differently."""
+
+    file: str
+    matplotlib: str
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What stands in the JSON file; `scenario` is a name of the library, or a path from the baseline's folder."""
+
+    form: int
+    scenario: str
+    ended: str
+    digits: int
+    rows: Rows
+    regress: dict[str, Any]
+    columns: list[Signal]
+    plots: dict[str, Picture]
+    images: dict[str, Image] = field(default_factory=dict)
+
+    @property
+    def until(self) -> float | None:
+        return self.regress.get("until")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A scenario of a baseline: its description, its thinned table, its images as bytes of PNG files by plot."""
+
+    name: str
+    kept: Kept
+    t: np.ndarray
+    table: dict[str, np.ndarray]
+    images: dict[str, bytes]
+
+    def files(self) -> list[str]:
+        return [f"{self.name}.csv", f"{self.name}.json", *(image.file for image in self.kept.images.values())]
+
+    def texts(self) -> dict[str, bytes]:
+        """What its files hold."""
+        rows = np.column_stack([self.t, *self.table.values()]) + 0.0  # no −0
+        line = ",".join([f"%.{DIGITS}g"] * rows.shape[1])
+        csv = "\n".join([",".join(["t", *self.table]), *(line % tuple(row) for row in rows.tolist()), ""])
+        contents = [csv.encode(), (compact(asdict(self.kept)) + "\n").encode(), *self.images.values()]
+        return dict(zip(self.files(), contents))
+
+
+def compact(value: Any, indent: int = 0, room: int = WIDTH) -> str:
+    """JSON with everything in one line that fits into one, so that differences of files can be read."""
+    flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    nested = isinstance(value, dict) or (isinstance(value, list) and any(isinstance(x, dict | list) for x in value))
+    if len(flat) <= room or not nested:  # a list of numbers changes as a whole
+        return flat
+    pad = " " * (indent + 1)
+    if isinstance(value, dict):
+        heads = [json.dumps(key, ensure_ascii=False) + ": " for key in value]
+        items, brackets = list(value.values()), "{}"
+    else:
+        heads, items, brackets = [""] * len(value), value, "[]"
+    inner = [head + compact(x, indent + 1, WIDTH - indent - 2 - len(head)) for head, x in zip(heads, items)]
+    return brackets[0] + "\n" + ",\n".join(pad + text for text in inner) + "\n" + " " * indent + brackets[1]
+
+
+# ---- reading
+
+
+def names(folder: Path) -> list[str]:
+    """The scenarios of a baseline."""
+    if not os.path.isdir(folder):
+        raise InputError(
+            "no such baseline",
+            place=Place(str(folder)),
+            allowed="a folder that `--update` has made",
+            hint=f"`denoc regress SCENARIO… --baseline {folder} --update` makes one",
+        )
+    try:
+        found = {path.stem: path for path in folder.iterdir() if path.suffix in (".csv", ".json")}
+    except OSError as error:
+        raise InputError(f"the folder can't be read: {error.strerror}", place=Place(str(folder))) from None
+    return sorted(found)
+
+
+def read(folder: Path, name: str) -> Entry:
+    """The entry of a scenario; says which file is not as it must be."""
+    file = folder / f"{name}.json"
+    kept = _kept(file)
+    csv = folder / f"{name}.csv"
+    table = table_of(csv)
+    t = table.pop("t")
+    if list(table) != [one.name for one in kept.columns]:
+        other = next(
+            (name for name in [*table, *(one.name for one in kept.columns)] if _not_both(name, table, kept)), ""
+        )
+        raise _corrupt(
+            csv, "its columns are not those of the JSON file", f"`{other}` in one of the two" if other else ""
+        )
+    if not np.isfinite(t).all() or not (np.diff(t) > 0).all():
+        raise _corrupt(csv, "its times don't grow from row to row")
+    return Entry(name, kept, t, table, {plot: _bytes(folder / image.file) for plot, image in kept.images.items()})
+
+
+def _not_both(name: str, table: Mapping[str, np.ndarray], kept: Kept) -> bool:
+    return name not in table or name not in [one.name for one in kept.columns]
+
+
+def _kept(file: Path) -> Kept:
+    from pydantic import TypeAdapter, ValidationError
+
+    from ..scenario.schema import RegressEntry
+
+    try:
+        kept = TypeAdapter(Kept).validate_json(_bytes(file))
+        RegressEntry.model_validate(kept.regress)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        path = ".".join(map(str, first["loc"]))
+        raise _corrupt(file, f"{path}: {first['msg']}" if path else str(first["msg"])) from None
+    if kept.form != FORM:
+        raise _corrupt(file, "another version of denoc made it", f"form {kept.form}", f"form {FORM}")
+    if any(Path(image.file).name != image.file for image in kept.images.values()):
+        raise _corrupt(file, "an image isn't in this folder")
+    return kept
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise _corrupt(file, f"it can't be read: {error.strerror}") from None
+
+
+def _corrupt(file: Path, why: str, found: str = "", allowed: str = "") -> InputError:
+    return InputError(
+        f"not a file of a baseline: {why}",
+        place=Place(str(file)),
+        found=found,
+        allowed=allowed,
+        hint="take it from version control, or remove the scenario's files and make them again with --update",
+    )
+
+
+# ---- writing
+
+
+def writable(folder: Path) -> None:
+    """Refuses a folder that can't be replaced, or that holds other things than a baseline: before any run."""
+    home = Path(os.path.realpath(folder))
+    check(home)
+    here = Path(os.path.realpath(Path.cwd()))
+    if home in (here, *here.parents) or (home.is_dir() and any(path.is_dir() for path in home.iterdir())):
+        raise InputError("a baseline needs a folder of its own", place=Place(str(folder)), allowed="a new folder")
+
+
+def publish(folder: Path, gone: Iterable[str], made: Mapping[str, bytes]) -> None:
+    """Files that go and files that come, in the folder: all of them or none."""
+    writable(folder)
+    home = Path(os.path.realpath(folder))
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{home.name}-", dir=home.parent))
+    except OSError as error:
+        raise _unwritten(folder, error) from None
+    try:
+        if home.is_dir():
+            shutil.copytree(home, draft, symlinks=True, dirs_exist_ok=True)
+        os.chmod(draft, 0o755)  # noqa: S103  it is to be read by all, unlike a temporary folder
+        for file in gone:
+            (draft / file).unlink(missing_ok=True)
+        for file, content in made.items():
+            (draft / file).write_bytes(content)
+        _swap(draft, home)
+    except OSError as error:
+        raise _unwritten(folder, error) from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _swap(draft: Path, home: Path) -> None:
+    """The draft in the folder's place; the folder comes back if that fails."""
+    aside = draft.with_name(draft.name + "-old")
+    if not home.exists():
+        draft.rename(home)
+        return
+    home.rename(aside)
+    try:
+        draft.rename(home)
+    except BaseException:
+        aside.rename(home)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _unwritten(folder: Path, error: OSError) -> InputError:
+    return InputError(f"can't write the baseline {folder}: {error.strerror}; it is as it was", allowed="another folder")
