@@ -23,7 +23,7 @@ MOST_NAMED = 4  # plots
 def regress(
     scenarios: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SCENARIO]...", help="Scenario files or names (default: all of the baseline)."),
+        typer.Argument(metavar="SCENARIO...", help="Scenario files or names (default: all of the baseline)."),
     ] = None,
     baseline: Annotated[
         Path, typer.Option("--baseline", metavar="DIR", help="Where the agreed results are.")

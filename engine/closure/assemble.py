@@ -76,7 +76,7 @@ def _misfit(loops: Closure, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for loop, one, place in zip(loops.robot.loops, tied, loops.places):
         if loop.type.aligned:
             first = place.start + len(loop.type.slides)
-            gaps[first : place.stop] = misalignment(loop.type, one)[0]
+            gaps[first : first + len(loop.type.aligned)] = misalignment(loop.type, one)[0]
     rows, _ = loops.rates(values, None, tied)
     J = np.zeros((loops.m, loops.robot.nv))
     for r, row in enumerate(rows):

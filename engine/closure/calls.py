@@ -95,10 +95,12 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
         return tree.reactions(robot, q, qd, qdd, wrenches)
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
     forces = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches))
-    on_links, cuts = applied(robot, s, forces)
+    on_links, cuts = applied(robot, s, forces, closure(robot))
     for link, six in (wrenches or {}).items():
         on_links[link] = on_links.get(link, 0.0) + np.asarray(six, dtype=float)
-    return {**tree.reactions(robot, q, qd, qdd, on_links), **cuts}
+    names = [loop.name for loop in robot.loops]
+    found = {**tree.reactions(robot, q, qd, qdd, on_links)}
+    return found | {name: six for name, six in cuts.items() if name in names}
 
 
 def forces_of(s: Samples, tau: np.ndarray) -> Forces:
@@ -109,9 +111,8 @@ def forces_of(s: Samples, tau: np.ndarray) -> Forces:
     return balance.solve(tau)
 
 
-def applied(robot: Robot, s: Samples, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def applied(robot: Robot, s: Samples, forces: Forces, loops: Closure) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What cuts and actuators do: [n; f] on links (their origins, their axes); and each cut's wrench in the base."""
-    loops = closure(robot)
     placed = link_frames(robot, s, at="link")
     on_links: dict[str, Any] = {}
     cuts: dict[str, np.ndarray] = {}

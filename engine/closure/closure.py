@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ import numpy as np
 from ..machine.scalars import Scalar
 from ..recursion.samples import Samples
 from ..robot.cuts import LOCKED, PARALLEL, CutType
-from ..robot.model import Coupling, Loop, Robot
+from ..robot.model import Coupling, Joint, Loop, Robot
+from ..robot.placement import Placement
 from .rank import independent
 from .ties import KINDS, Row, Tie, Tied, tie
 
@@ -29,9 +31,12 @@ class Gap:
 class Closure:
     """Rows: those of the ties in their order, then one for each coupling."""
 
-    def __init__(self, robot: Robot, ties: Sequence[Tie] = ()):
+    def __init__(self, robot: Robot, drives: Sequence[Tie] = ()):
         self.robot, self.bodies = robot, robot.tree.bodies
-        self.ties = (*(_cut(robot, loop) for loop in robot.loops), *ties)
+        hooked = [joint for joint in robot.moving if joint.hooke]
+        self.ties = (*(_cut(robot, loop) for loop in robot.loops), *(_hooke(robot, j) for j in hooked), *drives)
+        self.drives = len(drives)
+        self.goal: np.ndarray | None = None  # the values wanted of the rows; None: all 0
         self.couplings: tuple[Coupling, ...] = robot.couplings
         self.places: list[slice] = []  # of each tie's rows
         turning: list[bool] = []
@@ -47,11 +52,24 @@ class Closure:
         self.turning = np.array(turning, dtype=bool)
         self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
 
+    def at(self, goal: np.ndarray) -> Closure:
+        """The same constraints where other values are wanted of the rows."""
+        other = copy.copy(self)
+        other.goal = goal
+        return other
+
+    def driven_rows(self) -> list[int]:
+        """The rows of drives, in their order."""
+        first = len(self.ties) - self.drives
+        return [place.start for place in self.places[first:]]
+
     # ---- the text
 
     def gaps(self, q: Sequence[Scalar], tied: Sequence[Tied] | None = None) -> list[Scalar]:
         """Of every row, its value."""
         values = [x for one in (tied or self.tied(q)) for x in one.values()]
+        if self.goal is not None:
+            values = [x - float(wanted) for x, wanted in zip(values, self.goal)]
         return values + [q[c.coordinate] - c.ratio * q[c.to] - c.offset for c in self.couplings]
 
     def tied(self, q: Sequence[Scalar]) -> list[Tied]:
@@ -146,7 +164,24 @@ def misalignment(type_: CutType, tied: Tied) -> tuple[list[float], float]:
 
 def _cut(robot: Robot, loop: Loop) -> Tie:
     rows = [Row("slide", (k,)) for k in loop.type.slides] + [Row("aligned", pair) for pair in loop.type.aligned]
+    rows += [Row("aligned", (1, 0))] * loop.hooke
     return tie(robot.tree, loop.name, loop.between, (loop.first, loop.second), rows)
+
+
+def _hooke(robot: Robot, joint: Joint) -> Tie:
+    """A spherical joint whose link's y stays square to its parent's x, as in a universal joint."""
+    link = robot.link(joint.link)
+    return tie(robot.tree, joint.name, (link.parent, link.name), (link.before, Placement()), [Row("aligned", (1, 0))])
+
+
+def point_drive(robot: Robot, name: str, links: tuple[str, str], frames: tuple[Placement, Placement]) -> Tie:
+    """A tie whose row is how far the second frame's origin lies along the first's z."""
+    return tie(robot.tree, name, links, frames, [Row("slide", (2,))])
+
+
+def distance_drive(robot: Robot, name: str, links: tuple[str, str], frames: tuple[Placement, Placement]) -> Tie:
+    """A tie whose row is the distance of two points."""
+    return tie(robot.tree, name, links, frames, [Row("distance")])
 
 
 def _reach(robot: Robot, ties: Sequence[Tie]) -> float:

@@ -31,8 +31,8 @@ class Forces:
 class Balance:
     """How the unknown forces of one robot enter the equations of its spanning tree, at the positions of a batch."""
 
-    def __init__(self, robot: Robot, q: np.ndarray):
-        self.robot, self.loops = robot, closure(robot)
+    def __init__(self, robot: Robot, q: np.ndarray, loops: Closure | None = None):
+        self.robot, self.loops = robot, loops or closure(robot)
         self.q = np.atleast_2d(q)
         self.J, _ = self.loops.jacobian(self.q)
         self.driven = list(robot.driven)
@@ -126,11 +126,11 @@ def idle_spins(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
     spherical = [joint for joint in robot.moving if joint.type.name in ("spherical", "three-revolutes")]
     turning = {k for joint in spherical for k in joint.speeds}
     rest = [k for k in range(robot.nv) if k not in turning]
-    N = N @ null_space(N[rest])  # only spherical joints move
+    N = N @ null_space(N[rest], size=1.0)  # only spherical joints move
     for joint in spherical:
         own = N[list(joint.speeds)]
         if own.size and np.linalg.matrix_rank(own, tol=TINY) > 1:  # it can turn as it likes: no rod
-            N = N @ null_space(own)
+            N = N @ null_space(own, size=1.0)
     return N
 
 
@@ -182,6 +182,37 @@ def enough(balance: Balance) -> None:
             allowed="as many actuators as freedoms, or more",
             hint="`actuated: true` in a joint, or an entry under `actuators`",
         )
+    useless = [actuated_speeds(robot)[k] for k in motionless(balance)]
+    if useless:
+        raise InputError(
+            f"{robot.name}: the actuator of `{useless[0]}` moves nothing: the loops hold it still",
+            found=f"actuated: {', '.join(actuated_names(robot))}",
+            allowed="actuators that move something",
+            hint="`denoc inspect` shows the freedoms; without `actuated: true` in that joint it can be computed",
+        )
+
+
+def motionless(balance: Balance) -> list[int]:
+    """The actuators, by their places in `actuated_speeds`, that move nothing in any of a few positions of the batch."""
+    found = list(range(balance.S.shape[2]))
+    for n in sorted({0, len(balance.q) // 2, len(balance.q) - 1}):
+        if found:
+            N = balance.loops.column_scale[:, None] * null_space(balance.loops.scaled(balance.J[n]))
+            S = balance.S[n][:, found]
+            moves = abs(S.T @ N).max(axis=1, initial=0.0) > TINY * np.maximum(abs(S).max(axis=0, initial=0.0), 1e-300)
+            found = [k for k, moved in zip(found, moves) if not moved]
+    return found
+
+
+def actuated_speeds(robot: Robot) -> list[str]:
+    """A name for each actuated speed and each actuator."""
+    own = [
+        f"{joint.name}.{suffix}" if joint.type.nv > 1 else joint.name
+        for joint in robot.moving
+        if joint.actuated
+        for suffix in joint.type.forces
+    ]
+    return own + [one.name for one in robot.actuators]
 
 
 def actuated_names(robot: Robot) -> Sequence[str]:

@@ -31,10 +31,10 @@ def independent(vectors: np.ndarray, groups: Sequence[Sequence[int]], tiny: floa
     return found
 
 
-def null_space(A: np.ndarray, tiny: float = TINY) -> np.ndarray:
-    """Orthonormal columns that A takes to nothing."""
+def null_space(A: np.ndarray, tiny: float = TINY, size: float = 1e-300) -> np.ndarray:
+    """Orthonormal columns that A takes to nothing, as measured by its largest singular value or by `size`."""
     if not A.size:
         return np.eye(A.shape[1])
     _, s, Vt = np.linalg.svd(A)
-    rank = int((s > tiny * max(s.max(initial=0.0), 1e-300)).sum())
+    rank = int((s > tiny * max(s.max(initial=0.0), size)).sum())
     return Vt[rank:].T

@@ -240,14 +240,22 @@ def _link(
         drives=_drives(entry, row, place[0], complain),
         limits=_limits(entry, row, complain),
         initial=_initial(entry, row, complain),
+        hooke=_hooke(entry, row, complain),
         effort=effort_of(entry.joint.effort, set(row.turning), ("joint", "effort"), complain),
     )
     if joint.actuated and not row.nv:
         raise complain("joint", "actuated", "a fixed joint can't be actuated", found="true", allowed="false")
     mass, com, inertia, G = _inertia(entry, row, convention, end, complain)
     points = {name: _three(at) for name, at in entry.points.items()}
-    link = Link(entry.name, parent, joint, mass, com, inertia, end, points)
-    return _Read(link, start.then(before), pointing, _pitch(entry, complain), G)
+    before = start.then(before)
+    link = Link(entry.name, parent, joint, mass, com, inertia, end, points, before.then(pointing))
+    return _Read(link, before, pointing, _pitch(entry, complain), G)
+
+
+def _hooke(entry: LinkEntry, row: JointType, complain: Complain) -> bool:
+    if entry.joint.spin == "hooke" and row.name != "spherical":
+        raise complain("joint", "spin", "only a spherical joint has an idle spin", found=f"type: {row.name}", key=True)
+    return entry.joint.spin == "hooke"
 
 
 def _pitch(entry: LinkEntry, complain: Complain) -> float:

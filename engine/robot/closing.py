@@ -39,7 +39,9 @@ class Closing:
                 )
             sides = zip(("first", "second"), (entry.first, entry.second), entry.between)
             one, two = (self._frame(frame, link, key, complain) for key, frame, link in sides)
-            found.append(Loop(name, CUTS[entry.joint], (first, second), one, two))
+            if entry.spin == "hooke" and entry.joint != "spherical":
+                raise complain("spin", "only a spherical cut has an idle spin", found=f"joint: {entry.joint}", key=True)
+            found.append(Loop(name, CUTS[entry.joint], (first, second), one, two, entry.spin == "hooke"))
         return tuple(found)
 
     def couplings(self) -> tuple[Coupling, ...]:

@@ -71,6 +71,7 @@ class Joint:
     limits: tuple[float, float] | None = None
     initial: tuple[float, ...] = ()
     effort: Effort = Effort()
+    hooke: bool = False  # a spherical joint whose link's y stays square to its parent's x
 
     @property
     def elastic(self) -> bool:
@@ -90,6 +91,7 @@ class Link:
     inertia: tuple[Three, Three, Three]  # about the mass centre, link axes
     end: Placement  # the papers' end frame (i + 1) in the link's
     points: dict[str, Three] = field(default_factory=dict)
+    before: Placement = field(default_factory=Placement)  # the joint in the parent link's frame, nothing moved
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ class Loop:
     between: tuple[str, str]
     first: Placement
     second: Placement
+    hooke: bool = False  # the second's y stays square to the first's x
 
 
 @dataclass(frozen=True)
@@ -174,7 +177,12 @@ class Robot:
     @property
     def closed(self) -> bool:
         """Has something that ties the spanning tree's joints to each other, or forces sought elsewhere."""
-        return bool(self.loops or self.couplings or self.actuators)
+        return self.tied or bool(self.actuators)
+
+    @property
+    def tied(self) -> bool:
+        """The joints of its tree can't all move for themselves."""
+        return bool(self.loops or self.couplings or any(joint.hooke for joint in self.moving))
 
     @property
     def driven(self) -> tuple[int, ...]:

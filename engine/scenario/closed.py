@@ -9,12 +9,13 @@ import numpy as np
 
 from ..closure.assemble import assembled
 from ..closure.calls import applied
-from ..closure.closure import Closure
-from ..closure.forces import Balance, Forces, enough
+from ..closure.closure import Closure, closure
+from ..closure.forces import Balance, Forces, enough, idle_spins
 from ..closure.rank import independent
 from ..recursion import calls as tree
 from ..recursion.samples import Samples
 from ..robot.model import Joint, Robot
+from ..simulate.closed import ClosedPlant
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -37,8 +38,13 @@ def followed(loops: Closure, q0: Sequence[float], groups: Sequence[Sequence[Join
     return [joint for group in groups for joint in group if not set(joint.speeds) & set(dependent)]
 
 
-def speeds(loops: Closure, q0: Sequence[float], qd0: Sequence[float], named: Sequence[int]) -> list[float]:
-    """Speeds that keep the loops closed: the named ones as they are given, the others 0 where they can be."""
+def speeds(
+    loops: Closure, q0: Sequence[float], qd0: Sequence[float], named: Sequence[int], rates: Sequence[float]
+) -> list[float]:
+    """Speeds that keep the loops closed: the named ones as they are given, the others 0 where they can be.
+
+    `rates` are those of the drives.
+    """
     J, _ = loops.jacobian(np.array(q0))
     rows, dependent = loops.choice(J, [*loops.robot.driven])
     if named:
@@ -48,17 +54,44 @@ def speeds(loops: Closure, q0: Sequence[float], qd0: Sequence[float], named: Seq
     qd = np.array(qd0, dtype=float)
     qd[dependent] = 0.0
     if dependent:
-        qd[dependent] = np.linalg.solve(J[np.ix_(rows, dependent)], -J[rows] @ qd)
-    return [float(x) for x in qd]
+        wanted = np.zeros(loops.m)
+        wanted[loops.driven_rows()] = rates
+        qd[dependent] = np.linalg.solve(J[np.ix_(rows, dependent)], wanted[rows] - J[rows] @ qd)
+    return [float(x) for x in _without_spin(loops, np.array(q0), J, qd, named)]
+
+
+def _without_spin(
+    loops: Closure, q0: np.ndarray, J: np.ndarray, qd: np.ndarray, named: Sequence[int]
+) -> np.ndarray:
+    """Rods that nothing keeps from spinning start without momentum about their axes, unless the scenario says more."""
+    S = np.eye(loops.robot.nv)[list({*named, *loops.robot.driven})].reshape(-1, loops.robot.nv)
+    Z = idle_spins(loops, J, S.T)
+    if not Z.shape[1]:
+        return qd
+    M = tree.inertia(loops.robot, q0)
+    return qd - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ M @ qd, rcond=None)[0]
+
+
+def balance(plan: Plan, q: np.ndarray) -> Balance:
+    """Which forces are sought: the actuators', and those of drives where actuators don't suffice."""
+    loops = plan.plant.loops
+    found = Balance(plan.robot, q)
+    if loops is not None and loops.drives and found.unmoved() > 0:
+        found = Balance(plan.robot, q, loops)
+    return found
 
 
 def sought(
     plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, wrenches: Mapping[str, np.ndarray] | None
-) -> Forces:
-    """The actuators' forces and the cuts' of an inverse task."""
-    balance = Balance(plan.robot, q)
-    enough(balance)
-    return balance.solve(tree.inverse(plan.robot, q, qd, qdd, wrenches))
+) -> tuple[Forces, np.ndarray]:
+    """The actuators' forces and the cuts' of an inverse task, and the power of what is sought."""
+    found = balance(plan, q)
+    enough(found)
+    forces = found.solve(tree.inverse(plan.robot, q, qd, qdd, wrenches))
+    power = np.einsum("nkc,nc,nk->n", found.S, forces.actuated, qd)
+    rates = np.einsum("nmk,nk->nm", found.J, qd)
+    rows = found.loops.driven_rows()
+    return forces, power + (forces.multipliers[:, rows] * rates[:, rows]).sum(axis=1)
 
 
 def transmitted(
@@ -80,6 +113,22 @@ def transmitted(
     return Forces(forces, multipliers, ())
 
 
-def cut_wrenches(robot: Robot, q: np.ndarray, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What cuts and actuators do to the links, and each cut's wrench in base axes."""
-    return applied(robot, Samples(robot, q=q), forces)
+def cut_wrenches(plan: Plan, q: np.ndarray, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What cuts, drives and actuators do to the links, and each cut's wrench in base axes."""
+    loops = plan.plant.loops
+    own = loops if loops is not None and forces.multipliers.shape[1] == loops.m else closure(plan.robot)
+    on_links, cuts = applied(plan.robot, Samples(plan.robot, q=q), forces, own)
+    names = [loop.name for loop in plan.robot.loops]
+    return on_links, {name: six for name, six in cuts.items() if name in names}
+
+
+def gaps(plan: Plan, t: np.ndarray, q: np.ndarray) -> tuple[float, float]:
+    """The largest gap of any loop in any row: a length and an angle."""
+    loops = plan.plant.loops
+    if loops is None or not isinstance(plan.plant, ClosedPlant):
+        return 0.0, 0.0
+    values = loops.gap(q)
+    for n, time in enumerate(t if loops.drives else ()):
+        values[n] -= plan.plant.wanted(float(time))[0]
+    values, turning = abs(values), loops.turning
+    return float(values[:, ~turning].max(initial=0.0)), float(values[:, turning].max(initial=0.0))

@@ -21,7 +21,7 @@ from ..files.source import Document, from_mapping, read
 from ..machine import choice
 from ..record import plots, write
 from ..record.columns import Column
-from ..recursion.calls import inverse
+from ..recursion import calls as tree
 from ..robot.build import build
 from ..robot.load import load
 from ..robot.model import Robot
@@ -188,7 +188,9 @@ def result_of(plan: Plan, trace: Trace) -> Result:
 def _run_of(plan: Plan, trace: Trace) -> _Run:
     """Rows of a trace, evaluated."""
     states, signals = np.array(trace.states), np.array(trace.signals)
-    rows = {name: np.empty((len(trace.t), n)) for name, n in zip(("q", "qd", "qdd", "tau"), _sizes(plan.robot))}
+    rows: dict[str, Any] = {
+        name: np.empty((len(trace.t), n)) for name, n in zip(("q", "qd", "qdd", "tau"), _sizes(plan.robot))
+    }
     for held in dict.fromkeys(trace.held):  # rows of the same modes at once
         these = np.array([k for k, one in enumerate(trace.held) if one == held])
         for name, values in plan.plant.many(signals[these], states[these], held).items():
@@ -213,9 +215,25 @@ def _sizes(robot: Robot) -> tuple[int, int, int, int]:
 
 def _followed(plan: Plan, plant: ClosedPlant, tell: Progress) -> _Run:
     """All motion is prescribed, of a robot with loops: positions by continuation, then inverse dynamics."""
-    found = follow(plant, np.array(plan.q0), plan.grid, tell)
-    t = plan.grid[: len(found.q)]
-    run = _Run(t, found.q, found.qd, found.qdd, np.zeros(found.qd.shape), np.zeros(len(t)), evaluations=len(t))
+    steps = np.diff(plan.grid)
+    between = plan.grid[:-1, None] + np.outer(steps, (0.0, *_NODES)) if plan.record.energy else plan.grid[:-1, None]
+    times = np.append(between.ravel(), plan.grid[-1])
+    found = follow(plant, np.array(plan.q0), times, tell)
+    t, each = times[: len(found.q)], between.shape[1]
+    wrenches = timed_wrenches(plan, t, found.q)
+    forces, power = closed.sought(plan, found.q, found.qd, found.qdd, wrenches)
+    tau = np.zeros(found.qd.shape)
+    tau[:, list(plan.robot.driven)] = forces.actuated[:, : len(plan.robot.driven)]
+    rows = slice(0, len(t), each)
+    count = len(t[rows])
+    balance = np.zeros(count)
+    if plan.record.energy:
+        power = power + _passive_power(plan, found.qd, found.q, wrenches)
+        shares = np.concatenate([[0.0], _WEIGHTS])
+        whole = power[: (count - 1) * each].reshape(-1, each)
+        balance[1:] = np.cumsum(steps[: count - 1] * (whole @ shares))
+    run = _Run(t[rows], found.q[rows], found.qd[rows], found.qdd[rows], tau[rows], balance, evaluations=len(t))
+    run.forces = Forces(forces.actuated[rows], forces.multipliers[rows], forces.steps)
     if found.singular is not None:
         run.ended, run.singular = "singularity", found.singular
         run.reason = f"at t = {found.singular.t:.9g} s: {found.singular}"
@@ -261,7 +279,7 @@ def _sound(*arrays: np.ndarray) -> int:
 def _forces(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, count: int) -> np.ndarray:
     """Inverse dynamics of the first rows."""
     wrenches = timed_wrenches(plan, plan.grid[:count], q[:count])
-    return inverse(plan.robot, q[:count], qd[:count], qdd[:count], wrenches)
+    return tree.inverse(plan.robot, q[:count], qd[:count], qdd[:count], wrenches)
 
 
 def _prescribed(plan: Plan, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -308,37 +326,44 @@ def _work(plan: Plan, grid: np.ndarray) -> np.ndarray:
         t = grid[:-1] + node * steps
         q, qd, qdd = _prescribed(plan, t)
         wrenches = timed_wrenches(plan, t, q)
-        tau = inverse(plan.robot, q, qd, qdd, wrenches)
-        power = (tau * qd).sum(axis=1)
-        for joint in plan.robot.moving:
-            for k, drive in zip(joint.speeds, joint.drives):
-                power = power - drive.viscous * qd[:, k] ** 2 - drive.coulomb * abs(qd[:, k])
-        if wrenches or plan.robot.wrenches:
-            power = power + _wrench_power(plan, q, qd, wrenches)
+        tau = tree.inverse(plan.robot, q, qd, qdd, wrenches)
+        power = (tau * qd).sum(axis=1) + _passive_power(plan, qd, q, wrenches)
         total += weight * steps * power
     return np.concatenate([[0.0], np.cumsum(total)])
+
+
+def _passive_power(plan: Plan, qd: np.ndarray, q: np.ndarray, wrenches: dict[str, np.ndarray] | None) -> np.ndarray:
+    """What wrenches bring in less what friction and damping take."""
+    power = np.zeros(len(qd))
+    for joint in plan.robot.moving:
+        for k, drive in zip(joint.speeds, joint.drives):
+            power = power - drive.viscous * qd[:, k] ** 2 - drive.coulomb * abs(qd[:, k])
+    if wrenches or plan.robot.wrenches:
+        power = power + _wrench_power(plan, q, qd, wrenches)
+    return power
 
 
 def _wrench_power(plan: Plan, q: np.ndarray, qd: np.ndarray, wrenches: dict[str, np.ndarray] | None) -> np.ndarray:
     """What the wrenches bring in: the joint forces that balance them, times the speeds."""
     still = np.zeros_like(qd)
-    with_them = inverse(plan.robot, q, still, still, wrenches)
+    with_them = tree.inverse(plan.robot, q, still, still, wrenches)
     from dataclasses import replace
 
-    without = inverse(replace(plan.robot, wrenches=()), q, still, still)
+    without = tree.inverse(replace(plan.robot, wrenches=()), q, still, still)
     return -((with_them - without) * qd).sum(axis=1)
 
 
 def _result(plan: Plan, run: _Run, seconds: float) -> Result:
     table = tabulate.Table()
     robot = plan.robot
-    if robot.closed:
+    if run.forces is None and (robot.closed or plan.plant.loops is not None):
         _tied(plan, run)
     tabulate.joint_columns(table, robot, run.q, run.qd, run.qdd, run.tau, torques=plan.record.torques)
     wrenches = timed_wrenches(plan, run.t, run.q) if plan.record.reactions else None
     if run.forces is not None:
-        on_links, cuts = closed.cut_wrenches(robot, run.q, run.forces)
+        on_links, cuts = closed.cut_wrenches(plan, run.q, run.forces)
         tabulate.actuator_columns(table, robot, run.forces.actuated)
+        tabulate.drive_columns(table, plan, run.forces.multipliers)
         tabulate.cut_columns(table, cuts)
         wrenches = tabulate.together(wrenches, on_links)
     if plan.record.reactions:
@@ -346,7 +371,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
     if plan.points:
         tabulate.point_columns(table, plan, run.q)
     residual = tabulate.energy_columns(table, robot, run.q, run.qd, run.balance) if plan.record.energy else None
-    gaps = tabulate.gaps(robot, run.q)
+    gaps = closed.gaps(plan, run.t, run.q)
     audit = {
         "closure": gaps[0],
         "closure_angle": gaps[1],
@@ -393,7 +418,7 @@ def _tied(plan: Plan, run: _Run) -> None:
     """The forces of cuts, and in inverse dynamics those of the actuators, of rows that are known."""
     robot, wrenches = plan.robot, timed_wrenches(plan, run.t, run.q)
     if plan.task == "inverse":
-        run.forces = closed.sought(plan, run.q, run.qd, run.qdd, wrenches)
+        run.forces, _ = closed.sought(plan, run.q, run.qd, run.qdd, wrenches)
         run.tau = np.zeros(run.qd.shape)
         run.tau[:, list(robot.driven)] = run.forces.actuated[:, : len(robot.driven)]
     elif plan.plant.loops is not None:

@@ -12,6 +12,7 @@ from ..files.fields import Choice, FileName, Name, Numbers, Or, Point, Strict, n
 from ..motion.forces import AnyForceLaw
 from ..motion.laws import AnyMotionLaw
 from ..record.plots import PLOTS
+from ..robot.schema import Direction, Place
 from ..simulate.integrate import METHODS as INTEGRATORS
 
 
@@ -102,12 +103,41 @@ class RecordEntry(Strict):
     points: list[str] = Field(default=[], description="named points, `link.point`")
 
 
-def _no_drives(value: Any) -> Any:
-    if value not in ([], ()):
-        raise PydanticCustomError(
-            "drives", "drives can't be computed by this version", {"allowed": "none: [] or no `drives` at all"}
-        )
-    return value
+class PointEntry(Strict):
+    """A point of a link."""
+
+    link: Name = Field(description="or `base`")
+    at: Place = Field(default=(0.0, 0.0, 0.0), description="link axes, or the name of a point")
+
+
+class DriveEntry(Strict):
+    """A point's coordinate, or the distance of two points, as a function of time.
+
+    The law's keys stand beside the others, or under `motion` where the law has a `to` of its own.
+    """
+
+    name: Name = Field(description="of the drive; its force is in the column `<name>.force`")
+    link: Name | None = Field(default=None, description="whose point moves as it is told")
+    at: Place = Field(default=(0.0, 0.0, 0.0), description="the point: link axes, or the name of a point")
+    to: Name = Field(default="base", description="the link from whose origin the coordinate is measured")
+    along: Direction = Field(default=(0.0, 0.0, 1.0), description="the direction, in the axes of `to`")
+    distance: Annotated[tuple[PointEntry, PointEntry], several(2, "points")] | None = Field(
+        default=None, description="of two points, instead of a coordinate"
+    )
+    motion: AnyMotionLaw = Field(description="the law")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _law_beside(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "motion" not in data and "law" in data:
+            known = cls.keys()
+            own = {key: value for key, value in data.items() if key in known}
+            return {**own, "motion": {key: value for key, value in data.items() if key not in own}}
+        return data
+
+    @classmethod
+    def form(cls) -> str:
+        return "{name: …, link: …, at: [x, y, z], along: [0, 0, 1], law: …}"
 
 
 class ToleranceEntry(Strict):
@@ -163,7 +193,7 @@ class ScenarioFile(Strict):
     )
     solver: SolverEntry = Field(default=SolverEntry(), description="of simulations")
     closure: ClosureEntry = Field(default=ClosureEntry(), description="of closed loops")
-    drives: Annotated[list[Any], BeforeValidator(_no_drives)] = Field(default=[], description="of closed loops")
+    drives: list[DriveEntry] = Field(default=[], description="points and distances whose motion is given")
     expect: Literal["done", "singularity"] = Field(default="done", description="how the run should end")
     record: RecordEntry = Field(default=RecordEntry(), description="what is among the columns")
     plots: list[Annotated[str, Choice(tuple(PLOTS))]] = Field(

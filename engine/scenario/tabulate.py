@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..closure.closure import closure
 from ..errors import NumericalError
 from ..record.columns import Column
 from ..recursion.calls import energy, reactions
@@ -102,17 +101,12 @@ def together(wrenches: Mapping[str, np.ndarray] | None, more: Mapping[str, np.nd
     return found
 
 
-def gaps(robot: Robot, q: np.ndarray) -> tuple[float, float]:
-    """The largest gap of any loop in any row: a length and an angle."""
-    if not (robot.loops or robot.couplings):
-        return 0.0, 0.0
-    loops = closure(robot)
-    values = abs(loops.gap(q))
-    turning = loops.turning
-    return (
-        float(values[:, ~turning].max(initial=0.0)),
-        float(values[:, turning].max(initial=0.0)),
-    )
+def drive_columns(table: Table, plan: Plan, multipliers: np.ndarray) -> None:
+    """Forces of the drives along what they drive."""
+    loops = plan.plant.loops
+    if loops is not None and multipliers.shape[1] == loops.m:
+        for tie, row in zip(loops.ties[len(loops.ties) - loops.drives :], loops.driven_rows()):
+            table.add(Column(f"{tie.name}.force", "N", "force", tie.name, f"{tie.name}.force"), multipliers[:, row])
 
 
 def point_columns(table: Table, plan: Plan, q: np.ndarray) -> None:

@@ -20,6 +20,7 @@ from ..closure.forces import Balance
 from ..closure.methods import METHODS, Parameters, Problem
 from ..closure.rank import independent, null_space
 from ..machine.scalars import Scalar, square_root
+from ..motion.laws import Curve
 from ..recursion.calls import bare
 from ..recursion.kinematics import coordinate_rates
 from ..recursion.spatial import add, dot
@@ -42,6 +43,14 @@ class Partition:
     N: tuple[tuple[float, ...], ...]
     order: Pivots
     determinant: float
+
+
+@dataclass(frozen=True)
+class Driving:
+    """A drive's motion, and what tells its law from others."""
+
+    name: str
+    curve: Curve
 
 
 @dataclass(frozen=True)
@@ -74,9 +83,12 @@ class ClosedPlant(Plant):
         method: str = "denoc",
         parameters: Parameters = Parameters(),
         preferred: Sequence[int] = (),
+        drives: Sequence[Driving] = (),
         **laws: Any,
     ):
         super().__init__(robot, stops=False, **laws)
+        self.drives = tuple(drives)
+        self.autonomous = self.autonomous and not drives
         self.loops, self.method_name, self.method = loops, method, METHODS[method]
         self.parameters, self.preferred = parameters, tuple(preferred)
         self.given = tuple(k for motion in self.prescribed for k in motion.joint.speeds)
@@ -93,7 +105,9 @@ class ClosedPlant(Plant):
         self._plan = q
         if self.feedforward:
             motions = (*self.feedforward, *self.prescribed)
-            self._following = ClosedPlant(self.robot, self.loops, prescribed=motions, smooth=self.smooth)
+            self._following = ClosedPlant(
+                self.robot, self.loops, prescribed=motions, drives=self.drives, smooth=self.smooth
+            )
             self._following.choose(q)
 
     # ---- which coordinates are independent
@@ -224,6 +238,13 @@ class ClosedPlant(Plant):
 
     # ---- the state
 
+    def wanted(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of every row of the constraints, its value at t, its rate and second rate: those of drives aren't 0."""
+        found = np.zeros((3, self.loops.m))
+        for r, drive in zip(self.loops.driven_rows(), self.drives):
+            found[:, r] = [float(x) for x in drive.curve(t)]
+        return found[0], found[1], found[2]
+
     def settled(self, t: float, y: np.ndarray) -> np.ndarray:
         """Y with Euler parameters of norm 1 and, where the method closes them, positions and speeds closed."""
         y = super().settled(t, y)
@@ -231,8 +252,9 @@ class ClosedPlant(Plant):
             return y
         q, qd = (np.array(x) for x in self.complete(t, y))
         part = self.partition
-        q, _ = newton(self.loops, q, [*part.given, *self.independent])
-        right = np.concatenate([np.zeros(len(part.rows)), qd[list(part.given)], self._N @ qd])
+        values, rates, _ = self.wanted(t)
+        q, _ = newton(self.loops.at(values), q, [*part.given, *self.independent])
+        right = np.concatenate([rates[list(part.rows)], qd[list(part.given)], self._N @ qd])
         with contextlib.suppress(np.linalg.LinAlgError):
             qd = np.linalg.solve(self._K(q), right)
         y = y.copy()
@@ -240,13 +262,14 @@ class ClosedPlant(Plant):
         y[len(self.cq) : self.measured] = qd[self.cv]
         return y
 
-    def completed(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def completed(self, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Speeds and accelerations of all joints from those that are given and independent."""
         part, K = self.partition, self._K(q)
-        given, nothing = list(part.given), np.zeros(len(part.rows))
-        speeds = np.linalg.solve(K, np.concatenate([nothing, qd[given], self._N @ qd]))
+        given, rows = list(part.given), list(part.rows)
+        _, rates, seconds = self.wanted(t)
+        speeds = np.linalg.solve(K, np.concatenate([rates[rows], qd[given], self._N @ qd]))
         _, drift = self.loops.jacobian(q, speeds)
-        right = np.concatenate([-drift[list(part.rows)], qdd[given], self._N @ qdd])
+        right = np.concatenate([(seconds - drift)[rows], qdd[given], self._N @ qdd])
         return speeds, np.linalg.solve(K, right)
 
     def planned(self, t: float) -> list[float]:
@@ -261,9 +284,9 @@ class ClosedPlant(Plant):
             ):
                 for k, x in zip(places, source):
                     target[k] = float(x)
-        q, _ = newton(self.loops, q, kept)
+        q, _ = newton(self.loops.at(self.wanted(t)[0]), q, kept)
         self._plan = q
-        speeds, accelerations = self._following.completed(q, qd, qdd)
+        speeds, accelerations = self._following.completed(t, q, qd, qdd)
         on, loads = self._wrenches_from(float(component(t)) for w in self.wrenches for component in w.components)
         tau, _ = dynamics(
             self.robot.tree.bodies,
@@ -284,7 +307,9 @@ class ClosedPlant(Plant):
 
     def signals(self, t: float, modes: Any) -> list[float]:
         reference = self.partition.determinant * self.near
-        return [*super().signals(t, modes), 1.0 / reference if reference else 0.0]
+        rows = self.loops.driven_rows()
+        driven = [float(x) for part in self.wanted(t) for x in part[rows]] if rows else []
+        return [*super().signals(t, modes), *driven, 1.0 / reference if reference else 0.0]
 
     # ---- the equations, on any scalars
 
@@ -293,28 +318,34 @@ class ClosedPlant(Plant):
     ) -> Evaluation:
         n, part, given_signals = self.robot.nv, self.partition, iter(signals)
         q, qd, qdd = self._state(given_signals, y)
-        known = dict.fromkeys(self.given, 0.0)
-        known.update({k: qdd[k] for k in self.given})
         commanded, given = [False] * n, [0.0] * n
         for one in self.commanded:
             self._command(one, given_signals, q, qd, commanded, given)
         applied = self._applied(given_signals, q, qd)
         on, loads = self._wrenches_from(given_signals)
+        count = len(self.drives)
+        rows = self.loops.driven_rows()
+        values, rates, seconds = (
+            dict(zip(rows, signals[len(signals) - 1 - (3 - k) * count :][:count])) for k in range(3)
+        )
         if self.method.closes:
-            q = self._closed(q)
+            q = self._closed(q, values)
         tied = self.loops.tied(q)
         J, _ = self.loops.rates(q, None, tied)
         A = [[J[r].get(k, 0.0) for k in range(n)] for r in part.rows]
         A += [[float(k == g) for k in range(n)] for g in part.given]
         N = [list(row) for row in part.N]
         K = Elimination([*A, *N], part.order)
-        rate: list[Scalar] = [0.0] * len(part.rows) + [qd[k] for k in part.given]
-        gap = [self.loops.gaps(q, tied)[r] for r in part.rows] + [0.0] * len(part.given)
+        rate: list[Scalar] = [rates.get(r, 0.0) for r in part.rows] + [qd[k] for k in part.given]
+        gaps = self.loops.gaps(q, tied)
+        gap = [gaps[r] - values.get(r, 0.0) for r in part.rows] + [0.0] * len(part.given)
         if self.method.speeds == "independent":
             pulled = [self.parameters.sigma * x for x in gap] if self.method.pulls else [0.0] * len(gap)
             qd = K.solve([*(r - x for r, x in zip(rate, pulled)), *(dot(row, qd) for row in N)])
         _, drift = self.loops.rates(q, qd, tied)
-        second = [-drift[r] for r in part.rows] + [given[k] if commanded[k] else known[k] for k in part.given]
+        second = [seconds.get(r, 0.0) - drift[r] for r in part.rows] + [
+            given[k] if commanded[k] else qdd[k] for k in part.given
+        ]
         friction = self._friction(given_signals, qd, commanded)
         everything, none = [True] * n, [0.0] * n
         fixed = [k in part.given for k in range(n)]
@@ -354,11 +385,14 @@ class ClosedPlant(Plant):
         )
         qdd = self.method.accelerations(problem)
         tau = list(applied)
-        if part.given:
-            forces = bias(qdd)
-            for c, k in enumerate(part.given):
-                tau[k] = tau[k] + dot(K.solve([float(r == len(part.rows) + c) for r in range(n)]), forces)
         power: Scalar = 0.0
+        if part.given or self.drives:
+            forces = bias(qdd)
+            for c, k in enumerate(part.given, start=len(part.rows)):
+                tau[k] = tau[k] + dot(K.solve([float(r == c) for r in range(n)]), forces)
+            for c, row in enumerate(part.rows):
+                if row in rates:
+                    power = power + rates[row] * dot(K.solve([float(r == c) for r in range(n)]), forces)
         for k in range(n):
             power = power + tau[k] * qd[k]
         power = power + self._wrench_power(q, qd, on, loads)
@@ -367,9 +401,9 @@ class ClosedPlant(Plant):
             loss = loss + c * qd[k] * qd[k]
         for k, force in friction.items():
             loss = loss + force * qd[k]
-        return Evaluation(q, qd, qdd, tau, {}, power, loss, K.determinant * next(given_signals) - 1.0)
+        return Evaluation(q, qd, qdd, tau, {}, power, loss, K.determinant * signals[len(signals) - 1] - 1.0)
 
-    def _closed(self, q: list[Scalar]) -> list[Scalar]:
+    def _closed(self, q: list[Scalar], values: dict[int, Scalar]) -> list[Scalar]:
         """Dependent coordinates by Newton's method, one Jacobian for all iterations."""
         n, part = self.robot.nv, self.partition
         tied = self.loops.tied(q)
@@ -379,7 +413,7 @@ class ClosedPlant(Plant):
         K = Elimination([*A, *(list(row) for row in part.N)], part.order)
         for again in range(ITERATIONS):
             gaps = self.loops.gaps(q, self.loops.tied(q) if again else tied)
-            step = K.solve([*(-1.0 * gaps[r] for r in part.rows), *([0.0] * (n - len(part.rows)))])
+            step = K.solve([*(values.get(r, 0.0) - gaps[r] for r in part.rows), *([0.0] * (n - len(part.rows)))])
             q = self._moved(q, step)
         return q
 
@@ -403,5 +437,6 @@ class ClosedPlant(Plant):
             (self.partition.rows, self.partition.given, self.partition.N, self.partition.order),
             [(one.first, one.second, one.rows) for one in loops.ties],
             loops.couplings,
+            loops.drives,
             loops.length,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +49,7 @@ def follow(plant: ClosedPlant, q0: np.ndarray, grid: np.ndarray, tell: Callable[
     return _rows(rows, None)
 
 
-def _rows(rows: list[tuple[np.ndarray, ...]], singular: Singular | None) -> Followed:
+def _rows(rows: Sequence[tuple[np.ndarray, ...]], singular: Singular | None) -> Followed:
     q, qd, qdd = (np.array(part) for part in zip(*rows))
     return Followed(q, qd, qdd, singular)
 
@@ -62,7 +62,7 @@ def _step(
     for motion in plant.prescribed:
         for k, x in zip(motion.joint.coordinates, motion.at(t)[0]):
             guess[k] = x
-    found, left = newton(plant.loops, guess, plant.given)
+    found, left = newton(plant.loops.at(plant.wanted(t)[0]), guess, plant.given)
     scale = plant.loops.column_scale.max()
     if left > CLOSE or abs(found - guess).max(initial=0.0) > FARTHEST * max(scale, 1.0):
         return None
@@ -76,4 +76,4 @@ def _rates(plant: ClosedPlant, t: float, q: np.ndarray) -> tuple[np.ndarray, np.
         _, rates, seconds = motion.at(t)
         for k, v, a in zip(motion.joint.speeds, rates, seconds):
             qd[k], qdd[k] = v, a
-    return q, *plant.completed(q, qd, qdd)
+    return q, *plant.completed(t, q, qd, qdd)

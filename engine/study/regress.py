@@ -341,10 +341,10 @@ def _changed_columns(verdict: Verdict) -> Iterator[Drawn]:
             if failing:
                 groups.append((min(off[column.name] for column in failing), family, owner, unit, failing))
     for _, family, owner, unit, failing in sorted(groups, key=lambda group: group[0]):
-        row = next(row for row in plots.PLOTS.values() if row.family == family)
+        row = next((row for row in plots.PLOTS.values() if row.family == family), None)
         ending = "" if family in owner else f", {family}"
         pairs = [_pair(verdict, column.name, column.name, column.label, column.label) for column in failing]
-        yield f"{owner}-{family}", f"{owner}{ending}", plots.measured(row, unit), pairs
+        yield f"{owner}-{family}", f"{owner}{ending}", plots.measured(row, unit) if row else unit, pairs
 
 
 def _pair(verdict: Verdict, name: str, other: str, before: str, label: str) -> Pair:

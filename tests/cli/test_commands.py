@@ -81,7 +81,7 @@ def test_version_and_help(denoc):
     for flag in ("--help", "-h"):
         code, out, _ = denoc(flag)
         assert code == 0
-        for command in ("idyn", "simulate", "run", "inspect", "matrices", "plot", "list", "new", "schema"):
+        for command in ("idyn", "simulate", "run", "inspect", "matrices", "plot", "regress", "list", "new", "schema"):
             assert command in out
             assert denoc(command, flag)[0] == 0
         assert "130" in out  # exit codes are told

@@ -26,7 +26,9 @@ def modules(*words):
     return json.loads(done.stderr.splitlines()[-1])
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["list"], ["list", "puma"], ["idyn", "--help"], ["regress", "--help"]])
+@pytest.mark.parametrize(
+    "words", [["--help"], ["--version"], ["list"], ["list", "puma"], ["idyn", "--help"], ["regress", "--help"]]
+)
 def test_quick_commands_import_nothing_heavy(words):
     found = modules(*words)
     assert "denoc.cli.main" in found

@@ -16,7 +16,7 @@ from denoc.files.library import folder, names
 from denoc.files.source import from_mapping, read
 from denoc.machine import native
 from denoc.machine.choice import using
-from denoc.record import compare, images
+from denoc.record import compare, images, plots
 from denoc.robot.build import build
 from denoc.scenario.run import carry_out, prepare
 from denoc.study import baseline, regress
@@ -240,13 +240,15 @@ def test_a_spike_between_the_rows_that_are_kept(swing):
     assert found.t == pytest.approx(0.04)
 
 
-def test_numbers_that_are_none(swing):
+def test_numbers_that_are_none(swing, tmp_path):
     def spoil(result):
         result.table["joint3.qd"][3:] = np.nan
 
-    (found,) = [difference for difference in swing(spoil).differences if difference.what == "joint3.qd"]
+    verdict = swing(spoil)
+    (found,) = [difference for difference in verdict.differences if difference.what == "joint3.qd"]
     assert found.times == np.inf
     assert np.isnan(found.new)
+    plots.save(regress.overlays(verdict)["swing-difference-joint3-speed"], tmp_path / "overlay.png")
 
 
 # ---- settings
@@ -316,6 +318,12 @@ def test_pinned_images(swing, monkeypatch):
     verdict = swing(thick, regress=pinned)
     assert whats(verdict) == {"swing-rates"}
     assert "the image is" in verdict.differences[0].message
+    image = swing.folder / "swing-rates.png"
+    whole = image.read_bytes()
+    image.write_bytes(whole[:100])
+    with pytest.raises(InputError, match=r"swing-rates\.png"):
+        swing(regress=pinned)
+    image.write_bytes(whole)
     monkeypatch.setattr(images, "version", lambda: "0.1")  # which draws letters otherwise
     verdict = swing(thick, regress=pinned)
     assert verdict.same

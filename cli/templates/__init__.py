@@ -1,0 +1,1 @@
+"""Files that `denoc new` starts from."""
