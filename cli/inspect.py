@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,36 +11,76 @@ import typer
 from denoc.cli import options
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
 
+    from denoc.closure.mobility import Mobility
     from denoc.robot.model import Link, Robot
 
 
 def inspect(
     robot: options.Robot,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings make exit code 1.")] = False,
+    plot: Annotated[bool, typer.Option("--plot", help="Draw a sketch of it at its initial position.")] = False,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The sketch goes to DIR/<robot>/.")] = (
+        options.OUTPUTS
+    ),
+    form: Annotated[options.Format, typer.Option("--format", help="Of the sketch.")] = options.Format.png,
     as_json: options.Json = False,
 ) -> None:
-    """Show a robot: its tree, degrees of freedom, masses, warnings."""
+    """Show a robot: its tree, degrees of freedom, loops and how they are solved, masses, warnings.
+
+    A robot with loops is shown where they close, from its initial position.
+    """
     from denoc import load
 
     model = load(robot)
+    mobility = _mobility(model)
+    warnings = [*model.warnings, *(mobility.warnings if mobility else ())]
+    drawn = _sketch(model, mobility, out, form.value) if plot else None
     if as_json:
-        typer.echo(json.dumps(_facts(model), indent=1, ensure_ascii=False))
+        files = {"files": [str(drawn)]} if drawn else {}
+        typer.echo(json.dumps({**_facts(model, mobility, warnings), **files}, indent=1, ensure_ascii=False))
     else:
-        _draw(model)
-    if strict and model.warnings:
+        _draw(model, mobility, warnings)
+        if drawn:
+            typer.echo(drawn)
+    if strict and warnings:
         raise typer.Exit(1)
 
 
-def _facts(model: Robot) -> dict[str, Any]:
+def _mobility(model: Robot) -> Mobility | None:
+    if not model.closed:
+        return None
+    from denoc.closure.mobility import mobility
+
+    return mobility(model)
+
+
+def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Path:
+    """Draws it; the file."""
+    from denoc.record.sketch import draw
+    from denoc.record.write import folder
+    from denoc.study.sketch import sketched
+
+    path = out / model.name / f"{model.name}-sketch.{form}"
+    folder(path.parent)
+    options.save_figure(draw(sketched(model, mobility.q if mobility else model.q0)), path)
+    return path
+
+
+# ---- for programs
+
+
+def _facts(model: Robot, mobility: Mobility | None, warnings: list[str]) -> dict[str, Any]:
     from denoc.recursion.masses import whole
 
-    mass, centre = whole(model)
+    mass, centre = whole(model, mobility.q if mobility else None)
+    freedoms = model.nv if mobility is None else mobility.standing.freedoms if mobility.standing else None
     return {
         "name": model.name,
         "about": model.about,
-        "degrees_of_freedom": model.nv,
+        "degrees_of_freedom": freedoms,
         "coordinates": model.nq,
         "actuated": [joint.name for joint in model.moving if joint.actuated],
         "elastic": [joint.name for joint in model.moving if joint.elastic],
@@ -61,21 +102,85 @@ def _facts(model: Robot) -> dict[str, Any]:
             }
             for link in model.links
         ],
-        "warnings": list(model.warnings),
+        **(_closing(model, mobility) if mobility else {}),
+        "warnings": warnings,
     }
 
 
-def _draw(model: Robot) -> None:
+def _closing(model: Robot, mobility: Mobility) -> dict[str, Any]:
+    """What there is to say of loops, couplings and further actuators."""
+    from dataclasses import asdict
+
+    gaps = {gap.name: {"m": gap.length, "rad": gap.angle} for gap in mobility.gaps}
+    names = _coordinate_owners(model)
+    return {
+        "loops": [
+            {"name": loop.name, "type": loop.type.name, "between": list(loop.between), "gap": gaps[loop.name]}
+            for loop in model.loops
+        ],
+        "couplings": [
+            {"joint": names[c.coordinate], "to": names[c.to], "ratio": c.ratio, "offset": c.offset}
+            for c in model.couplings
+        ],
+        "actuators": [{"name": one.name, "link": one.link} for one in model.actuators],
+        "mobility": {
+            "closed": mobility.closed,
+            "assembled": {j.name: [mobility.q[k] for k in j.coordinates] for j in model.moving},
+            "kutzbach": mobility.kutzbach,
+            "independent_loops": mobility.loops,
+            "actuators": mobility.actuators,
+            **(asdict(mobility.standing) if mobility.standing else {}),
+        },
+    }
+
+
+def _coordinate_owners(model: Robot) -> dict[int, str]:
+    return {k: joint.name for joint in model.moving for k in joint.coordinates}
+
+
+# ---- for people
+
+
+def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
-    from rich.tree import Tree
 
     from denoc.recursion.masses import whole
-    from denoc.robot.values import counted
 
     console = Console(highlight=False)
     console.print(Text.assemble((model.name, "bold"), f"  {model.about}" if model.about else ""))
+    _draw_tree(console, model)
+    _draw_joints(console, model, mobility)
+    if mobility:
+        from denoc.cli.mobility import lines
+
+        for line in lines(model, mobility):
+            console.print(line, markup=False)
+    else:
+        actuated = sum(joint.type.nv for joint in model.moving if joint.actuated)
+        told = f"{model.nv} degree{'s' * (model.nv != 1)} of freedom, {actuated} actuated; "
+        console.print(told + _extent(model, "no loops"), markup=False)
+    mass, centre = whole(model, mobility.q if mobility else None)
+    at = ", ".join(f"{x:.5g}" for x in centre)
+    where = "the assembled position" if mobility and mobility.closed else "the initial position"
+    console.print(f"mass {mass:.6g} kg, centre at [{at}] m in {where}", markup=False)
+    for warning in warnings:
+        console.print(f"warning: {warning}", markup=False, style="yellow")
+    if not warnings:
+        console.print("no warnings")
+
+
+def _extent(model: Robot, loops: str) -> str:
+    from denoc.robot.values import counted
+
+    return f"{counted(len(model.links), 'link')}, {loops}; gravity [{', '.join(f'{g:g}' for g in model.gravity)}] m/s²"
+
+
+def _draw_tree(console: Console, model: Robot) -> None:
+    """The spanning tree; a cut hangs on its first link and names its second."""
+    from rich.text import Text
+    from rich.tree import Tree
+
     root = Tree("base")
     nodes = {"base": root}
     waiting = list(model.links)
@@ -83,33 +188,34 @@ def _draw(model: Robot) -> None:
         for link in [one for one in waiting if one.parent in nodes]:
             nodes[link.name] = nodes[link.parent].add(_line(link))
             waiting.remove(link)
+    for loop in model.loops:
+        first, second = loop.between
+        nodes[first].add(Text.assemble((f"{loop.name} ({loop.type.name}, cut) ╌╌ ", "cyan"), (second, "cyan")))
     console.print(root)
 
+
+def _draw_joints(console: Console, model: Robot, mobility: Mobility | None) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    closed = mobility is not None and mobility.closed
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("joint", "type", "link", "coordinates", "initial", "driven by", "mass (kg)"):
-        table.add_column(title, justify="right" if title == "mass (kg)" else "left")
+    titles = ["joint", "type", "link", "coordinates", "initial", *(["assembled"] if closed else []), "driven by"]
+    for title in titles:
+        table.add_column(title)
+    table.add_column("mass (kg)", justify="right")
     for link in model.links:
         joint = link.joint
-        initial = ", ".join(f"{x:.5g}" for x in joint.initial)
+        initial = _numbers([model.q0[k] for k in joint.coordinates])
+        assembled = [_numbers([mobility.q[k] for k in joint.coordinates])] if closed and mobility else []
         names = ", ".join(joint.type.coordinates)
-        cells = (joint.name, joint.type.name, link.name, names, initial, _driver(link), f"{link.mass:.5g}")
+        cells = (joint.name, joint.type.name, link.name, names, initial, *assembled, _driver(link), f"{link.mass:.5g}")
         table.add_row(*map(Text, cells))  # not as markup: a name may have brackets in it
     console.print(table)
 
-    mass, centre = whole(model)
-    actuated = sum(joint.type.nv for joint in model.moving if joint.actuated)
-    console.print(
-        f"{model.nv} degree{'s' * (model.nv != 1)} of freedom, {actuated} actuated; "
-        f"{counted(len(model.links), 'link')}, no loops; "
-        f"gravity [{', '.join(f'{g:g}' for g in model.gravity)}] m/s²",
-        markup=False,
-    )
-    at = ", ".join(f"{x:.5g}" for x in centre)
-    console.print(f"mass {mass:.6g} kg, centre at [{at}] m in the initial position", markup=False)
-    for warning in model.warnings:
-        console.print(f"warning: {warning}", markup=False, style="yellow")
-    if not model.warnings:
-        console.print("no warnings")
+
+def _numbers(values: list[float]) -> str:
+    return ", ".join(f"{0.0 if abs(x) < 1e-12 else x:.5g}" for x in values)
 
 
 def _line(link: Link) -> Text:

@@ -1,7 +1,7 @@
 """K x = b on any scalars, by Gaussian elimination in an order of pivots that was chosen beforehand.
 
 The order is chosen with numbers, by complete pivoting; the text then follows it without looking, so that it can be
-recorded.  How good it still is, the product of the pivots tells: it is the determinant, up to its sign.
+recorded.  How good it still is, the pivots tell.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ def pivots(K: np.ndarray) -> Pivots:
 
 
 class Elimination:
-    """The factors of K; `determinant` is the product of the pivots."""
+    """The factors of K, with its pivots in their order."""
 
     def __init__(self, K: Sequence[Sequence[Scalar]], order: Pivots):
         self._order, self._rows = order, [list(row) for row in K]
         self._factors: list[list[tuple[int, Scalar]]] = []
         self._one_over: list[Scalar] = []
-        self.determinant: Scalar = 1.0
+        self.pivots: list[Scalar] = []
         for place, (r, c) in enumerate(order):
             pivot = self._rows[r][c]
             one_over = 1.0 / pivot
-            self.determinant = self.determinant * pivot
+            self.pivots.append(pivot)
             factors = []
             for s, _ in order[place + 1 :]:
                 if _nothing(self._rows[s][c]):

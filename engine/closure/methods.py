@@ -121,6 +121,7 @@ class Method:
     closes: bool = False
     pulls: bool = False  # q̇ = T ż − σ K⁻¹ [c; 0]
     parameters: Sequence[str] = ()
+    switches: bool = False  # takes other coordinates by itself where they come to the end of their use
 
 
 METHODS = {
@@ -129,10 +130,22 @@ METHODS = {
     ),
     "multipliers": Method("augmented system, Baumgarte's stabilisation", augmented, parameters=("alpha", "beta")),
     "projection-qr": Method(
-        "null space by QR, its directions kept", stabilised, "qr", "independent", pulls=True, parameters=("sigma",)
+        "null space by QR, its directions kept",
+        stabilised,
+        "qr",
+        "independent",
+        pulls=True,
+        parameters=("sigma",),
+        switches=True,
     ),
     "projection-svd": Method(
-        "null space by SVD, its directions kept", stabilised, "svd", "independent", pulls=True, parameters=("sigma",)
+        "null space by SVD, its directions kept",
+        stabilised,
+        "svd",
+        "independent",
+        pulls=True,
+        parameters=("sigma",),
+        switches=True,
     ),
     "projection-gauss": Method(
         "Gaussian triangularization with full pivoting",
@@ -141,6 +154,7 @@ METHODS = {
         "independent",
         pulls=True,
         parameters=("sigma",),
+        switches=True,
     ),
     "penalty": Method("springs and dampers for constraints", penalised, parameters=("k", "d")),
     "denoc-extended": Method("all joint rates integrated, no stabilisation (Khan 2002)", closed),

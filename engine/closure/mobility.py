@@ -1,4 +1,4 @@
-"""What a mechanism with loops can do at its initial position: freedoms, redundant constraints, idle spins, actuation."""
+"""What a mechanism with loops can do at its initial position: freedoms, idle spins, redundancy, solution order."""
 
 from __future__ import annotations
 

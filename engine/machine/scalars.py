@@ -42,3 +42,8 @@ def square_root(x: Scalar) -> Scalar:
     if isinstance(x, np.ndarray):
         return np.sqrt(x)
     return x.square_root()
+
+
+def smaller(a: Scalar, b: Scalar) -> Scalar:
+    """The smaller of the two."""
+    return 0.5 * (a + b - (a - b) * sign(a - b))

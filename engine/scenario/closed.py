@@ -60,9 +60,7 @@ def speeds(
     return [float(x) for x in _without_spin(loops, np.array(q0), J, qd, named)]
 
 
-def _without_spin(
-    loops: Closure, q0: np.ndarray, J: np.ndarray, qd: np.ndarray, named: Sequence[int]
-) -> np.ndarray:
+def _without_spin(loops: Closure, q0: np.ndarray, J: np.ndarray, qd: np.ndarray, named: Sequence[int]) -> np.ndarray:
     """Rods that nothing keeps from spinning start without momentum about their axes, unless the scenario says more."""
     S = np.eye(loops.robot.nv)[list({*named, *loops.robot.driven})].reshape(-1, loops.robot.nv)
     Z = idle_spins(loops, J, S.T)

@@ -165,6 +165,7 @@ class _Planner:
             parameters=parameters,
             preferred=self._independent(),
             drives=self.driving,
+            switches=solver.at_singularity == "switch",
             smooth=smooth or float(solver.friction_rate),  # a joint of a loop that sticks would be one more cut
             **laws,
         )

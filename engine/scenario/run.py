@@ -25,9 +25,10 @@ from ..recursion import calls as tree
 from ..robot.build import build
 from ..robot.load import load
 from ..robot.model import Robot
-from ..simulate.closed import ClosedPlant, Singular
+from ..simulate.closed import ClosedPlant
 from ..simulate.follow import follow
 from ..simulate.loop import Progress, Trace, integrate
+from ..simulate.singular import Singular
 from . import closed, tabulate
 from .plan import Plan, plan
 from .replay import Prepared, doubts, files, name_of, prepared, recorded, tables

@@ -8,41 +8,33 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..closure.assemble import moved, newton
+from ..closure.assemble import newton
 from ..closure.closure import Closure
-from ..closure.elimination import Elimination, Pivots, pivots
+from ..closure.elimination import Elimination
 from ..closure.forces import Balance
 from ..closure.methods import METHODS, Parameters, Problem
-from ..closure.rank import independent, null_space
-from ..machine.scalars import Scalar, square_root
+from ..closure.partition import Partition, partition
+from ..machine.scalars import Scalar, smaller, square_root
 from ..motion.laws import Curve
 from ..recursion.calls import bare
 from ..recursion.kinematics import coordinate_rates
 from ..recursion.spatial import add, dot
-from ..recursion.sweeps import dynamics
+from ..recursion.sweeps import Load, dynamics
 from ..robot.model import ZERO, Body, Robot
+from . import singular
 from .compiled import Compiled
-from .events import Event, crossing
+from .events import Event
+from .follow import Path
 from .plant import Evaluation, Plant
 
-NEAR = 1e-3  # of the determinant, relative to where the coordinates were chosen: a singular position may be ahead
+NEAR = 1e-3  # share of a pivot where a singular position may be ahead
+EARLY = 0.05  # likewise, where other coordinates are taken without asking
 ITERATIONS = 2  # of Newton's method in the equations, from what was integrated
-
-
-@dataclass(frozen=True)
-class Partition:
-    """Independent rows, the given speeds, the rows N, the order of elimination, and the determinant where chosen."""
-
-    rows: tuple[int, ...]
-    given: tuple[int, ...]
-    N: tuple[tuple[float, ...], ...]
-    order: Pivots
-    determinant: float
 
 
 @dataclass(frozen=True)
@@ -53,23 +45,20 @@ class Driving:
     curve: Curve
 
 
-@dataclass(frozen=True)
-class Singular:
-    """A singular position: when, in which loop, and which joints' coordinates would carry on."""
+@dataclass
+class Situation:
+    """State and signals, read: accelerations are those that are given, the last three belong to rows of drives."""
 
-    t: float
-    loop: str
-    coordinates: tuple[str, ...]
-
-    def __str__(self) -> str:
-        where = f" in the loop `{self.loop}`" if self.loop else ""
-        if not self.coordinates:
-            return f"singular position{where}: there the loops lose a constraint (`at_singularity: through` passes it)"
-        return (
-            f"singular position{where}: the motion does not follow from the independent coordinates any more; "
-            f"{', '.join(self.coordinates)} would carry on (`closure: {{independent: …}}`, or "
-            "`at_singularity: switch`)"
-        )
+    q: list[Scalar]
+    qd: list[Scalar]
+    accelerations: dict[int, Scalar]
+    applied: list[Scalar]
+    wrenches: dict[int, Any]
+    loads: list[Load]
+    values: dict[int, Scalar]
+    rates: dict[int, Scalar]
+    seconds: dict[int, Scalar]
+    limits: list[Scalar]
 
 
 class ClosedPlant(Plant):
@@ -84,6 +73,7 @@ class ClosedPlant(Plant):
         parameters: Parameters = Parameters(),
         preferred: Sequence[int] = (),
         drives: Sequence[Driving] = (),
+        switches: bool = False,
         **laws: Any,
     ):
         super().__init__(robot, stops=False, **laws)
@@ -93,148 +83,89 @@ class ClosedPlant(Plant):
         self.parameters, self.preferred = parameters, tuple(preferred)
         self.given = tuple(k for motion in self.prescribed for k in motion.joint.speeds)
         self.commanding = tuple(k for one in self.commanded for k in one.joint.speeds)
-        self._compiled: dict[Partition, Compiled] = {}
+        self.partitions: list[Partition] = []
         self.partition: Partition
-        self.near = NEAR
-        self._plan = np.array(robot.q0)
+        self._compiled: dict[int, Compiled] = {}
+        self.switches = self.method.switches or switches
+        self.near = EARLY if self.switches else NEAR
+        self.through = False  # near a position where constraints lose rank: everything by rank-revealing solves
+        self._start = np.array(robot.q0)  # positions from which the plan of feedforward is followed
+        self._path: Path | None = None
         self._following = self
 
     def begin(self, q: np.ndarray) -> None:
         """Takes the coordinates for a run from these positions."""
-        self.choose(q)
-        self._plan = q
+        self.choose(q, self.preferred)
+        self._start, self._path = q, None
         if self.feedforward:
             motions = (*self.feedforward, *self.prescribed)
             self._following = ClosedPlant(
                 self.robot, self.loops, prescribed=motions, drives=self.drives, smooth=self.smooth
             )
-            self._following.choose(q)
+            self._following.choose(q, ())
 
     # ---- which coordinates are independent
 
-    def choose(self, q: np.ndarray, preferred: Sequence[int] | None = None) -> None:
+    def choose(self, q: np.ndarray, preferred: Sequence[int]) -> None:
         """Takes the best coordinates at these positions, preferred ones before others."""
-        wanted = self.preferred if preferred is None else preferred
-        J, _ = self.loops.jacobian(q)
-        scaled = self.loops.scaled(J)
         ruled = [*self.given, *(k for k in self.commanding if k not in self.given)]
-        rows = sorted(independent(scaled, [range(self.loops.m)]))
-        groups = [
-            [k for k in range(self.robot.nv) if k not in wanted and k not in ruled],
-            [k for k in wanted if k not in ruled],
-            ruled,
-        ]
-        dependent = independent(scaled[rows].T, groups)
-        N = self._basis(scaled[rows], [k for k in range(self.robot.nv) if k not in dependent and k not in ruled], ruled)
-        K = np.concatenate([J[rows], np.eye(self.robot.nv)[ruled], N])
-        order = pivots(self._scaled(K, rows))
-        determinant = Elimination(K.tolist(), order).determinant if len(K) == self.robot.nv else 0.0
-        self.partition = Partition(
-            tuple(rows), tuple(ruled), tuple(tuple(row) for row in N.tolist()), order, float(determinant)
-        )
-        self.compiled = self._compiled.setdefault(self.partition, Compiled(self))
-        self.near = NEAR
+        found = partition(self.loops, q, ruled, preferred, self.method.basis)
+        if found not in self.partitions:
+            self.partitions.append(found)
+        self._take(self.partitions.index(found))
+        self.near = EARLY if self.switches else NEAR
+
+    def _take(self, place: int) -> None:
+        self.partition = self.partitions[place]
+        if place not in self._compiled:
+            self._compiled[place] = Compiled(self)
+        self.compiled = self._compiled[place]
 
     @property
     def unknown(self) -> bool:
         return bool(self.partition.N)
 
-    @property
-    def independent(self) -> list[int]:
-        """The speeds that are integrated for themselves, where N is made of single ones."""
-        return [row.index(1.0) for row in self.partition.N if row.count(0.0) == len(row) - 1]
-
-    def _basis(self, scaled: np.ndarray, chosen: list[int], ruled: list[int]) -> np.ndarray:
-        nv = self.robot.nv
-        if self.method.basis in ("independent", "strongest"):
-            return np.eye(nv)[chosen]
-        A = np.concatenate([scaled, np.eye(nv)[ruled]])
-        if self.method.basis == "qr":
-            N = np.linalg.qr(A.T, mode="complete")[0][:, len(A) :].T
-        else:
-            N = null_space(A).T
-        return N / self.loops.column_scale
-
-    def _scaled(self, K: np.ndarray, rows: list[int]) -> np.ndarray:
-        """K without units."""
-        K = K * self.loops.column_scale
-        K[: len(rows)] *= self.loops.row_scale[rows][:, None]
-        return K / np.maximum(abs(K).max(axis=1, initial=0.0), 1e-300)[:, None]
-
-    def _K(self, q: np.ndarray) -> np.ndarray:
-        J, _ = self.loops.jacobian(q)
-        part = self.partition
-        return np.concatenate([J[list(part.rows)], np.eye(self.robot.nv)[list(part.given)], self._N])
-
-    @property
-    def _N(self) -> np.ndarray:
-        return np.array(self.partition.N).reshape(-1, self.robot.nv)
+    def names(self) -> list[str]:
+        chosen = self.partition.independent
+        return [joint.name for joint in self.robot.moving if any(k in chosen for k in joint.speeds)]
 
     # ---- singular positions
 
     @property
     def guard(self) -> Event | None:
         """An event function that runs out where the coordinates come near the end of their use."""
+        if self.through:
+            return lambda t, y: 1.0 - singular.spread(self, t, y) / self.near
         return lambda t, y: self.share(np.array(self.complete(t, y)[0])) / self.near - 1.0
 
     def share(self, q: np.ndarray) -> float:
-        """The determinant of K, relative to where the coordinates were chosen; 0 in a singular position."""
-        with np.errstate(all="ignore"):
-            try:
-                return float(Elimination(self._K(q).tolist(), self.partition.order).determinant) / (
-                    self.partition.determinant
-                )
-            except ZeroDivisionError:
-                return 0.0
+        return self.partition.share(self.loops.jacobian(q)[0])
 
-    def ahead(self, t: float, y: np.ndarray) -> Singular | None:
-        """The singular position that the motion runs into from here, if it does; else the guard moves nearer."""
+    def guarded(self, t: float, y: np.ndarray, how: str) -> tuple[np.ndarray, singular.Singular | None, str]:
+        """What to do where the guard has run out: the state to go on with, what is ahead, and what was done."""
         q = np.array(self.complete(t, y)[0])
-        now = self.evaluate(t, y)
-        qd, qdd = np.array(now.qd, dtype=float), np.array(now.qdd, dtype=float)
-
-        def share(time: float) -> float:
-            return self.share(moved(self.robot, q, qd * time + qdd * time * time / 2))
-
-        here = share(0.0)
-        tiny = 1e-6 * here / max(abs(share(1e-9) - here) / 1e-9, 1e-12)
-        slope = (share(tiny) - share(-tiny)) / (2 * tiny)
-        if slope < 0:
-            guess = -here / slope
-            for reach in (1.2, 2.0, 4.0):
-                if share(reach * guess) <= 0:
-                    time = crossing(share, 0.0, here, reach * guess, share(reach * guess), 1e-12)
-                    return self.told(t + time, moved(self.robot, q, qd * time + qdd * time * time / 2))
-        if self.near < 1e-6:
-            return self.told(t, q)
-        self.near /= 10
-        return None
-
-    def switched(self, t: float, y: np.ndarray) -> np.ndarray:
-        """The state, with the best coordinates at this position from here on."""
+        if self.through:
+            self.through = False
+            self.choose(q, ())
+            return self.settled(t, y), None, "through"
+        found = singular.ahead(self, t, y) if not self.switches else None
+        if found is None and not self.switches:
+            fresh = partition(self.loops, q, self.partition.given, self.partition.independent, self.method.basis)
+            if fresh.independent == self.partition.independent and fresh.share(self.loops.jacobian(q)[0]) > 0.1:
+                self.choose(q, self.partition.independent)  # the same coordinates, in a better order
+                if min(map(abs, self.partition.pivots)) > 0.0 and self.share(q) > self.near:
+                    return y, None, ""
+            self.near /= 10
+            return y, None, ""
+        if found is not None and how == "stop":
+            return y, found, "stop"
+        if found is not None and how == "through" and not found.coordinates:
+            self.through = True
+            self.near = 2 * max(singular.spread(self, t, y), 10 * NEAR)
+            return y, found, "into"
         y = self.settled(t, y)
         self.choose(np.array(self.complete(t, y)[0]), ())
-        return y
-
-    def names(self) -> list[str]:
-        return [j.name for j in self.robot.moving if any(k in self.independent for k in j.speeds)]
-
-    def told(self, t: float, q: np.ndarray) -> Singular:
-        """What is known of a singular position."""
-        part, loops = self.partition, self.loops
-        K = self._K(q) * loops.column_scale
-        K[: len(part.rows)] *= loops.row_scale[list(part.rows)][:, None]
-        weakest = np.linalg.svd(K)[0][:, -1][: len(part.rows)]
-        row = part.rows[int(np.argmax(abs(weakest)))] if part.rows else 0
-        names = [one.name for one, place in zip(loops.ties, loops.places) if place.start <= row < place.stop]
-        J, _ = loops.jacobian(q)
-        scaled = loops.scaled(J)[list(part.rows)]
-        s = np.linalg.svd(scaled, compute_uv=False) if part.rows else np.ones(1)
-        if s.min() < 1e-4 * s.max():
-            return Singular(t, names[0] if names else "", ())  # the loops themselves lose a constraint
-        dependent = independent(scaled.T, [range(self.robot.nv)])
-        carry_on = [j.name for j in self.robot.moving if any(k not in dependent for k in j.speeds)]
-        return Singular(t, names[0] if names else "", tuple(carry_on))
+        return y, found, "switch"
 
     # ---- the state
 
@@ -248,15 +179,15 @@ class ClosedPlant(Plant):
     def settled(self, t: float, y: np.ndarray) -> np.ndarray:
         """Y with Euler parameters of norm 1 and, where the method closes them, positions and speeds closed."""
         y = super().settled(t, y)
-        if not self.method.closes:
+        if not self.method.closes or self.through:
             return y
         q, qd = (np.array(x) for x in self.complete(t, y))
         part = self.partition
         values, rates, _ = self.wanted(t)
-        q, _ = newton(self.loops.at(values), q, [*part.given, *self.independent])
-        right = np.concatenate([rates[list(part.rows)], qd[list(part.given)], self._N @ qd])
+        q, _ = newton(self.loops.at(values), q, [*part.given, *part.independent])
+        right = np.concatenate([rates[list(part.rows)], qd[list(part.given)], part.basis(self.robot.nv) @ qd])
         with contextlib.suppress(np.linalg.LinAlgError):
-            qd = np.linalg.solve(self._K(q), right)
+            qd = np.linalg.solve(part.matrix(self.loops.jacobian(q)[0]), right)
         y = y.copy()
         y[: len(self.cq)] = q[self.cq]
         y[len(self.cq) : self.measured] = qd[self.cv]
@@ -264,29 +195,20 @@ class ClosedPlant(Plant):
 
     def completed(self, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Speeds and accelerations of all joints from those that are given and independent."""
-        part, K = self.partition, self._K(q)
+        part = self.partition
+        K, N = part.matrix(self.loops.jacobian(q)[0]), part.basis(self.robot.nv)
         given, rows = list(part.given), list(part.rows)
         _, rates, seconds = self.wanted(t)
-        speeds = np.linalg.solve(K, np.concatenate([rates[rows], qd[given], self._N @ qd]))
+        speeds = np.linalg.solve(K, np.concatenate([rates[rows], qd[given], N @ qd]))
         _, drift = self.loops.jacobian(q, speeds)
-        right = np.concatenate([(seconds - drift)[rows], qdd[given], self._N @ qdd])
+        right = np.concatenate([(seconds - drift)[rows], qdd[given], N @ qdd])
         return speeds, np.linalg.solve(K, right)
 
     def planned(self, t: float) -> list[float]:
-        """Inverse dynamics of the planned motion, from where it was last asked for."""
-        motions = (*self.feedforward, *self.prescribed)
-        kept = [k for motion in motions for k in motion.joint.speeds]
-        q, qd, qdd = self._plan.copy(), np.zeros(self.robot.nv), np.zeros(self.robot.nv)
-        for motion in motions:
-            joint = motion.joint
-            for target, source, places in zip(
-                (q, qd, qdd), motion.at(t), (joint.coordinates, joint.speeds, joint.speeds)
-            ):
-                for k, x in zip(places, source):
-                    target[k] = float(x)
-        q, _ = newton(self.loops.at(self.wanted(t)[0]), q, kept)
-        self._plan = q
-        speeds, accelerations = self._following.completed(t, q, qd, qdd)
+        """Inverse dynamics of the planned motion."""
+        if self._path is None:
+            self._path = Path(self._following, t, self._start)
+        q, speeds, accelerations = self._path.at(t)
         on, loads = self._wrenches_from(float(component(t)) for w in self.wrenches for component in w.components)
         tau, _ = dynamics(
             self.robot.tree.bodies,
@@ -306,59 +228,88 @@ class ClosedPlant(Plant):
     # ---- signals
 
     def signals(self, t: float, modes: Any) -> list[float]:
-        reference = self.partition.determinant * self.near
+        near = 1.0 if self.through else self.near
+        limits = [1.0 / (x * near) if x else 0.0 for x in self.partition.pivots]
         rows = self.loops.driven_rows()
         driven = [float(x) for part in self.wanted(t) for x in part[rows]] if rows else []
-        return [*super().signals(t, modes), *driven, 1.0 / reference if reference else 0.0]
+        return [*super().signals(t, modes), *driven, *limits]
+
+    # ---- modes: which coordinates are independent
+
+    def mode(self) -> tuple[int, ...]:
+        return (self.partitions.index(self.partition), int(self.through))
+
+    def many(self, signals: np.ndarray, states: np.ndarray, mode: tuple[int, ...]) -> dict[str, np.ndarray]:
+        now, through = self.partitions.index(self.partition), self.through
+        place, self.through = mode[0], bool(mode[1])
+        self._take(place)
+        try:
+            return self._by_rank(signals, states) if self.through else super().many(signals, states, mode)
+        finally:
+            self._take(now)
+            self.through = through
+
+    def _by_rank(self, signals: np.ndarray, states: np.ndarray) -> dict[str, np.ndarray]:
+        rows = [singular.evaluated(self, row.tolist(), y) for row, y in zip(signals, states)]
+        names = ("q", "qd", "qdd", "tau")
+        return {name: np.array([getattr(row, name) for row in rows], dtype=float) for name in names}
+
+    def derivative(self, t: float, y: np.ndarray) -> np.ndarray:
+        if not self.through:
+            return super().derivative(t, y)
+        self.evaluations += 1
+        return np.array(self._rates(singular.evaluated(self, self.signals(t, self.modes), y)), dtype=float)
 
     # ---- the equations, on any scalars
+
+    def situation(self, signals: Sequence[Scalar], y: Sequence[Scalar]) -> Situation:
+        """What the signals and the state say, before anything is closed."""
+        n, rest = self.robot.nv, iter(signals)
+        q, qd, qdd = self._state(rest, y)
+        commanded, given = [False] * n, [0.0] * n
+        for one in self.commanded:
+            self._command(one, rest, q, qd, commanded, given)
+        applied = self._applied(rest, q, qd)
+        on, loads = self._wrenches_from(rest)
+        count, rows = len(self.drives), self.loops.driven_rows()
+        first = len(signals) - n - 3 * count
+        values, rates, seconds = (
+            dict(zip(rows, signals[first + k * count : first + (k + 1) * count])) for k in range(3)
+        )
+        accelerations = {k: given[k] if commanded[k] else qdd[k] for k in self.partition.given}
+        limits = list(signals[len(signals) - n :])
+        return Situation(q, qd, accelerations, applied, on, loads, values, rates, seconds, limits)
 
     def equations(
         self, signals: Sequence[Scalar], y: Sequence[Scalar], held: Sequence[int], bodies: tuple[Body, ...]
     ) -> Evaluation:
-        n, part, given_signals = self.robot.nv, self.partition, iter(signals)
-        q, qd, qdd = self._state(given_signals, y)
-        commanded, given = [False] * n, [0.0] * n
-        for one in self.commanded:
-            self._command(one, given_signals, q, qd, commanded, given)
-        applied = self._applied(given_signals, q, qd)
-        on, loads = self._wrenches_from(given_signals)
-        count = len(self.drives)
-        rows = self.loops.driven_rows()
-        values, rates, seconds = (
-            dict(zip(rows, signals[len(signals) - 1 - (3 - k) * count :][:count])) for k in range(3)
-        )
+        n, part = self.robot.nv, self.partition
+        now = self.situation(signals, y)
+        q, qd = now.q, now.qd
         if self.method.closes:
-            q = self._closed(q, values)
+            q = self._closed(q, now.values)
         tied = self.loops.tied(q)
         J, _ = self.loops.rates(q, None, tied)
-        A = [[J[r].get(k, 0.0) for k in range(n)] for r in part.rows]
-        A += [[float(k == g) for k in range(n)] for g in part.given]
-        N = [list(row) for row in part.N]
-        K = Elimination([*A, *N], part.order)
-        rate: list[Scalar] = [rates.get(r, 0.0) for r in part.rows] + [qd[k] for k in part.given]
+        K = self._factors(J)
+        rate = [now.rates.get(r, 0.0) for r in part.rows] + [qd[k] for k in part.given]
         gaps = self.loops.gaps(q, tied)
-        gap = [gaps[r] - values.get(r, 0.0) for r in part.rows] + [0.0] * len(part.given)
+        gap = [gaps[r] - now.values.get(r, 0.0) for r in part.rows] + [0.0] * len(part.given)
         if self.method.speeds == "independent":
-            pulled = [self.parameters.sigma * x for x in gap] if self.method.pulls else [0.0] * len(gap)
-            qd = K.solve([*(r - x for r, x in zip(rate, pulled)), *(dot(row, qd) for row in N)])
+            wanted = [r - self.parameters.sigma * x for r, x in zip(rate, gap)] if self.method.pulls else rate
+            qd = K.solve([*wanted, *(dot(list(row), qd) for row in part.N)])
         _, drift = self.loops.rates(q, qd, tied)
-        second = [seconds.get(r, 0.0) - drift[r] for r in part.rows] + [
-            given[k] if commanded[k] else qdd[k] for k in part.given
-        ]
-        friction = self._friction(given_signals, qd, commanded)
+        second = [now.seconds.get(r, 0.0) - drift[r] for r in part.rows]
+        pushed = [force - self.rubbed(qd).get(k, 0.0) for k, force in enumerate(now.applied)]
         everything, none = [True] * n, [0.0] * n
         fixed = [k in part.given for k in range(n)]
-        g = self.robot.gravity
-        pushed = [applied[k] - friction.get(k, 0.0) for k in range(n)]
 
         def bias(x: list[Scalar]) -> list[Scalar]:
-            h, _ = dynamics(bodies, g, q, qd, x, everything, on, loads)
+            h, _ = dynamics(bodies, self.robot.gravity, q, qd, x, everything, now.wrenches, now.loads)
             return [h[k] - pushed[k] for k in range(n)]
 
         def free() -> list[Scalar]:
-            start = [second[len(part.rows) + part.given.index(k)] if fixed[k] else pushed[k] for k in range(n)]
-            sought, _ = dynamics(bodies, g, q, qd, start, fixed, on, loads)
+            start = [now.accelerations[k] if fixed[k] else pushed[k] for k in range(n)]
+            sought, _ = dynamics(bodies, self.robot.gravity, q, qd, start, fixed, now.wrenches, now.loads)
             return [start[k] if fixed[k] else sought[k] for k in range(n)]
 
         def response(x: list[Scalar]) -> list[Scalar]:
@@ -366,51 +317,79 @@ class ClosedPlant(Plant):
             sought, _ = dynamics(bare(bodies), ZERO, q, none, start, fixed)
             return [0.0 if fixed[k] else sought[k] for k in range(n)]
 
-        problem = Problem(
-            n=n,
-            closures=len(part.rows),
-            A=A,
-            gap=gap,
-            rate=rate,
-            second=second,
-            N=N,
-            K=K,
-            qd=qd,
-            bias=bias,
-            momentum=lambda x: dynamics(bare(bodies), ZERO, q, none, x, everything)[0],
-            response=response,
-            free=free,
-            scales=[float(self.loops.row_scale[r] * self.loops.length) ** 2 for r in part.rows],
-            parameters=self.parameters,
+        qdd = self.method.accelerations(
+            Problem(
+                n=n,
+                closures=len(part.rows),
+                A=self._rows(J),
+                gap=gap,
+                rate=rate,
+                second=second + [now.accelerations[k] for k in part.given],
+                N=[list(row) for row in part.N],
+                K=K,
+                qd=qd,
+                bias=bias,
+                momentum=lambda x: dynamics(bare(bodies), ZERO, q, none, x, everything)[0],
+                response=response,
+                free=free,
+                scales=[float(self.loops.row_scale[r] * self.loops.length) ** 2 for r in part.rows],
+                parameters=self.parameters,
+            )
         )
-        qdd = self.method.accelerations(problem)
-        tau = list(applied)
-        power: Scalar = 0.0
+        tau, power = list(now.applied), 0.0
         if part.given or self.drives:
             forces = bias(qdd)
             for c, k in enumerate(part.given, start=len(part.rows)):
                 tau[k] = tau[k] + dot(K.solve([float(r == c) for r in range(n)]), forces)
             for c, row in enumerate(part.rows):
-                if row in rates:
-                    power = power + rates[row] * dot(K.solve([float(r == c) for r in range(n)]), forces)
-        for k in range(n):
-            power = power + tau[k] * qd[k]
-        power = power + self._wrench_power(q, qd, on, loads)
+                if row in now.rates:
+                    power = power + now.rates[row] * dot(K.solve([float(r == c) for r in range(n)]), forces)
+        guard: Scalar = 1.0
+        for pivot, limit in zip(K.pivots, now.limits):
+            if not isinstance(pivot, float):
+                guard = smaller(guard, pivot * limit - 1.0)
+        return self.evaluation(now, q, qd, qdd, tau, power, guard)
+
+    def evaluation(
+        self,
+        now: Situation,
+        q: list[Scalar],
+        qd: list[Scalar],
+        qdd: list[Scalar],
+        tau: list[Scalar],
+        power: Scalar,
+        guard: Scalar,
+    ) -> Evaluation:
+        """The evaluation, with powers; `power` is what drives bring in."""
+        for force, speed in zip(tau, qd):
+            power = power + force * speed
+        power = power + self._wrench_power(q, qd, now.wrenches, now.loads)
         loss: Scalar = 0.0
         for k, c in self.viscous.items():
             loss = loss + c * qd[k] * qd[k]
-        for k, force in friction.items():
+        for k, force in self.rubbed(qd).items():
             loss = loss + force * qd[k]
-        return Evaluation(q, qd, qdd, tau, {}, power, loss, K.determinant * signals[len(signals) - 1] - 1.0)
+        return Evaluation(q, qd, qdd, tau, {}, power, loss, guard)
+
+    def rubbed(self, qd: list[Scalar]) -> dict[int, Scalar]:
+        """Dry friction, smooth."""
+        return self._friction(iter(()), qd, [False] * self.robot.nv)
+
+    def _rows(self, J: list[dict[int, Scalar]]) -> list[list[Scalar]]:
+        """A: the independent rows of the constraints, then those of given motions."""
+        n, part = self.robot.nv, self.partition
+        A: list[list[Scalar]] = [[J[r].get(k, 0.0) for k in range(n)] for r in part.rows]
+        return A + [[float(k == g) for k in range(n)] for g in part.given]
+
+    def _factors(self, J: list[dict[int, Scalar]]) -> Elimination:
+        """Of K = [A; N]."""
+        return Elimination([*self._rows(J), *(list(row) for row in self.partition.N)], self.partition.order)
 
     def _closed(self, q: list[Scalar], values: dict[int, Scalar]) -> list[Scalar]:
         """Dependent coordinates by Newton's method, one Jacobian for all iterations."""
         n, part = self.robot.nv, self.partition
         tied = self.loops.tied(q)
-        J, _ = self.loops.rates(q, None, tied)
-        A = [[J[r].get(k, 0.0) for k in range(n)] for r in part.rows]
-        A += [[float(k == g) for k in range(n)] for g in part.given]
-        K = Elimination([*A, *(list(row) for row in part.N)], part.order)
+        K = self._factors(self.loops.rates(q, None, tied)[0])
         for again in range(ITERATIONS):
             gaps = self.loops.gaps(q, self.loops.tied(q) if again else tied)
             step = K.solve([*(values.get(r, 0.0) - gaps[r] for r in part.rows), *([0.0] * (n - len(part.rows)))])
@@ -434,7 +413,7 @@ class ClosedPlant(Plant):
             *super().structure(),
             self.method_name,
             self.parameters,
-            (self.partition.rows, self.partition.given, self.partition.N, self.partition.order),
+            replace(self.partition, pivots=()),
             [(one.first, one.second, one.rows) for one in loops.ties],
             loops.couplings,
             loops.drives,

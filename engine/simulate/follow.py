@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..closure.assemble import moved, newton
-from .closed import ClosedPlant, Singular
+from .singular import Singular, told
+
+if TYPE_CHECKING:
+    from .closed import ClosedPlant
 
 CLOSE = 1e-10  # scaled gap of a closed position
 END = 1e-5  # of the determinant, relative to the start: here the position does not follow from the motion any more
@@ -43,10 +47,38 @@ def follow(plant: ClosedPlant, q0: np.ndarray, grid: np.ndarray, tell: Callable[
             elif step > finest:
                 step /= 4
             else:
-                return _rows(rows, plant.told(t, q))
+                return _rows(rows, told(plant, t, q))
         rows.append(_rates(plant, t, q))
         tell(t)
     return _rows(rows, None)
+
+
+class Path:
+    """Where the motions lead, at instants in any order: from the nearer of the first instant and the last one asked."""
+
+    def __init__(self, plant: ClosedPlant, t: float, q: np.ndarray):
+        q, _ = newton(plant.loops.at(plant.wanted(t)[0]), _placed(plant, t, q), plant.given)
+        self._plant, self._first = plant, (t, *_rates(plant, t, q))
+        self._last = self._first
+
+    def at(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Positions, speeds and accelerations at t; where the motion can't be followed as far, those before it."""
+        here, q, qd, qdd = min(self._last, self._first, key=lambda row: abs(row[0] - t))
+        step = t - here
+        finest = FINEST * abs(step)
+        while here != t:
+            last = abs(step) >= abs(t - here)
+            step, there = (t - here, t) if last else (step, here + step)
+            found = _step(self._plant, there, q, qd, qdd, step)
+            if found is not None:
+                here, (q, qd, qdd) = there, _rates(self._plant, there, found)
+                step *= 2
+            elif abs(step) > finest:
+                step /= 4
+            else:
+                break
+        self._last = here, q, qd, qdd
+        return q, qd, qdd
 
 
 def _rows(rows: Sequence[tuple[np.ndarray, ...]], singular: Singular | None) -> Followed:
@@ -58,15 +90,21 @@ def _step(
     plant: ClosedPlant, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, step: float
 ) -> np.ndarray | None:
     """The closed position at t near the one that is predicted; None if the step was too long, or there is none."""
-    guess = moved(plant.robot, q, qd * step + qdd * step * step / 2)
-    for motion in plant.prescribed:
-        for k, x in zip(motion.joint.coordinates, motion.at(t)[0]):
-            guess[k] = x
+    guess = _placed(plant, t, moved(plant.robot, q, qd * step + qdd * step * step / 2))
     found, left = newton(plant.loops.at(plant.wanted(t)[0]), guess, plant.given)
     scale = plant.loops.column_scale.max()
     if left > CLOSE or abs(found - guess).max(initial=0.0) > FARTHEST * max(scale, 1.0):
         return None
     return found if plant.share(found) > END else None
+
+
+def _placed(plant: ClosedPlant, t: float, q: np.ndarray) -> np.ndarray:
+    """Q with the prescribed joints where they are at t."""
+    q = q.copy()
+    for motion in plant.prescribed:
+        for k, x in zip(motion.joint.coordinates, motion.at(t)[0]):
+            q[k] = x
+    return q
 
 
 def _rates(plant: ClosedPlant, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -60,7 +60,7 @@ class Trace:
         self.t.append(t)
         self.states.append(y)
         self.signals.append(signals)
-        self.held.append(tuple(sorted(plant.modes.held)))
+        self.held.append(plant.mode())
 
 
 def integrate(
@@ -107,7 +107,7 @@ def _leg(
     watched = contact.watches(plant)
     guard = plant.guard
     events = [w.function for w in watched] + ([guard] if guard else [])
-    marching = plant.autonomous and not watched and solver.method == COMPILED
+    marching = plant.autonomous and not watched and solver.method == COMPILED and not plant.through
     stepper = _stepper(plant, t, y, end, solver)
     while stepper.t < end:
         if marching and (march := _compiled(plant)) is not None:
@@ -207,17 +207,17 @@ def _march(
     return float(march.control[T, 0]), march.y[0].copy()
 
 
-def _guarded(plant: Plant, t: float, y: np.ndarray, solver: Solver, trace: Trace) -> np.ndarray:
+def _guarded(plant: Any, t: float, y: np.ndarray, solver: Solver, trace: Trace) -> np.ndarray:
     """The coordinates come to the end of their use: the run stops, or others are taken; the state to go on with."""
-    found = plant.ahead(t, y)
-    if found is None:
-        return y  # the guard has moved nearer
-    trace.singular = found
-    if solver.at_singularity == "stop":
+    y, found, done = plant.guarded(t, y, solver.at_singularity)
+    if found is not None:
+        trace.singular = trace.singular or found
+    if done == "stop":
         trace.ended, trace.reason = "singularity", f"at t = {found.t:.9g} s: {found}"
-        return y
-    y = plant.switched(t, y)
-    trace.events.append({"t": t, "event": "other coordinates", "then": ", ".join(plant.names()), "loop": found.loop})
+    elif done == "switch":
+        trace.events.append({"t": t, "event": "takes other coordinates", "then": ", ".join(plant.names())})
+    elif done == "into":
+        trace.events.append({"t": t, "event": "the loops lose a constraint", "then": "goes through"})
     return y
 
 

@@ -148,6 +148,7 @@ class Plant:
             or any((one.timed and not one.steady) or one.reference is not None for one in self.driven)
         )
         self.loops: Any = None
+        self.through = False  # everything by rank-revealing solves, for now
         self.evaluations = 0
         self.compiled = Compiled(self)
 
@@ -209,17 +210,9 @@ class Plant:
         """An event function that runs out where the state's coordinates come to the end of their use."""
         return None
 
-    def ahead(self, t: float, y: np.ndarray) -> Any:
-        """What the guard has seen coming, if it comes."""
-        return None
-
-    def switched(self, t: float, y: np.ndarray) -> np.ndarray:
-        """The state in other coordinates."""
-        return y
-
-    def names(self) -> list[str]:
-        """The joints whose coordinates are independent."""
-        return [joint.name for joint in self.free]
+    def mode(self) -> tuple[int, ...]:
+        """Which equations hold at present."""
+        return tuple(sorted(self.modes.held))
 
     # ---- signals: what depends on time alone
 

@@ -66,7 +66,8 @@ def test_result_round_trip(tmp_path):
 def test_record(tmp_path):
     result = denoc.run("planar3r-idyn")
     record = json.loads(result.write(tmp_path / "x", plot=False)[1].read_text())
-    assert record["files"] == ["planar3r-idyn.csv", "planar3r-idyn.json"]
+    again = ["planar3r-idyn.scenario.yaml", "planar3r.robot.yaml"]
+    assert record["files"] == ["planar3r-idyn.csv", "planar3r-idyn.json", *again]
     assert record["input"]["motion"] == {"all": {"law": "cycloid", "to": pytest.approx(math.pi), "delay": 0.0}}
     assert record["robot"]["data"]["links"][0]["mass"] == 0.5
     assert {"denoc", "python", "numpy", "scipy"} <= set(record["versions"])

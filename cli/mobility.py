@@ -1,0 +1,88 @@
+"""What `denoc inspect` says of loops, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from denoc.closure.mobility import Mobility, Standing
+    from denoc.robot.model import Robot
+
+
+def lines(model: Robot, mobility: Mobility) -> Iterator[str]:
+    """Cuts, couplings and actuators; then freedoms, reactions, actuation, and how it is solved."""
+    from denoc.closure.mobility import opening
+    from denoc.robot.values import counted
+
+    gaps = {gap.name: gap for gap in mobility.gaps}
+    for loop in model.loops:
+        state = "" if mobility.closed else f", open by {opening(gaps[loop.name])}"
+        yield f"loop {loop.name}: a {loop.type.name} cut between {loop.between[0]} and {loop.between[1]}{state}"
+    owners = {k: joint.name for joint in model.moving for k in joint.coordinates}
+    for c in model.couplings:
+        offset = f" {'+' if c.offset > 0 else '−'} {abs(c.offset):g}" if c.offset else ""
+        yield f"coupling: {owners[c.coordinate]} = {c.ratio:g} × {owners[c.to]}{offset}"
+    for one in model.actuators:
+        what, direction = "moment about" if one.moment else "force along", ", ".join(f"{x:.4g}" for x in one.direction)
+        yield f"actuator {one.name}: a {what} [{direction}] ({one.axes} axes) on {one.link}"
+    extent = f"{counted(len(model.links), 'link')}, {counted(mobility.loops, 'independent loop')}"
+    yield f"{extent}; gravity [{', '.join(f'{g:g}' for g in model.gravity)}] m/s²"
+    if mobility.standing is None:
+        yield f"mobility by Kutzbach's count 6 (n − 1 − j) + Σ f: {_signed(mobility.kutzbach)}; by rank: not closed"
+        return
+    yield from _freedoms(mobility, mobility.standing)
+    yield from _reactions(mobility.standing)
+    yield from _actuation(mobility, mobility.standing)
+    yield from _order(mobility.standing)
+
+
+def _signed(n: int) -> str:
+    return f"−{-n}" if n < 0 else str(n)
+
+
+def _freedoms(mobility: Mobility, at: Standing) -> Iterator[str]:
+    from denoc.robot.values import counted
+
+    because = f", because {counted(at.redundant, 'constraint')} {'is' if at.redundant == 1 else 'are'} redundant"
+    yield (
+        f"mobility {at.freedoms} (by rank, where the loops are closed); Kutzbach's count 6 (n − 1 − j) + Σ f: "
+        f"{_signed(mobility.kutzbach)}{because if at.redundant else ', no redundant constraints'}"
+    )
+    for spin in at.spins:
+        whose = f"{' and '.join(spin.links)} about {'its' if len(spin.links) == 1 else 'their'} own axis"
+        yield f"idle spin: {whose}, in {' and '.join(spin.joints)}; it is counted in the mobility"
+
+
+def _reactions(at: Standing) -> Iterator[str]:
+    if not at.undetermined:
+        return
+    alike: dict[str, list[str]] = {}
+    for one in at.undetermined:
+        alike.setdefault(str(one), []).append(one.loop)
+    for what, loops in alike.items():
+        yield f"no rigid-body model can determine {what} in {', '.join(loops)} (axes of the cut's first frame)"
+    yield "  nor what follows from these around the same loops; the values given are those of minimum norm"
+
+
+def _actuation(mobility: Mobility, at: Standing) -> Iterator[str]:
+    from denoc.robot.values import counted
+
+    needed = at.freedoms - len(at.spins)
+    told = f"{counted(mobility.actuators, 'actuator')} for {needed} freedom{'s' * (needed != 1)}"
+    idle = " (idle spins not counted)" if at.spins else ""
+    surplus = f", redundant by {at.surplus}: the forces of least norm are given" if at.surplus else ""
+    yield told + idle + surplus
+
+
+def _order(at: Standing) -> Iterator[str]:
+    if not at.subsystems:
+        return
+    yield f"solved in the order {' → '.join(one.name for one in at.subsystems)}"
+    width = max(len(one.name) for one in at.subsystems)
+    for one in at.subsystems:
+        links = "; ".join(", ".join(branch) for branch in one.branches)
+        kind = "determinate" if one.determinate else "least norm"
+        yield f"  {one.name:<{width}}  {one.equations} × {one.unknowns}, {kind}: {links}"
+    loops = f" (of the loops alone {at.loops_distance:.3g})" if at.loops_distance != at.distance else ""
+    yield f"distance to the nearest singular position, as smallest scaled singular value: {at.distance:.3g}{loops}"
