@@ -135,7 +135,8 @@ def show(result: Result, files: list[Path]) -> None:
     if audit["energy"] is not None:
         typer.echo(f"  energy balance holds to {audit['energy']:.2g} J")
     for event in record["events"][:6]:
-        typer.echo(f"  t = {event['t']:.6f} s: {event['joint']} {event['event']}, then {event['then']}")
+        who = f"{event['joint']} " if "joint" in event else ""  # of a singular position there is none
+        typer.echo(f"  t = {event['t']:.6f} s: {who}{event['event']}, then {event['then']}")
     if len(record["events"]) > 6:
         typer.echo(f"  … and {len(record['events']) - 6} more events")
     for warning in record["warnings"]:

@@ -23,16 +23,16 @@ def schema(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file (default: print it).")] = None,
 ) -> None:
     """Print the JSON Schema of robot or scenario files, by which editors complete and check them while one writes."""
-    from denoc.files.json_schema import json_schema, schema_text
+    from denoc.files.json_schema import schema_text
 
     if kind is Kind.robot:
         from denoc.robot.json_schema import robot_schema
 
         made = robot_schema()
     else:
-        from denoc.scenario.schema import ScenarioFile
+        from denoc.scenario.json_schema import scenario_schema
 
-        made = json_schema(ScenarioFile, "a scenario of denoc")
+        made = scenario_schema()
     if out is None:
         typer.echo(schema_text(made), nl=False)
         return

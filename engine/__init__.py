@@ -12,6 +12,9 @@ from ._version import VERSION as __version__
 if TYPE_CHECKING:
     from .closure.assemble import assemble
     from .closure.calls import forward, hybrid, inverse, reactions, reduced
+    from .closure.decoupled import parallel_matrices
+    from .closure.legs import legs
+    from .closure.platform import platform_inverse
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
     from .recursion.calls import bias, energy, inertia
     from .recursion.derivatives import derivatives, linearize
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "closure.assemble": ("assemble",),
     "closure.calls": ("forward", "hybrid", "inverse", "reactions", "reduced"),
+    "closure.decoupled": ("parallel_matrices",),
+    "closure.legs": ("legs",),
+    "closure.platform": ("platform_inverse",),
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
     "recursion.calls": ("bias", "energy", "inertia"),
     "recursion.derivatives": ("derivatives", "linearize"),
@@ -57,10 +63,13 @@ __all__ = [
     "inertia",
     "inverse",
     "jacobian",
+    "legs",
     "linearize",
     "load",
     "loads",
     "matrices",
+    "parallel_matrices",
+    "platform_inverse",
     "reactions",
     "reduced",
     "run",

@@ -39,6 +39,8 @@ def assembled(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarra
         loose, left = newton(loops, q, ())
         if left <= GOOD:
             found, left = _returned(loops, loose, q, list(kept))
+    if left > GOOD:
+        found, left = nearest(loops, found, kept)
     gaps = loops.open(found)
     if left > GOOD or any(gap.angle > 1.0 for gap in gaps):
         raise AssemblyError(f"{loops.robot.name}: {cant_close(gaps)}")
@@ -113,6 +115,29 @@ def newton(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.nda
         if stalled:
             break
     return q, size
+
+
+def nearest(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.ndarray, float]:
+    """Where the gaps are least (Levenberg and Marquardt), for what can't be closed or is hard to; and what is left."""
+    free = [k for k in range(loops.robot.nv) if k not in set(kept)]
+    gap, J = _misfit(loops, q)
+    damping, slow = 1e-3, 0
+    for _ in range(MOST):
+        if not free or damping > 1e8 or slow > 3 or abs(gap).max() < CLOSED:
+            break
+        A = np.concatenate([J[:, free], math.sqrt(damping) * np.eye(len(free))])
+        step = np.zeros(loops.robot.nv)
+        step[free] = np.linalg.lstsq(A, np.concatenate([-gap, np.zeros(len(free))]), rcond=None)[0]
+        step *= min(1.0, LONGEST / max(float(abs(step).max()), 1e-300))
+        trial = moved(loops.robot, q, step * loops.column_scale)
+        new_gap, new_J = _misfit(loops, trial)
+        before, after = float(gap @ gap), float(new_gap @ new_gap)
+        if not after < before:
+            damping *= 8
+            continue
+        slow = slow + 1 if after > (1 - 1e-9) * before else 0
+        q, gap, J, damping = trial, new_gap, new_J, max(damping / 4, 1e-12)
+    return q, float(abs(gap).max(initial=0.0))
 
 
 def _returned(loops: Closure, q: np.ndarray, wanted: np.ndarray, kept: list[int]) -> tuple[np.ndarray, float]:

@@ -14,13 +14,22 @@ from ..recursion.samples import Samples, computes
 from ..robot.model import Robot
 from .closure import Closure, closure
 from .forces import Balance, Forces, enough
+from .platform import shared
 
 Wrenches = Mapping[str, Any]
 CONSISTENT = 1e-6  # of positions, speeds and accelerations given, relative
 
 
-def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
-    """Tau: the forces that actuators add for this motion; with loops, those of the actuated joints and `actuators`."""
+def inverse(
+    robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, sharing: str = "least"
+) -> np.ndarray:
+    """Tau: the forces that actuators add for this motion; with loops, those of the actuated joints and `actuators`.
+
+    Where actuators are more than freedoms: of least weighted norm, or, in a parallel robot, each leg carries its share
+    of the platform, all the same (`even`) or more where its Jacobian is better conditioned (`conditioned`).
+    """
+    if sharing != "least":
+        return shared(robot, q, qd, qdd, wrenches, sharing)
     if not getattr(robot, "closed", False):
         return tree.inverse(robot, q, qd, qdd, wrenches)
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()

@@ -8,42 +8,66 @@ import numpy as np
 
 from ..errors import NumericalError
 from ..robot.model import Effort
+from .rank import null_space
 
-MOST = 200
+CANT = "the actuators can't make this motion within their limits (`effort.limits`)"
 
 
-def least(A: np.ndarray, b: np.ndarray, efforts: Sequence[Effort]) -> np.ndarray:
-    """U of A u = b with the smallest Σ weight u² between the limits (a dual active-set method)."""
+def least(A: np.ndarray, b: np.ndarray, efforts: Sequence[Effort], near: np.ndarray | float = 0.0) -> np.ndarray:
+    """U of A u = b with the smallest Σ weight (u − near)² between the limits."""
     weight = np.array([one.weight for one in efforts])
-    low, high = np.array([one.low for one in efforts]), np.array([one.high for one in efforts])
-    held: dict[int, float] = {}  # actuator → the limit that it is at
-    for _ in range(MOST):
-        u, push = _with_held(A, b, weight, held)
-        slack = 1e-10 * (1.0 + abs(u).max(initial=0.0))
-        pulled = [k for k in held if (push[k] > slack if held[k] == low[k] else push[k] < -slack)]
-        if pulled:  # a limit that holds it the wrong way
-            del held[max(pulled, key=lambda k: abs(push[k]))]
-            continue
-        over = np.maximum(u - high, low - u)
-        over[list(held)] = -np.inf
-        worst = int(np.argmax(over))
-        if over[worst] <= slack:
-            if abs(A @ u - b).max(initial=0.0) > 1e-7 * (1.0 + abs(b).max(initial=0.0)):
-                break
-            return u
-        held[worst] = float(high[worst] if u[worst] > high[worst] else low[worst])
-    raise NumericalError("the actuators can't make this motion within their limits (`effort.limits`)")
+    low, high = (np.array(list(side)) - near for side in zip(*((one.low, one.high) for one in efforts)))
+    wanted = b - A @ np.broadcast_to(near, weight.shape)
+    u = _with_held(A, wanted, weight, {})
+    slack = 1e-10 * (1.0 + abs(u).max(initial=0.0))
+    _fulfilled(A, u, wanted)
+    if (np.maximum(u - high, low - u) > slack).any():
+        u = _limited(A, wanted, weight, u, low, high)
+    return u + near
 
 
-def _with_held(A: np.ndarray, b: np.ndarray, weight: np.ndarray, held: dict[int, float]) -> tuple[np.ndarray, ...]:
-    """The least norm where some forces are given, and how the objective would pull each of these."""
+def _limited(
+    A: np.ndarray, b: np.ndarray, weight: np.ndarray, start: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> np.ndarray:
+    """The same where limits are in the way.
+
+    With x = √weight u and the columns of Z what A takes to nothing, x = x₀ + Z y, where x₀ is the least without
+    limits: sought is the shortest y with G y ≥ h.  Lawson and Hanson, *Solving least squares problems* (1974),
+    chapter 23: it is found from the residual of the non-negative least squares problem [Gᵀ; hᵀ] z ≈ [0; 1], and there
+    is none where that residual is nothing.
+    """
+    from scipy.optimize import nnls
+
+    root = np.sqrt(weight)
+    Z = null_space(A / root)
+    tops, bottoms = np.flatnonzero(np.isfinite(high)), np.flatnonzero(np.isfinite(low))
+    G = np.concatenate([-Z[tops], Z[bottoms]])
+    h = np.concatenate([(root * (start - high))[tops], (root * (low - start))[bottoms]])
+    size = max(h.max(initial=0.0), 1e-300)
+    z, off = nnls(np.concatenate([G.T, h[None] / size]), np.eye(Z.shape[1] + 1)[-1])
+    if off < 1e-7:
+        raise NumericalError(CANT)
+    # which limits hold is known; the forces at them, to the last digit
+    limits = np.concatenate([high[tops], low[bottoms]])
+    held = {int(k): float(x) for k, x, push in zip([*tops, *bottoms], limits, z) if push > 0.0}
+    u = _with_held(A, b, weight, held)
+    slack = 1e-8 * (1.0 + abs(u).max(initial=0.0))
+    if (np.maximum(u - high, low - u) > slack).any():
+        raise NumericalError(CANT)
+    _fulfilled(A, u, b)
+    return np.clip(u, low, high)
+
+
+def _with_held(A: np.ndarray, b: np.ndarray, weight: np.ndarray, held: dict[int, float]) -> np.ndarray:
+    """The least norm where some forces are given."""
     u = np.zeros(A.shape[1])
-    for k, x in held.items():
-        u[k] = x
+    u[list(held)] = list(held.values())
     free = [k for k in range(A.shape[1]) if k not in held]
     root = 1.0 / np.sqrt(weight[free])
-    B = A[:, free] * root
-    rest = b - A @ u
-    u[free] = root * (np.linalg.pinv(B, rcond=1e-12) @ rest)
-    prices = np.linalg.lstsq(A[:, free].T, (weight * u)[free], rcond=None)[0]
-    return u, A.T @ prices - weight * u
+    u[free] = root * (np.linalg.pinv(A[:, free] * root, rcond=1e-12) @ (b - A @ u))
+    return u
+
+
+def _fulfilled(A: np.ndarray, u: np.ndarray, b: np.ndarray) -> None:
+    if abs(A @ u - b).max(initial=0.0) > 1e-7 * (1.0 + abs(b).max(initial=0.0)):
+        raise NumericalError(CANT)

@@ -11,7 +11,7 @@ from ..errors import AssemblyError
 from ..robot.cuts import X, Y, Z
 from ..robot.model import Robot
 from ..robot.values import counted
-from .assemble import assembled, newton
+from .assemble import assembled, nearest
 from .closure import Closure, Gap, closure
 from .forces import Balance, actuated_names, actuated_speeds, idle_spins, motionless, undetermined
 from .rank import TINY, null_space
@@ -99,7 +99,7 @@ def mobility(robot: Robot) -> Mobility:
         q = assembled(loops, guess, list(robot.driven))
         standing = _standing(robot, loops, q)
     except AssemblyError:
-        q, standing = newton(loops, guess, ())[0], None
+        q, standing = nearest(loops, guess, list(robot.driven))[0], None
     gaps = tuple(loops.open(q))
     return Mobility(
         q=tuple(q.tolist()),
@@ -113,11 +113,12 @@ def mobility(robot: Robot) -> Mobility:
 
 
 def kutzbach(loops: Closure) -> int:
-    """6 (n − 1 − j) + Σ f, with the ground among the n links and cuts and couplings among the j joints."""
-    robot = loops.robot
-    freedoms = [link.joint.type.nv for link in robot.links]
-    freedoms += [6 - len(one.rows) for one in loops.ties] + [5 for _ in robot.couplings]
-    return 6 * (len(robot.links) - len(freedoms)) + sum(freedoms)
+    """6 (n − 1 − j) + Σ f, with the ground among the n links, and cuts and couplings among the j joints.
+
+    A joint of the tree brings a link and 6 − f constraints, one that closes a loop 6 − f constraints alone: f for each
+    of the first, less a row for each of the second.
+    """
+    return loops.robot.nv - loops.m
 
 
 def _standing(robot: Robot, loops: Closure, q: np.ndarray) -> Standing:

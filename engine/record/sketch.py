@@ -91,6 +91,7 @@ class _Drawing:
     def __init__(self, figure: Figure, sketch: Sketch):
         self.figure, self.sketch = figure, sketch
         self.axes: Any = figure.add_subplot(projection="3d", computed_zorder=False)
+        self.axes.autoscale(enable=False)  # the box is known beforehand
         self.low, self.high = _box(sketch)
         self.size = float((self.high - self.low).max())
         self.unit = 0.028 * self.size
@@ -245,7 +246,7 @@ class _Drawing:
         for k, letter in enumerate("xyz"):
             getattr(axes, f"set_{letter}lim")(middle[k] - reach[k], middle[k] + reach[k])
             getattr(axes, f"set_{letter}label")(f"{letter} (m)", fontsize=9)
-        axes.set_box_aspect(reach, zoom=1.1 if self.flat is not None else 1.05)
+        axes.set_box_aspect(reach, zoom=1.1 if self.flat is not None else 0.95)
         axes.tick_params(labelsize=8)
         axes.set_proj_type("ortho")
         axes.view_init(*VIEWS[self.flat])

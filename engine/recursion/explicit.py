@@ -45,7 +45,7 @@ def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
     s.arrays.setdefault("qd", np.zeros(robot.nv))
     if s.count is not None:
         raise InputError("the matrices are made for one state at a time", found=f"{s.count} samples")
-    links, columns = _moving_links(robot, s)
+    links, columns = moving_links(robot, s)
     n, nv = len(links), robot.nv
     rotors = np.zeros(nv)
     for joint in robot.moving:
@@ -102,7 +102,7 @@ def jacobian(robot: Robot, q: Any, link: str, at: Any = (0.0, 0.0, 0.0)) -> np.n
     at = vector("at", at, 3)
     if s.count is not None:
         raise InputError("a Jacobian is made for one state at a time", found=f"{s.count} samples")
-    links, columns = _moving_links(robot, s)
+    links, columns = moving_links(robot, s)
     J = np.zeros((6, robot.nv))
     body, _ = robot.tree.seats[link]
     T = link_frames(robot, s, at="link")[link]
@@ -193,7 +193,7 @@ def _inwards(links: list[MovingLink]) -> Iterator[tuple[int, int, np.ndarray]]:
             yield i, parent, propagation(links[parent].centre - links[i].centre)
 
 
-def _moving_links(robot: Robot, s: Samples) -> tuple[list[MovingLink], list[int]]:
+def moving_links(robot: Robot, s: Samples) -> tuple[list[MovingLink], list[int]]:
     """The moving links, parents first, and which speed each column of the matrices belongs to."""
     bodies, qd = robot.tree.bodies, s.arrays["qd"]
     frames = body_frames(robot, s)

@@ -68,8 +68,8 @@ def _matrix(rotation: tuple[Factor, ...], shape: tuple[int, ...]) -> np.ndarray:
     return R
 
 
-def link_placements(robot: Robot, q: Sequence[Scalar]) -> list[tuple[Matrix, Vector]]:
-    """Rotation and origin of every link in the base, on any scalars, in the file's order."""
+def body_placements(robot: Robot, q: Sequence[Scalar]) -> list[tuple[Matrix, Vector]]:
+    """Rotation and origin of every body of the tree in the base, on any scalars."""
     placed: list[tuple[Matrix, Vector]] = []
     for body in robot.tree.bodies:
         rotation, origin = placement(body, q)
@@ -79,6 +79,12 @@ def link_placements(robot: Robot, q: Sequence[Scalar]) -> list[tuple[Matrix, Vec
             columns = [[dot(row, column) for row in R] for column in columns]
             origin = add(p, [dot(row, origin) for row in R])
         placed.append((transpose(columns), origin))
+    return placed
+
+
+def link_placements(robot: Robot, q: Sequence[Scalar]) -> list[tuple[Matrix, Vector]]:
+    """Rotation and origin of every link in the base, on any scalars, in the file's order."""
+    placed = body_placements(robot, q)
     found = []
     for link in robot.links:
         i, seat = robot.tree.seats[link.name]

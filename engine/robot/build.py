@@ -14,11 +14,12 @@ from ..files.fields import checked
 from ..files.source import Document
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
+from .graph import as_tree
 from .joints import TYPES, JointType
 from .model import ZERO, Body, Drive, Joint, Link, Robot, Three, Tree, Wrench
 from .placement import Placement
 from .repeat import expanded
-from .schema import LOOP_KEYS, LinkEntry, RobotFile, with_conventions
+from .schema import GraphJoint, LinkEntry, RobotFile, with_conventions
 from .values import Complain, coordinates, fits
 
 
@@ -36,18 +37,10 @@ class _Read:
 def build(document: Document) -> Robot:
     """The robot that the document describes."""
     data, where = expanded(document)
-    if isinstance(data, dict):
-        if "links" not in data and "task" in data:
-            raise document.error(("task",), "this is a scenario, not a robot", key=True, hint="`denoc run` runs it")
-        for key in LOOP_KEYS:
-            if key in data:
-                raise document.error(
-                    (key,),
-                    "mechanisms as graphs can't be read by this version",
-                    key=True,
-                    allowed="links, each on its parent, and `loops`",
-                )
-    file = checked(RobotFile, document, with_conventions(data), where)
+    if isinstance(data, dict) and "links" not in data and "task" in data:
+        raise document.error(("task",), "this is a scenario, not a robot", key=True, hint="`denoc run` runs it")
+    data, where, notes = as_tree(document, data, where)
+    file = checked(RobotFile, document, data if notes is not None else with_conventions(data), where)
 
     def complain(*path: Any) -> Complain:
         return lambda *inner, **told: document.error(where((*path, *inner[:-1])), inner[-1], **told)
@@ -86,6 +79,7 @@ def build(document: Document) -> Robot:
         loops=closing.loops(),
         couplings=closing.couplings(),
         actuators=closing.actuators(),
+        notes=notes or (),
         warnings=tuple(warnings),
         document=document,
     )
@@ -208,7 +202,7 @@ def _actuated(file: RobotFile, entry: LinkEntry, k: int) -> bool:
     if joint.actuated is not None:
         return joint.actuated
     name = joint.name or f"joint{k + 1}"
-    if file.loops or any(name in (coupling.joint, entry.name) for coupling in file.couplings):
+    if file.loops or isinstance(joint, GraphJoint) or any(name == coupling.joint for coupling in file.couplings):
         return False
     return TYPES[joint.type].nv == 1 and joint.spring is None
 

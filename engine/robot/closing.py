@@ -8,12 +8,11 @@ from collections.abc import Callable, Sequence
 from ..errors import did_you_mean
 from ..files.expression import DIMENSIONS
 from .cuts import CUTS
+from .frames import cut_frame, unit
 from .model import Actuator, Coupling, Effort, Joint, Link, Loop, Three
-from .placement import Placement, X, Z, from_rpy, pointing
+from .placement import Placement
 from .schema import CutFrame, EffortEntry, RobotFile
 from .values import Complain, coordinates, fits
-
-KHALIL = ("gamma", "b", "alpha", "d", "theta", "r")
 
 
 class Closing:
@@ -84,7 +83,7 @@ class Closing:
         q = list(q0)
         for name, values in self._file.assembly.items():
             complain = self._complain("assembly")
-            joint = self._joint(name, (name,), complain)
+            joint = self._joint(name, (name,), complain, is_key=True)
             for k, x in zip(joint.coordinates, coordinates(values, (name,), joint.type, complain)):
                 q[k] = x
         return q
@@ -112,15 +111,17 @@ class Closing:
             )
         return self._links[name]
 
-    def _joint(self, name: str, key: tuple, complain: Complain) -> Joint:
+    def _joint(self, name: str, key: tuple, complain: Complain, *, is_key: bool = False) -> Joint:
         moving = [one for one, joint in self._joints.items() if joint.type.nv]
         if name not in moving:
+            own = self._links[name].joint if name in self._links else None
             raise complain(
                 *key,
                 f"the joint `{name}` is fixed" if name in self._joints else "no such joint",
+                key=is_key,
                 found=f"`{name}`",
                 allowed=", ".join(moving[:40]),
-                hint=did_you_mean(name, moving),
+                hint=f"the joint of the link `{name}` is `{own.name}`" if own else did_you_mean(name, moving),
             )
         return self._joints[name]
 
@@ -136,24 +137,7 @@ class Closing:
 
     def _frame(self, frame: CutFrame, link: str, key: str, complain: Complain) -> Placement:
         """A cut's frame in its link's axes."""
-        given = [name for name in KHALIL if name in frame.model_fields_set]
-        plain = [name for name in ("at", "axis", "rpy") if name in frame.model_fields_set]
-        if given and plain:
-            raise complain(
-                key,
-                given[0],
-                f"the frame is given twice: by `{plain[0]}` and by `{given[0]}`",
-                allowed="one of the two",
-            )
-        if given:  # Rz(γ) Tz(b) Rx(α) Tx(d) Rz(θ) Tz(r): the cut's frame as Khalil's R_k and R_(k+B)
-            placed = Placement().turn(Z, frame.gamma).shift(0, 0, frame.b).turn(X, frame.alpha)
-            return placed.shift(frame.d, 0, 0).turn(Z, frame.theta).shift(0, 0, frame.r)
-        if frame.axis is not None and frame.rpy is not None:
-            raise complain(key, "axis", "the orientation is given twice: by `axis` and by `rpy`", allowed="one of them")
-        at = self._point(frame.at, link, (key, "at"), complain)
-        if frame.axis is None:
-            return from_rpy(at, frame.rpy or (0.0, 0.0, 0.0))
-        return Placement(origin=at).then(pointing(unit(frame.axis, (key, "axis"), complain)))
+        return cut_frame(frame, self._point(frame.at, link, (key, "at"), complain), key, complain)
 
     def _point(self, at: tuple[float, float, float] | str, link: str, key: tuple, complain: Complain) -> Three:
         if not isinstance(at, str):
@@ -168,16 +152,6 @@ class Closing:
                 hint=did_you_mean(at, list(points)),
             )
         return points[at]
-
-
-def unit(direction: Sequence[float], key: tuple, complain: Complain) -> Three:
-    """The direction with length 1."""
-    length = math.hypot(*direction)
-    if not 1e-9 < length < math.inf:
-        found = str(list(map(float, direction)))
-        raise complain(*key, "it has no direction", found=found, allowed="[0, 0, 1], say")
-    x, y, z = (float(c) / length for c in direction)
-    return (x, y, z)
 
 
 def effort_of(entry: EffortEntry | None, turning: set[bool], key: tuple, complain: Complain) -> Effort:

@@ -11,9 +11,11 @@ import math
 from collections.abc import Callable
 
 from ..errors import InputError
+from .frames import cut_frame
 from .joints import JointType
+from .model import ZERO
 from .placement import Placement, X, Z, from_rpy, pointing
-from .schema import DhJoint, FramesJoint, JointEntry, KhalilJoint
+from .schema import DhJoint, FramesJoint, GraphJoint, JointEntry, KhalilJoint
 
 Frames = tuple[Placement, Placement, Placement]
 Complain = Callable[..., InputError]
@@ -51,7 +53,39 @@ def frames(joint: FramesJoint, row: JointType, complain: Complain) -> Frames:
     return from_rpy(joint.xyz, joint.rpy), pointing((x, y, z)), Placement()
 
 
-_FRAMES: dict[type, Callable[..., Frames]] = {DhJoint: dh, KhalilJoint: khalil, FramesJoint: frames}
+def graph(joint: GraphJoint, row: JointType, complain: Complain) -> Frames:
+    """From one frame to the other; where the second link is the parent, the joint's own motion turned round."""
+    first, second = (
+        cut_frame(frame, frame.at if isinstance(frame.at, tuple) else ZERO, key, complain)
+        for key, frame in (("first", joint.first), ("second", joint.second))
+    )
+    if joint.turned:
+        swap = Placement(TURNED.get(row.name, ()))
+        first, second = second.then(swap), first.then(swap)
+    return first.then(second.inverse()), second, Placement()
+
+
+# motion⁻¹ = P motion' P⁻¹ with motion' of the same kind: by half a turn about x, about the bisector of x and y
+TURNED = {
+    **dict.fromkeys(("revolute", "prismatic", "helical", "cylindrical"), ((X, math.pi),)),
+    "universal": ((Z, math.pi / 2), (X, math.pi)),
+}
+
+
+def turned_round(values: tuple[float, ...], row: JointType) -> tuple[float, ...]:
+    """The coordinates of the second link in the first as those of the first in the second."""
+    if row.name == "universal":
+        return (-values[1], -values[0])
+    if row.name == "spherical":
+        return (values[0], *(-x for x in values[1:]))
+    if row.name == "planar":
+        x, y, angle = values
+        c, s = math.cos(angle), math.sin(angle)
+        return (-(c * x + s * y), s * x - c * y, -angle)
+    return values
+
+
+_FRAMES: dict[type, Callable[..., Frames]] = {DhJoint: dh, KhalilJoint: khalil, FramesJoint: frames, GraphJoint: graph}
 
 # the key of the variable of a joint with one coordinate, by convention and by whether the joint turns
 _VARIABLE: dict[type[JointEntry], dict[bool, str]] = {
@@ -82,6 +116,8 @@ def initial_of(
     if variable is None:
         if joint.initial is not None and not row.nv:
             raise complain("joint", "initial", "a fixed joint has no coordinates", key=True, allowed="no `initial`")
+        if isinstance(joint, GraphJoint) and joint.turned and joint.initial and len(joint.initial) == row.nq:
+            return turned_round(joint.initial, row), ("joint", "initial")
         return joint.initial, ("joint", "initial")
     if joint.initial is not None:
         raise complain(

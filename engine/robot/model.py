@@ -165,6 +165,7 @@ class Robot:
     loops: tuple[Loop, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     actuators: tuple[Actuator, ...] = ()
+    notes: tuple[str, ...] = ()  # what reading has chosen
     warnings: tuple[str, ...] = ()
     document: Document | None = field(default=None, repr=False)
     # what others have made of this robot and want to find again, such as compiled programs; no part of what it is

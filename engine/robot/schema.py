@@ -36,6 +36,7 @@ Moment = Annotated[float, number("moment")]
 Effort = Annotated[float, number("effort")]
 Direction = Annotated[tuple[Number, Number, Number], several(3)]
 CONVENTIONS = ("dh", "khalil", "frames")
+GRAPH: Final = "graph"  # the mark of a joint that stands among all joints of a mechanism
 MARK: Final = "(convention)"  # put into each joint by `with_conventions`; no file can have such a key by accident
 
 
@@ -173,13 +174,36 @@ class Offset(Strict):
     rpy: Angles = Field(default=(0.0, 0.0, 0.0), description="roll, pitch, yaw")
 
 
+class CutFrame(Strict):
+    """One side of a cut: a frame in the link's axes, by point and orientation or by Khalil's parameters."""
+
+    at: Place = Field(default=(0.0, 0.0, 0.0), description="a point in link axes, or the name of one of its points")
+    axis: Direction | None = Field(default=None, description="the frame's z; default [0, 0, 1]")
+    rpy: Angles | None = Field(default=None, description="the frame's orientation: roll, pitch, yaw")
+    gamma: Angle = 0.0
+    b: Length = 0.0
+    alpha: Angle = 0.0
+    d: Length = 0.0
+    theta: Angle = 0.0
+    r: Length = 0.0
+
+
+class GraphJoint(JointEntry):
+    """A joint of a mechanism given as a graph, once it has become one of the tree."""
+
+    convention: Literal["graph"] = Field(default="graph", alias=MARK, exclude=True)
+    first: CutFrame = Field(default=CutFrame(), description="in the first link")
+    second: CutFrame = Field(default=CutFrame(), description="in the second link")
+    turned: bool = Field(default=False, description="the second link is the parent")
+
+
 JOINTS: dict[str, type[JointEntry]] = {"dh": DhJoint, "khalil": KhalilJoint, "frames": FramesJoint}
 
 
 def _tag(joint: Any) -> str:
     """Which model reads the joint; of what is no mapping at all, one that says so."""
     convention = joint.get(MARK) if isinstance(joint, dict) else getattr(joint, "convention", None)
-    return f"({convention if convention in JOINTS else 'frames'})"
+    return f"({convention if convention in (*JOINTS, GRAPH) else 'frames'})"
 
 
 class LinkEntry(Strict):
@@ -191,7 +215,8 @@ class LinkEntry(Strict):
     joint: Annotated[
         Annotated[DhJoint, Tag("(dh)")]
         | Annotated[KhalilJoint, Tag("(khalil)")]
-        | Annotated[FramesJoint, Tag("(frames)")],
+        | Annotated[FramesJoint, Tag("(frames)")]
+        | Annotated[GraphJoint, Tag("(graph)")],
         Discriminator(_tag),
     ] = Field(description="on which it hangs")
     offset: Offset | None = Field(default=None, description="fixed placement before the joint")
@@ -221,20 +246,6 @@ class WrenchEntry(Strict):
     moment: Annotated[tuple[Moment, Moment, Moment], several(3)] = (0.0, 0.0, 0.0)
     at: Point = Field(default=(0.0, 0.0, 0.0), description="where the force acts, link axes")
     axes: Literal["link", "base"] = Field(default="link", description="of force and moment")
-
-
-class CutFrame(Strict):
-    """One side of a cut: a frame in the link's axes, by point and orientation or by Khalil's parameters."""
-
-    at: Place = Field(default=(0.0, 0.0, 0.0), description="a point in link axes, or the name of one of its points")
-    axis: Direction | None = Field(default=None, description="the frame's z; default [0, 0, 1]")
-    rpy: Angles | None = Field(default=None, description="the frame's orientation: roll, pitch, yaw")
-    gamma: Angle = 0.0
-    b: Length = 0.0
-    alpha: Angle = 0.0
-    d: Length = 0.0
-    theta: Angle = 0.0
-    r: Length = 0.0
 
 
 class LoopEntry(Strict):
@@ -275,6 +286,28 @@ class ActuatorEntry(Strict):
     effort: EffortEntry | None = Field(default=None, description="what it may do, where several share the work")
 
 
+class JointInGraph(LoopEntry):
+    """A joint of a mechanism given as a graph."""
+
+    joint: Annotated[str, Choice((*CUTS, *(name for name in NAMES if name not in CUTS)))] = Field(
+        description="the joint's type"
+    )
+    actuated: StrictBool | None = Field(default=None, description="default: it is not")
+    friction: Friction | None = Field(default=None, description="against the motion")
+    rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = Field(default=0.0, description="of its motor")
+    spring: Spring | None = Field(default=None, description="along the joint's coordinate")
+    limits: Annotated[tuple[Position, Position], several(2)] | None = Field(
+        default=None, description="[low, high] of the position"
+    )
+    effort: EffortEntry | None = Field(default=None, description="of redundant actuators")
+    pitch: Annotated[float, number("pitch")] | None = Field(default=None, description="of a helical joint")
+    initial: Coordinates | None = Field(default=None, description="initial coordinates")
+
+
+class GraphFile(Strict):
+    joints: list[JointInGraph] = Field(min_length=1, description="all joints, cut ones too")
+
+
 class RobotFile(Strict):
     name: FileName = Field(description="results and titles carry it")
     about: str = Field(default="", description="one line")
@@ -290,9 +323,9 @@ class RobotFile(Strict):
     )
     couplings: list[CouplingEntry] = Field(default=[], description="gears, rack and pinion: joints that follow others")
     actuators: list[ActuatorEntry] = Field(default=[], description="further sought forces, on links")
-
-
-LOOP_KEYS = ("joints",)
+    joints: list[JointInGraph] = Field(
+        default=[], description="all joints of a mechanism, instead of a tree and `loops`: cuts are chosen"
+    )
 
 
 def with_conventions(data: Any) -> Any:

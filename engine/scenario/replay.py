@@ -85,7 +85,8 @@ def tables(plan: Plan) -> dict[str, bytes]:
 
 def _named(file: ScenarioFile) -> Iterator[str]:
     components = [x for wrench in file.wrenches for x in (*wrench.force, *wrench.moment)]
-    for law in (*file.motion.values(), *file.forces.values(), *components):
+    drives = [drive.motion for drive in file.drives]
+    for law in (*file.motion.values(), *file.forces.values(), *drives, *components):
         name = law.file() if hasattr(law, "file") else None
         if name is not None:
             yield name

@@ -100,7 +100,12 @@ class ClosedPlant(Plant):
         if self.feedforward:
             motions = (*self.feedforward, *self.prescribed)
             self._following = ClosedPlant(
-                self.robot, self.loops, prescribed=motions, drives=self.drives, smooth=self.smooth
+                self.robot,
+                self.loops,
+                prescribed=motions,
+                drives=self.drives,
+                smooth=self.smooth,
+                wrenches=self.wrenches,
             )
             self._following.choose(q, ())
 
@@ -208,9 +213,11 @@ class ClosedPlant(Plant):
         """Inverse dynamics of the planned motion."""
         if self._path is None:
             self._path = Path(self._following, t, self._start)
-        q, speeds, accelerations = self._path.at(t)
+        q, speeds, accelerations, tau = self._path.at(t)
+        if tau is not None and not self.robot.actuators and set(self.robot.driven) <= set(self._following.given):
+            return [float(x) if k in self.robot.driven else 0.0 for k, x in enumerate(tau)]
         on, loads = self._wrenches_from(float(component(t)) for w in self.wrenches for component in w.components)
-        tau, _ = dynamics(
+        needed, _ = dynamics(
             self.robot.tree.bodies,
             self.robot.gravity,
             q.tolist(),
@@ -221,7 +228,7 @@ class ClosedPlant(Plant):
             loads,
         )
         found = [0.0] * self.robot.nv
-        for k, x in zip(self.robot.driven, Balance(self.robot, q).solve(np.array(tau)).actuated[0]):
+        for k, x in zip(self.robot.driven, Balance(self.robot, q).solve(np.array(needed)).actuated[0]):
             found[k] = float(x)
         return found
 

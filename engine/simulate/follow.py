@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 CLOSE = 1e-10  # scaled gap of a closed position
 END = 1e-5  # of the determinant, relative to the start: here the position does not follow from the motion any more
 FARTHEST = 0.1  # correction of a prediction, in radians and lengths of the mechanism
+NEARLY = 1e-4  # correction of a prediction after which two iterations are exact
 FINEST = 1e-9  # part of the run: a shorter step is a singular position
 
 
@@ -58,27 +59,43 @@ class Path:
 
     def __init__(self, plant: ClosedPlant, t: float, q: np.ndarray):
         q, _ = newton(plant.loops.at(plant.wanted(t)[0]), _placed(plant, t, q), plant.given)
-        self._plant, self._first = plant, (t, *_rates(plant, t, q))
-        self._last = self._first
+        self._plant, self._first = plant, (t, *_rates(plant, t, q), None)
+        self._last: tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] = self._first
 
-    def at(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, speeds and accelerations at t; where the motion can't be followed as far, those before it."""
-        here, q, qd, qdd = min(self._last, self._first, key=lambda row: abs(row[0] - t))
+    def at(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+        """Positions, speeds, accelerations at t, and the forces of the joints that are led where they are known.
+
+        Where the motion can't be followed as far, those before it.
+        """
+        here, q, qd, qdd, tau = min(self._last, self._first, key=lambda row: abs(row[0] - t))
         step = t - here
         finest = FINEST * abs(step)
         while here != t:
             last = abs(step) >= abs(t - here)
             step, there = (t - here, t) if last else (step, here + step)
-            found = _step(self._plant, there, q, qd, qdd, step)
+            found = self._reached(there, q, qd, qdd, step)
             if found is not None:
-                here, (q, qd, qdd) = there, _rates(self._plant, there, found)
+                here, (q, qd, qdd, tau) = there, found
                 step *= 2
             elif abs(step) > finest:
                 step /= 4
             else:
                 break
-        self._last = here, q, qd, qdd
-        return q, qd, qdd
+        self._last = here, q, qd, qdd, tau
+        return q, qd, qdd, tau
+
+    def _reached(
+        self, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, step: float
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] | None:
+        plant = self._plant
+        if not plant.unknown:  # its equations close the loops where they are nearly closed, and may be compiled
+            guess = _placed(plant, t, moved(plant.robot, q, qd * step + qdd * step * step / 2))
+            now = plant.evaluate(t, plant.start(guess.tolist(), qd.tolist()))
+            rows = tuple(np.array(x, dtype=float) for x in (now.q, now.qd, now.qdd, now.tau))
+            if abs(rows[0] - guess).max(initial=0.0) < NEARLY * min(plant.loops.column_scale.min(), 1.0):
+                return (rows[0], rows[1], rows[2], rows[3]) if all(np.isfinite(x).all() for x in rows) else None
+        found = _step(plant, t, q, qd, qdd, step)
+        return (*_rates(plant, t, found), None) if found is not None else None
 
 
 def _rows(rows: Sequence[tuple[np.ndarray, ...]], singular: Singular | None) -> Followed:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..closure.assemble import moved
-from ..closure.rank import independent
+from ..closure.rank import TINY, independent
 from ..recursion.dense import inertia_matrix
 from ..recursion.sweeps import dynamics
 from .events import crossing
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .closed import ClosedPlant
 
 LOST = 1e-4  # of the largest singular value: a constraint that is about to be lost
-DROPPED = 1e-7  # likewise: a direction in which no multiplier is looked for
+DROPPED = 1e-4  # likewise: a combination of rows that is let go (see `evaluated`)
 LAST = 1e-6  # share of a pivot: so near that it is told whatever the prediction says
 
 
@@ -78,7 +78,7 @@ def told(plant: ClosedPlant, t: float, q: np.ndarray) -> Singular:
     names = [one.name for one, place in zip(loops.ties, loops.places) if place.start <= row < place.stop]
     scaled = loops.scaled(J)[list(part.rows)]
     s = np.linalg.svd(scaled, compute_uv=False) if part.rows else np.ones(1)
-    if s.min() < LOST * s.max():
+    if s.min() < LOST * max(s.max(), 1.0):  # all rows may vanish together: of a single one, say
         return Singular(t, names[0] if names else "", ())
     dependent = independent(scaled.T, [range(plant.robot.nv)])
     carry_on = [joint.name for joint in plant.robot.moving if any(k not in dependent for k in joint.speeds)]
@@ -89,11 +89,15 @@ def spread(plant: ClosedPlant, t: float, y: np.ndarray) -> float:
     """The smallest singular value of the independent rows, as a share of the largest."""
     J, _ = plant.loops.jacobian(np.array(plant.complete(t, y)[0]))
     s = np.linalg.svd(plant.loops.scaled(J)[list(plant.partition.rows)], compute_uv=False)
-    return float(s.min() / s.max())
+    return float(s.min() / max(s.max(), 1.0))
 
 
 def evaluated(plant: ClosedPlant, signals: list[float], y: np.ndarray) -> Evaluation:
-    """The equations of motion where constraints may have lost rank: the least multipliers that still serve."""
+    """The equations of motion where constraints may have lost rank: the least multipliers that still serve.
+
+    Near the position a constraint is a product of two small coordinates, which its rounding error makes a hyperbola:
+    who stays on it turns into the other branch. So it is let go for a moment, in which its force is as small as its row.
+    """
     state = plant.situation(signals, y.tolist())
     q, qd, n = np.array(state.q), np.array(state.qd), plant.robot.nv
     J, drift = plant.loops.jacobian(q, qd)
@@ -109,11 +113,13 @@ def evaluated(plant: ClosedPlant, signals: list[float], y: np.ndarray) -> Evalua
     given = list(plant.partition.given)
     rows = np.concatenate([rows, np.eye(n)[given]])
     wanted = np.concatenate([wanted, [state.accelerations[k] for k in given]])
+    U, s, _ = np.linalg.svd(rows * plant.loops.column_scale, full_matrices=False)
+    firm = U[:, s > DROPPED * max(s.max(), 1.0)].T  # combinations of rows that still say something
     root = np.linalg.inv(np.linalg.cholesky(M))  # M⁻¹ = rootᵀ root
     free = root.T @ (root @ force)
-    qdd = free + root.T @ (np.linalg.pinv(rows @ root.T, rcond=DROPPED) @ (wanted - rows @ free))
+    qdd = free + root.T @ (np.linalg.pinv(firm @ rows @ root.T, rcond=TINY) @ (firm @ (wanted - rows @ free)))
     tau = np.array(state.applied, dtype=float)
     if given:
         left = M @ qdd - force
-        tau[given] += np.linalg.lstsq(rows.T, left, rcond=DROPPED)[0][-len(given) :]
+        tau[given] += np.linalg.lstsq(rows.T, left, rcond=TINY)[0][-len(given) :]
     return plant.evaluation(state, state.q, state.qd, qdd.tolist(), tau.tolist(), 0.0, None)

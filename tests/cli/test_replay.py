@@ -31,8 +31,11 @@ def same(one, other, name):
         assert path.read_bytes() == (other / path.name).read_bytes(), path.name
 
 
-# inverse dynamics, a compiled time loop, events, an integration in inverse dynamics, a reference that is followed
-@pytest.mark.parametrize("name", ["tree-idyn", "puma-fall", "rx90-fall", "elastic-arm-idyn", "puma-computed-torque"])
+# inverse dynamics, a compiled time loop, events, an integration in inverse dynamics, a reference, loops
+NAMES = ["tree-idyn", "puma-fall", "rx90-fall", "elastic-arm-idyn", "puma-computed-torque", "four-bar-fall"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_to_the_last_bit_whatever_is_in_the_cache(name, tmp_path):
     first, again, warm, cold = (tmp_path / x for x in ("first", "again", "warm", "cold"))
     replayed = f"{name}/{name}.scenario.yaml"

@@ -8,14 +8,14 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from denoc.cli.new import TEMPLATES
-from denoc.files.json_schema import json_schema, schema_text
+from denoc.files.json_schema import schema_text
 from denoc.files.library import folder
 from denoc.files.source import parse, read
 from denoc.robot.json_schema import robot_schema
-from denoc.scenario.schema import ScenarioFile
+from denoc.scenario.json_schema import scenario_schema
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMAS = {"robot": robot_schema(), "scenario": json_schema(ScenarioFile, "a scenario of denoc")}
+SCHEMAS = {"robot": robot_schema(), "scenario": scenario_schema()}
 FILES = [(kind, path) for kind in SCHEMAS for path in sorted(folder(f"{kind}s").glob("*.yaml"))]
 
 
@@ -36,7 +36,8 @@ def test_it_is_a_schema_and_the_one_in_the_documentation(kind):
 @pytest.mark.parametrize(("kind", "path"), FILES, ids=lambda x: x.stem if isinstance(x, Path) else x)
 def test_the_library_passes_and_tells_editors(kind, path):
     assert not mistakes(kind, read(path).data)
-    assert f"\n# yaml-language-server: $schema=../docs/schema/{kind}.json\n" in path.read_text(encoding="utf-8")
+    line = f"# yaml-language-server: $schema=../docs/schema/{kind}.json"
+    assert line in path.read_text(encoding="utf-8").splitlines()
 
 
 @pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.yaml")), ids=lambda path: path.stem)
@@ -94,6 +95,9 @@ forces: {k: {law: pd, kp: 3}}
 wrenches: [{link: b, force: [0, 1 N, {law: harmonic, amplitude: 3, period: 1}]}]
 initial: {j: [1, 2], k: 30 deg}
 solver: {max_step: inf}
+drives:
+  - {name: road, link: b, along: [0, 0, 1], law: harmonic, amplitude: 2 cm, frequency: 1 Hz}
+  - {name: rope, distance: [{link: a}, {link: b, at: tip}], motion: {law: cycloid, to: 0.3}}
 """
 
 
@@ -171,6 +175,10 @@ def test_mistakes_in_robots(path, value):
         (["wrenches", 0, "link"], None),
         (["solver", "method"], "euler"),
         (["solver", "max_steps"], 1.5),
+        (["drives", 0, "law"], None),
+        (["drives", 0, "kp"], 1),
+        (["drives", 1, "motion", "law"], "cyclo"),
+        (["drives", 1, "law"], "hold"),
         (["plots"], "angles"),
         (["plots"], ["torque"]),
         (["record"], {"torques": 1}),

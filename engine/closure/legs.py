@@ -1,0 +1,150 @@
+"""Parallel robots as a platform and legs: which link the platform is, and what each leg consists of.
+
+A leg is a chain of the spanning tree from the base to the platform, or to a cut on the platform.  A chain without
+actuators is a leg like the others, such as the massless joints that only tell the platform's place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..errors import InputError, did_you_mean
+from ..robot.model import Robot
+
+SHAPE = "legs that hang on the base, and on the platform by one joint each"
+
+
+@dataclass(frozen=True)
+class Leg:
+    """`links` and `joints` from the base on, the platform's own joint included if that is what it hangs by."""
+
+    links: tuple[str, ...]
+    joints: tuple[str, ...]
+    actuated: tuple[str, ...]  # of the joints
+    hangs: str  # the joint or the cut between the leg and the platform
+    loop: int | None  # the cut's place among the robot's loops; None: a joint of the tree
+    bodies: tuple[int, ...]  # of the tree, the platform's included if the tree leads to it
+    speeds: tuple[int, ...]  # of the joints
+
+
+@dataclass(frozen=True)
+class Parallel:
+    platform: str
+    body: int  # the platform's, in the tree
+    legs: tuple[Leg, ...]
+
+
+def legs(robot: Robot, platform: str | None = None) -> Parallel:
+    """The robot's platform, by default the link on which most joints and cuts meet, and its legs."""
+    if not isinstance(robot, Robot):
+        raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
+    found = robot.derived.get(("legs", platform))
+    if found is None:
+        found = robot.derived["legs", platform] = _named(robot, platform) if platform is not None else _likely(robot)
+    return found
+
+
+def _named(robot: Robot, platform: str) -> Parallel:
+    names = [link.name for link in robot.links]
+    if platform not in names:
+        raise InputError(
+            "no such link", found=f"`{platform}`", allowed=", ".join(names), hint=did_you_mean(platform, names)
+        )
+    body = robot.tree.seats[platform][0]
+    if body is None:
+        raise InputError("the platform has to move", found=f"`{platform}`, which is fixed to the base")
+    return _split(robot, platform, body)
+
+
+def _likely(robot: Robot) -> Parallel:
+    """Of the links that can be the platform, the one on which most joints and cuts meet."""
+    meet: dict[int, int] = {}
+    links: dict[int, str] = {}
+    for link in robot.links:
+        body = robot.tree.seats[link.name][0]
+        if body is not None and (link.joint.type.nv or body not in links):
+            links[body], meet[body] = link.name, meet.get(body, 0)
+    ends = [link for loop in robot.loops for link in loop.between]
+    ends += [name for link in robot.links if link.joint.type.nv for name in (link.name, link.parent)]
+    for name in ends:
+        seat = robot.tree.seats[name][0] if name != "base" else None
+        if seat is not None:
+            meet[seat] += 1
+    refused: InputError | None = None
+    for body in sorted(meet, key=lambda body: -meet[body]):
+        try:
+            return _split(robot, links[body], body)
+        except InputError as no:
+            refused = refused or no
+    raise refused or InputError(f"{robot.name} has no links")
+
+
+def _split(robot: Robot, platform: str, body: int) -> Parallel:
+    """The legs, if this link is the platform."""
+    tree = robot.tree
+    if not robot.loops:
+        raise InputError(f"{robot.name} is no parallel robot", found="no loops", allowed=SHAPE)
+    other = [joint.name for joint in robot.moving if joint.hooke] + [one.name for one in robot.actuators]
+    other += [joint.name for joint in robot.moving if any(c.speed in joint.speeds for c in robot.couplings)]
+    if other:
+        raise InputError(
+            f"{robot.name} can't be taken apart into legs and a platform",
+            found=f"`{other[0]}`",
+            allowed=f"{SHAPE}, without coupled joints, `actuators`, or universal joints made of spherical ones",
+        )
+    tips: list[tuple[int | None, int | None]] = [(tree.bodies[body].parent, None)]  # last body, loop
+    for number, loop in enumerate(robot.loops):
+        ends = [tree.seats[link][0] if link != "base" else None for link in loop.between]
+        if ends.count(body) != 1:
+            raise InputError(
+                f"{robot.name}: `{platform}` isn't the platform of a parallel robot",
+                found=f"the cut `{loop.name}`, between {' and '.join(loop.between)}",
+                allowed=SHAPE,
+            )
+        tips.append((ends[1 - ends.index(body)], number))
+    seen = {body}
+    found = []
+    for tip, number in tips:
+        chain = tuple(_way(robot, tip))
+        if seen.intersection(chain):
+            names = [link.name for link in robot.links if tree.seats[link.name][0] in seen.intersection(chain)]
+            raise InputError(
+                f"{robot.name}: `{platform}` isn't the platform of a parallel robot",
+                found=f"`{names[0] if names else platform}` in several legs",
+                allowed=SHAPE,
+            )
+        seen.update(chain)
+        found.append(_leg(robot, chain, body, number))
+    spare = [link.name for link in robot.links if tree.seats[link.name][0] not in {None, *seen}]
+    if spare:
+        raise InputError(
+            f"{robot.name}: `{platform}` isn't the platform of a parallel robot",
+            found=f"`{spare[0]}`, which is in no leg",
+            allowed=SHAPE,
+        )
+    return Parallel(platform, body, tuple(found))
+
+
+def _leg(robot: Robot, chain: tuple[int, ...], platform: int, number: int | None) -> Leg:
+    bodies = chain if number is not None else (*chain, platform)
+    speeds = {k for i in bodies for k in robot.tree.bodies[i].speeds}
+    joints = [joint for joint in robot.moving if speeds.intersection(joint.speeds)]
+    depth = {k: n for n, i in enumerate(bodies) for k in robot.tree.bodies[i].speeds}
+    joints.sort(key=lambda joint: depth[joint.speeds[0]])
+    return Leg(
+        links=tuple(link.name for link in robot.links if robot.tree.seats[link.name][0] in chain),
+        joints=tuple(joint.name for joint in joints),
+        actuated=tuple(joint.name for joint in joints if joint.actuated),
+        hangs=robot.loops[number].name if number is not None else joints[-1].name,
+        loop=number,
+        bodies=bodies,
+        speeds=tuple(k for i in bodies for k in robot.tree.bodies[i].speeds),
+    )
+
+
+def _way(robot: Robot, tip: int | None) -> Iterator[int]:
+    """From the base to the body."""
+    if tip is not None:
+        yield from _way(robot, robot.tree.bodies[tip].parent)
+        yield tip

@@ -1,0 +1,40 @@
+"""Frames of cuts, and of joints in a list of all joints: from the file's words to a placement in the link."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from .model import Three
+from .placement import Placement, X, Z, from_rpy, pointing
+from .schema import CutFrame
+from .values import Complain
+
+KHALIL = ("gamma", "b", "alpha", "d", "theta", "r")
+
+
+def cut_frame(frame: CutFrame, at: Three, key: str, complain: Complain) -> Placement:
+    """The frame in its link's axes, its point being known."""
+    given = [name for name in KHALIL if name in frame.model_fields_set]
+    plain = [name for name in ("at", "axis", "rpy") if name in frame.model_fields_set]
+    if given and plain:
+        message = f"the frame is given twice: by `{plain[0]}` and by `{given[0]}`"
+        raise complain(key, given[0], message, allowed="one of the two")
+    if given:  # Rz(γ) Tz(b) Rx(α) Tx(d) Rz(θ) Tz(r): the cut's frame as Khalil's R_k and R_(k+B)
+        placed = Placement().turn(Z, frame.gamma).shift(0, 0, frame.b).turn(X, frame.alpha)
+        return placed.shift(frame.d, 0, 0).turn(Z, frame.theta).shift(0, 0, frame.r)
+    if frame.axis is not None and frame.rpy is not None:
+        raise complain(key, "axis", "the orientation is given twice: by `axis` and by `rpy`", allowed="one of them")
+    if frame.axis is None:
+        return from_rpy(at, frame.rpy or (0.0, 0.0, 0.0))
+    return Placement(origin=at).then(pointing(unit(frame.axis, (key, "axis"), complain)))
+
+
+def unit(direction: Sequence[float], key: tuple, complain: Complain) -> Three:
+    """The direction with length 1."""
+    length = math.hypot(*direction)
+    if not 1e-9 < length < math.inf:
+        found = str(list(map(float, direction)))
+        raise complain(*key, "it has no direction", found=found, allowed="[0, 0, 1], say")
+    x, y, z = (float(c) / length for c in direction)
+    return (x, y, z)

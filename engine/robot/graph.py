@@ -1,0 +1,188 @@
+"""Mechanisms as graphs: `joints:` lists all joints, and which of them are cut is chosen here.
+
+The cuts are those that keep the largest cumulative freedom of the joints between the base and any link as small as it
+can be (Hanzaki, Saha and Rao, section 3.1); of equals the joint with more freedom is cut, then the later one.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..errors import did_you_mean
+from ..files.fields import checked
+from ..files.source import Document
+from .cuts import CUTS
+from .joints import TYPES
+from .schema import GRAPH, MARK, GraphFile, JointInGraph
+
+Where = Callable[[tuple], tuple]
+OWN = ("name", "actuated", "friction", "rotor_inertia", "spring", "limits", "effort", "pitch", "initial", "spin")
+CUT = ("name", "joint", "between", "first", "second", "spin")
+
+
+def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tuple[str, ...] | None]:
+    """The data with links on their parents and `loops`, the way back from its paths, and what was chosen and why.
+
+    None for the last where the file is a tree already.
+    """
+    if not isinstance(data, dict) or "joints" not in data:
+        return data, where, None
+    if "loops" in data:
+        raise document.error(
+            ("loops",), "`joints` lists all joints, cut ones too", key=True, allowed="`joints`, or a tree and `loops`"
+        )
+    links = data.get("links")
+    for k, link in enumerate(links if isinstance(links, list) else []):
+        for key in ("parent", "joint", "offset", "convention"):
+            if isinstance(link, dict) and key in link:
+                raise document.error(
+                    where(("links", k, key)), f"with `joints` a link has no `{key}`", key=True, allowed="mass, com, …"
+                )
+    file = checked(GraphFile, document, {"joints": data["joints"]}, where)
+    if not isinstance(links, list):
+        raise document.error((), "`links` is missing", allowed="links: [ … ]")
+    names = _names(document, data, file)
+    tree, radius, farthest = _tree(document, names, file.joints)
+    entries: dict[str, dict] = {}
+    back: dict[tuple, tuple] = {}
+    for child, (j, parent) in tree.items():
+        entry, given = file.joints[j], data["joints"][j]
+        own = {key: given[key] for key in OWN if key in given}
+        own.setdefault("name", f"joint{j + 1}")
+        sides = {
+            key: _with_point(document, links, name, given.get(key, {}), ("joints", j, key))
+            for key, name in zip(("first", "second"), entry.between)
+        }
+        joint = {**own, "type": entry.joint, **sides, "turned": entry.between[0] == child, MARK: GRAPH}
+        entries[child] = {"parent": parent, "joint": joint}
+        back[("links", names.index(child), "joint")] = ("joints", j)
+    cut = [j for j in range(len(file.joints)) if j not in {j for j, _ in tree.values()}]
+    loops = []
+    for place, j in enumerate(cut):
+        given = data["joints"][j]
+        _no_drive(document, given, j)
+        loops.append({**{key: given[key] for key in CUT if key in given}, "name": given.get("name", f"joint{j + 1}")})
+        back[("loops", place)] = ("joints", j)
+    made = [{**link, "convention": "frames", **entries[link["name"]]} for link in links]
+
+    def to_file(path: tuple) -> tuple:
+        for start, target in back.items():
+            if path[: len(start)] == start:
+                return where((*target, *path[len(start) :]))
+        return where(path)
+
+    rest = {key: value for key, value in data.items() if key != "joints"}
+    return {**rest, "links": made, "loops": loops}, to_file, _told(file.joints, cut, radius, farthest)
+
+
+def _names(document: Document, data: Mapping[str, Any], file: GraphFile) -> list[str]:
+    """The links' names; refuses joints between links that aren't there."""
+    names = [str(link.get("name")) for link in data.get("links") or [] if isinstance(link, dict)]
+    known = ["base", *names]
+    for j, entry in enumerate(file.joints):
+        for side, name in enumerate(entry.between):
+            if name not in known:
+                raise document.error(
+                    ("joints", j, "between", side),
+                    "no such link",
+                    found=f"`{name}`",
+                    allowed=", ".join(known[:40]),
+                    hint=did_you_mean(name, known),
+                )
+        if entry.between[0] == entry.between[1]:
+            raise document.error(
+                ("joints", j, "between"), f"the joint names the link `{entry.between[0]}` twice", allowed="two links"
+            )
+    return names
+
+
+def _with_point(document: Document, links: list[dict], name: str, frame: dict, path: tuple) -> dict:
+    """The frame with its point's coordinates instead of its name."""
+    if not isinstance(frame.get("at"), str):
+        return frame
+    points = next((link.get("points") or {} for link in links if link.get("name") == name), {})
+    if not isinstance(points, dict) or frame["at"] not in points:
+        raise document.error(
+            (*path, "at"), f"`{name}` has no such point", found=f"`{frame['at']}`", allowed=", ".join(points)
+        )
+    return {**frame, "at": points[frame["at"]]}
+
+
+def freedom(entry: JointInGraph) -> int:
+    return CUTS[entry.joint].freedoms if entry.joint in CUTS else TYPES[entry.joint].nv
+
+
+def _tree(
+    document: Document, names: list[str], joints: list[JointInGraph]
+) -> tuple[dict[str, tuple[int, str]], int, str]:
+    """Link → (its joint, its parent), the largest cumulative freedom, and a link that has it."""
+    kept = [j for j, entry in enumerate(joints) if entry.joint in TYPES]  # a point on a line can only be cut
+    reach, _ = _shortest(kept, joints)
+    lost = [name for name in names if name not in reach]
+    if lost:
+        raise document.error(
+            ("joints",), f"nothing holds the link `{lost[0]}`: no way of joints leads from it to the base", key=True
+        )
+    best = max(reach.values(), default=0)
+    # cut as many as can be without a longer way, those with more freedom first, the later ones before others
+    for j in sorted(kept, key=lambda j: (-freedom(joints[j]), -j)):
+        if len(kept) == len(names) or joints[j].joint not in CUTS:
+            continue
+        rest = [k for k in kept if k != j]
+        reach, _ = _shortest(rest, joints)
+        if len(reach) == len(names) + 1 and max(reach.values()) == best:
+            kept = rest
+    reach, tree = _shortest(kept, joints)
+    if len(kept) > len(names):
+        uncut = next(j for j in kept if all(j != k for k, _ in tree.values()))
+        raise document.error(
+            ("joints", uncut, "joint"), f"a {joints[uncut].joint} joint can't be cut", allowed=", ".join(CUTS)
+        )
+    return tree, best, max(reach, key=lambda name: reach[name])
+
+
+def _shortest(kept: list[int], joints: list[JointInGraph]) -> tuple[dict[str, int], dict[str, tuple[int, str]]]:
+    """Of every link the least cumulative freedom from the base, and the joint and the parent that lead to it."""
+    reach = {"base": 0}
+    tree: dict[str, tuple[int, str]] = {}
+    waiting: list[tuple[int, int, str, str]] = [(0, -1, "", "base")]
+    done: set[str] = set()
+    while waiting:
+        length, j, parent, name = heapq.heappop(waiting)
+        if name in done:
+            continue
+        done.add(name)
+        reach[name] = length
+        if j >= 0:
+            tree[name] = (j, parent)
+        for k in kept:
+            one, two = joints[k].between
+            other = two if one == name else one if two == name else None
+            if other is not None and other not in done and length + freedom(joints[k]) < reach.get(other, math.inf):
+                reach[other] = length + freedom(joints[k])
+                heapq.heappush(waiting, (reach[other], k, name, other))
+    return {name: reach[name] for name in done}, tree
+
+
+def _no_drive(document: Document, given: dict, j: int) -> None:
+    """A cut joint has no coordinate, so nothing can act along it."""
+    for key in OWN:
+        if key in given and key not in CUT and given[key] not in (False, None):
+            name = given.get("name", f"joint{j + 1}")
+            raise document.error(
+                ("joints", j, key),
+                f"`{name}` was chosen to be cut, so it has no coordinate for this",
+                key=True,
+                allowed="on joints that stay in the tree",
+                hint="write the mechanism as a tree with `loops`, which says what is cut",
+            )
+
+
+def _told(joints: list[JointInGraph], cut: list[int], radius: int, farthest: str) -> tuple[str, ...]:
+    if not cut:
+        return ()
+    names = ", ".join(f"{joints[j].name or f'joint{j + 1}'} ({joints[j].joint})" for j in cut)
+    return (f"cut: {names}; so the largest cumulative freedom from the base is {radius} (at {farthest}), the least",)

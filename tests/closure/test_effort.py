@@ -1,0 +1,89 @@
+"""Least effort between limits against the enumeration of all limits that may hold, and linear programming."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog, lsq_linear
+
+import denoc
+from comparing import off
+from denoc.closure.effort import least
+from denoc.robot.model import Effort
+
+
+def drawn(seed):
+    """A u = b with limits and weights; every second one has a solution between the limits."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    A = rng.normal(size=(int(rng.integers(1, n)), n))
+    low, high = -rng.uniform(0.0, 1.5, n), rng.uniform(0.0, 1.5, n)
+    if seed % 3 == 0:  # limits that don't have 0 between them
+        low += 0.5 * rng.normal(size=n)
+        high = np.maximum(high, low + 0.1)
+    if seed % 5 == 0:
+        high[0] = np.inf
+    b = A @ rng.uniform(low, np.minimum(high, 2.0)) if seed % 2 else 1.5 * rng.normal(size=len(A))
+    return A, b, rng.uniform(0.2, 5.0, n), low, high
+
+
+def best(A, b, weight, low, high):
+    """The smallest Σ weight u² among all sets of limits that hold; None where no u is allowed."""
+    found = None
+    for pattern in itertools.product((None, "low", "high"), repeat=len(weight)):
+        held = {k: (low if side == "low" else high)[k] for k, side in enumerate(pattern) if side}
+        if not np.isfinite(list(held.values())).all():
+            continue
+        u, free = np.zeros(len(weight)), [k for k in range(len(weight)) if k not in held]
+        u[list(held)] = list(held.values())
+        root = 1.0 / np.sqrt(weight[free])
+        u[free] = root * (np.linalg.pinv(A[:, free] * root) @ (b - A @ u)) if free else ()
+        if abs(A @ u - b).max() > 1e-9 or (u < low - 1e-9).any() or (u > high + 1e-9).any():
+            continue
+        if found is None or weight @ u**2 < weight @ found**2:
+            found = u
+    return found
+
+
+@pytest.mark.parametrize("start", range(0, 300, 50))
+def test_the_smallest_effort_between_the_limits_is_found(start):
+    for seed in range(start, start + 50):
+        A, b, weight, low, high = drawn(seed)
+        efforts = [Effort(*one) for one in zip(low, high, weight)]
+        right = best(A, b, weight, low, high)
+        possible = linprog(np.zeros(len(low)), A_eq=A, b_eq=b, bounds=list(zip(low, high))).status == 0
+        assert (right is not None) == possible
+        if right is None:
+            with pytest.raises(denoc.NumericalError, match="within their limits"):
+                least(A, b, efforts)
+        else:
+            assert off(least(A, b, efforts), right, scale=1.0) <= 1e-8
+
+
+# these need several limits at once, some of which a search that goes from one to the next runs past
+@pytest.mark.parametrize("seed", range(1, 2001, 2))
+def test_what_is_possible_is_never_refused(seed):
+    A, b, weight, low, high = drawn(seed)
+    u = least(A, b, [Effort(*one) for one in zip(low, high, weight)])
+    assert abs(A @ u - b).max() <= 1e-9
+    assert (u >= low - 1e-9).all()
+    assert (u <= high + 1e-9).all()
+    # no allowed direction is downhill: the optimum of the problem with the equations as heavy rows
+    heavy = np.concatenate([1e5 * A, np.diag(np.sqrt(weight))])
+    near = lsq_linear(heavy, np.concatenate([1e5 * b, np.zeros(len(u))]), bounds=(low, high), tol=1e-14)
+    assert weight @ u**2 <= weight @ near.x**2 + 1e-5
+
+
+def test_without_limits_it_is_the_weighted_least_norm():
+    A, b, weight, _, _ = drawn(7)
+    u = least(A, b, [Effort(weight=w) for w in weight])
+    right = A.T @ np.linalg.solve(A / weight @ A.T, b) / weight
+    assert off(u, right) <= 1e-12
+
+
+def test_near_moves_the_centre():
+    A, b, weight, low, high = drawn(9)
+    near = np.linspace(-0.3, 0.3, len(weight))
+    efforts = [Effort(*one) for one in zip(low, high, weight)]
+    moved = least(A, b - A @ near, [Effort(*one) for one in zip(low - near, high - near, weight)])
+    assert off(least(A, b, efforts, near), near + moved, scale=1.0) <= 1e-12
