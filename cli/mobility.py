@@ -55,6 +55,8 @@ def _freedoms(mobility: Mobility, at: Standing) -> Iterator[str]:
 
 
 def _reactions(at: Standing) -> Iterator[str]:
+    from denoc.robot.values import counted
+
     if not at.undetermined:
         return
     alike: dict[str, list[str]] = {}
@@ -62,7 +64,11 @@ def _reactions(at: Standing) -> Iterator[str]:
         alike.setdefault(str(one), []).append(one.loop)
     for what, loops in alike.items():
         yield f"no rigid-body model can determine {what} in {', '.join(loops)} (axes of the cut's first frame)"
-    yield "  nor what follows from these around the same loops; the values given are those of minimum norm"
+    combinations = counted(at.redundant, "independent combination")
+    yield (
+        f"  ({combinations} in all), nor what follows from these around the same loops; the values given are those of "
+        "minimum norm"
+    )
 
 
 def _actuation(mobility: Mobility, at: Standing) -> Iterator[str]:

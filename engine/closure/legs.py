@@ -105,7 +105,7 @@ def _split(robot: Robot, platform: str, body: int) -> Parallel:
         tips.append((ends[1 - ends.index(body)], number))
     seen = {body}
     found = []
-    for tip, number in tips:
+    for tip, cut in tips:
         chain = tuple(_way(robot, tip))
         if seen.intersection(chain):
             names = [link.name for link in robot.links if tree.seats[link.name][0] in seen.intersection(chain)]
@@ -115,7 +115,7 @@ def _split(robot: Robot, platform: str, body: int) -> Parallel:
                 allowed=SHAPE,
             )
         seen.update(chain)
-        found.append(_leg(robot, chain, body, number))
+        found.append(_leg(robot, chain, body, cut))
     spare = [link.name for link in robot.links if tree.seats[link.name][0] not in {None, *seen}]
     if spare:
         raise InputError(

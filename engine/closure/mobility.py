@@ -33,7 +33,7 @@ class Unknowable:
 
     def __str__(self) -> str:
         parts = [
-            f"the {what}{'s' * (len(axes) > 1)} along {' and '.join(axes)}"
+            f"the {what}{'s' * (len(axes) > 1)} along {listed(axes)}"
             for what, axes in (("force", self.forces), ("moment", self.moments))
             if axes
         ]
@@ -161,6 +161,11 @@ def _unknowable(loops: Closure, lost: np.ndarray) -> list[Unknowable]:
         if rows:
             found.append(_in_words(one, rows))
     return found
+
+
+def listed(words: Sequence[str]) -> str:
+    """`x`, `x and y`, `x, y and z`."""
+    return " and ".join([", ".join(words[:-1]), *words[-1:]] if len(words) > 1 else words)
 
 
 def _in_words(one: Tie, rows: Sequence[Row]) -> Unknowable:

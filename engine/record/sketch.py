@@ -151,7 +151,7 @@ class _Drawing:
             self._mark(joint.at, "on the ground", ms=15, zorder=4, **look)
         shape = MARKS.get(joint.type, "o")
         if joint.other is not None and np.linalg.norm(joint.other - joint.at) > 1e-3 * self.size:
-            self._line([joint.at, joint.other], "gap of a cut", color=RED, lw=1.2, linestyle=(0, (2, 2)), zorder=5)
+            self._line([joint.at, joint.other], "way across a cut", color=RED, lw=1.2, linestyle=(0, (2, 2)), zorder=5)
         if joint.type in REACH:
             reach = REACH[joint.type] * self.unit
             ends = [joint.at - reach * joint.axis, joint.at + reach * joint.axis]
@@ -172,9 +172,10 @@ class _Drawing:
         turns = TURN if sides > 4 else np.linspace(0.0, 2 * math.pi, 5) + math.pi / 4
         edge = self.unit * radius * (np.outer(np.cos(turns), across[0]) + np.outer(np.sin(turns), across[1]))
         low, high = (joint.at + edge + side * half * self.unit * joint.axis for side in (-1.0, 1.0))
-        faces = [low, high, *(np.array([low[k], low[k + 1], high[k + 1], high[k]]) for k in range(len(turns) - 1))]
-        sheets = Poly3DCollection(faces, facecolors=fill, edgecolors="none", alpha=0.85, zorder=6)
-        self.axes.add_collection3d(sheets)
+        walls = [np.array([low[k], low[k + 1], high[k + 1], high[k]]) for k in range(len(turns) - 1)]
+        for faces in ([low, high], walls):  # apart: what pads faces of unequal size is not always a number
+            sheets = Poly3DCollection(faces, facecolors=fill, edgecolors="none", alpha=0.85, zorder=6)
+            self.axes.add_collection3d(sheets)
         for loop in (low, high):
             self._line(loop, color=colour, lw=1.1, zorder=7)
         if sides <= 4:

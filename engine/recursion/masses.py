@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..robot.model import Robot
 from .kinematics import frames
 
 
-def whole(robot: Robot, q: np.ndarray | None = None) -> tuple[float, tuple[float, float, float]]:
+def whole(robot: Robot, q: Sequence[float] | np.ndarray | None = None) -> tuple[float, tuple[float, float, float]]:
     """Mass, and the mass centre in the base, at `q` or in the initial position."""
     placed = frames(robot, robot.q0 if q is None else q)
     mass = sum(link.mass for link in robot.links)

@@ -19,12 +19,14 @@ def cut_frame(frame: CutFrame, at: Three, key: str, complain: Complain) -> Place
     plain = [name for name in ("at", "axis", "rpy") if name in frame.model_fields_set]
     if given and plain:
         message = f"the frame is given twice: by `{plain[0]}` and by `{given[0]}`"
-        raise complain(key, given[0], message, allowed="one of the two")
+        raise complain(key, given[0], message, key=True, allowed="one of the two")
     if given:  # Rz(γ) Tz(b) Rx(α) Tx(d) Rz(θ) Tz(r): the cut's frame as Khalil's R_k and R_(k+B)
         placed = Placement().turn(Z, frame.gamma).shift(0, 0, frame.b).turn(X, frame.alpha)
         return placed.shift(frame.d, 0, 0).turn(Z, frame.theta).shift(0, 0, frame.r)
     if frame.axis is not None and frame.rpy is not None:
-        raise complain(key, "axis", "the orientation is given twice: by `axis` and by `rpy`", allowed="one of them")
+        raise complain(
+            key, "rpy", "the orientation is given twice: by `axis` and by `rpy`", key=True, allowed="one of the two"
+        )
     if frame.axis is None:
         return from_rpy(at, frame.rpy or (0.0, 0.0, 0.0))
     return Placement(origin=at).then(pointing(unit(frame.axis, (key, "axis"), complain)))

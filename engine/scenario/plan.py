@@ -189,16 +189,17 @@ class _Planner:
         """The start with all loops closed, and the motions that can be given; held joints start where that is."""
         t0 = float(self.file.time.start)
         asked = [joint for joint, (_, path) in motions.items() if len(path) > 1]
+        ruled = {motion.joint.name for motion in prescribed}
         for joint in asked:
-            for k, x in zip(joint.coordinates, references[joint.name].at(t0)[0]):
-                q0[k] = float(x)
+            if joint.name in ruled or joint.name not in self.file.initial:  # one that is led may start off its way
+                for k, x in zip(joint.coordinates, references[joint.name].at(t0)[0]):
+                    q0[k] = float(x)
         named = {*asked, *(self.robot.joint(name) for name in self.file.initial)}
         kept = [k for joint in named for k in joint.speeds]
         if self.file.drives:  # a drive without a place of its own starts where the robot is
             q0 = closed.start(closure(self.robot), q0, kept)
             loops = self._with_laws(loops, q0)
         q0 = closed.start(loops, q0, kept)
-        ruled = {motion.joint.name for motion in prescribed}
         groups = [[j for j in asked if j.name in ruled], [j for j in motions if j.name in ruled and j not in asked]]
         firm = {joint.name for joint in closed.followed(loops, q0, groups)}
         for joint in groups[1]:

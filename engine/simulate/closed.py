@@ -15,17 +15,16 @@ import numpy as np
 
 from ..closure.assemble import newton
 from ..closure.closure import Closure
-from ..closure.elimination import Elimination
+from ..closure.equations import Equations, Forces
 from ..closure.forces import Balance
-from ..closure.methods import METHODS, Parameters, Problem
+from ..closure.methods import METHODS, Parameters
 from ..closure.partition import Partition, partition
-from ..machine.scalars import Scalar, smaller, square_root
+from ..machine.scalars import Scalar, square_root
 from ..motion.laws import Curve
-from ..recursion.calls import bare
 from ..recursion.kinematics import coordinate_rates
 from ..recursion.spatial import add, dot
 from ..recursion.sweeps import Load, dynamics
-from ..robot.model import ZERO, Body, Robot
+from ..robot.model import Body, Robot
 from . import singular
 from .compiled import Compiled
 from .events import Event
@@ -128,7 +127,7 @@ class ClosedPlant(Plant):
 
     @property
     def unknown(self) -> bool:
-        return bool(self.partition.N)
+        return bool(self.partition.N or self.commanding)
 
     def names(self) -> list[str]:
         chosen = self.partition.independent
@@ -184,15 +183,18 @@ class ClosedPlant(Plant):
     def settled(self, t: float, y: np.ndarray) -> np.ndarray:
         """Y with Euler parameters of norm 1 and, where the method closes them, positions and speeds closed."""
         y = super().settled(t, y)
-        if not self.method.closes or self.through:
+        if not self.method.closes:
             return y
         q, qd = (np.array(x) for x in self.complete(t, y))
         part = self.partition
         values, rates, _ = self.wanted(t)
-        q, _ = newton(self.loops.at(values), q, [*part.given, *part.independent])
-        right = np.concatenate([rates[list(part.rows)], qd[list(part.given)], part.basis(self.robot.nv) @ qd])
-        with contextlib.suppress(np.linalg.LinAlgError):
-            qd = np.linalg.solve(part.matrix(self.loops.jacobian(q)[0]), right)
+        if self.through:
+            q, qd = singular.closed(self.loops.at(values), q, qd, rates, part.given)
+        else:
+            q, _ = newton(self.loops.at(values), q, [*part.given, *part.independent])
+            right = np.concatenate([rates[list(part.rows)], qd[list(part.given)], part.basis(self.robot.nv) @ qd])
+            with contextlib.suppress(np.linalg.LinAlgError):
+                qd = np.linalg.solve(part.matrix(self.loops.jacobian(q)[0]), right)
         y = y.copy()
         y[: len(self.cq)] = q[self.cq]
         y[len(self.cq) : self.measured] = qd[self.cv]
@@ -290,72 +292,33 @@ class ClosedPlant(Plant):
     def equations(
         self, signals: Sequence[Scalar], y: Sequence[Scalar], held: Sequence[int], bodies: tuple[Body, ...]
     ) -> Evaluation:
-        n, part = self.robot.nv, self.partition
+        n, part, equations = self.robot.nv, self.partition, Equations(self.loops, self.partition, bodies)
         now = self.situation(signals, y)
         q, qd = now.q, now.qd
         if self.method.closes:
-            q = self._closed(q, now.values)
+            q = self._closed(equations, q, now.values)
         tied = self.loops.tied(q)
-        J, _ = self.loops.rates(q, None, tied)
-        K = self._factors(J)
-        rate = [now.rates.get(r, 0.0) for r in part.rows] + [qd[k] for k in part.given]
+        A = equations.rows(q, tied)
+        K = equations.factors(A)
         gaps = self.loops.gaps(q, tied)
-        gap = [gaps[r] - now.values.get(r, 0.0) for r in part.rows] + [0.0] * len(part.given)
+        gap = [gaps[r] - now.values.get(r, 0.0) for r in part.rows]
         if self.method.speeds == "independent":
-            wanted = [r - self.parameters.sigma * x for r, x in zip(rate, gap)] if self.method.pulls else rate
-            qd = K.solve([*wanted, *(dot(list(row), qd) for row in part.N)])
-        _, drift = self.loops.rates(q, qd, tied)
-        second = [now.seconds.get(r, 0.0) - drift[r] for r in part.rows]
+            pull = self.parameters.sigma if self.method.pulls else 0.0
+            wanted = [now.rates.get(r, 0.0) - pull * x for r, x in zip(part.rows, gap)]
+            qd = K.solve([*wanted, *(qd[k] for k in part.given), *(dot(list(row), qd) for row in part.N)])
         pushed = [force - self.rubbed(qd).get(k, 0.0) for k, force in enumerate(now.applied)]
-        everything, none = [True] * n, [0.0] * n
-        fixed = [k in part.given for k in range(n)]
-
-        def bias(x: list[Scalar]) -> list[Scalar]:
-            h, _ = dynamics(bodies, self.robot.gravity, q, qd, x, everything, now.wrenches, now.loads)
-            return [h[k] - pushed[k] for k in range(n)]
-
-        def free() -> list[Scalar]:
-            start = [now.accelerations[k] if fixed[k] else pushed[k] for k in range(n)]
-            sought, _ = dynamics(bodies, self.robot.gravity, q, qd, start, fixed, now.wrenches, now.loads)
-            return [start[k] if fixed[k] else sought[k] for k in range(n)]
-
-        def response(x: list[Scalar]) -> list[Scalar]:
-            start = [0.0 if fixed[k] else x[k] for k in range(n)]
-            sought, _ = dynamics(bare(bodies), ZERO, q, none, start, fixed)
-            return [0.0 if fixed[k] else sought[k] for k in range(n)]
-
-        qdd = self.method.accelerations(
-            Problem(
-                n=n,
-                closures=len(part.rows),
-                A=self._rows(J),
-                gap=gap,
-                rate=rate,
-                second=second + [now.accelerations[k] for k in part.given],
-                N=[list(row) for row in part.N],
-                K=K,
-                qd=qd,
-                bias=bias,
-                momentum=lambda x: dynamics(bare(bodies), ZERO, q, none, x, everything)[0],
-                response=response,
-                free=free,
-                scales=[float(self.loops.row_scale[r] * self.loops.length) ** 2 for r in part.rows],
-                parameters=self.parameters,
-            )
-        )
+        forces = Forces(pushed, now.wrenches, now.loads, now.accelerations)
+        problem = equations.problem(q, qd, A, K, tied, forces, gap, now.rates, now.seconds, self.parameters)
+        qdd = self.method.accelerations(problem)
         tau, power = list(now.applied), 0.0
         if part.given or self.drives:
-            forces = bias(qdd)
+            left = problem.bias(qdd)
             for c, k in enumerate(part.given, start=len(part.rows)):
-                tau[k] = tau[k] + dot(K.solve([float(r == c) for r in range(n)]), forces)
+                tau[k] = tau[k] + dot(K.solve([float(r == c) for r in range(n)]), left)
             for c, row in enumerate(part.rows):
                 if row in now.rates:
-                    power = power + now.rates[row] * dot(K.solve([float(r == c) for r in range(n)]), forces)
-        guard: Scalar = 1.0
-        for pivot, limit in zip(K.pivots, now.limits):
-            if not isinstance(pivot, float):
-                guard = smaller(guard, pivot * limit - 1.0)
-        return self.evaluation(now, q, qd, qdd, tau, power, guard)
+                    power = power + now.rates[row] * dot(K.solve([float(r == c) for r in range(n)]), left)
+        return self.evaluation(now, q, qd, qdd, tau, power, equations.guard(K, now.limits))
 
     def evaluation(
         self,
@@ -382,21 +345,11 @@ class ClosedPlant(Plant):
         """Dry friction, smooth."""
         return self._friction(iter(()), qd, [False] * self.robot.nv)
 
-    def _rows(self, J: list[dict[int, Scalar]]) -> list[list[Scalar]]:
-        """A: the independent rows of the constraints, then those of given motions."""
-        n, part = self.robot.nv, self.partition
-        A: list[list[Scalar]] = [[J[r].get(k, 0.0) for k in range(n)] for r in part.rows]
-        return A + [[float(k == g) for k in range(n)] for g in part.given]
-
-    def _factors(self, J: list[dict[int, Scalar]]) -> Elimination:
-        """Of K = [A; N]."""
-        return Elimination([*self._rows(J), *(list(row) for row in self.partition.N)], self.partition.order)
-
-    def _closed(self, q: list[Scalar], values: dict[int, Scalar]) -> list[Scalar]:
+    def _closed(self, equations: Equations, q: list[Scalar], values: dict[int, Scalar]) -> list[Scalar]:
         """Dependent coordinates by Newton's method, one Jacobian for all iterations."""
         n, part = self.robot.nv, self.partition
         tied = self.loops.tied(q)
-        K = self._factors(self.loops.rates(q, None, tied)[0])
+        K = equations.factors(equations.rows(q, tied))
         for again in range(ITERATIONS):
             gaps = self.loops.gaps(q, self.loops.tied(q) if again else tied)
             step = K.solve([*(values.get(r, 0.0) - gaps[r] for r in part.rows), *([0.0] * (n - len(part.rows)))])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..closure.assemble import moved
+from ..closure.closure import Closure
 from ..closure.rank import TINY, independent
 from ..recursion.dense import inertia_matrix
 from ..recursion.sweeps import dynamics
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from .closed import ClosedPlant
 
 LOST = 1e-4  # of the largest singular value: a constraint that is about to be lost
-DROPPED = 1e-4  # likewise: a combination of rows that is let go (see `evaluated`)
+DROPPED = 1e-5  # likewise: a combination of rows that is let go (see `evaluated`)
+FIRM = 1e-3  # likewise: one on which the loops are closed again after every step
 LAST = 1e-6  # share of a pivot: so near that it is told whatever the prediction says
 
 
@@ -63,6 +66,9 @@ def ahead(plant: ClosedPlant, t: float, y: np.ndarray) -> Singular | None:
             beyond = share(reach * guess)
             if beyond <= 0:
                 time = crossing(share, 0.0, here, reach * guess, beyond, 1e-12)
+                s = np.linalg.svd(_unitless(plant, place(time)), compute_uv=False)
+                if s.min() > LOST * max(s.max(), 1.0):
+                    return None  # a pivot vanishes, K doesn't: another order will do
                 return told(plant, t + time, place(time))
     return told(plant, t, q) if plant.near < LAST else None
 
@@ -71,9 +77,7 @@ def told(plant: ClosedPlant, t: float, q: np.ndarray) -> Singular:
     """What is known of a singular position."""
     part, loops = plant.partition, plant.loops
     J, _ = loops.jacobian(q)
-    K = part.matrix(J) * loops.column_scale
-    K[: len(part.rows)] *= loops.row_scale[list(part.rows)][:, None]
-    weakest = np.linalg.svd(K)[0][:, -1][: len(part.rows)]
+    weakest = np.linalg.svd(_unitless(plant, q))[0][:, -1][: len(part.rows)]
     row = part.rows[int(np.argmax(abs(weakest)))] if part.rows else 0
     names = [one.name for one, place in zip(loops.ties, loops.places) if place.start <= row < place.stop]
     scaled = loops.scaled(J)[list(part.rows)]
@@ -85,6 +89,14 @@ def told(plant: ClosedPlant, t: float, q: np.ndarray) -> Singular:
     return Singular(t, names[0] if names else "", tuple(carry_on))
 
 
+def _unitless(plant: ClosedPlant, q: np.ndarray) -> np.ndarray:
+    """K without units."""
+    part, loops = plant.partition, plant.loops
+    K = part.matrix(loops.jacobian(q)[0]) * loops.column_scale
+    K[: len(part.rows)] *= loops.row_scale[list(part.rows)][:, None]
+    return K
+
+
 def spread(plant: ClosedPlant, t: float, y: np.ndarray) -> float:
     """The smallest singular value of the independent rows, as a share of the largest."""
     J, _ = plant.loops.jacobian(np.array(plant.complete(t, y)[0]))
@@ -92,11 +104,30 @@ def spread(plant: ClosedPlant, t: float, y: np.ndarray) -> float:
     return float(s.min() / max(s.max(), 1.0))
 
 
+def closed(
+    loops: Closure, q: np.ndarray, qd: np.ndarray, rates: np.ndarray, given: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Positions and speeds with the loops closed by the least motion, where their constraints are firm enough."""
+    free = [k for k in range(loops.robot.nv) if k not in given]
+    scale = loops.column_scale[free]
+
+    def correction(J: np.ndarray, off: np.ndarray) -> np.ndarray:
+        U, s, Vt = np.linalg.svd(loops.scaled(J)[:, free], full_matrices=False)
+        firm = s > FIRM * max(s.max(), 1.0)
+        step = np.zeros(loops.robot.nv)
+        step[free] = Vt[firm].T @ (U[:, firm].T @ (off * loops.row_scale) / s[firm]) * scale
+        return step
+
+    q = moved(loops.robot, q, -correction(loops.jacobian(q)[0], np.array(loops.gaps(q.tolist()), dtype=float)))
+    J, _ = loops.jacobian(q)
+    return q, qd - correction(J, J @ qd - rates)
+
+
 def evaluated(plant: ClosedPlant, signals: list[float], y: np.ndarray) -> Evaluation:
     """The equations of motion where constraints may have lost rank: the least multipliers that still serve.
 
     Near the position a constraint is a product of two small coordinates, which its rounding error makes a hyperbola:
-    who stays on it turns into the other branch. So it is let go for a moment, in which its force is as small as its row.
+    who stays on it turns into the other branch. So it is let go for a moment, while its row and its pull are small.
     """
     state = plant.situation(signals, y.tolist())
     q, qd, n = np.array(state.q), np.array(state.qd), plant.robot.nv

@@ -38,7 +38,6 @@ def test_quick_commands_import_nothing_heavy(words):
     assert not [name for name in found if name.startswith(("denoc.robot.", "denoc.scenario.", "denoc.recursion."))]
 
 
-def test_inspect_draws_nothing():
-    assert not [
-        name for name in modules("inspect", "puma") if name.split(".")[0] in ("matplotlib", "llvmlite", "scipy")
-    ]
+@pytest.mark.parametrize("robot", ["puma", "four-bar"])
+def test_inspect_draws_nothing(robot):
+    assert not [name for name in modules("inspect", robot) if name.split(".")[0] in ("matplotlib", "llvmlite", "scipy")]

@@ -10,7 +10,7 @@ import pytest
 import denoc
 from comparing import off, slope
 from denoc.closure.assemble import moved
-from denoc.closure.forces import Balance
+from denoc.closure.forces import Balance, undetermined
 from denoc.closure.methods import METHODS
 from denoc.robot.cuts import CUTS
 from denoc.simulate.closed import ClosedPlant
@@ -153,6 +153,33 @@ def _twist(case, name):
     T_dot = slope(lambda t: denoc.frames(case.robot, case.q + np.multiply.outer(t, rates))[name], 0.02 / case.bends())
     own = np.linalg.inv(here) @ T_dot
     return np.array([own[2, 1], own[0, 2], own[1, 0], *own[:3, 3]])
+
+
+# ---- redundant constraints: loops in a plane
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_loops_in_a_plane_are_redundant_and_their_forces_least(seed):
+    case = mechanism(seed, planar=True, cuts=("revolute", "cylindrical", "spherical"))
+    robot, loops = case.robot, case.loops
+    balance = Balance(robot, case.q)
+    assert len(balance.rows) == 2 * len(robot.loops)
+    tau = denoc.inverse(robot, case.q, case.qd, case.qdd)
+    push, wrenches = case.pushes(tau)
+    assert off(denoc.forward(robot, case.q, case.qd, push, wrenches=wrenches), case.qdd) < 1e-9
+    loads = case.rng.uniform(-10, 10, robot.nv)
+    by_steps, whole = balance.solve(loads), balance.whole(loads)
+    assert off(by_steps.actuated, whole.actuated) < EXACT
+    assert off(by_steps.multipliers, whole.multipliers) < EXACT
+    lost = undetermined(loops, case.q)
+    for loop, place in zip(robot.loops, loops.places):  # axes are those of the base, turned about z
+        rows = [("f", k) for k in loop.type.slides] + [("n", 3 - j - k) for j, k in loop.type.aligned]
+        assert [rows[k] for k in np.flatnonzero(lost[place])] == [row for row in rows if row in OUT_OF_PLANE]
+        wrench = denoc.reactions(robot, case.q, case.qd, case.qdd)[loop.name]
+        assert abs(wrench[[0, 1, 5]]).max() < 1e-9 * (1 + abs(wrench).max())
+
+
+OUT_OF_PLANE = (("f", 2), ("n", 0), ("n", 1))
 
 
 # ---- closure methods

@@ -21,14 +21,15 @@ PLANAR = closed.names("inverse_dynamics")
 MOTIONS = closed.names("forward_dynamics", ["five_bar", "four_bar"])
 RSSR = [one["name"] for one in closed.file("rssr")["cases"] if one["name"].startswith("spin_free")]
 GOUGH = [one["name"] for one in closed.file("gough_stewart")["cases"]]
-WAYS = {"plain": "plain", "compiled": "compiled"}
+WAYS = {"plain": ("plain", "auto"), "straight": ("compiled", "straight"), "rolled": ("compiled", "rolled")}
 SAMPLES = {"one by one": False, "all at once": True}
 
 
 @pytest.fixture(autouse=True, params=WAYS.values(), ids=WAYS)
 def way(request):
-    read.cache_clear()  # a robot keeps the code that was made for it
-    with using(request.param):
+    for one in (read, read_rssr, read_gough):
+        one.cache_clear()  # a robot keeps the code that was made for it
+    with using(*request.param):
         yield
 
 

@@ -6,6 +6,7 @@ import pytest
 import closed
 import denoc
 from comparing import off
+from denoc.files.library import folder
 
 TIGHT = {"method": "rk45", "rtol": 1e-12, "atol": 1e-14}
 # mechanism, case, end of what is compared (0.9 of the singular time), accuracy that the file states
@@ -109,6 +110,65 @@ def test_the_plan_of_feedforward_keeps_to_its_branch(end):
         assert off(result.table[f"{joint}.q"], inverse.table[f"{joint}.q"], 1.0) <= 1e-4
     for joint in path["joints"]:
         assert off(result.table[f"{joint}.tau"], inverse.table[f"{joint}.tau"]) <= 1e-9
+
+
+FIVE_BAR = {
+    "J1^1": {"law": "cycloid", "from": "30 deg", "to": "90 deg", "over": 4},
+    "J1^2": {"law": "cycloid", "from": "30 deg", "to": "70 deg", "over": 4},
+}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {
+            "wrenches": [
+                {
+                    "link": "2^1",
+                    "force": [{"law": "harmonic", "amplitude": 5, "frequency": 0.5}, 3, 0],
+                    "at": [1.1, 0, 0],
+                }
+            ]
+        },
+    ],
+)
+@pytest.mark.parametrize("led", [["J1^1", "J1^2"], ["J1^1"]])
+def test_feedforward_knows_wrenches_and_what_else_is_prescribed(led, more):
+    scenario = {"robot": "five-bar", "task": "simulate", "time": {"end": 2, "step": 0.02}, "motion": FIVE_BAR, **more}
+    solver = {"rtol": 1e-10, "atol": 1e-12}
+    result = denoc.run(scenario | {"forces": {joint: {"law": "feedforward"} for joint in led}, "solver": solver})
+    inverse = denoc.run(scenario | {"task": "inverse"})
+    assert result.ended == "done"
+    for joint in FIVE_BAR:
+        assert off(result.table[f"{joint}.q"], inverse.table[f"{joint}.q"], 1.0) <= 1e-6
+        assert off(result.table[f"{joint}.tau"], inverse.table[f"{joint}.tau"]) <= 1e-5
+
+
+def test_feedforward_knows_the_friction_of_the_simulation():
+    text = closed_text("five-bar").replace("actuated: true,", "actuated: true, friction: {coulomb: 0.5, viscous: 0.3},")
+    robot = denoc.loads(text)
+    scenario = {"robot": "five-bar", "task": "simulate", "time": {"end": 2, "step": 0.02}, "motion": FIVE_BAR}
+    result = denoc.run(scenario | {"forces": {"all": {"law": "feedforward"}}, "solver": {"rtol": 1e-10}}, robot)
+    inverse = denoc.run(scenario | {"task": "inverse"}, robot)
+    for joint in FIVE_BAR:
+        assert off(result.table[f"{joint}.q"], inverse.table[f"{joint}.q"], 1.0) <= 1e-6
+
+
+def closed_text(robot):
+    return (folder("robots") / f"{robot}.yaml").read_text()
+
+
+def test_computed_torque_brings_a_mechanism_back_that_starts_off_its_way():
+    """The error obeys e'' + 10 e' + 25 e = 0."""
+    scenario = {"robot": "five-bar", "task": "simulate", "time": {"end": 1, "step": 0.02}, "motion": FIVE_BAR}
+    law = {"law": "computed-torque", "kp": 25, "kd": 10}
+    result = denoc.run(scenario | {"initial": {"J1^1": "35 deg"}, "forces": {"all": law}})
+    inverse = denoc.run(scenario | {"task": "inverse"})
+    t, error = result.t, result.table["J1^1.q"] - inverse.table["J1^1.q"]
+    assert error[0] == pytest.approx(np.radians(5), abs=1e-12)
+    assert off(error, np.radians(5) * (1 + 5 * t) * np.exp(-5 * t)) <= 1e-5
+    assert np.abs(result.table["J1^2.q"] - inverse.table["J1^2.q"]).max() <= 1e-6
 
 
 # ---- a four-bar linkage that others have been measured on

@@ -19,17 +19,19 @@ from random_robots import ONE, Drawn, random_coordinates, random_robot
 
 ALIGNED_BY_AXIS = ("revolute", "spherical", "cylindrical", "planar", "point-on-line", "point-on-plane")
 TYPES = (*ONE, "cylindrical", "universal", "planar", "spherical", "revolute")
+OUT_OF_PLANE = {"revolute": 3, "cylindrical": 2, "spherical": 1}  # constraints that mean nothing in a plane
 GOOD = 0.03  # least scaled singular value: what is worse conditioned proves nothing
 
 
 def closed_robot(seed, *, cuts=tuple(CUTS), loops=(1, 2), **how):
     """(Mapping of a robot file, q in which its loops are closed); as many actuators as freedoms."""
     how = {"types": TYPES, "links": (4, 8), **how}
+    planar = how.pop("planar", False)
     for attempt in range(1000):
         rng = np.random.default_rng([seed, attempt])
-        file = random_robot(int(rng.integers(2**31)), **how)
+        file = _planar(rng) if planar else random_robot(int(rng.integers(2**31)), **how)
         q = random_coordinates(file, rng)
-        found = _closed(file, q, cuts, int(rng.integers(loops[0], loops[1] + 1)), rng)
+        found = _closed(file, q, cuts, int(rng.integers(loops[0], loops[1] + 1)), rng, planar)
         if found is not None and (found := _actuated(found, q, rng)) is not None:
             return found, q
     raise AssertionError(f"no mechanism for seed {seed}")
@@ -41,7 +43,21 @@ def loaded(file):
     return denoc.loads(yaml.safe_dump(file, sort_keys=False))
 
 
-def _closed(file, q, cuts, count, rng):
+def _planar(rng):
+    """A tree whose links move in the xy-plane, on turns about z and slides along it: its loops are redundant."""
+    links = []
+    for k in range(int(rng.integers(4, 8))):
+        joint = {"name": f"j{k + 1}", "type": "revolute", "xyz": [*map(float, rng.uniform(-0.4, 0.4, 2)), 0.0]}
+        if rng.random() < 0.25:
+            joint |= {"type": "prismatic", "axis": [float(np.cos(k)), float(np.sin(k)), 0.0]}
+        com = [float(x) for x in rng.uniform(-0.2, 0.2, 3)]  # out of the plane, too
+        parent = "base" if k == 0 or rng.random() < 0.3 else f"link{rng.integers(1, k + 1)}"
+        links.append({"name": f"link{k + 1}", "parent": parent, "joint": joint, "mass": 1.0 + k, "com": com,
+                      "inertia": {"xx": 0.02, "yy": 0.03, "zz": 0.04, "xz": 0.01}})  # fmt: skip
+    return {"name": "planar", "convention": "frames", "gravity": [1.0, -9.0, 0.0], "links": links}
+
+
+def _closed(file, q, cuts, count, rng, planar=False):
     """The file with cuts between links that can move against each other; None where there is no room for them."""
     file = copy.deepcopy(file)
     placed = {"base": np.eye(4), **denoc.frames(loaded(file), q)}
@@ -51,6 +67,9 @@ def _closed(file, q, cuts, count, rng):
         first, second = (str(name) for name in rng.choice(names, 2, replace=False))
         type_ = str(rng.choice(cuts))
         one = newton.rpy(rng.uniform(-0.3, 0.3, 3), rng.uniform(-np.pi, np.pi, 3))
+        if planar:
+            here = placed[first]
+            one = np.linalg.inv(here) @ newton.at(origin=[*(here @ one)[:2, 3], 0.0])
         two = np.linalg.inv(placed[second]) @ placed[first] @ one @ _motion(type_, rng)
         by_axis = type_ in ALIGNED_BY_AXIS and rng.random() < 0.5
         sides = {"first": _frame(one, by_axis), "second": _frame(two, by_axis)}
@@ -66,7 +85,10 @@ def _closed(file, q, cuts, count, rng):
     if constraints.m >= robot.nv:
         return None
     J, _ = constraints.jacobian(q)
-    return file if np.linalg.svd(constraints.scaled(J), compute_uv=False).min() > GOOD else None
+    s = np.linalg.svd(constraints.scaled(J), compute_uv=False)
+    redundant = sum(OUT_OF_PLANE[loop["joint"]] for loop in file["loops"]) if planar else 0
+    good = s > GOOD
+    return file if good.sum() == constraints.m - redundant and (good | (s < 1e-12)).all() else None
 
 
 def _motion(type_, rng):
@@ -101,7 +123,7 @@ def _actuated(file, q, rng):
     robot = loaded(file)
     constraints = closure(robot)
     J, _ = constraints.jacobian(q)
-    N = np.linalg.svd(constraints.scaled(J))[2][constraints.m :].T
+    N = _motions(constraints.scaled(J))
     chosen = []
     for joint in rng.permutation(list(robot.joints)):
         speeds = [k for one in chosen for k in robot.joint(one).speeds] + list(robot.joint(joint).speeds)
@@ -126,7 +148,13 @@ def _actuated(file, q, rng):
     ]
     balance = Balance(loaded(file), q)
     system = np.concatenate([constraints.scaled(J), balance.S[0].T * constraints.column_scale])
-    return file if np.linalg.svd(system, compute_uv=False).min() > GOOD else None
+    return file if np.linalg.svd(system, compute_uv=False)[robot.nv - 1] > GOOD else None
+
+
+def _motions(J):
+    """Columns that keep the loops closed."""
+    _, s, V = np.linalg.svd(J)
+    return V[(s > 1e-9).sum() :].T
 
 
 class Mechanism(Drawn):
@@ -136,10 +164,10 @@ class Mechanism(Drawn):
         self.file, self.q = file, q
         loops = closure(self.robot)
         J, _ = loops.jacobian(q)
-        self.N = np.linalg.svd(J)[2][loops.m :].T  # motions that keep the loops closed
+        self.N = _motions(J)
         self.qd = self.N @ rng.uniform(-2.0, 2.0, self.N.shape[1])
         _, drift = loops.jacobian(q, self.qd)
-        self.qdd = self.N @ rng.uniform(-5.0, 5.0, self.N.shape[1]) - np.linalg.pinv(J) @ drift
+        self.qdd = self.N @ rng.uniform(-5.0, 5.0, self.N.shape[1]) - np.linalg.pinv(J, rcond=1e-9) @ drift
         self.rng = rng
 
     @property
