@@ -18,6 +18,8 @@ CLOSED = 1e-12  # gap, relative to the mechanism's length
 GOOD = 1e-9  # what is still taken where rounding allows no better
 MOST = 200  # iterations
 LONGEST = 0.4  # step, in radians and in lengths of the mechanism
+NEARLY = 1e-3  # gap up to which values of rows are as good as angles, and Newton's steps need no damping
+FEW = 6  # iterations from there
 
 
 def assemble(robot: Robot, q: Any) -> np.ndarray:
@@ -115,6 +117,46 @@ def newton(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.nda
         if stalled:
             break
     return q, size
+
+
+def newton_rows(
+    loops: Closure, q: np.ndarray, wanted: np.ndarray, rows: Sequence[int], free: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Many positions that are nearly closed, by these independent rows and as many speeds; and what gaps are left.
+
+    `wanted` has the values of every row; a position whose gap isn't small afterwards needs `newton`.
+    """
+    rows, free = list(rows), list(free)
+    q = q.copy()
+    gap = (loops.gap(q) - wanted) * loops.row_scale
+    size = abs(gap).max(axis=1, initial=0.0)
+    going = np.flatnonzero((size >= 1e-15) & (size < NEARLY))
+    for _ in range(FEW):
+        if not len(going) or not free:
+            break
+        J = loops.scaled(loops.jacobian(q[going])[0])[:, rows][:, :, free]
+        step = np.zeros((len(going), loops.robot.nv))
+        step[:, free] = np.linalg.solve(J, -gap[going][:, rows, None])[..., 0]
+        trial = _moved_rows(loops.robot, q[going], step * loops.column_scale)
+        new_gap = (loops.gap(trial) - wanted[going]) * loops.row_scale
+        better = np.linalg.norm(new_gap, axis=1) < np.linalg.norm(gap[going], axis=1)
+        going, trial, new_gap = going[better], trial[better], new_gap[better]
+        before, after = size[going], abs(new_gap).max(axis=1, initial=0.0)
+        q[going], gap[going], size[going] = trial, new_gap, after
+        going = going[(after >= 1e-15) & ~((before < CLOSED) & (after > 0.5 * before))]
+    return q, size
+
+
+def _moved_rows(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Likewise of many."""
+    after = q.copy()
+    for k, rate in enumerate(coordinate_rates(robot, list(q.T), list(step.T))):
+        after[:, k] += rate
+    for joint in robot.moving:
+        if joint.type.orientation is not None:
+            at = [joint.coordinates[joint.type.orientation + k] for k in range(4)]
+            after[:, at] /= np.linalg.norm(after[:, at], axis=1, keepdims=True)
+    return after
 
 
 def nearest(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.ndarray, float]:

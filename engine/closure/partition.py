@@ -31,9 +31,10 @@ class Partition:
         return np.array(self.N).reshape(-1, nv)
 
     def matrix(self, J: np.ndarray) -> np.ndarray:
-        """K, from the Jacobian of all rows."""
+        """K, from the Jacobian of all rows; of one position or of many."""
         nv = J.shape[-1]
-        return np.concatenate([J[list(self.rows)], np.eye(nv)[list(self.given)], self.basis(nv)])
+        constant = np.concatenate([np.eye(nv)[list(self.given)], self.basis(nv)])
+        return np.concatenate([J[..., self.rows, :], np.broadcast_to(constant, (*J.shape[:-2], *constant.shape))], -2)
 
     def share(self, J: np.ndarray) -> float:
         """The pivot that has lost most since they were chosen, as a share; 0 in a singular position."""

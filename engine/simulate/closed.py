@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..closure.assemble import newton
+from ..closure.assemble import CLOSED, newton, newton_rows
 from ..closure.closure import Closure
 from ..closure.equations import Equations, Forces
 from ..closure.forces import Balance
 from ..closure.methods import METHODS, Parameters
 from ..closure.partition import Partition, partition
+from ..errors import InputError
 from ..machine.scalars import Scalar, square_root
 from ..motion.laws import Curve
 from ..recursion.kinematics import coordinate_rates
@@ -199,6 +200,30 @@ class ClosedPlant(Plant):
         y[: len(self.cq)] = q[self.cq]
         y[len(self.cq) : self.measured] = qd[self.cv]
         return y
+
+    def settled_rows(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """All at once; one by one where that doesn't close them."""
+        part, m = self.partition, self.loops.m
+        free = [k for k in range(self.robot.nv) if k not in {*part.given, *part.independent}]
+        if self.through or not self.method.closes or not len(times) or len(free) != len(part.rows):
+            return super().settled_rows(times, states)
+        found = np.array([self.unit(y) for y in states]) if self.units else states.copy()
+        whole = [self.complete(float(t), y) for t, y in zip(times, found)]
+        q, qd = (np.array([one[k] for one in whole], dtype=float) for k in range(2))
+        wanted = np.array([self.wanted(float(t))[:2] for t in times]) if self.drives else np.zeros((len(q), 2, m))
+        with np.errstate(all="ignore"):
+            try:
+                q, left = newton_rows(self.loops, q, wanted[:, 0], part.rows, free)
+                given = [wanted[:, 1, list(part.rows)], qd[:, list(part.given)], qd @ part.basis(self.robot.nv).T]
+                right = np.concatenate(given, axis=1)[..., None]
+                qd = np.linalg.solve(part.matrix(self.loops.jacobian(q)[0]), right)[..., 0]
+            except (InputError, np.linalg.LinAlgError):
+                return super().settled_rows(times, states)
+        found[:, : len(self.cq)] = q[:, self.cq]
+        found[:, len(self.cq) : self.measured] = qd[:, self.cv]
+        for n in np.flatnonzero(~(left <= CLOSED)):
+            found[n] = self.settled(float(times[n]), states[n])
+        return found
 
     def completed(self, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Speeds and accelerations of all joints from those that are given and independent."""

@@ -187,8 +187,9 @@ def _march(
         left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
         status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
         accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
-        for k in range(written, rows):
-            trace.keep(plant, float(ahead[k]), plant.settled(float(ahead[k]), out[0, k]))
+        settled = plant.settled_rows(ahead[written:rows], out[0, written:rows])
+        for at, state in zip(ahead[written:rows].tolist(), settled):
+            trace.keep(plant, at, state)
         written = rows
         if status == PAUSED and before + accepted > solver.max_steps:
             trace.ended, trace.reason = (

@@ -205,6 +205,10 @@ class Plant:
         """The state that a step's end, or a row, is made into."""
         return self.unit(y)
 
+    def settled_rows(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """Likewise of many instants."""
+        return np.array([self.settled(float(t), y) for t, y in zip(times, states)]).reshape(states.shape)
+
     @property
     def guard(self) -> Event | None:
         """An event function that runs out where the state's coordinates come to the end of their use."""

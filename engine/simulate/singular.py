@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LOST = 1e-4  # of the largest singular value: a constraint that is about to be lost
 DROPPED = 1e-5  # likewise: a combination of rows that is let go (see `evaluated`)
-FIRM = 1e-3  # likewise: one on which the loops are closed again after every step
+FIRM = 1e-4  # likewise: one on which the loops are closed again after every step
 LAST = 1e-6  # share of a pivot: so near that it is told whatever the prediction says
 
 

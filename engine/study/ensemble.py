@@ -181,8 +181,9 @@ def _batch(loop: March, plans: list[Plan], inputs: list[list[float]]) -> list[Re
 
 def _result(loop: March, lane: int, one: Plan, trace: Trace, ahead: np.ndarray, rows: np.ndarray) -> Result:
     """The result of one lane."""
-    for k in range(int(loop.control[ROW, lane])):
-        trace.keep(one.plant, float(ahead[k]), one.plant.settled(float(ahead[k]), rows[k]))
+    done = int(loop.control[ROW, lane])
+    for at, state in zip(ahead[:done].tolist(), one.plant.settled_rows(ahead[:done], rows[:done])):
+        trace.keep(one.plant, at, state)
     trace.steps, trace.rejected = (int(loop.control[k, lane]) for k in (ACCEPTED, REJECTED))
     trace.evaluations = loop.stages * (trace.steps + trace.rejected) + 1
     if loop.control[STATUS, lane]:

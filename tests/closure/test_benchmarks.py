@@ -113,7 +113,7 @@ def test_closed_form_of_bricard():
     "name, energy, gap",
     [
         ("bricard-fall", 1e-6, 1e-14),
-        ("n-four-bar-fall", 1e-5, 1e-8),
+        ("n-four-bar-fall", 1e-5, 1e-12),
         ("slider-crank-singular-fall", 1e-5, 1e-12),
         ("andrews-drive", 1e-9, 1e-14),
     ],
