@@ -103,6 +103,7 @@ def _facts(model: Robot, mobility: Mobility | None, warnings: list[str]) -> dict
             for link in model.links
         ],
         **(_closing(model, mobility) if mobility else {}),
+        "notes": list(model.notes),
         "warnings": warnings,
     }
 
@@ -164,6 +165,8 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
     at = ", ".join(f"{x:.5g}" for x in centre)
     where = "the assembled position" if mobility and mobility.closed else "the initial position"
     console.print(f"mass {mass:.6g} kg, centre at [{at}] m in {where}", markup=False)
+    for note in model.notes:
+        console.print(note, markup=False)
     for warning in warnings:
         console.print(f"warning: {warning}", markup=False, style="yellow")
     if not warnings:

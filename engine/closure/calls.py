@@ -13,12 +13,11 @@ from ..recursion.kinematics import link_frames
 from ..recursion.samples import Samples, computes
 from ..robot.model import Robot
 from .closure import Closure, closure
-from .compiled import forward_of
+from .compiled import CONSISTENT, accelerations, quick
 from .forces import Balance, Forces, enough
 from .platform import shared
 
 Wrenches = Mapping[str, Any]
-CONSISTENT = 1e-6  # of positions, speeds and accelerations given, relative
 
 
 def inverse(
@@ -42,13 +41,15 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
     """Qdd: the accelerations under these forces of all tree joints."""
     if not getattr(robot, "closed", False):
         return tree.forward(robot, q, qd, tau, wrenches)
+    if wrenches is None and (answer := quick(robot, q, qd, tau)) is not None:
+        return answer
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
     rows = {name: s.rows(name) for name in ("q", "qd", "tau")}
     loops = closure(robot)
     if wrenches is None and len(rows["q"]):
-        found = forward_of(loops, rows["q"][0])(rows["q"], rows["qd"], rows["tau"])
-        if found is not None and _closed(loops, found[1], rows["qd"]):
-            return found[0] if s.count is not None else found[0][0]
+        found = accelerations(loops, *rows.values())
+        if found is not None:
+            return found if s.count is not None else found[0]
     J, drift = loops.jacobian(rows["q"], rows["qd"])
     _consistent(loops, rows["q"], J, rows["qd"])
     h = np.atleast_2d(tree.bias(robot, q, qd, wrenches))
@@ -185,13 +186,6 @@ def motions(
     B[:, dependent] = x[:, :, :-1]
     c[:, dependent] = x[:, :, -1]
     return B, c
-
-
-def _closed(loops: Closure, open_by: np.ndarray, qd: np.ndarray) -> bool:
-    """Whether gaps and their rates are so small that nothing has to be said about them."""
-    gaps, rates = abs(open_by[:, : loops.m]) * loops.row_scale, abs(open_by[:, loops.m :]) * loops.row_scale
-    fastest = abs(qd / loops.column_scale).max(axis=1, initial=0.0)
-    return bool(gaps.max(initial=0.0) <= CONSISTENT and (rates.max(axis=1, initial=0.0) <= CONSISTENT * fastest).all())
 
 
 def _consistent(loops: Closure, q: np.ndarray, J: np.ndarray, qd: np.ndarray) -> None:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import threading
+from typing import Any
+
 import numpy as np
 
 from ..machine import choice, kernel
-from ..machine.choice import Ledger
-from ..machine.kernel import Kernel
+from ..machine.choice import Ledger, plain_here
+from ..machine.kernel import Kernel, Single
 from ..machine.scalars import Scalar
 from ..machine.trace import Program, Recording
 from ..machine.trigonometry import REACH
 from ..recursion.regroup import regrouped
 from ..recursion.samples import constant_wrenches, on_bodies
-from ..robot.model import Body
+from ..robot.model import Body, Robot
 from .closure import Closure
 from .equations import Equations, Forces
 from .methods import Parameters, closed
 from .partition import Partition, partition
 
 NEAR = 1e-4  # share of a pivot below which other coordinates are better
+CONSISTENT = 1e-6  # of positions, speeds and accelerations given, relative
+CHECKS = 3  # numbers behind the accelerations
+MOST = 4  # partitions whose compiled code is asked before a good one is looked for
 
 
 class Forward:
@@ -28,14 +34,17 @@ class Forward:
         self.loops, self.part = loops, part
         self.ledger = Ledger(4 * len(loops.bodies))  # each of its columns runs through all of them
         self.widths = (loops.robot.nq, loops.robot.nv, loops.robot.nv)
-        self.outputs = (loops.robot.nv, 1, 2 * loops.m)
+        self.outputs = (loops.robot.nv + CHECKS,)
+        self.oriented = any(joint.type.orientation is not None for joint in loops.robot.moving)
+        self.one: Single | None = None  # the compiled program for one sample at a time
         self._kernel: Kernel | None = None
-        self._missed = False
+        self._missed: set[bool] = set()  # looked for in the cache in vain: for one sample, for many
+        self._lock = threading.Lock()
 
     def text(
         self, q: list[Scalar], qd: list[Scalar], tau: list[Scalar], bodies: tuple[Body, ...]
-    ) -> tuple[list[Scalar], Scalar, list[Scalar]]:
-        """Accelerations, the guard of the partition, and how far positions and speeds are from closed."""
+    ) -> list[Scalar]:
+        """Accelerations; then what isn't negative where the partition, the positions and the speeds are fit."""
         robot, loops, part = self.loops.robot, self.loops, self.part
         equations = Equations(loops, part, bodies)
         tied = loops.tied(q)
@@ -48,36 +57,50 @@ class Forward:
         J, _ = loops.rates(q, None, tied)
         rates = [sum((x * qd[k] for k, x in row.items()), 0.0) for row in J]
         limits = [1.0 / (NEAR * x) for x in part.pivots]
-        return closed(problem), equations.guard(K, limits), [*gaps, *rates]
+        open_by, opening = (sum(((x * s) * (x * s) for x, s in zip(a, loops.row_scale)), 0.0) for a in (gaps, rates))
+        speed = sum(((x / s) * (x / s) for x, s in zip(qd, loops.column_scale)), 0.0)
+        slack = CONSISTENT**2
+        return [*closed(problem), equations.guard(K, limits), slack - open_by, slack / len(qd) * speed - opening]
 
     def program(self) -> Program:
         recording = Recording("closed")
         q, qd, tau = (recording.input(name, width) for name, width in zip(("q", "qd", "tau"), self.widths))
-        qdd, guard, open_by = self.text(q, qd, tau, regrouped(self.loops.bodies))
-        return recording.program(qdd=qdd, guard=[guard], open=open_by)
+        return recording.program(found=self.text(q, qd, tau, regrouped(self.loops.bodies)))
 
-    def __call__(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """Accelerations and gaps by compiled code; None where the plain way is to be taken."""
-        compiled = self._compiled(len(q))
-        if compiled is None:
+    def __call__(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray | None:
+        """Accelerations by compiled code; None where the plain way is to be taken."""
+        if not self._ready(len(q)):
             return None
-        (qdd, guard, open_by), finite, largest = compiled(q, qd, tau)
-        if not finite or largest > REACH or not (guard > 0.0).all():
+        if len(q) == 1:
+            alone = self.one and self.one(q[0], qd[0], tau[0])
+            found = alone[None] if alone is not None else None
+        else:
+            assert self._kernel is not None
+            (found,), finite, largest = self._kernel(q, qd, tau)
+            found = found if finite and largest <= REACH else None
+        nv = self.loops.robot.nv
+        if found is None or not (found[:, nv:] >= 0.0).all():
             return None
-        return qdd, open_by
+        return np.ascontiguousarray(found[:, :nv])
 
-    def _compiled(self, samples: int) -> Kernel | None:
-        wanted = self.ledger.wants(samples)
-        if wanted == "plain" or (wanted == "cached" and self._missed):
-            return None
-        if self._kernel is None:
-            self._missed = True
-            try:
+    def _ready(self, samples: int) -> bool:
+        """Whether compiled code for so many samples is there, if it pays."""
+        wanted, alone = self.ledger.wants(samples), samples == 1
+        if wanted == "plain":
+            return False
+        with self._lock:
+            if (self.one if alone else self._kernel) is None and not (wanted == "cached" and alone in self._missed):
+                self._missed.add(alone)
                 identity = (repr(self.loops.bodies), repr(self._identity()))
-                self._kernel = kernel.build(self.program, self.widths, self.outputs, identity, wanted == "cached")
-            except (ImportError, RuntimeError, OSError) as error:
-                choice.give_up(error)
-        return self._kernel
+                given = self.program, self.widths, self.outputs, identity, wanted == "cached"
+                try:
+                    if alone:
+                        self.one = kernel.build_single(*given)
+                    else:
+                        self._kernel = kernel.build(*given)
+                except (ImportError, RuntimeError, OSError) as error:
+                    choice.give_up(error)
+            return (self.one if alone else self._kernel) is not None
 
     def _identity(self) -> tuple:
         robot, loops = self.loops.robot, self.loops
@@ -91,9 +114,42 @@ class Forward:
         )
 
 
-def forward_of(loops: Closure, q: np.ndarray) -> Forward:
-    """The robot's forward dynamics in coordinates that are good at q; found again while they stay so."""
+def accelerations(loops: Closure, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray | None:
+    """By compiled code, in the coordinates that were good last, else in others; None: the plain way is to be taken."""
     known: list[Forward] = loops.robot.derived.setdefault("closed forward", [])
+    last = known[0] if known else None
+    if last is not None and (found := last(q, qd, tau)) is not None:
+        return found
+    good = _good(loops, known, q[0])
+    if good is last:
+        return None
+    found = good(q, qd, tau)
+    if found is not None:  # from now on it is asked first
+        loops.robot.derived["closed forward"] = [good, *(one for one in known if one is not good)]
+    return found
+
+
+def quick(robot: Robot, q: Any, qd: Any, tau: Any) -> np.ndarray | None:
+    """One sample by code that was compiled for `accelerations`, with as little around it as can be."""
+    known = robot.derived.get("closed forward")
+    if not known or plain_here() or type(q) is not np.ndarray or q.ndim != 1:
+        return None
+    for forward in known[:MOST]:
+        one = forward.one
+        if one is not None and not forward.oriented:
+            try:
+                if (q.shape, qd.shape, tau.shape) != one.shapes:
+                    return None
+                found = one(q, qd, tau)
+            except (AttributeError, TypeError, ValueError):
+                return None
+            if found is not None and found[-1] >= 0.0 and found[-2] >= 0.0 and found[-3] >= 0.0:
+                return found[:-CHECKS]
+    return None
+
+
+def _good(loops: Closure, known: list[Forward], q: np.ndarray) -> Forward:
+    """One in coordinates that are good at q."""
     J, _ = loops.jacobian(q)
     for one in known:
         if one.part.share(J) > 0.05:

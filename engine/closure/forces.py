@@ -18,6 +18,8 @@ from .closure import Closure, closure
 from .rank import TINY, null_space
 from .subsystems import Step, branches, order, solved
 
+FAR = 1e10  # condition of J Jᵀ up to which no row of J depends on others
+
 
 @dataclass(frozen=True)
 class Forces:
@@ -103,11 +105,40 @@ class Balance:
         multipliers = np.zeros((len(x), self.loops.m))
         multipliers[:, self.rows] = x[:, :r]
         if r < self.loops.m:  # of all that do the same to the links, those of least norm
-            for n, row in enumerate(multipliers):
-                Z = null_space(self.loops.scaled(self.J[n]).T)
-                Z = np.linalg.qr(self.loops.row_scale[:, None] * Z)[0]
-                multipliers[n] = row - Z @ (Z.T @ row)
+            multipliers = _least_norm(self.loops, self.J, multipliers)
         return Forces(x[:, r:], multipliers, steps)
+
+
+def _least_norm(loops: Closure, J: np.ndarray, multipliers: np.ndarray) -> np.ndarray:
+    """Without the part that does nothing to the links, which is where Jᵀ takes the multipliers to nothing."""
+    scaled = loops.scaled(J)
+    size = abs(scaled).max(axis=(0, 2), initial=0.0)
+    there = np.flatnonzero(size > 1e-15 * size.max(initial=0.0))  # the other rows are 0 at all positions
+    found = np.zeros_like(multipliers)
+    found[:, there] = multipliers[:, there]
+    unlike = _unlike(scaled[:, there])
+    if not len(unlike):
+        return found
+    U, s, _ = np.linalg.svd(scaled[unlike][:, there])
+    ranks = (s > TINY * np.maximum(s.max(axis=1, initial=0.0), 1e-300)[:, None]).sum(axis=1)
+    for rank in set(ranks.tolist()):
+        these = ranks == rank
+        Z = np.linalg.qr(loops.row_scale[there, None] * U[these][:, :, rank:])[0]
+        row = found[unlike[these]][:, there, None]
+        found[np.ix_(unlike[these], there)] = (row - Z @ (Z.transpose(0, 2, 1) @ row))[..., 0]
+    return found
+
+
+def _unlike(scaled: np.ndarray) -> np.ndarray:
+    """Positions at which the rows aren't far from dependent."""
+    if scaled.shape[1] > scaled.shape[2]:
+        return np.arange(len(scaled))
+    G = scaled @ scaled.transpose(0, 2, 1)
+    try:
+        size = np.linalg.norm(G, axis=(1, 2)) * np.linalg.norm(np.linalg.inv(G), axis=(1, 2))
+    except np.linalg.LinAlgError:
+        return np.arange(len(scaled))
+    return np.flatnonzero(~(size < FAR))
 
 
 def undetermined(loops: Closure, q: np.ndarray) -> np.ndarray:

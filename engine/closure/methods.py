@@ -122,6 +122,7 @@ class Method:
     pulls: bool = False  # q̇ = T ż − σ K⁻¹ [c; 0]
     parameters: Sequence[str] = ()
     switches: bool = False  # takes other coordinates by itself where they come to the end of their use
+    afresh: bool = False  # N from an SVD at every evaluation, and N q̇ in the state; on numbers only
 
 
 METHODS = {
@@ -155,6 +156,15 @@ METHODS = {
         pulls=True,
         parameters=("sigma",),
         switches=True,
+    ),
+    "projection-svd-raw": Method(
+        "null space by SVD at every evaluation, its directions not kept (Yun and Sarkar 1998)",
+        stabilised,
+        "svd",
+        "independent",
+        pulls=True,
+        parameters=("sigma",),
+        afresh=True,
     ),
     "penalty": Method("springs and dampers for constraints", penalised, parameters=("k", "d")),
     "denoc-extended": Method("all joint rates integrated, no stabilisation (Khan 2002)", closed),

@@ -63,7 +63,6 @@ def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tu
     loops = []
     for place, j in enumerate(cut):
         given = data["joints"][j]
-        _no_drive(document, given, j)
         loops.append({**{key: given[key] for key in CUT if key in given}, "name": given.get("name", f"joint{j + 1}")})
         back[("loops", place)] = ("joints", j)
     made = [{**link, "convention": "frames", **entries[link["name"]]} for link in links]
@@ -75,6 +74,9 @@ def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tu
         return where(path)
 
     rest = {key: value for key, value in data.items() if key != "joints"}
+    if isinstance(rest.get("assembly"), dict):  # a guess for a joint that was cut is no mistake
+        names_of_cuts = {loop["name"] for loop in loops}
+        rest["assembly"] = {name: guess for name, guess in rest["assembly"].items() if name not in names_of_cuts}
     return {**rest, "links": made, "loops": loops}, to_file, _told(file.joints, cut, radius, farthest)
 
 
@@ -124,24 +126,46 @@ def _tree(
     lost = [name for name in names if name not in reach]
     if lost:
         raise document.error(
-            ("joints",), f"nothing holds the link `{lost[0]}`: no way of joints leads from it to the base", key=True
+            ("joints",),
+            f"nothing holds the link `{lost[0]}`: no way of joints leads from it to the base",
+            key=True,
+            allowed="joints that hold every link",
         )
-    best = max(reach.values(), default=0)
-    # cut as many as can be without a longer way, those with more freedom first, the later ones before others
+    for limit in range(max(reach.values(), default=0), sum(map(freedom, joints)) + 1):
+        left = _cut_down(kept, joints, names, limit)
+        if len(left) == len(names):
+            reach, tree = _shortest(left, joints)
+            return tree, max(reach.values(), default=0), max(reach, key=lambda name: reach[name])
+    left = _cut_down(kept, joints, names, sum(map(freedom, joints)))
+    uncut = next(j for j in left if all(j != k for k, _ in _shortest(left, joints)[1].values()))
+    what = (
+        f"a {joints[uncut].joint} joint" if joints[uncut].joint not in CUTS else "a joint with a coordinate of its own"
+    )
+    raise document.error(
+        ("joints", uncut),
+        f"every joint around this loop has to stay in the tree; {what} can't be cut",
+        allowed="in each loop a joint without actuator, spring, friction, limits and initial value",
+    )
+
+
+def _cut_down(kept: list[int], joints: list[JointInGraph], names: list[str], limit: int) -> list[int]:
+    """Without as many joints as can be cut, those with more freedom first, the later ones before others."""
     for j in sorted(kept, key=lambda j: (-freedom(joints[j]), -j)):
-        if len(kept) == len(names) or joints[j].joint not in CUTS:
-            continue
-        rest = [k for k in kept if k != j]
-        reach, _ = _shortest(rest, joints)
-        if len(reach) == len(names) + 1 and max(reach.values()) == best:
-            kept = rest
-    reach, tree = _shortest(kept, joints)
-    if len(kept) > len(names):
-        uncut = next(j for j in kept if all(j != k for k, _ in tree.values()))
-        raise document.error(
-            ("joints", uncut, "joint"), f"a {joints[uncut].joint} joint can't be cut", allowed=", ".join(CUTS)
-        )
-    return tree, best, max(reach, key=lambda name: reach[name])
+        if len(kept) == len(names):
+            break
+        if joints[j].joint in CUTS and not _own(joints[j]):
+            rest = [k for k in kept if k != j]
+            reach, _ = _shortest(rest, joints)
+            if len(reach) == len(names) + 1 and max(reach.values()) <= limit:
+                kept = rest
+    return kept
+
+
+def _own(entry: JointInGraph) -> bool:
+    """Whether something needs the joint's coordinate, so that it can't be cut."""
+    return any(
+        getattr(entry, key) not in (None, False, 0.0, "free") for key in OWN if key not in CUT and hasattr(entry, key)
+    )
 
 
 def _shortest(kept: list[int], joints: list[JointInGraph]) -> tuple[dict[str, int], dict[str, tuple[int, str]]]:
@@ -165,20 +189,6 @@ def _shortest(kept: list[int], joints: list[JointInGraph]) -> tuple[dict[str, in
                 reach[other] = length + freedom(joints[k])
                 heapq.heappush(waiting, (reach[other], k, name, other))
     return {name: reach[name] for name in done}, tree
-
-
-def _no_drive(document: Document, given: dict, j: int) -> None:
-    """A cut joint has no coordinate, so nothing can act along it."""
-    for key in OWN:
-        if key in given and key not in CUT and given[key] not in (False, None):
-            name = given.get("name", f"joint{j + 1}")
-            raise document.error(
-                ("joints", j, key),
-                f"`{name}` was chosen to be cut, so it has no coordinate for this",
-                key=True,
-                allowed="on joints that stay in the tree",
-                hint="write the mechanism as a tree with `loops`, which says what is cut",
-            )
 
 
 def _told(joints: list[JointInGraph], cut: list[int], radius: int, farthest: str) -> tuple[str, ...]:

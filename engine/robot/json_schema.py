@@ -9,7 +9,7 @@ from typing import Any
 
 from ..files.json_schema import Schema, json_schema
 from .repeat import MOST_LINKS
-from .schema import JOINTS, LinkEntry, RobotFile
+from .schema import JOINTS, GraphJoint, LinkEntry, RobotFile
 
 OWN: Schema = {"properties": {"convention": {"type": "string"}}, "required": ["convention"]}
 
@@ -20,10 +20,17 @@ def robot_schema() -> Schema:
     definitions = schema["$defs"]
     link = _reference(LinkEntry.__name__)
     definitions["Repeat"] = _repeat(link)
+    definitions.pop(GraphJoint.__name__, None)  # made between file and model
+    joint = definitions[LinkEntry.__name__]["properties"]["joint"]
+    joint["anyOf"] = [one for one in joint["anyOf"] if one != _reference(GraphJoint.__name__)]
     links = schema["properties"]["links"]
     links["items"] = {"if": {"required": ["repeat"]}, "then": _reference("Repeat"), "else": link}
     definitions[LinkEntry.__name__]["allOf"] = [_when(name, _joint(name)) for name in JOINTS]
-    schema["allOf"] = []
+    # a list of all joints stands instead of the links' own
+    definitions[LinkEntry.__name__]["required"].remove("joint")
+    hung = {"if": {"required": ["repeat"]}, "else": {"required": ["joint"]}}
+    graph = {"properties": {"joints": {"minItems": 1}}, "required": ["joints"]}
+    schema["allOf"] = [{"if": graph, "else": {"properties": {"links": {"items": hung}}}}]
     for name in JOINTS:
         own = {"if": OWN, "else": _joint(name)}
         definitions[f"links-in-{name}"] = {**own, "properties": {"links": {"items": own}}}

@@ -7,7 +7,7 @@ believed is the method's business, so that changing the independent coordinates 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from ..recursion.kinematics import coordinate_rates
 from ..recursion.spatial import add, dot
 from ..recursion.sweeps import Load, dynamics
 from ..robot.model import Body, Robot
-from . import singular
+from . import afresh, singular
 from .compiled import Compiled
 from .events import Event
 from .follow import Path
@@ -81,6 +81,7 @@ class ClosedPlant(Plant):
         self.autonomous = self.autonomous and not drives
         self.loops, self.method_name, self.method = loops, method, METHODS[method]
         self.parameters, self.preferred = parameters, tuple(preferred)
+        self.numeric = self.method.afresh
         self.given = tuple(k for motion in self.prescribed for k in motion.joint.speeds)
         self.commanding = tuple(k for one in self.commanded for k in one.joint.speeds)
         self.partitions: list[Partition] = []
@@ -141,6 +142,8 @@ class ClosedPlant(Plant):
         """An event function that runs out where the coordinates come near the end of their use."""
         if self.through:
             return lambda t, y: 1.0 - singular.spread(self, t, y) / self.near
+        if self.method.afresh:
+            return None
         return lambda t, y: self.share(np.array(self.complete(t, y)[0])) / self.near - 1.0
 
     def share(self, q: np.ndarray) -> float:
@@ -173,6 +176,13 @@ class ClosedPlant(Plant):
         return y, found, "switch"
 
     # ---- the state
+
+    def start(self, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
+        y = super().start(q, qd)
+        if self.method.afresh:
+            part = afresh.partition_at(self, np.array(q, dtype=float))
+            y[len(self.cq) : self.measured] = afresh.slots(self, part, qd)
+        return y
 
     def wanted(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of every row of the constraints, its value at t, its rate and second rate: those of drives aren't 0."""
@@ -278,13 +288,19 @@ class ClosedPlant(Plant):
         place, self.through = mode[0], bool(mode[1])
         self._take(place)
         try:
-            return self._by_rank(signals, states) if self.through else super().many(signals, states, mode)
+            if self.through:
+                return self._each(singular.evaluated, signals, states)
+            if self.method.afresh:
+                return self._each(lambda plant, row, y: plant._plain(row, y, ()), signals, states)
+            return super().many(signals, states, mode)
         finally:
             self._take(now)
             self.through = through
 
-    def _by_rank(self, signals: np.ndarray, states: np.ndarray) -> dict[str, np.ndarray]:
-        rows = [singular.evaluated(self, row.tolist(), y) for row, y in zip(signals, states)]
+    def _each(
+        self, evaluate: Callable[..., Evaluation], signals: np.ndarray, states: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        rows = [evaluate(self, row.tolist(), y) for row, y in zip(signals, states)]
         names = ("q", "qd", "qdd", "tau")
         return {name: np.array([getattr(row, name) for row in rows], dtype=float) for name in names}
 
@@ -317,8 +333,15 @@ class ClosedPlant(Plant):
     def equations(
         self, signals: Sequence[Scalar], y: Sequence[Scalar], held: Sequence[int], bodies: tuple[Body, ...]
     ) -> Evaluation:
-        n, part, equations = self.robot.nv, self.partition, Equations(self.loops, self.partition, bodies)
+        n, part = self.robot.nv, self.partition
         now = self.situation(signals, y)
+        if self.method.afresh:
+            part = afresh.partition_at(self, np.array(now.q, dtype=float))
+            y = list(y)
+            real = afresh.speeds(self, part, now)
+            y[len(self.cq) : self.measured] = [real[k] for k in self.cv]
+            now = self.situation(signals, y)
+        equations = Equations(self.loops, part, bodies)
         q, qd = now.q, now.qd
         if self.method.closes:
             q = self._closed(equations, q, now.values)
@@ -343,7 +366,10 @@ class ClosedPlant(Plant):
             for c, row in enumerate(part.rows):
                 if row in now.rates:
                     power = power + now.rates[row] * dot(K.solve([float(r == c) for r in range(n)]), left)
-        return self.evaluation(now, q, qd, qdd, tau, power, equations.guard(K, now.limits))
+        found = self.evaluation(now, q, qd, qdd, tau, power, equations.guard(K, now.limits))
+        if self.method.afresh:
+            found.slots = afresh.slots(self, part, qdd)
+        return found
 
     def evaluation(
         self,

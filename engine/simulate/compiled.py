@@ -56,7 +56,7 @@ class Compiled:
         found = self._found.get(key)
         if found is not None:
             return found
-        plain = len(self._plant.bodies) > MOST_BODIES
+        plain = self._plant.numeric or len(self._plant.bodies) > MOST_BODIES
         wanted = "plain" if plain else self._ledger.wants(samples)
         if wanted == "plain" or (wanted == "cached" and key in self._missed):
             return None

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..closure.assemble import moved, newton
-from .singular import Singular, told
+from .singular import Singular, margin, told
 
 if TYPE_CHECKING:
     from .closed import ClosedPlant
 
 CLOSE = 1e-10  # scaled gap of a closed position
-END = 1e-5  # of the determinant, relative to the start: here the position does not follow from the motion any more
+END = 1e-5  # smallest singular value: here the position does not follow from the motion any more
 FARTHEST = 0.1  # correction of a prediction, in radians and lengths of the mechanism
 NEARLY = 1e-4  # correction of a prediction after which two iterations are exact
 FINEST = 1e-9  # part of the run: a shorter step is a singular position
@@ -112,7 +112,8 @@ def _step(
     scale = plant.loops.column_scale.max()
     if left > CLOSE or abs(found - guess).max(initial=0.0) > FARTHEST * max(scale, 1.0):
         return None
-    return found if plant.share(found) > END else None
+    before, after = margin(plant, q), margin(plant, found)
+    return found if abs(after) > END and before * after > 0 else None
 
 
 def _placed(plant: ClosedPlant, t: float, q: np.ndarray) -> np.ndarray:

@@ -94,6 +94,7 @@ class Evaluation:
     power: Scalar
     loss: Scalar
     guard: Scalar = None  # positive as long as the state can be computed from its coordinates; None: always
+    slots: list[Scalar] | None = None  # rates of the state's speeds, where it holds others than those of joints
 
 
 class Plant:
@@ -150,6 +151,7 @@ class Plant:
         self.loops: Any = None
         self.through = False  # everything by rank-revealing solves, for now
         self.evaluations = 0
+        self.numeric = False  # the equations take numbers only: nothing to compile, and one sample at a time
         self.compiled = Compiled(self)
 
     @property
@@ -369,7 +371,8 @@ class Plant:
     def _rates(self, now: Evaluation) -> list[Scalar]:
         """Y' of an evaluation."""
         rates = coordinate_rates(self.robot, now.q, now.qd)
-        return [rates[k] for k in self.cq] + [now.qdd[k] for k in self.cv] + [now.power, now.loss]
+        speeds = now.slots if now.slots is not None else [now.qdd[k] for k in self.cv]
+        return [rates[k] for k in self.cq] + speeds + [now.power, now.loss]
 
     def program(self, held: tuple[int, ...], signals: int, symbols: Sequence[Symbol] = ()) -> Program:
         """The equations recorded: `rate` is y', `row` the rest of an evaluation.

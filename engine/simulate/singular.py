@@ -97,6 +97,13 @@ def _unitless(plant: ClosedPlant, q: np.ndarray) -> np.ndarray:
     return K
 
 
+def margin(plant: ClosedPlant, q: np.ndarray) -> float:
+    """The smallest singular value of K without units, with the sign of its determinant."""
+    K = _unitless(plant, q)
+    s = np.linalg.svd(K, compute_uv=False)
+    return float(s.min() / max(s.max(), 1.0) * np.linalg.slogdet(K)[0])
+
+
 def spread(plant: ClosedPlant, t: float, y: np.ndarray) -> float:
     """The smallest singular value of the independent rows, as a share of the largest."""
     J, _ = plant.loops.jacobian(np.array(plant.complete(t, y)[0]))

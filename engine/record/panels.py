@@ -1,0 +1,92 @@
+"""Figures whose panels are listed line by line: which column, what the axis shows, how far it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .plots import COLOURS, blank, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_STYLES = ("-", "--", "-.", ":")
+MOST_INSIDE = 4  # lines; a longer legend stands beside the axes
+
+
+@dataclass(frozen=True)
+class Line:
+    """A column, and what the legend calls it."""
+
+    column: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines over one pair of axes; `low` to `high` is the range that the axis is given."""
+
+    title: str
+    quantity: str  # what the axis shows
+    unit: str
+    lines: tuple[Line, ...]
+    low: float | None = None
+    high: float | None = None
+    log: bool = False
+
+    @property
+    def shown(self) -> str:
+        return f"{self.quantity} ({self.unit})" if self.unit else self.quantity
+
+
+def drawn(title: str, across: str, table: Mapping[str, np.ndarray], panels: Sequence[Panel]) -> Figure:
+    """The panels over the table's first column, which the axis calls `across`."""
+    x = next(iter(table.values()))
+    beside = any(len(panel.lines) > MOST_INSIDE for panel in panels)
+    columns = 1 if len(panels) == 1 else 2 if len(panels) <= 4 else 3
+    rows = -(-len(panels) // columns)
+    width = 6.4 if columns == 1 else 4.2 * columns + 0.4
+    figure = blank(title, width + (2.2 * columns if beside else 0.0), 4.2 if rows == 1 else 2.8 * rows + 0.6)
+    for k, panel in enumerate(panels):
+        _draw(figure.add_subplot(rows, columns, k + 1), across, x, table, panel)
+    return figure
+
+
+def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray], panel: Panel) -> None:
+    for n, line in enumerate(panel.lines):
+        look: dict[str, Any] = {"color": COLOURS[n % 7], "linestyle": _STYLES[n // 7 if n > 6 else n % 4]}
+        axes.plot(x, table[line.column], linewidth=1.4, label=plain(line.label, 34), **look)
+    if panel.title:
+        axes.set_title(plain(panel.title, 44), fontsize=10)
+    axes.set_xlabel(plain(across), fontsize=9)
+    axes.set_ylabel(plain(panel.shown), fontsize=9)
+    axes.tick_params(labelsize=8)
+    axes.grid(visible=True, color="#dddddd", lw=0.6)
+    axes.margins(x=0)
+    if panel.log:
+        axes.set_yscale("log")
+    else:
+        axes.ticklabel_format(axis="y", useOffset=False)
+        _spread(axes, table, panel)
+    if panel.low is not None:
+        axes.set_ylim(bottom=panel.low)
+    if panel.high is not None:
+        axes.set_ylim(top=panel.high)
+    if len(panel.lines) > MOST_INSIDE:
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    else:
+        axes.legend(fontsize=8, loc="best", framealpha=0.7)
+
+
+def _spread(axes: Axes, table: Mapping[str, np.ndarray], panel: Panel) -> None:
+    """What is nothing but rounding beside the table's other columns is drawn as a constant."""
+    values = np.concatenate([table[line.column] for line in panel.lines])
+    largest = max(float(abs(column).max(initial=0.0)) for column in list(table.values())[1:])
+    low, high = float(values.min()), float(values.max())
+    if high - low <= 1e-9 * largest:
+        reach = abs(low + high) / 2 or 1.0
+        axes.set_ylim((low + high) / 2 - reach, (low + high) / 2 + reach)

@@ -1,0 +1,134 @@
+"""What an entry is, what it gives, and how scenarios of the library become one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import NumericalError
+from ...files.change import Change
+from ...record import panels as drawing
+from ...record.panels import Line, Panel
+from ...scenario.run import Result, carry_out, prepare
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Table = dict[str, np.ndarray]
+Row = tuple[str, ...]
+Changes = tuple[tuple[str, Any], ...]
+
+PAPERS = {
+    "saha-1999": "Saha, Dynamics of serial multibody systems using the decoupled natural orthogonal complement "
+    "matrices, ASME Journal of Applied Mechanics 66 (1999)",
+    "saha-overview": "Saha, Recursive dynamics algorithms for serial, parallel, and closed-chain multibody systems, "
+    "IIT Delhi",
+    "hanzaki-2009": "Rahmani Hanzaki, Saha and Rao, An improved dynamic modeling of a multibody system with spherical "
+    "joints, Multibody System Dynamics (2009)",
+    "khan-2002": "Khan, Distributed dynamics of systems with closed kinematic chains, thesis, McGill University (2002)",
+}
+SHORT = {
+    "saha-1999": "Saha (1999)",
+    "saha-overview": "Saha's overview",
+    "hanzaki-2009": "Hanzaki, Saha and Rao (2009)",
+    "khan-2002": "Khan (2002)",
+}
+COMPARED = ("", "paper", "denoc")
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Columns over the table's first one, panels that show them, and rows of the paper's numbers beside ours."""
+
+    table: Table
+    panels: tuple[Panel, ...]
+    rows: tuple[Row, ...] = ()
+    heads: Row = COMPARED
+    across: str = "time (s)"
+    ranges: bool = True  # whether least and largest values say something
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A table or a figure of a paper: what it shows, what can be claimed of ours, and how it is made."""
+
+    paper: str
+    what: str
+    caption: str
+    claim: str
+    make: Callable[[], Reproduction]
+
+    @property
+    def id(self) -> str:
+        return f"{self.paper}-{self.what.lower().replace('. ', '-').replace(' ', '-')}"
+
+    @property
+    def title(self) -> str:
+        return f"{SHORT[self.paper]}, {self.what}: {self.caption}"
+
+    def figure(self, made: Reproduction) -> Figure:
+        return drawing.drawn(self.title, made.across, made.table, made.panels)
+
+
+# ---- from scenarios
+
+
+@lru_cache(maxsize=4)
+def _ran(scenario: str, changes: str) -> Result:
+    given = [Change(key, value, f"{scenario}: {key}") for key, value in _KNOWN[changes]]
+    result = carry_out(prepare(scenario, changes=given))
+    if result.ended == "interrupted":
+        raise KeyboardInterrupt
+    if result.ended != result.record["expected"]:
+        raise NumericalError(f"{scenario} ended as `{result.ended}`: {result.record['reason']}")
+    return result
+
+
+_KNOWN: dict[str, Changes] = {}  # values of changes needn't be hashable
+
+
+def ran(scenario: str, changes: Changes = ()) -> Result:
+    """The result of a scenario of the library; figures of the same run share it."""
+    key = repr(changes)
+    _KNOWN[key] = changes
+    return _ran(scenario, key)
+
+
+def curves(
+    scenario: str, *panels: Panel, rows: Callable[[Result], Sequence[Row]] | None = None, changes: Changes = ()
+) -> Callable[[], Reproduction]:
+    """Columns of a scenario's result."""
+
+    def make() -> Reproduction:
+        result = ran(scenario, changes)
+        table = {"t": result.t, **{name: result.table[name] for name in columns(panels)}}
+        return Reproduction(table, panels, tuple(rows(result)) if rows else ())
+
+    return make
+
+
+def columns(panels: Sequence[Panel]) -> list[str]:
+    """The names of all columns that are shown, each once."""
+    return list(dict.fromkeys(line.column for panel in panels for line in panel.lines))
+
+
+def each(suffix: str, quantities: Mapping[str, tuple[str, str, str]]) -> tuple[Panel, ...]:
+    """A panel (a), (b) … a joint: joint → (label, quantity, unit)."""
+    return tuple(
+        Panel(f"({letter}) {joint}", quantity, unit, (Line(f"{joint}.{suffix}", label),))
+        for letter, (joint, (label, quantity, unit)) in zip("abcdefgh", quantities.items())
+    )
+
+
+def span(*values: np.ndarray) -> str:
+    """From the least to the largest."""
+    return f"{min(x.min() for x in values):.2f} to {max(x.max() for x in values):.2f}"
+
+
+def at(result: Result, column: str, t: float) -> float:
+    """A column's value in the row nearest to t."""
+    return float(result.table[column][np.argmin(abs(result.t - t))])
