@@ -34,7 +34,8 @@ def linearize(
     qd = options.numbers(rates, "--rates", ["velocity"] * model.nv, options.columns(model, "speeds"), still)
     tau = options.numbers(forces, "--forces", ["effort"] * model.nv, options.columns(model, "forces"), ()) or None
     found = linearized(model, q, np.array(qd), np.array(tau) if tau else None)
-    names = options.columns(model, "speeds")
+    names = [options.columns(model, "speeds")[k] for k in found["independent"]]
+    q = tuple(float(x) for x in found.get("q", q))
     inputs = [options.columns(model, "forces")[k] for k in found["actuated"]]
     eigenvalues = np.linalg.eigvals(found["A"])
     if as_json:

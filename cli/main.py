@@ -24,6 +24,7 @@ from denoc.cli import (
     linearize,
     matrices,
     new,
+    paper,
     plot,
     regress,
     run,
@@ -48,6 +49,7 @@ app.command("inspect")(inspect.inspect)
 app.command("matrices")(matrices.matrices)
 app.command("plot")(plot.plot)
 app.command("regress")(regress.regress)
+app.command("paper")(paper.paper)
 app.command("complexity")(complexity.complexity)
 app.command("codegen")(codegen.codegen)
 app.command("linearize")(linearize.linearize)

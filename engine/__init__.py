@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from .closure.calls import forward, hybrid, inverse, reactions, reduced
     from .closure.decoupled import parallel_matrices
     from .closure.legs import legs
+    from .closure.linear import derivatives, linearize
     from .closure.platform import platform_inverse
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
     from .recursion.calls import bias, energy, inertia
-    from .recursion.derivatives import derivatives, linearize
     from .recursion.explicit import jacobian, matrices
     from .recursion.kinematics import frames
     from .robot.load import load, loads
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "closure.assemble": ("assemble",),
+    "closure.linear": ("derivatives", "linearize"),
     "closure.calls": ("forward", "hybrid", "inverse", "reactions", "reduced"),
     "closure.decoupled": ("parallel_matrices",),
     "closure.legs": ("legs",),
     "closure.platform": ("platform_inverse",),
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
     "recursion.calls": ("bias", "energy", "inertia"),
-    "recursion.derivatives": ("derivatives", "linearize"),
     "recursion.explicit": ("jacobian", "matrices"),
     "recursion.kinematics": ("frames",),
     "robot.load": ("load", "loads"),

@@ -83,6 +83,12 @@ class NumericalError(DenocError):
     exit_code = 3
 
 
+class ClusterError(DenocError):
+    """Other processes that were to compute don't answer; says what to look at."""
+
+    exit_code = 3
+
+
 def shown(text: str) -> str:
     """Text as a terminal may have it: a file must not be able to move the cursor or colour what follows."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

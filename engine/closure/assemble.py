@@ -128,15 +128,16 @@ def newton_rows(
     """
     rows, free = list(rows), list(free)
     q = q.copy()
-    gap = (loops.gap(q) - wanted) * loops.row_scale
+    gap, J = loops.gap_jacobian(q)
+    gap = (gap - wanted) * loops.row_scale
+    back = -np.linalg.inv(loops.scaled(J)[:, rows][:, :, free])  # from this near, one Jacobian does for all iterations
     size = abs(gap).max(axis=1, initial=0.0)
     going = np.flatnonzero((size >= 1e-15) & (size < NEARLY))
     for _ in range(FEW):
         if not len(going) or not free:
             break
-        J = loops.scaled(loops.jacobian(q[going])[0])[:, rows][:, :, free]
         step = np.zeros((len(going), loops.robot.nv))
-        step[:, free] = np.linalg.solve(J, -gap[going][:, rows, None])[..., 0]
+        step[:, free] = (back[going] @ gap[going][:, rows, None])[..., 0]
         trial = _moved_rows(loops.robot, q[going], step * loops.column_scale)
         new_gap = (loops.gap(trial) - wanted[going]) * loops.row_scale
         better = np.linalg.norm(new_gap, axis=1) < np.linalg.norm(gap[going], axis=1)

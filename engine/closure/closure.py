@@ -107,6 +107,17 @@ class Closure:
         s = Samples(self.robot, q=q)
         return s.array(self.gaps(s.scalars("q")))
 
+    def gap_jacobian(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Both, of many positions."""
+        s = Samples(self.robot, q=q)
+        values = s.scalars("q")
+        tied = self.tied(values)
+        J = np.zeros((*s.shape, self.m, self.robot.nv))
+        for r, row in enumerate(self.rates(values, None, tied)[0]):
+            for k, x in row.items():
+                J[..., r, k] = x
+        return s.array(self.gaps(values, tied)), J
+
     def scaled(self, J: np.ndarray) -> np.ndarray:
         """The Jacobian without units."""
         return J * self.row_scale[:, None] * self.column_scale

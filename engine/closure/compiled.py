@@ -43,8 +43,8 @@ class Forward:
 
     def text(
         self, q: list[Scalar], qd: list[Scalar], tau: list[Scalar], bodies: tuple[Body, ...]
-    ) -> list[Scalar]:
-        """Accelerations; then what isn't negative where the partition, the positions and the speeds are fit."""
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """Accelerations; and what isn't negative where the partition, the positions and the speeds are fit."""
         robot, loops, part = self.loops.robot, self.loops, self.part
         equations = Equations(loops, part, bodies)
         tied = loops.tied(q)
@@ -60,12 +60,13 @@ class Forward:
         open_by, opening = (sum(((x * s) * (x * s) for x, s in zip(a, loops.row_scale)), 0.0) for a in (gaps, rates))
         speed = sum(((x / s) * (x / s) for x, s in zip(qd, loops.column_scale)), 0.0)
         slack = CONSISTENT**2
-        return [*closed(problem), equations.guard(K, limits), slack - open_by, slack / len(qd) * speed - opening]
+        return closed(problem), [equations.guard(K, limits), slack - open_by, slack / len(qd) * speed - opening]
 
     def program(self) -> Program:
         recording = Recording("closed")
         q, qd, tau = (recording.input(name, width) for name, width in zip(("q", "qd", "tau"), self.widths))
-        return recording.program(found=self.text(q, qd, tau, regrouped(self.loops.bodies)))
+        qdd, checks = self.text(q, qd, tau, regrouped(self.loops.bodies))
+        return recording.program(found=[*qdd, *checks])
 
     def __call__(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray | None:
         """Accelerations by compiled code; None where the plain way is to be taken."""

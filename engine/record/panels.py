@@ -24,6 +24,7 @@ class Line:
 
     column: str
     label: str
+    width: float = 1.4
 
 
 @dataclass(frozen=True)
@@ -47,19 +48,28 @@ def drawn(title: str, across: str, table: Mapping[str, np.ndarray], panels: Sequ
     """The panels over the table's first column, which the axis calls `across`."""
     x = next(iter(table.values()))
     beside = any(len(panel.lines) > MOST_INSIDE for panel in panels)
-    columns = 1 if len(panels) == 1 else 2 if len(panels) <= 4 else 3
+    columns = {1: 1, 2: 2, 4: 2}.get(len(panels), 3)
     rows = -(-len(panels) // columns)
     width = 6.4 if columns == 1 else 4.2 * columns + 0.4
-    figure = blank(title, width + (2.2 * columns if beside else 0.0), 4.2 if rows == 1 else 2.8 * rows + 0.6)
+    figure = blank(title, width + (2.4 if beside else 0.0), 4.2 if rows == 1 else 2.8 * rows + 0.6)
     for k, panel in enumerate(panels):
-        _draw(figure.add_subplot(rows, columns, k + 1), across, x, table, panel)
+        axes = figure.add_subplot(rows, columns, k + 1)
+        _draw(axes, across, x, table, panel)
+        if len(panel.lines) <= MOST_INSIDE:
+            axes.legend(fontsize=8, loc="best", framealpha=0.7)
+        elif k + 1 == len(panels) or _labels(panels[k + 1]) != _labels(panel):
+            axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
     return figure
+
+
+def _labels(panel: Panel) -> list[str]:
+    return [line.label for line in panel.lines]
 
 
 def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray], panel: Panel) -> None:
     for n, line in enumerate(panel.lines):
-        look: dict[str, Any] = {"color": COLOURS[n % 7], "linestyle": _STYLES[n // 7 if n > 6 else n % 4]}
-        axes.plot(x, table[line.column], linewidth=1.4, label=plain(line.label, 34), **look)
+        look: dict[str, Any] = {"color": COLOURS[n % 7], "linestyle": _STYLES[(n % 7 + n // 7) % 4]}
+        axes.plot(x, table[line.column], linewidth=line.width, label=plain(line.label, 34), **look)
     if panel.title:
         axes.set_title(plain(panel.title, 44), fontsize=10)
     axes.set_xlabel(plain(across), fontsize=9)
@@ -76,10 +86,6 @@ def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray
         axes.set_ylim(bottom=panel.low)
     if panel.high is not None:
         axes.set_ylim(top=panel.high)
-    if len(panel.lines) > MOST_INSIDE:
-        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    else:
-        axes.legend(fontsize=8, loc="best", framealpha=0.7)
 
 
 def _spread(axes: Axes, table: Mapping[str, np.ndarray], panel: Panel) -> None:

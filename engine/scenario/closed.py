@@ -101,11 +101,15 @@ def transmitted(
     tau: np.ndarray,
     wrenches: Mapping[str, np.ndarray] | None,
 ) -> Forces:
-    """The cuts' forces of a simulation, whose actuators' are known."""
-    J, _ = loops.jacobian(q)
-    left = tree.inverse(robot, q, qd, qdd, wrenches) - tau
-    pushes = np.linalg.pinv((J * loops.row_scale[:, None]).transpose(0, 2, 1), rcond=1e-10)
-    multipliers = np.einsum("nmk,nk->nm", pushes, left) * loops.row_scale
+    """The cuts' forces of a simulation, whose actuators' are known; NaN in rows that have left the numbers."""
+    sound = np.isfinite(np.hstack([q, qd, qdd, tau])).all(axis=1)
+    at = {name: six[sound] for name, six in (wrenches or {}).items()}
+    J, _ = loops.jacobian(q[sound])
+    left = tree.inverse(robot, q[sound], qd[sound], qdd[sound], at or None) - tau[sound]
+    firm = np.isfinite(J).all(axis=(1, 2)) & np.isfinite(left).all(axis=1)
+    pushes = np.linalg.pinv((J[firm] * loops.row_scale[:, None]).transpose(0, 2, 1), rcond=1e-10)
+    multipliers = np.full((len(q), loops.m), np.nan)
+    multipliers[np.flatnonzero(sound)[firm]] = np.einsum("nmk,nk->nm", pushes, left[firm]) * loops.row_scale
     driven = [k for joint in robot.moving if joint.actuated for k in joint.speeds]
     forces = np.concatenate([tau[:, driven], np.zeros((len(q), len(robot.actuators)))], axis=1)
     return Forces(forces, multipliers, ())

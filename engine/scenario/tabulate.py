@@ -44,7 +44,10 @@ def joint_columns(
         for family, suffixes, places, values in families:
             for i, (suffix, k) in enumerate(zip(suffixes, places)):
                 unit = _unit(family, row.kinds[i] if family == "position" else "", row.turning, i)
-                column = Column(f"{joint.name}.{suffix}", unit, family, joint.name, f"{joint.name}.{suffix}")
+                # in a mechanism most joints are passive: their columns are there, but not among what is drawn
+                none = family == "force" and robot.tied and not joint.actuated and not values[:, k].any()
+                kind = "no force" if none else family
+                column = Column(f"{joint.name}.{suffix}", unit, kind, joint.name, f"{joint.name}.{suffix}")
                 table.add(column, values[:, k])
 
 

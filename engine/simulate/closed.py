@@ -218,8 +218,10 @@ class ClosedPlant(Plant):
         if self.through or not self.method.closes or not len(times) or len(free) != len(part.rows):
             return super().settled_rows(times, states)
         found = np.array([self.unit(y) for y in states]) if self.units else states.copy()
-        whole = [self.complete(float(t), y) for t, y in zip(times, found)]
-        q, qd = (np.array([one[k] for one in whole], dtype=float) for k in range(2))
+        q, qd = np.zeros((len(found), self.robot.nq)), np.zeros((len(found), self.robot.nv))
+        for n, t in enumerate(times.tolist() if self.prescribed else ()):
+            q[n], qd[n] = self.complete(t, found[n])
+        q[:, self.cq], qd[:, self.cv] = found[:, : len(self.cq)], found[:, len(self.cq) : self.measured]
         wanted = np.array([self.wanted(float(t))[:2] for t in times]) if self.drives else np.zeros((len(q), 2, m))
         with np.errstate(all="ignore"):
             try:

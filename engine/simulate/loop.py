@@ -22,6 +22,7 @@ COMPILED = "rk45"  # the method whose whole loop can be compiled
 ATTEMPTS = 20_000  # steps of compiled code between two looks at the clock and at Ctrl-C
 CHATTER = 300  # events in a hundred-millionth of the run
 TOO_MANY = "more than {} steps (`max_steps` of the solver)"
+TOO_OFTEN = "more than {:g} evaluations of the equations of motion"
 
 
 @dataclass
@@ -34,6 +35,7 @@ class Solver:
     max_step: float = math.inf
     step: float | None = None
     max_steps: int = 1_000_000
+    max_evaluations: float = math.inf
     at_singularity: str = "stop"
     paces: tuple[tuple[float, float, float], ...] = ()  # from, to, longest step in between; of adaptive methods
 
@@ -61,6 +63,18 @@ class Trace:
         self.states.append(y)
         self.signals.append(signals)
         self.held.append(plant.mode())
+
+    def keep_rows(self, plant: Plant, times: np.ndarray, states: np.ndarray) -> None:
+        """Many rows between which nothing happened, as the integrator left them."""
+        settled, instants = plant.settled_rows(times, states), times.tolist()
+        if plant.autonomous and instants:
+            signals = [plant.signals(instants[0], plant.modes)] * len(instants)
+        else:
+            signals = [plant.signals(t, plant.modes) for t in instants]
+        self.t += instants
+        self.states += list(settled)
+        self.signals += signals
+        self.held += [plant.mode()] * len(instants)
 
 
 def integrate(
@@ -121,6 +135,8 @@ def _leg(
         failure = stepper.step()
         if not failure and trace.steps + stepper.accepted > solver.max_steps:
             failure = TOO_MANY.format(solver.max_steps)
+        if not failure and plant.evaluations > solver.max_evaluations:
+            failure = TOO_OFTEN.format(solver.max_evaluations)
         if failure:
             why = _why(plant, stepper.t, stepper.y, failure)
             trace.ended, trace.reason = "failed", f"at t = {stepper.t:.9g} s: {why}"
@@ -187,14 +203,17 @@ def _march(
         left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
         status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
         accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
-        settled = plant.settled_rows(ahead[written:rows], out[0, written:rows])
-        for at, state in zip(ahead[written:rows].tolist(), settled):
-            trace.keep(plant, at, state)
+        trace.keep_rows(plant, ahead[written:rows], out[0, written:rows])
         written = rows
         if status == PAUSED and before + accepted > solver.max_steps:
             trace.ended, trace.reason = (
                 "failed",
                 f"at t = {march.control[T, 0]:.9g} s: {TOO_MANY.format(solver.max_steps)}",
+            )
+        elif status == PAUSED and march.stages * (accepted + rejected) > solver.max_evaluations - plant.evaluations:
+            trace.ended, trace.reason = (
+                "failed",
+                f"at t = {march.control[T, 0]:.9g} s: {TOO_OFTEN.format(solver.max_evaluations)}",
             )
         elif march.control[STATUS, 0] == TOO_SMALL:
             why = STEP_TOO_SMALL if march.finite() else NOT_FINITE

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ..closure.programs import program
 from ..machine.scalars import Scalar
 from ..machine.trace import Count, Program, Recording, count
 from ..recursion.dense import inertia_matrix, solve
-from ..recursion.programs import program
 from ..recursion.regroup import regrouped
 from ..recursion.sweeps import dynamics
 from ..robot.model import Body, Drive, Robot

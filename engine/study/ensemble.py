@@ -182,8 +182,7 @@ def _batch(loop: March, plans: list[Plan], inputs: list[list[float]]) -> list[Re
 def _result(loop: March, lane: int, one: Plan, trace: Trace, ahead: np.ndarray, rows: np.ndarray) -> Result:
     """The result of one lane."""
     done = int(loop.control[ROW, lane])
-    for at, state in zip(ahead[:done].tolist(), one.plant.settled_rows(ahead[:done], rows[:done])):
-        trace.keep(one.plant, at, state)
+    trace.keep_rows(one.plant, ahead[:done], rows[:done])
     trace.steps, trace.rejected = (int(loop.control[k, lane]) for k in (ACCEPTED, REJECTED))
     trace.evaluations = loop.stages * (trace.steps + trace.rejected) + 1
     if loop.control[STATUS, lane]:

@@ -66,7 +66,8 @@ class Row:
     def cells(self) -> list[str]:
         """As the table shows them."""
         verdict = {True: "yes", False: "no", None: ""}[self.reached]
-        factor = "" if self.ratio is None else f"{self.ratio:.0f}x" if self.ratio >= 10 else f"{self.ratio:.2f}x"
+        ratio = self.ratio
+        factor = "" if ratio is None else f"{ratio:.{0 if ratio >= 10 else 2}f}x" if ratio < 1e5 else f"{ratio:.0e}x"
         return [
             self.work,
             shown(self.denoc, self.unit),
@@ -96,6 +97,8 @@ def shown(value: float | None, unit: str) -> str:
         return ""
     if unit == "B":
         return f"{value / 2**20:.3g} MB"
+    if unit != "s":
+        return f"{value:.2g} {unit}"
     for name, size in (("s", 1.0), ("ms", 1e-3), ("μs", 1e-6)):
         if value >= size:
             return f"{value / size:.3g} {name}"

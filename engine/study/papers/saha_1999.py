@@ -27,7 +27,11 @@ def _slider(result: Result) -> Sequence[Row]:
     ours = ", ".join(f"{at(result, 'joint3.q', t):.2f} m at {t:g} s" for t in (0.5, 1.0, 1.5))
     return [
         ("joint 3", "moves off sharply once joint 2 is past 90 deg", ours),
-        ("joint 2", "turns beyond 90 deg", f"{at(result, 'joint2.q', 1.0):.2f} rad at 1 s, from 1.57: the mirror image"),
+        (
+            "joint 2",
+            "turns beyond 90 deg",
+            f"{at(result, 'joint2.q', 1.0):.2f} rad at 1 s, from 1.57: the mirror image",
+        ),
     ]
 
 

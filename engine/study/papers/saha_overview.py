@@ -52,7 +52,7 @@ def _counts(published: Sequence[Published], own: dict[str, str]) -> tuple[dict[s
         table[f"{label}: multiplications"] = np.array([c.multiplications + c.divisions for c in counts], dtype=float)
         table[f"{label}: additions"] = np.array([c.additions for c in counts], dtype=float)
         for kind, into in lines.items():
-            into.append(Line(f"{label}: {kind}", label))
+            into.append(Line(f"{label}: {kind}", label, width=2.4))
     return table, tuple(Panel(kind, "operations", "", tuple(found), low=0.0) for kind, found in lines.items())
 
 
@@ -227,9 +227,7 @@ ENTRIES = (
         "driving torques of the five-bar manipulator, 20 s",
         "Right for uniform rods, base joints 1.2 m apart and the end point hanging below, all of which are our choice: "
         "the paper's curves can't be claimed.",
-        curves(
-            "five-bar-idyn", Panel("", "torque", "N m", (Line("J1^1.tau", "τ 1-1"), Line("J1^2.tau", "τ 1-2")))
-        ),
+        curves("five-bar-idyn", Panel("", "torque", "N m", (Line("J1^1.tau", "τ 1-1"), Line("J1^2.tau", "τ 1-2")))),
     ),
     Entry(
         "saha-overview",

@@ -1,0 +1,147 @@
+"""`denoc paper`: the papers' tables and figures, made again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+import textwrap
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from denoc.cli import options
+
+if TYPE_CHECKING:
+    from denoc.study.papers.entry import Entry, Reproduction
+
+WIDTH = 110
+
+
+def paper(
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID...]", help="Tables and figures (default: list).")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<ID>/.")] = options.OUTPUTS
+    / "paper",
+    plot: options.Plots = True,
+    form: options.Form = options.Format.png,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """List the papers' tables and figures that denoc makes again; with an ID, make it and say what can be claimed."""
+    from denoc.errors import InputError
+    from denoc.record.write import check
+    from denoc.study.papers.entries import ENTRIES, entry
+
+    if ids and everything:
+        raise InputError("either IDs or --all", key="--all", found=", ".join(ids))
+    chosen = list(ENTRIES.values()) if everything else [entry(one) for one in dict.fromkeys(ids or [])]
+    if not chosen:
+        _list(list(ENTRIES.values()), as_json)
+        return
+    for one in chosen:
+        check(out / one.id)
+    summaries = []
+    for one in chosen:
+        made = one.make()
+        files = _write(one, made, out / one.id, form.value if plot else "")
+        summaries.append(_summary(one, made, files))
+        if not quiet and not as_json:
+            _tell(one, made, files)
+    if as_json:
+        typer.echo(json.dumps(summaries if len(summaries) > 1 else summaries[0], indent=1, ensure_ascii=False))
+
+
+def _list(entries: list[Entry], as_json: bool) -> None:
+    from denoc.study.papers.entry import PAPERS
+
+    if as_json:
+        keys = ("id", "paper", "what", "caption", "claim")
+        told = [{key: getattr(one, key) for key in keys} for one in entries]
+        typer.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        return
+    width = max(len(one.id) for one in entries)
+    for key, group in groupby(entries, key=lambda one: one.paper):
+        typer.echo(textwrap.fill(PAPERS[key], WIDTH))
+        for one in group:
+            typer.echo(f"  {one.id:<{width}}  {one.caption}")
+        typer.echo()
+    typer.echo("`denoc paper ID` makes one of them, `denoc paper --all` all.")
+
+
+# ---- files
+
+
+def _write(entry: Entry, made: Reproduction, folder: Path, form: str) -> list[Path]:
+    """The lines as CSV, the paper's numbers beside ours as another one, the plot."""
+    from denoc.record.write import folder as make
+
+    make(folder)
+    numbers = ([f"{x:.17g}" for x in row] for row in zip(*made.table.values()))
+    texts = {f"{entry.id}.csv": _csv([list(made.table), *numbers])}
+    if made.rows:
+        texts[f"{entry.id}-compared.csv"] = _csv([made.heads, *made.rows])
+    files = [folder / name for name in texts]
+    for file, text in zip(files, texts.values()):
+        options.write_text(file, text)
+    if form:
+        files.append(folder / f"{entry.id}.{form}")
+        options.save_figure(entry.figure(made), files[-1])
+    return files
+
+
+def _csv(rows: Iterable[Sequence[str]]) -> str:
+    lines = io.StringIO()
+    csv.writer(lines, lineterminator="\n").writerows(rows)
+    return lines.getvalue()
+
+
+# ---- what is told
+
+
+def _tell(entry: Entry, made: Reproduction, files: list[Path]) -> None:
+    from denoc.study.papers.entry import RANGES, ranges
+
+    typer.echo(f"{entry.id}\n  {entry.title}")
+    typer.echo(textwrap.fill(entry.claim, WIDTH, initial_indent="  ", subsequent_indent="  "))
+    if made.rows:
+        _table(made.heads, made.rows)
+    if made.ranges:
+        _table(RANGES, ranges(made))
+    typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files) + "\n")
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for k, name in enumerate(heads):
+        table.add_column(name, justify="left" if k == 0 else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+    with console.capture() as shown:
+        console.print(table)
+    typer.echo("\n".join("  " + line.rstrip() for line in shown.get().splitlines()))
+
+
+def _summary(entry: Entry, made: Reproduction, files: list[Path]) -> dict[str, Any]:
+    """What `--json` prints."""
+    from denoc.study.papers.entry import RANGES, ranges
+
+    return {
+        "id": entry.id,
+        "title": entry.title,
+        "claim": entry.claim,
+        "compared": [dict(zip(made.heads, row)) for row in made.rows],
+        "columns": [dict(zip(RANGES, row)) for row in ranges(made)] if made.ranges else [],
+        "files": [str(file) for file in files],
+    }

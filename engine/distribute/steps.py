@@ -1,0 +1,122 @@
+"""The steps of each task in their order, and the messages between them: rows of tables.
+
+Central and nodes take turns, so a task with n steps at the nodes has n exchanges; in each, every node gets one message
+and sends one, with all its legs and all samples of a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from . import central, node
+from .part import Part
+
+Widths = Callable[[Part], dict[str, int]]  # of the fields of a leg's message: numbers a sample
+
+
+@dataclass(frozen=True)
+class Step:
+    number: str  # in the thesis
+    place: str  # nodes or central
+    run: Callable[..., Any] | None  # None: central has it from outside
+    sends: Widths
+    shared: bool = False  # the same to all legs: sent once to each node
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the message plan: what one step sends, to or from all nodes."""
+
+    number: str
+    way: str  # to nodes or to central
+    fields: dict[str, int]  # numbers a sample, to or from all nodes
+    messages: int
+    bytes: int
+
+
+def _state(part: Part) -> dict[str, int]:
+    return {"q": part.nq + 7, "rates": len(part.kept)}
+
+
+def _twist(part: Part) -> dict[str, int]:
+    return {"twist": 6}
+
+
+def _twist_and_columns(part: Part) -> dict[str, int]:
+    return {"twist": 6, "X": 6 * part.independent}
+
+
+def _columns(part: Part) -> dict[str, int]:
+    return {"Phi": 21, "columns": 6 * len(part.kept)}
+
+
+def _motion(part: Part) -> dict[str, int]:
+    return {"qd": part.nv, "qdd": part.nv}
+
+
+def _given(part: Part) -> dict[str, int]:
+    return {**_state(part), "accelerations": len(part.kept)}
+
+
+_RATE = Step("kinematics iii", "nodes", node.rates, lambda part: {"bias": 6})
+_BIAS = Step("kinematics iv", "central", central.twist_rate, lambda part: {"twist_rate": 6}, True)
+_START = (
+    Step("positions", "central", None, _given),
+    Step("kinematics i", "nodes", node.hold, lambda part: {"Phi": 21, "phi": 6}),
+    Step("kinematics ii", "central", central.twist, _twist, True),
+    _RATE,
+    _BIAS,
+)
+
+TASKS: dict[str, tuple[Step, ...]] = {
+    "kinematics": (*_START, Step("kinematics v", "nodes", node.accelerations, _motion)),
+    "inverse": (
+        *_START,
+        Step("kinematics v, inverse i", "nodes", node.forces, lambda part: {"p": 6}),
+        Step("inverse ii", "central", central.total, lambda part: {"sum": 6}, True),
+        Step("inverse iii", "nodes", node.torques, lambda part: {"tau": len(part.kept)}),
+    ),
+    "inverse, redundant": (
+        Step("positions", "central", None, _given),
+        Step("kinematics i", "nodes", node.hold_columns, _columns),
+        Step("kinematics ii", "central", central.twist_and_columns, _twist_and_columns, True),
+        _RATE,
+        _BIAS,
+        Step(
+            "kinematics v, inverse i",
+            "nodes",
+            node.projected,
+            lambda part: {"f": part.independent, "J": len(part.driven) * part.independent},
+        ),
+    ),
+    "forward": (
+        Step("forward i", "central", None, lambda part: {**_state(part), "tau": part.nv}),
+        Step("kinematics i", "nodes", node.hold_columns, _columns),
+        Step("kinematics ii", "central", central.twist_and_columns, _twist_and_columns, True),
+        _RATE,
+        _BIAS,
+        Step(
+            "forward ii, iii",
+            "nodes",
+            node.reduced,
+            lambda part: {"I": part.independent * (part.independent + 1) // 2, "f": part.independent},
+        ),
+        Step("forward iv", "central", central.minimal, lambda part: {"accelerations": part.independent}, True),
+        Step("forward v", "nodes", node.moved, _motion),
+    ),
+}
+
+
+def plan(task: str, groups: Sequence[Sequence[Part]], samples: int, wrenches: Sequence[str] = ()) -> Iterator[Row]:
+    """The messages of one batch; the legs of a group share a node."""
+    for number, step in enumerate(TASKS[task]):
+        fields: dict[str, int] = {}
+        for part in (part for group in groups for part in (group[:1] if step.shared else group)):
+            for name, width in step.sends(part).items():
+                fields[name] = fields.get(name, 0) + width
+            if number == 0 and (own := sum(link in (*part.links, *part.carried) for link in wrenches)):
+                fields["wrenches"] = fields.get("wrenches", 0) + 6 * own
+        way = "to central" if step.place == "nodes" else "to nodes"
+        yield Row(step.number, way, fields, len(groups), 8 * samples * sum(fields.values()))

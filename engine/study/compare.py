@@ -1,0 +1,499 @@
+"""Closure methods side by side on one mechanism, as in chapter 4 of Khan's thesis (2002).
+
+The forces that the reference motion needs are played back (`feedforward`) under each method, integrator and parameter.
+What comes out is compared with the reference: the error of the driven joints, the gap of the loops, the energy, and
+what it cost.  With feedback a correction along the reference is added to the forces; its size is what the thesis takes
+for the error of a model.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ..closure.methods import METHODS
+from ..closure.rank import null_space
+from ..errors import InputError, did_you_mean
+from ..files.change import Change
+from ..machine import choice
+from ..motion.forces import ProportionalDerivative
+from ..recursion import calls as tree
+from ..robot.model import Joint
+from ..scenario.plan import Plan
+from ..scenario.run import Scenario, carry_out, prepare
+from ..simulate.closed import ClosedPlant
+from ..simulate.events import Event
+from ..simulate.follow import Path
+from ..simulate.plant import Driven
+
+LARGEST = 1 / 50  # of the duration: the longest step of an adaptive method, Simulink's own choice
+STAGES = {"rk4": 4}
+ADAPTIVE, FIXED = "rk45", "rk4"
+SLOWER = 10  # methods that can't be compiled may take so many times fewer evaluations
+RATE = 20.0  # 1/s, of the feedback: kp = RATE² and kd = 2 RATE times the inertia that the joint feels at the start
+INSTANTS = 5  # along the reference, at which eigenvalues are taken
+SMALL = 0.05  # of a joint's largest force: where less is planned, a share of it says nothing
+KNOWN = 200_000  # planned forces that are kept
+PAUSE = 1 / 500  # of the duration, between two looks at how good the coordinates still are
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is compared."""
+
+    methods: Sequence[str] = tuple(METHODS)
+    rtols: Sequence[float] = (1e-3, 1e-6)
+    steps: Sequence[float] = (0.01, 0.001)
+    ks: Sequence[float] = (1e3, 1e4, 1e5, 1e6)
+    sigmas: Sequence[float] = (10.0, 20.0, 30.0, 40.0)
+    feedback: bool = True
+    max_step: float | None = None  # None: a fiftieth of the duration
+    max_evaluations: int = 20_000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One run: `accuracy` is the relative tolerance or the step."""
+
+    method: str
+    parameter: str
+    value: float | None
+    integrator: str
+    accuracy: float
+    feedback: bool = False
+
+    @property
+    def adaptive(self) -> bool:
+        return self.integrator == ADAPTIVE
+
+    @property
+    def model(self) -> str:
+        return self.method + (f" {self.parameter} = {self.value:g}" if self.value is not None else "")
+
+    @property
+    def integration(self) -> str:
+        return f"rtol {self.accuracy:g}" if self.adaptive else f"step {self.accuracy:g} s"
+
+    def __str__(self) -> str:
+        return f"{self.model}, {self.integration}" + (", feedback" if self.feedback else "")
+
+
+@dataclass
+class Run:
+    """What a run gave; numbers that aren't known are NaN."""
+
+    setting: Setting
+    ended: str
+    reason: str = ""
+    reached: float = math.nan  # s
+    evaluations: int = 0
+    steps: int = 0
+    rejected: int = 0
+    switches: int = 0  # of coordinates
+    seconds: float = math.nan
+    evaluation: float = math.nan  # s, one of the equations of motion alone
+    error_max: float = math.nan  # of the driven joints, rad or m
+    error_rms: float = math.nan
+    closure: float = math.nan  # m
+    closure_angle: float = math.nan
+    energy: float = math.nan  # J
+    stiffness: float = math.nan  # largest |eigenvalue| times the duration
+    correction: float = math.nan  # percent of the joint's largest planned force
+    correction_rms: float = math.nan
+    correction_now: float = math.nan  # percent of the force that is planned at the same instant
+    t: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+    errors: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+    corrections: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+
+    def row(self) -> dict[str, Any]:
+        """As a row of the CSV file."""
+        s = self.setting
+        return {
+            "method": s.method,
+            "parameter": s.parameter,
+            "value": s.value,
+            "integrator": s.integrator,
+            "rtol": s.accuracy if s.adaptive else None,
+            "step": None if s.adaptive else s.accuracy,
+            "feedback": int(s.feedback),
+            "ended": self.ended,
+            "reason": self.reason,
+            **{name: getattr(self, name) for name in NUMBERS},
+        }
+
+
+NUMBERS = (
+    "reached",
+    "evaluations",
+    "steps",
+    "rejected",
+    "switches",
+    "seconds",
+    "evaluation",
+    "error_max",
+    "error_rms",
+    "closure",
+    "closure_angle",
+    "energy",
+    "stiffness",
+    "correction",
+    "correction_rms",
+    "correction_now",
+)
+
+
+class Comparison:
+    """A mechanism, its reference motion, and the runs that are asked for."""
+
+    def __init__(self, scenario: Scenario, options: Options, changes: Sequence[Change] = ()):
+        for name in options.methods:
+            if name not in METHODS:
+                raise InputError(
+                    f"there is no closure method `{name}`",
+                    key="--methods",
+                    found=name,
+                    allowed=", ".join(METHODS),
+                    hint=did_you_mean(name, tuple(METHODS)),
+                )
+        self.options = options
+        self.plan = played_back(scenario, changes)
+        plant = self.plan.plant
+        assert isinstance(plant, ClosedPlant)
+        self.plant = plant
+        self.name = self.plan.name
+        self.start, self.end = float(self.plan.grid[0]), float(self.plan.grid[-1])
+        self.joints: list[Joint] = [motion.joint for motion in plant.feedforward]
+        self.max_step = options.max_step or LARGEST * (self.end - self.start)
+        self._known: dict[float, list[float]] = {}
+        self._gains = self._felt()
+        self._cost: dict[tuple, tuple[float, float]] = {}
+
+    # ---- what is run
+
+    def settings(self) -> list[Setting]:
+        """All runs: each model with each integrator, then with feedback at the smallest step."""
+        options, found = self.options, []
+        ways = [(ADAPTIVE, x) for x in sorted(options.rtols, reverse=True)]
+        ways += [(FIXED, x) for x in sorted(options.steps, reverse=True)]
+        for name in options.methods:
+            models = self._models(name)
+            found += [Setting(name, *model, *way) for model, way in product(models, ways)]
+            if options.feedback and options.steps:
+                few = models[:1] if models[0][0] == "sigma" else models
+                found += [Setting(name, *model, FIXED, min(options.steps), True) for model in few]
+        return found
+
+    def _models(self, name: str) -> list[tuple[str, float | None]]:
+        """The parameter that is varied, and its values; one of a method that is slow."""
+        method = METHODS[name]
+        for parameter, values in (("k", self.options.ks), ("sigma", self.options.sigmas)):
+            if parameter in method.parameters and values:
+                return [(parameter, value) for value in (values[:1] if method.afresh else values)]
+        return [("", None)]
+
+    def runs(self, tell: Callable[[Setting, float], None] | None = None) -> Iterator[Run]:
+        """One after the other; `tell` hears of each how far it is, as a share."""
+        stopped: set[tuple] = set()
+        for setting in self.settings():
+            mark = (setting.model, setting.integrator, setting.feedback)
+            why = self._hopeless(setting, mark in stopped)
+            if why:
+                yield Run(setting, "not run", why)
+                continue
+            run = self.run(setting, tell)
+            if run.evaluations > self._allowed(setting):
+                stopped.add(mark)
+            yield run
+            if run.ended == "interrupted":
+                return
+
+    def _allowed(self, setting: Setting) -> int:
+        return self.options.max_evaluations // (SLOWER if METHODS[setting.method].afresh else 1)
+
+    def _hopeless(self, setting: Setting, stopped: bool) -> str:
+        """Why a run is not worth beginning."""
+        if setting.adaptive:
+            return "a looser tolerance took too many evaluations already" if stopped else ""
+        least = round((self.end - self.start) / setting.accuracy) * STAGES[setting.integrator]
+        if least > self._allowed(setting):
+            return f"it would take {least} evaluations, of {self._allowed(setting)} that are allowed"
+        return ""
+
+    def run(self, setting: Setting, tell: Callable[[Setting, float], None] | None = None) -> Run:
+        """One run."""
+        with choice.using("compiled" if choice.backend() == "auto" else choice.backend()):
+            evaluation, stiffness = self._costs(setting)
+            plant = self._made(setting)
+            solver = replace(
+                self.plan.solver,
+                method=setting.integrator,
+                rtol=setting.accuracy if setting.adaptive else 1e-8,
+                atol=setting.accuracy / 100 if setting.adaptive else 1e-10,
+                step=None if setting.adaptive else setting.accuracy,
+                max_step=self.max_step if setting.adaptive else math.inf,
+                max_evaluations=self._allowed(setting),
+            )
+
+            def heard(t: float) -> None:
+                if tell is not None:
+                    tell(setting, (t - self.start) / (self.end - self.start))
+
+            begun = time.perf_counter()
+            with np.errstate(all="ignore"):
+                result = carry_out(replace(self.plan, plant=plant, solver=solver), heard)
+            seconds = time.perf_counter() - begun
+        run = Run(setting, result.ended, result.record["reason"], t=result.t)
+        run.seconds, run.evaluation, run.stiffness = seconds, evaluation, stiffness
+        run.reached = float(result.t[-1])
+        audit = result.audit
+        for key in ("evaluations", "steps", "rejected", "closure", "closure_angle"):
+            setattr(run, key, audit[key])
+        run.energy = audit["energy"] if audit["energy"] is not None else math.nan
+        run.switches = sum(event["event"] == "takes other coordinates" for event in result.record["events"])
+        with np.errstate(all="ignore"):
+            self._judge(run, result.table)
+        return run
+
+    def _judge(self, run: Run, table: dict[str, np.ndarray]) -> None:
+        """Errors against the reference, and corrections of the planned forces."""
+        for motion in self.plant.feedforward:
+            joint = motion.joint
+            wanted = motion.at(run.t)[0]
+            for suffix, x in zip(joint.type.coordinates, wanted):
+                name = f"{joint.name}.{suffix}"
+                run.errors[name] = table[name] - x
+        both = np.array(list(run.errors.values()))
+        run.error_max = float(abs(both).max())
+        run.error_rms = float(np.sqrt((both**2).mean()))
+        if not run.setting.feedback:
+            return
+        planned = np.array([self._planned(self.plant, float(t)) for t in run.t])
+        now = []
+        for joint in self.joints:
+            for suffix, k in zip(joint.type.forces, joint.speeds):
+                name = f"{joint.name}.{suffix}"
+                added = table[name] - planned[:, k]
+                largest = max(self._largest(k), 1e-300)
+                run.corrections[name] = 100 * added / largest
+                firm = abs(planned[:, k]) > SMALL * largest
+                now.append(float((100 * abs(added[firm] / planned[firm, k])).max(initial=0.0)))
+        both = np.array(list(run.corrections.values()))
+        run.correction, run.correction_rms = float(abs(both).max()), float(np.sqrt((both**2).mean()))
+        run.correction_now = max(now)
+
+    # ---- the plants
+
+    def _made(self, setting: Setting) -> ClosedPlant:
+        plant, plan = self.plant, self.plan
+        value = {} if setting.value is None else {setting.parameter: setting.value}
+        parameters = replace(plant.parameters, **value) if value else plant.parameters
+        made = _Played(
+            plan.robot,
+            plant.loops,
+            method=setting.method,
+            parameters=parameters,
+            preferred=plant.preferred,
+            drives=plant.drives,
+            switches=True,
+            prescribed=plant.prescribed,
+            driven=(*plant.driven, *(self._gains if setting.feedback else ())),
+            commanded=plant.commanded,
+            feedforward=plant.feedforward,
+            wrenches=plant.wrenches,
+            smooth=plant.smooth,
+        )
+        made.known, made.pause = self._known, PAUSE * (self.end - self.start)
+        made.begin(np.array(plan.q0))
+        return made
+
+    def _planned(self, plant: ClosedPlant, t: float) -> list[float]:
+        if t not in self._known:
+            self._known[t] = plant.planned(t)
+        return self._known[t]
+
+    def _largest(self, k: int) -> float:
+        """Planned force of a speed on the rows of the output."""
+        return max(abs(self._planned(self.plant, float(t))[k]) for t in self.plan.grid)
+
+    def _felt(self) -> list[Driven]:
+        """The feedback: each driven joint pulled along its reference, with gains by the inertia that it feels."""
+        plant, q = self.plant, np.array(self.plan.q0)
+        A = np.concatenate([plant.loops.scaled(plant.loops.jacobian(q)[0]), np.eye(plant.robot.nv)[list(plant.given)]])
+        Z = null_space(A) * plant.loops.column_scale[:, None]
+        M = tree.inertia(plant.robot, q)
+        answer = Z @ np.linalg.solve(Z.T @ M @ Z, Z.T)  # accelerations of unit forces
+        found = []
+        for motion in plant.feedforward:
+            joint = motion.joint
+            if joint.type.orientation is not None:
+                continue
+            for place, (k, coordinate) in enumerate(zip(joint.speeds, joint.coordinates)):
+                inertia = 1.0 / max(float(answer[k, k]), 1e-300)
+                if not inertia < 1e100:
+                    continue
+                law = ProportionalDerivative(law="pd", kp=RATE**2 * inertia, kd=2 * RATE * inertia)
+                force = law.forces(1, None)[0]  # type: ignore[arg-type]
+                found.append(Driven(k, coordinate, force, motion, place, law=law))
+        return found
+
+    # ---- what an evaluation costs, and how stiff the equations are
+
+    def _costs(self, setting: Setting) -> tuple[float, float]:
+        """Seconds of one evaluation, and the largest |eigenvalue| along the reference times the duration."""
+        mark = (setting.model, setting.feedback)
+        if mark not in self._cost:
+            plant = self._made(setting)
+            with np.errstate(all="ignore"):
+                largest = self._fastest(plant) if not plant.method.afresh else math.nan
+            y, t = plant.start(self.plan.q0, self.plan.qd0), self.start
+            times = []
+            for _ in range(10):
+                begun = time.perf_counter()
+                plant.derivative(t, y)
+                times.append(time.perf_counter() - begun)
+            self._cost[mark] = min(times), largest * (self.end - self.start)
+        return self._cost[mark]
+
+    def _fastest(self, plant: ClosedPlant) -> float:
+        path = Path(self.plant._following, self.start, np.array(self.plan.q0))
+        found = 0.0
+        for t in np.linspace(self.start, self.end, INSTANTS).tolist():
+            q, qd, _, _ = path.at(t)
+            J = jacobian(lambda y, t=t: plant.derivative(t, y), plant.start(q.tolist(), qd.tolist()), plant.measured)
+            if np.isfinite(J).all():
+                found = max(found, float(abs(np.linalg.eigvals(J)).max(initial=0.0)))
+        return found
+
+
+def jacobian(f: Callable[[np.ndarray], np.ndarray], y: np.ndarray, count: int, step: float = 1e-6) -> np.ndarray:
+    """Of the first components, by differences."""
+    found = np.empty((count, count))
+    for k in range(count):
+        h = step * max(abs(float(y[k])), 1.0)
+        ahead, behind = y.copy(), y.copy()
+        ahead[k], behind[k] = y[k] + h, y[k] - h
+        found[:, k] = (np.array(f(ahead)) - f(behind))[:count] / (2 * h)
+    return found
+
+
+class _Played(ClosedPlant):
+    """A plant that shares planned forces with others, and looks for the end of its coordinates now and then only."""
+
+    known: dict[float, list[float]]
+    pause = 0.0
+
+    @property
+    def guard(self) -> Event | None:
+        found = super().guard
+        if found is None:
+            return None
+        seen = [(math.inf, 1.0)]
+
+        def looked(t: float, y: np.ndarray) -> float:
+            if not seen[0][0] <= t < seen[0][0] + self.pause:
+                seen[0] = t, found(t, y)
+            return seen[0][1]
+
+        return looked
+
+    def planned(self, t: float) -> list[float]:
+        found = self.known.get(t)
+        if found is None:
+            found = super().planned(t)
+            if len(self.known) < KNOWN:
+                self.known[t] = found
+        return found
+
+
+# ---- the scenario
+
+
+def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
+    """The plan in which the forces that the scenario's motion needs are played back."""
+    first = prepare(scenario, changes=changes)
+    file, robot = first.file, first.robot
+    if not isinstance(first.plant, ClosedPlant):
+        raise InputError(f"{robot.name} has no loops, so there are no closure methods to compare")
+    if not robot.driven:
+        raise InputError(f"{robot.name} has no actuated joints, which a reference motion is for")
+    told = file.model_dump(mode="json", by_alias=True, exclude_none=True)
+    actuated = [joint.name for joint in robot.moving if joint.actuated]
+    led = [name for name in actuated if name in file.motion or "all" in file.motion]
+    if not led:
+        raise InputError(
+            f"{first.name}: no reference motion", allowed="a scenario with `motion` for the actuated joints"
+        )
+    motion = {**told["motion"], **{name: {"law": "hold"} for name in actuated if name not in led}}
+    forces = {name: law for name, law in told["forces"].items() if name not in (*actuated, "all")}
+    forces |= {name: {"law": "feedforward"} for name in actuated}
+    own = {"task": "simulate", "motion": motion, "forces": forces, "expect": "done"}
+    record = {**told["record"], "torques": True, "energy": True, "reactions": False}
+    return prepare(
+        scenario,
+        changes=[
+            *changes,
+            *(Change(key, value, f"compare: {key}") for key, value in (own | {"record": record}).items()),
+            Change("solver.at_singularity", "switch", "compare: solver.at_singularity"),
+        ],
+    )
+
+
+# ---- summary
+
+
+def summary(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """One row a method, in the manner of the thesis' Table 5.1, in numbers."""
+    found = []
+    for method in dict.fromkeys(run.setting.method for run in runs):
+        own = [run for run in runs if run.setting.method == method]
+        free = [run for run in own if not run.setting.feedback]
+        done = [run for run in free if run.ended == "done"]
+        fed = [run for run in own if run.setting.feedback and run.ended == "done"]
+        row: dict[str, Any] = {"method": method, "runs": len(own), "failed": sum(run.ended != "done" for run in own)}
+        for rtol in sorted({run.setting.accuracy for run in free if run.setting.adaptive}, reverse=True):
+            counts = [run.evaluations for run in done if run.setting.adaptive and run.setting.accuracy == rtol]
+            row[f"evaluations at rtol {rtol:g}"] = span(counts)
+        row["microseconds an evaluation"] = span([1e6 * run.evaluation for run in own])
+        row["stiffness"] = span([run.stiffness for run in free])
+        row["least joint error"] = min((run.error_max for run in done), default=math.nan)
+        row["largest closure error, m"] = max((run.closure for run in done), default=math.nan)
+        row["correction, percent"] = span([run.correction for run in fed])
+        row["switches"] = max((run.switches for run in own), default=0)
+        found.append(row)
+    return found
+
+
+def span(values: Sequence[float]) -> str:
+    """From the least to the largest."""
+    known = [x for x in values if math.isfinite(x)]
+    if not known:
+        return ""
+    low, high = f"{min(known):.3g}", f"{max(known):.3g}"
+    if all(isinstance(x, int) for x in known):
+        low, high = str(min(known)), str(max(known))
+    return low if low == high else f"{low} to {high}"
+
+
+def csv_text(rows: Sequence[dict[str, Any]]) -> str:
+    """Rows of one kind as CSV; numbers with all their digits, nothing for those that aren't known."""
+    import csv
+    import io
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(rows[0] if rows else [])
+    for row in rows:
+        writer.writerow([_cell(x) for x in row.values()])
+    return out.getvalue()
+
+
+def _cell(x: Any) -> Any:
+    if x is None or (isinstance(x, float) and math.isnan(x)):
+        return ""
+    return repr(float(x)) if isinstance(x, float) else x

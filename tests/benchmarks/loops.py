@@ -1,0 +1,274 @@
+"""Mechanisms with loops: forward dynamics of the 3-RRR, one call for one sample, and the fall of a four-bar linkage.
+
+Both turn about z in one plane, so that every contestant's model follows from the same few numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from measure import Row, against, checked, difference, quickest
+from peers import installed
+
+import denoc
+from denoc.closure.closure import closure
+from denoc.machine.choice import using
+from denoc.robot.model import Link, Robot
+from denoc.scenario.run import carry_out, prepare
+from denoc.simulate.loop import Solver, integrate
+
+COUNT = 10_000
+FORWARD, ONE, FALL = "3-RRR, forward", "3-RRR, one forward call", "four-bar, fall 5 s, 501 rows"
+REACH = 5
+LOOSE = 1e-3  # of the largest acceleration: MuJoCo's constraints are soft
+
+# crank 0.4 m, 1 kg; coupler 1 m, 2 kg; rocker 0.8 m, 1.5 kg; base 0.9 m; uniform rods
+RODS = """
+name: rods
+convention: frames
+gravity: [0, -9.81, 0]
+links:
+  - {name: crank, joint: {name: crank, type: revolute, actuated: true}, mass: 1, com: [0.2, 0, 0],
+     inertia: {xx: 0, yy: 0.4^2/12, zz: 0.4^2/12}}
+  - {name: coupler, joint: {name: coupler, type: revolute, xyz: [0.4, 0, 0]}, mass: 2, com: [0.5, 0, 0],
+     inertia: {xx: 0, yy: 2/12, zz: 2/12}}
+  - {name: rocker, parent: base, joint: {name: rocker, type: revolute, xyz: [0.9, 0, 0]}, mass: 1.5, com: [0.4, 0, 0],
+     inertia: {xx: 0, yy: 1.5*0.8^2/12, zz: 1.5*0.8^2/12}}
+loops:
+  - {name: pin, joint: revolute, between: [coupler, rocker], first: {at: [1, 0, 0]}, second: {at: [0.8, 0, 0]}}
+assembly: {coupler: -1, rocker: 1}
+"""
+
+
+def depth_first(robot: Robot) -> list[Link]:
+    """The links, each with all that hangs on it behind it: Pinocchio's factorisations rely on this order."""
+
+    def below(name: str) -> list[Link]:
+        own = [link for link in robot.links if (link.parent or "base") == name]
+        return [one for link in own for one in (link, *below(link.name))]
+
+    return below("base")
+
+
+def speeds(robot: Robot) -> list[int]:
+    """Where the peers' coordinates are among denoc's."""
+    return [link.joint.speeds[0] for link in depth_first(robot)]
+
+
+class Pinocchio:
+    """`constraintDynamics` with a 3D contact at every cut, called from Python sample by sample.
+
+    The rows across the plane are 0, so that mu must not be; with 1e-8 the second iteration is exact to 1e-14, and no
+    other setting that agrees to 1e-10 is quicker.  6D contacts would lock the cuts.
+    """
+
+    name, package = "Pinocchio", "pin"
+
+    def __init__(self, robot: Robot, kp: float = 0.0, kd: float = 0.0):
+        import pinocchio as pin
+
+        self.pin, self.model, joints = pin, pin.Model(), {"base": 0}
+        self.model.gravity = pin.Motion(np.array(robot.gravity), np.zeros(3))
+        for link in depth_first(robot):
+            placed = pin.SE3(np.eye(3), np.array(link.before.origin))
+            joint = self.model.addJoint(joints[link.parent or "base"], pin.JointModelRZ(), placed, link.name)
+            inertia = pin.Inertia(link.mass, np.array(link.com), np.array(link.inertia))
+            self.model.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
+            joints[link.name] = joint
+        self.data = self.model.createData()
+        self.cuts, self.cut_data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+        for loop in robot.loops:
+            sides: list[Any] = []
+            for name, side in zip(loop.between, (loop.first, loop.second)):
+                sides += [joints[name], pin.SE3(np.eye(3), np.array(side.origin))]
+            cut = pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, self.model, *sides, pin.ReferenceFrame.LOCAL)
+            gains = cut.m_baumgarte_parameters
+            gains.Kp, gains.Kd = kp, kd
+            cut.m_baumgarte_parameters = gains
+            self.cuts.append(cut)
+            self.cut_data.append(cut.createData())
+        pin.initConstraintDynamics(self.model, self.data, self.cuts, self.cut_data)
+        self.settings = pin.ProximalSettings(1e-14, 1e-8, 2)
+
+    def forward(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> list[np.ndarray]:
+        call, rest = self.pin.constraintDynamics, (self.cuts, self.cut_data, self.settings)
+        model, data = self.model, self.data
+        return [call(model, data, q[k], qd[k], tau[k], *rest) for k in range(len(q))]
+
+    def fall(self, q: np.ndarray, grid: np.ndarray, rtol: float, atol: float) -> np.ndarray:
+        """Rows of a fall from rest, by scipy's RK45."""
+        from scipy.integrate import solve_ivp
+
+        call, rest, n = self.pin.constraintDynamics, (self.cuts, self.cut_data, self.settings), len(q)
+        model, data, still = self.model, self.data, np.zeros(n)
+
+        def rate(t: float, y: np.ndarray) -> np.ndarray:
+            return np.concatenate([y[n:], call(model, data, y[:n], y[n:], still, *rest)])
+
+        whole, start = (float(grid[0]), float(grid[-1])), np.concatenate([q, still])
+        return solve_ivp(rate, whole, start, method="RK45", rtol=rtol, atol=atol, t_eval=grid).y.T
+
+
+class Mujoco:
+    """An `equality/connect` at every cut, Newton's solver with 100 iterations and tolerance 1e-8, as is the default.
+
+    Stiffened: `solref` of twice the time step and an impedance of 0.9999, the largest there is.
+    """
+
+    name, package = "MuJoCo", "mujoco"
+    STEP, EACH = 1e-3, 10  # s; steps a row
+
+    def __init__(self, robot: Robot, stiff: bool = True):
+        import mujoco
+
+        self.mujoco, spec = mujoco, mujoco.MjSpec()
+        spec.option.gravity, spec.option.timestep = robot.gravity, self.STEP
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_RK4
+        spec.option.disableflags = mujoco.mjtDisableBit.mjDSBL_CONTACT
+        bodies = {"base": spec.worldbody}
+        for link in depth_first(robot):
+            inertia = [link.inertia[2][2]] * 3  # in the plane only that about z matters; it must not have zeros
+            at, centre = link.before.origin, link.com
+            body = bodies[link.parent or "base"].add_body(
+                name=link.name, pos=at, mass=link.mass, ipos=centre, inertia=inertia, explicitinertial=True
+            )
+            body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
+            bodies[link.name] = body
+        for loop in robot.loops:
+            names = [f"{loop.name}-{name}" for name in loop.between]
+            for name, site, side in zip(loop.between, names, (loop.first, loop.second)):
+                bodies[name].add_site(name=site, pos=side.origin)
+            cut = spec.add_equality(
+                type=mujoco.mjtEq.mjEQ_CONNECT, objtype=mujoco.mjtObj.mjOBJ_SITE, name1=names[0], name2=names[1]
+            )
+            if stiff:
+                cut.solref, cut.solimp = [2 * self.STEP, 1.0], [0.9999, 0.9999, 0.001, 0.5, 2.0]
+        self.model = spec.compile()
+        self.data = mujoco.MjData(self.model)
+
+    def forward(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        call, model, data = self.mujoco.mj_forward, self.model, self.data
+        places, rates, seconds, forces = data.qpos, data.qvel, data.qacc, data.qfrc_applied
+        out = np.empty_like(tau)
+        for k in range(len(q)):
+            places[:], rates[:], forces[:] = q[k], qd[k], tau[k]
+            call(model, data)
+            out[k] = seconds
+        return out
+
+    def fall(self, q: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        """Rows of a fall from rest, by RK4; Python is called once a row."""
+        call, model, data = self.mujoco.mj_step, self.model, self.data
+        self.mujoco.mj_resetData(model, data)
+        data.qpos[:] = q
+        out = np.empty((len(grid), 2 * len(q)))
+        out[0] = np.concatenate([data.qpos, data.qvel])
+        for k in range(1, len(grid)):
+            call(model, data, self.EACH)
+            out[k, : len(q)], out[k, len(q) :] = data.qpos, data.qvel
+        return out
+
+
+def samples(robot: Robot) -> list[np.ndarray]:
+    """Coordinates and speeds along the library's motion, over and over; its torques, and something at random."""
+    found = denoc.run("three-rrr-idyn", robot).table
+    motion = [np.column_stack([found[f"{joint}.{x}"] for joint in robot.joints]) for x in ("q", "qd", "qdd")]
+    q, qd, qdd = (np.resize(x, (COUNT, robot.nv)) for x in motion)
+    tau = np.random.default_rng(1).standard_normal((COUNT, robot.nv))
+    tau[:, list(robot.driven)] += denoc.inverse(robot, q, qd, qdd)
+    return [q, qd, tau]
+
+
+def rows() -> list[Row]:
+    return [*forward(), *fall()]
+
+
+def forward() -> list[Row]:
+    """The 3-RRR, 10,000 samples and one."""
+    robot, found = denoc.load("three-rrr"), []
+    given, order = samples(robot), speeds(robot)
+    theirs = [np.ascontiguousarray(x[:, order]) for x in given]
+    run = {"denoc": partial(denoc.forward, robot, *given)}
+    peers = installed((Pinocchio, Mujoco), robot)
+    with using("compiled"):
+        expected = run["denoc"]()[:, order]
+        for peer in peers:
+            call = partial(peer.forward, *theirs)
+            if peer.name == Pinocchio.name:
+                checked(FORWARD, peer.name, expected, np.array(call()))
+            elif (off := difference(expected, np.array(call()))) > LOOSE:
+                raise ArithmeticError(f"{FORWARD}: {peer.name} differs by {off:.1e}")
+            print(f"{FORWARD}: {peer.name} differs by {difference(expected, np.array(call())):.1e}")
+            run[peer.name] = call
+        took = {name: seconds / COUNT for name, seconds in quickest(run).items()}
+        mine = took.pop("denoc")
+        found += [against(FORWARD, mine, name, seconds, REACH) for name, seconds in took.items()]
+        for peer in peers:
+            if peer.name == Pinocchio.name:
+                found.append(_one(robot, peer, [x[0] for x in given], [x[0] for x in theirs]))
+    return found
+
+
+def _one(robot: Robot, peer: Pinocchio, ours: list[np.ndarray], theirs: list[np.ndarray]) -> Row:
+    """One call for one sample; a thousand calls are timed at once."""
+    call, calls = peer.pin.constraintDynamics, range(1000)
+    arguments = peer.model, peer.data, *theirs, peer.cuts, peer.cut_data, peer.settings
+    checked(ONE, peer.name, denoc.forward(robot, *ours)[speeds(robot)], call(*arguments))
+    run = {
+        "ours": lambda: [denoc.forward(robot, *ours) for _ in calls],
+        "theirs": lambda: [call(*arguments) for _ in calls],
+    }
+    took = quickest(run, seconds=2.0)
+    return against(ONE, took["ours"] / len(calls), peer.name, took["theirs"] / len(calls))
+
+
+def fall() -> list[Row]:
+    """The four-bar linkage: times, and beside them how far the loop opens and the energy wanders."""
+    robot = denoc.loads(RODS)
+    task = {"robot": "rods", "task": "simulate", "time": {"end": 5, "step": 0.01}, "initial": {"crank": 1}}
+    plan = prepare(task | {"solver": {"method": "rk45", "rtol": 1e-6, "atol": 1e-10}}, robot)
+    grid, n, q, order = plan.grid, robot.nv, np.array(plan.q0), speeds(robot)
+    assert order == list(range(n))
+
+    def loop(how: Solver, grid: np.ndarray = grid) -> np.ndarray:
+        trace = integrate(plan.plant, list(plan.q0), list(plan.qd0), grid, how, list(plan.kinks), lambda t: None)
+        return np.array(trace.states)[:, : 2 * n]
+
+    run: dict[str, Any] = {"denoc": partial(loop, plan.solver)}
+    for peer in installed((partial_named(Pinocchio, kp=100.0, kd=20.0), Mujoco), robot):
+        if peer.name == Pinocchio.name:
+            with using("compiled"):
+                tight = loop(replace(plan.solver, rtol=1e-12, atol=1e-14))
+            checked(FALL, peer.name, tight, peer.fall(q, grid, 1e-12, 1e-14))
+            run["scipy RK45 + Pinocchio, Baumgarte"] = partial(peer.fall, q, grid, plan.solver.rtol, plan.solver.atol)
+        else:
+            run["MuJoCo RK4, `connect`"] = partial(Mujoco(robot, stiff=False).fall, q, grid)
+            run["MuJoCo RK4, stiffened"] = partial(peer.fall, q, grid)
+    with using("compiled"):
+        wrong = {name: _errors(robot, call()) for name, call in run.items()}
+        took = quickest({**run, "whole": partial(carry_out, plan)}, seconds=6.0)
+    (gap, energy), mine, whole = wrong.pop("denoc"), took.pop("denoc"), took.pop("whole")
+    found = []
+    for name, seconds in took.items():
+        found.append(against(FALL, mine, name, seconds, REACH))
+        closer = gap < wrong[name][0]
+        found.append(Row(f"{FALL}: closure error", gap, name, wrong[name][0], "smaller", closer, unit="m"))
+        found.append(Row(f"{FALL}: energy error", energy, name, wrong[name][1], unit="J"))
+    return [*found, Row(f"{FALL}, of everything", whole)]
+
+
+def partial_named(kind: type, **options: float) -> Any:
+    """A contestant with options, under its own name."""
+    made = partial(kind, **options)
+    made.name = kind.name  # type: ignore[attr-defined]
+    return made
+
+
+def _errors(robot: Robot, states: np.ndarray) -> tuple[float, float]:
+    """The largest gap at the pin, and the largest change of the energy."""
+    q, qd = np.hsplit(np.ascontiguousarray(states), 2)
+    total = sum(denoc.energy(robot, q, qd).values())
+    return float(np.linalg.norm(closure(robot).gap(q), axis=1).max()), float(abs(total - total[0]).max())
