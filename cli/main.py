@@ -17,6 +17,7 @@ from denoc import __version__
 from denoc.cli import (
     cache,
     codegen,
+    compare,
     complexity,
     idyn,
     inspect,
@@ -50,6 +51,7 @@ app.command("matrices")(matrices.matrices)
 app.command("plot")(plot.plot)
 app.command("regress")(regress.regress)
 app.command("paper")(paper.paper)
+app.command("compare")(compare.compare)
 app.command("complexity")(complexity.complexity)
 app.command("codegen")(codegen.codegen)
 app.command("linearize")(linearize.linearize)

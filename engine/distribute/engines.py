@@ -5,6 +5,7 @@ An engine keeps what its nodes know and what their steps leave there; only messa
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -65,6 +66,26 @@ class Process:
 
     def close(self) -> None:
         pass
+
+
+class Timing(Process):
+    """Likewise, and how long each node's steps have taken so far."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.spent: list[float] = []
+
+    def begin(self, groups: Sequence[Sequence[Any]]) -> None:
+        super().begin(groups)
+        self.spent = [0.0] * len(groups)
+
+    def step(self, work: Work, inboxes: Sequence[Sequence[Message]]) -> list[list[Message]]:
+        found = []
+        for n, one in enumerate(zip(self._groups, self._kept, inboxes)):
+            begun = time.perf_counter()
+            found.append(carried_out(work, backend(), *one))
+            self.spent[n] += time.perf_counter() - begun
+        return found
 
 
 class Threads(Process):

@@ -25,6 +25,7 @@ from .steps import Row
 
 METHODS = ("penalty", "projection-qr", "projection-svd", "projection-gauss")
 FIXED = "rk4"
+STAGES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +35,16 @@ class Block:
     plant: ClosedPlant
     places: tuple[int, ...]
     step: float | None
+    max_step: float
 
 
 def advance(block: Block, own: dict[str, Any], inbox: Message) -> Message:
     """One step from the whole state; this node's part of the new one."""
     t, end = inbox["time"][0].tolist()
-    plant = block.plant
-    if "partition" not in own:
-        own["partition"] = True
-        plant.begin(inbox["start"][0])
-    stepper = start(FIXED, plant.derivative, t, inbox["state"][0], end, step=block.step, measured=plant.measured)
+    plant, y = block.plant, inbox["state"][0]
+    stepper = start(
+        FIXED, plant.derivative, t, y, end, step=block.step, max_step=block.max_step, measured=plant.measured
+    )
     failure = stepper.step()
     if failure:
         raise NumericalError(f"at t = {t:.9g} s: {failure}")
@@ -53,7 +54,9 @@ def advance(block: Block, own: dict[str, Any], inbox: Message) -> Message:
 class Full:
     """The run of one plant."""
 
-    def __init__(self, plant: ClosedPlant, solver: Solver, engine: Engine, nodes: int | None = None):
+    def __init__(self, make: Callable[[], ClosedPlant], solver: Solver, engine: Engine, nodes: int | None = None):
+        """`make` gives the plant, a new one at each call: what a node has compiled is its own."""
+        plant = make()
         refuse(plant)
         if plant.method_name not in METHODS:
             raise InputError(
@@ -70,13 +73,13 @@ class Full:
                 allowed=FIXED,
                 hint="`--set solver.method=rk4 --set solver.step=1e-3`",
             )
-        self.plant, self.solver, self.engine = plant, solver, engine
+        self.make, self.plant, self.solver, self.engine = make, plant, solver, engine
         found = legs(plant.robot).legs
         self.nodes = min(nodes or len(found), len(found))
-        self.blocks = self._blocks(plant)
+        self.places = self._places(plant)
 
-    def _blocks(self, plant: ClosedPlant) -> list[Block]:
-        """Of every node; what no leg has, the quadratures, is the first one's."""
+    def _places(self, plant: ClosedPlant) -> list[list[int]]:
+        """In the state, of every node; what no leg has, the quadratures, is the first one's."""
         bodies, found = plant.robot.tree.bodies, legs(plant.robot).legs
         places: list[list[int]] = [[] for _ in range(self.nodes)]
         for n, leg in enumerate(found):
@@ -84,56 +87,70 @@ class Full:
             places[n % self.nodes] += [plant.cq.index(k) for k in coordinates]
             places[n % self.nodes] += [plant.place_of(k) for k in leg.speeds]
         places[0] += [plant.measured, plant.measured + 1]
-        return [Block(plant, tuple(own), self.solver.step) for own in places]
+        return places
 
-    def begin(self, plants: Sequence[ClosedPlant] = ()) -> None:
-        """Tells the nodes the equations; nodes in this process need plants of their own."""
-        own = plants or [self.plant] * self.nodes
-        self.engine.begin([[Block(one, b.places, b.step)] for one, b in zip(own, self.blocks)])
+    def _begin(self, q: np.ndarray) -> None:
+        """All choose the coordinates from the same positions, so they choose the same."""
+        groups = []
+        self.plant.begin(q)
+        for places in self.places:
+            plant = self.make()
+            plant.begin(q)
+            groups.append([Block(plant, tuple(places), self.solver.step, self.solver.max_step)])
+        self.engine.begin(groups)
 
-    def run(self, q: Sequence[float], qd: Sequence[float], grid: np.ndarray, tell: Callable[[float], None]) -> Trace:
-        """Over the grid, where steps end on its instants."""
+    def run(
+        self,
+        q: Sequence[float],
+        qd: Sequence[float],
+        grid: np.ndarray,
+        kinks: Sequence[float] = (),
+        tell: Callable[[float], None] = lambda t: None,
+    ) -> Trace:
+        """Over the grid; steps end on its instants and on the kinks of laws."""
         plant, trace = self.plant, Trace()
-        t, y, begin = float(grid[0]), plant.start(q, qd), np.array(q, dtype=float)
-        guard = plant.guard
-        assert guard is not None
+        self._begin(np.array(q, dtype=float))
+        t, y = float(grid[0]), plant.start(q, qd)
         trace.keep(plant, t, y)
-        for end in grid[1:].tolist():
+        stops = sorted({float(x) for x in kinks if grid[0] < x < grid[-1]} | set(grid[1:].tolist()))
+        rows = set(grid.tolist())
+        for end in stops:
             while t < end:
-                t, y = self._step(t, y, end, begin)
+                t, y = self._step(t, y, end)
                 y = plant.settled(t, y)
                 trace.steps += 1
-                if not np.isfinite(y).all():
-                    trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: the state is not finite"
+                why = self._stopped(t, y, trace.steps)
+                if why:
+                    trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {why}"
                     return trace
-                if guard(t, y) <= 0.0:
-                    trace.ended = "failed"
-                    trace.reason = f"at t = {t:.9g} s: the coordinates come to the end of their use, and a fully " + (
-                        "distributed run doesn't take others"
-                    )
-                    return trace
-                if trace.steps > self.solver.max_steps:
-                    trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: more than {self.solver.max_steps} steps"
-                    return trace
-            trace.keep(plant, t, y)
-            tell(t)
-        stages = 4
-        trace.evaluations = stages * trace.steps
+            if end in rows:
+                trace.keep(plant, t, y)
+                tell(t)
+        trace.evaluations = STAGES * trace.steps
         return trace
 
-    def _step(self, t: float, y: np.ndarray, end: float, begin: np.ndarray) -> tuple[float, np.ndarray]:
-        message = {"time": np.array([[t, end]]), "state": y[None], "start": begin[None]}
+    def _stopped(self, t: float, y: np.ndarray, steps: int) -> str:
+        """Why the run can't go on."""
+        if steps > self.solver.max_steps:
+            return f"more than {self.solver.max_steps} steps (`max_steps` of the solver)"
+        if self.plant.guard is not None and self.plant.guard(t, y) <= 0.0:
+            return "the coordinates come to the end of their use, and a fully distributed run doesn't take others"
+        return ""
+
+    def _step(self, t: float, y: np.ndarray, end: float) -> tuple[float, np.ndarray]:
+        message = {"time": np.array([[t, end]]), "state": y[None]}
+        self.engine.restart()
         answers = self.engine.step(advance, [[message] for _ in range(self.nodes)])
         after = np.empty_like(y)
-        for block, (answer,) in zip(self.blocks, answers):
-            after[list(block.places)] = answer["state"][0]
+        for places, (answer,) in zip(self.places, answers):
+            after[places] = answer["state"][0]
         return float(answers[0][0]["time"][0, 0]), after
 
     def plan(self) -> Iterator[Row]:
         """The messages of one step."""
-        width, start_width = self.plant.measured + 2, self.plant.robot.nq
-        down = {"time": 2, "state": width, "start": start_width}
-        fields = {name: x * self.nodes for name, x in down.items()}
-        yield Row("step", "to nodes", fields, self.nodes, 8 * sum(fields.values()))
-        fields = {"time": self.nodes, "state": width}
-        yield Row("step", "to central", fields, self.nodes, 8 * sum(fields.values()))
+        width = self.plant.measured + 2
+        for way, fields in (
+            ("to nodes", {"time": 2 * self.nodes, "state": width * self.nodes}),
+            ("to central", {"time": self.nodes, "state": width}),
+        ):
+            yield Row("step", way, fields, self.nodes, 8 * sum(fields.values()))

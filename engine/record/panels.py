@@ -88,10 +88,17 @@ def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray
         axes.set_ylim(top=panel.high)
 
 
+def finite(values: np.ndarray) -> np.ndarray:
+    """Without the rows that a run which broke off hasn't reached."""
+    return values[np.isfinite(values)]
+
+
 def _spread(axes: Axes, table: Mapping[str, np.ndarray], panel: Panel) -> None:
     """What is nothing but rounding beside the table's other columns is drawn as a constant."""
-    values = np.concatenate([table[line.column] for line in panel.lines])
-    largest = max(float(abs(column).max(initial=0.0)) for column in list(table.values())[1:])
+    values = finite(np.concatenate([table[line.column] for line in panel.lines]))
+    largest = max(float(abs(finite(column)).max(initial=0.0)) for column in list(table.values())[1:])
+    if not values.size:
+        return
     low, high = float(values.min()), float(values.max())
     if high - low <= 1e-9 * largest:
         reach = abs(low + high) / 2 or 1.0

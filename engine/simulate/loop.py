@@ -250,6 +250,10 @@ def _why(plant: Plant, t: float, y: np.ndarray, failure: str) -> str:
     """The failure in words of mechanics where it is one."""
     if not np.isfinite(y).all() or np.isfinite(plant.derivative(t, y)).all():
         return failure
+    still = y.copy()
+    still[len(plant.cq) : plant.measured] = 0.0
+    if np.isfinite(plant.derivative(t, still)).all():
+        return failure  # it has run away
     return (
         "no accelerations can be computed in this state: a joint has nothing to accelerate (a pivot of the generalized "
         "inertia matrix is 0); give the links beyond it a mass or the joint a rotor inertia"

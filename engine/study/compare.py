@@ -107,6 +107,7 @@ class Run:
     correction: float = math.nan  # percent of the joint's largest planned force
     correction_rms: float = math.nan
     correction_now: float = math.nan  # percent of the force that is planned at the same instant
+    unit: str = ""  # of errors: rad, m, or both
     t: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
     errors: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
     corrections: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
@@ -124,6 +125,7 @@ class Run:
             "feedback": int(s.feedback),
             "ended": self.ended,
             "reason": self.reason,
+            "unit": self.unit,
             **{name: getattr(self, name) for name in NUMBERS},
         }
 
@@ -146,6 +148,7 @@ NUMBERS = (
     "correction_rms",
     "correction_now",
 )
+HEADS = tuple(Run(Setting("", "", None, "", 0.0), "").row())
 
 
 class Comparison:
@@ -269,6 +272,8 @@ class Comparison:
                 name = f"{joint.name}.{suffix}"
                 run.errors[name] = table[name] - x
         both = np.array(list(run.errors.values()))
+        units = dict.fromkeys("rad" if turns else "m" for joint in self.joints for turns in joint.type.turning)
+        run.unit = ", ".join(units)
         run.error_max = float(abs(both).max())
         run.error_rms = float(np.sqrt((both**2).mean()))
         if not run.setting.feedback:
@@ -459,7 +464,7 @@ def summary(runs: Sequence[Run]) -> list[dict[str, Any]]:
         for rtol in sorted({run.setting.accuracy for run in free if run.setting.adaptive}, reverse=True):
             counts = [run.evaluations for run in done if run.setting.adaptive and run.setting.accuracy == rtol]
             row[f"evaluations at rtol {rtol:g}"] = span(counts)
-        row["microseconds an evaluation"] = span([1e6 * run.evaluation for run in own])
+        row["microseconds an evaluation"] = span([1e6 * run.evaluation for run in free])
         row["stiffness"] = span([run.stiffness for run in free])
         row["least joint error"] = min((run.error_max for run in done), default=math.nan)
         row["largest closure error, m"] = max((run.closure for run in done), default=math.nan)
@@ -480,14 +485,14 @@ def span(values: Sequence[float]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def csv_text(rows: Sequence[dict[str, Any]]) -> str:
+def csv_text(rows: Sequence[dict[str, Any]], heads: Sequence[str] = ()) -> str:
     """Rows of one kind as CSV; numbers with all their digits, nothing for those that aren't known."""
     import csv
     import io
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(rows[0] if rows else [])
+    writer.writerow(heads or (rows[0] if rows else []))
     for row in rows:
         writer.writerow([_cell(x) for x in row.values()])
     return out.getvalue()

@@ -116,14 +116,17 @@ def ranges(made: Reproduction) -> list[Row]:
     """Of each line: the first value, the least and the largest with their times, the last one."""
     t = next(iter(made.table.values()))
     units = {line.column: (line.label, panel.unit) for panel in made.panels for line in panel.lines}
-    largest = max(float(abs(made.table[name]).max()) for name in units)
+    largest = max(float(abs(drawing.finite(made.table[name])).max(initial=0.0)) for name in units)
     found: list[Row] = []
     for name, (label, unit) in units.items():
         y = made.table[name]
         y = np.where(abs(y) < 1e-12 * largest, 0.0, y)  # rounding is no value
-        low, high = int(np.argmin(y)), int(np.argmax(y))
+        reached = np.isfinite(y)
+        if not reached.any():
+            continue
+        low, high, last = int(np.nanargmin(y)), int(np.nanargmax(y)), int(np.flatnonzero(reached)[-1])
         ends = f"{y[low]:.5g} at {t[low]:.4g} s", f"{y[high]:.5g} at {t[high]:.4g} s"
-        found.append((name, label, unit, f"{y[0]:.5g}", *ends, f"{y[-1]:.5g}"))
+        found.append((name, label, unit, f"{y[0]:.5g}", *ends, f"{y[last]:.5g}"))
     return found
 
 

@@ -1,0 +1,240 @@
+"""`denoc compare`: closure methods side by side."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from denoc.cli import options
+
+if TYPE_CHECKING:
+    from denoc.study.compare import Comparison, Run, Setting
+
+INTERRUPTED = 130
+HEADS = (
+    ("method", "left"),
+    ("integration", "left"),
+    ("ended", "left"),
+    ("evaluations", "right"),
+    ("s", "right"),
+    ("joint error", "right"),
+    ("rms", "right"),
+    ("loops, m", "right"),
+    ("energy, J", "right"),
+    ("stiffness", "right"),
+    ("correction", "right"),
+)
+
+
+def compare(
+    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario of a mechanism, with its `motion`.")],
+    methods: Annotated[
+        str | None, typer.Option("--methods", metavar="A,B,…", help="Closure methods (default: all).")
+    ] = None,
+    rtol: Annotated[str, typer.Option("--rtol", metavar="X,…", help="Tolerances of rk45.")] = "1e-3,1e-6",
+    steps: Annotated[str, typer.Option("--steps", metavar="DT,…", help="Steps of rk4.")] = "0.01,0.001",
+    k: Annotated[str, typer.Option("--k", metavar="K,…", help="Stiffnesses of penalties.")] = "1e3,1e4,1e5,1e6",
+    sigma: Annotated[
+        str, typer.Option("--sigma", metavar="S,…", help="Convergence factors of projections.")
+    ] = "10,20,30,40",
+    feedback: Annotated[
+        bool, typer.Option("--feedback/--no-feedback", help="Runs with a correction of the forces, too.")
+    ] = True,
+    max_step: Annotated[
+        str | None, typer.Option("--max-step", metavar="DT", help="Of rk45 (default: a 50th of the time).")
+    ] = None,
+    max_evaluations: Annotated[
+        int, typer.Option("--max-evaluations", min=100, help="A run that takes more is stopped.")
+    ] = 20_000,
+    settings: options.Settings = None,
+    out: options.Out = options.OUTPUTS / "compare",
+    plot: options.Plots = True,
+    form: options.Form = options.Format.png,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Play the forces of a motion back under each closure method, integrator and parameter, and compare what comes out.
+
+    As in chapter 4 of Khan's thesis: errors of the joints, gaps of the loops, evaluations, stiffness, and how much a
+    feedback controller has to correct. One row a run goes to <scenario>-compare.csv.
+    """
+    from denoc.record.write import check
+    from denoc.study import compare as study
+
+    names = [name.strip() for name in methods.split(",") if name.strip()] if methods is not None else None
+    chosen = study.Options(
+        **({"methods": names} if names else {}),
+        rtols=_numbers(rtol, "number", "--rtol", below=1.0),
+        steps=_numbers(steps, "time", "--steps"),
+        ks=_numbers(k, "stiffness", "--k"),
+        sigmas=_numbers(sigma, "frequency", "--sigma"),
+        feedback=feedback,
+        max_step=options.number(max_step, "time", "--max-step", above=0.0),
+        max_evaluations=max_evaluations,
+    )
+    comparison = study.Comparison(scenario, chosen, options.changes(settings))
+    folder = out / comparison.name
+    check(folder)
+    runs, interrupted = _carried_out(comparison, quiet or as_json)
+    files = _write(folder, comparison.name, runs, form.value if plot else None)
+    rows = study.summary(runs)
+    if as_json:
+        told = {
+            "scenario": comparison.name,
+            "interrupted": interrupted,
+            "runs": [_known(run.row()) for run in runs],
+            "summary": [_known(row) for row in rows],
+            "files": [str(file) for file in files],
+        }
+        typer.echo(json.dumps(told, indent=1))
+    elif not quiet:
+        _show(runs)
+        _show_summary(rows)
+        names = [file.name for file in files]
+        typer.echo(f"{folder}/: {', '.join(names)}")
+    if interrupted:
+        typer.echo("interrupted; the runs that were complete have been written", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+def _numbers(text: str, kind: str, option: str, below: float | None = None) -> tuple[float, ...]:
+    """Positive numbers with commas between; none of an empty text."""
+    from denoc.errors import InputError
+
+    found = [options.number(part.strip(), kind, option, above=0.0) or 0.0 for part in text.split(",") if part.strip()]
+    if below is not None and any(x >= below for x in found):
+        raise InputError(f"must be less than {below:g}", key=option, found=f"`{text}`")
+    return tuple(dict.fromkeys(found))
+
+
+def _carried_out(comparison: Comparison, quiet: bool) -> tuple[list[Run], bool]:
+    """The runs up to the end or to Ctrl-C; on a terminal, with a bar."""
+    runs: list[Run] = []
+    settings = comparison.settings()
+    bar: Any = None
+    if not quiet and sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        task = bar.add_task("", total=len(settings))
+        bar.start()
+
+    def tell(setting: Setting, share: float) -> None:
+        if bar is not None:
+            bar.update(task, completed=len(runs) + share, description=f"{setting}, {100 * share:.0f} %")
+
+    interrupted = False
+    try:
+        for run in comparison.runs(tell):
+            if run.ended == "interrupted":
+                interrupted = True
+                break
+            runs.append(run)
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        if bar is not None:
+            bar.stop()
+    return runs, interrupted
+
+
+def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[Path]:
+    """CSV, summary and plots."""
+    from denoc.record.write import folder as make
+    from denoc.study import compare as study
+
+    make(folder)
+    files = [folder / f"{name}-compare.csv", folder / f"{name}-compare-summary.csv"]
+    options.write_text(files[0], study.csv_text([run.row() for run in runs], study.HEADS))
+    options.write_text(files[1], study.csv_text(study.summary(runs)))
+    if form is not None and runs:
+        from denoc.study.compare_plots import figures
+
+        for stem, figure in figures(name, runs).items():
+            files.append(folder / f"{stem}.{form}")
+            options.save_figure(figure, files[-1])
+    return files
+
+
+# ---- what is told
+
+
+def _known(row: dict[str, Any]) -> dict[str, Any]:
+    """With null for numbers that aren't known, or that JSON doesn't have."""
+    import math
+
+    return {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in row.items()}
+
+
+def _show(runs: list[Run]) -> None:
+    from rich.text import Text
+
+    table = _table()
+    unit = next((run.unit for run in runs if run.unit), "")
+    for name, side in HEADS:
+        name += f", {unit}" if name == "joint error" and unit else ""
+        table.add_column(name, justify=side, overflow="fold", no_wrap=name != "method")
+    for run in runs:
+        s = run.setting
+        table.add_row(
+            *(
+                Text(cell)
+                for cell in (
+                    s.model,
+                    s.integration + (" +fb" if s.feedback else ""),
+                    run.ended,
+                    str(run.evaluations) if run.evaluations else "",
+                    _number(run.seconds, "{:.2f}"),
+                    _number(run.error_max),
+                    _number(run.error_rms),
+                    _number(run.closure),
+                    _number(run.energy),
+                    _number(run.stiffness),
+                    _number(run.correction, "{:.3g} %"),
+                )
+            )
+        )
+    _print(table)
+    for run in runs:
+        if run.ended != "done":
+            typer.echo(f"{run.setting}: {run.ended}: {run.reason}")
+    typer.echo("")
+
+
+def _show_summary(rows: list[dict[str, Any]]) -> None:
+    from rich.text import Text
+
+    if not rows:
+        return
+    table = _table()
+    for name in rows[0]:
+        table.add_column(name, justify="left" if name == "method" else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_number(x) if isinstance(x, float) else str(x)) for x in row.values()))
+    _print(table)
+
+
+def _table() -> Any:
+    from rich.table import Table
+
+    return Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+
+
+def _print(table: Any) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 150)
+    with console.capture() as shown:
+        console.print(table)
+    typer.echo("\n".join(line.rstrip() for line in shown.get().splitlines()))
+    typer.echo("")
+
+
+def _number(x: float, form: str = "{:.3g}") -> str:
+    return form.format(x) if x == x else ""
