@@ -94,8 +94,9 @@ class Cluster:
 
         failed = (OSError, RuntimeError, CancelledError, self._dask.scheduler.KilledWorker)
         try:
-            self._dask.wait(asked, timeout=self._patience)
-            return list(self._client.gather(asked, asynchronous=False))
+            with self._client.as_current():
+                self._dask.wait(asked, timeout=self._patience)
+            return list(self._client.gather(asked))
         except DenocError:
             raise
         except failed as error:  # a TimeoutError is an OSError

@@ -76,7 +76,8 @@ def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray
     axes.set_ylabel(plain(panel.shown), fontsize=9)
     axes.tick_params(labelsize=8)
     axes.grid(visible=True, color="#dddddd", lw=0.6)
-    axes.margins(x=0)
+    axes.set_xlim(float(x[0]), float(x[-1]))
+    _told_where_it_ends(axes, x, table, panel)
     if panel.log:
         axes.set_yscale("log")
     else:
@@ -86,6 +87,14 @@ def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray
         axes.set_ylim(bottom=panel.low)
     if panel.high is not None:
         axes.set_ylim(top=panel.high)
+
+
+def _told_where_it_ends(axes: Axes, x: np.ndarray, table: Mapping[str, np.ndarray], panel: Panel) -> None:
+    """Of lines that all break off before the axis does."""
+    known = np.isfinite(np.array([table[line.column] for line in panel.lines])).any(axis=0)
+    if not known[-1]:
+        last = f"{x[np.flatnonzero(known)[-1]]:g}" if known.any() else "the start"
+        axes.text(0.98, 0.04, f"breaks off after {last}", transform=axes.transAxes, ha="right", fontsize=8)
 
 
 def finite(values: np.ndarray) -> np.ndarray:

@@ -11,11 +11,12 @@ from ..closure.assemble import assembled
 from ..closure.calls import applied
 from ..closure.closure import Closure, closure
 from ..closure.forces import Balance, Forces, enough, idle_spins
-from ..closure.rank import independent
+from ..closure.rank import independent, null_space
 from ..recursion import calls as tree
 from ..recursion.samples import Samples
 from ..robot.model import Joint, Robot
 from ..simulate.closed import ClosedPlant
+from .tabulate import WRENCH
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -36,6 +37,16 @@ def followed(loops: Closure, q0: Sequence[float], groups: Sequence[Sequence[Join
     others = [k for k in range(loops.robot.nv) if not any(k in group for group in speeds)]
     dependent = independent(scaled[rows].T, [others, *reversed(speeds)])
     return [joint for group in groups for joint in group if not set(joint.speeds) & set(dependent)]
+
+
+def contradicted(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> int | None:
+    """The first drive whose motion follows from the loops, the named coordinates and the drives before it already."""
+    J, _ = loops.jacobian(np.array(q0))
+    drives = loops.driven_rows()
+    rows = np.concatenate([loops.scaled(J), np.eye(loops.robot.nv)[list(named)]])
+    groups = [[r for r in range(len(rows)) if r not in drives], *([row] for row in drives)]
+    found = independent(rows, groups)
+    return next((k for k, row in enumerate(drives) if row not in found), None)
 
 
 def speeds(
@@ -134,3 +145,33 @@ def gaps(plan: Plan, t: np.ndarray, q: np.ndarray) -> tuple[float, float]:
         values[n] -= plan.plant.wanted(float(time))[0]
     values, turning = abs(values), loops.turning
     return float(values[:, ~turning].max(initial=0.0)), float(values[:, turning].max(initial=0.0))
+
+
+def undetermined(plan: Plan, q: np.ndarray) -> list[str]:
+    """Columns of cuts and reactions in which no rigid-body model can know the value; they have the least norm."""
+    loops = plan.plant.loops
+    if loops is None or not len(q):
+        return []
+    J, _ = loops.jacobian(q[0])
+    Z = null_space(loops.scaled(J).T)
+    if not Z.shape[1]:
+        return []
+    count = Z.shape[1]
+    places = np.repeat(q[:1], count, axis=0)
+    forces = Forces(
+        np.zeros((count, len(plan.robot.driven) + len(plan.robot.actuators))), (loops.row_scale[:, None] * Z).T, ()
+    )
+    on_links, wrenches = cut_wrenches(plan, places, forces)
+    suffix = dict.fromkeys(wrenches, "lambda")
+    if plan.record.reactions:
+        still = np.zeros((count, plan.robot.nv))
+        bare = tree.reactions(plan.robot, places, still, still)
+        for name, six in tree.reactions(plan.robot, places, still, still, on_links).items():
+            wrenches[name], suffix[name] = six - bare[name], "reaction"
+    size = max(abs(six).max(initial=0.0) for six in wrenches.values())
+    return [
+        f"{name}.{suffix[name]}.{component}"
+        for name, six in wrenches.items()
+        for k, component in enumerate(WRENCH)
+        if abs(six[:, k]).max() > 1e-6 * size
+    ]

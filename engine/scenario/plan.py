@@ -199,6 +199,14 @@ class _Planner:
         if self.file.drives:  # a drive without a place of its own starts where the robot is
             q0 = closed.start(closure(self.robot), q0, kept)
             loops = self._with_laws(loops, q0)
+            given = [k for joint in asked if joint.name in ruled for k in joint.speeds]
+            if (k := closed.contradicted(loops, q0, given)) is not None:
+                raise self.document.error(
+                    ("drives", k),
+                    f"the motion of `{self.file.drives[k].name}` follows from the loops and what else is prescribed",
+                    allowed="as many prescribed motions as there are freedoms, or fewer",
+                    hint="one of them contradicts the others, or says the same twice",
+                )
         q0 = closed.start(loops, q0, kept)
         groups = [[j for j in asked if j.name in ruled], [j for j in motions if j.name in ruled and j not in asked]]
         firm = {joint.name for joint in closed.followed(loops, q0, groups)}

@@ -396,6 +396,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
         "audit": audit,
         "events": run.events,
         "warnings": warnings,
+        "undetermined": closed.undetermined(plan, run.q),
         "columns": [column.as_dict() for column in table.columns],
         "plots": list(plan.plots),
         "solver": {key: _plain(value) for key, value in vars(plan.solver).items()} if plan.plant.free else None,

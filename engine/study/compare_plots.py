@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FARTHEST = 1e3  # of what a run reached in its first nine tenths: what blows up at its end is cut off there
+FARTHEST = 20  # of what a run reached in its first nine tenths: what blows up at its end is cut off there
 HATCH = "////"
 
 
@@ -23,8 +23,8 @@ def figures(name: str, runs: Sequence[Run]) -> dict[str, Figure]:
     made: dict[str, Figure] = {}
     free = [run for run in runs if not run.setting.feedback]
     for method in dict.fromkeys(run.setting.method for run in free):
-        own = [run for run in free if run.setting.method == method]
-        if any(len(run.t) > 1 for run in own):
+        own = [run for run in free if run.setting.method == method and len(run.t)]
+        if own:
             made[f"{name}-errors-{method}"] = _errors(name, method, own)
     adaptive = [run for run in free if run.setting.adaptive and run.evaluations]
     if adaptive:
@@ -56,6 +56,7 @@ def _errors(name: str, method: str, runs: Sequence[Run]) -> Figure:
     down = -(-len(runs) // across)
     figure = blank(f"Errors of the driven joints, {method} ({name})", 2.9 * across + 1.2, 2.2 * down + 0.9)
     ways = list(dict.fromkeys(run.setting.integration for run in runs))
+    span = _span(runs)
     for run in runs:
         if len(models) > 1:
             place = ways.index(run.setting.integration) * across + models.index(run.setting.model)
@@ -65,7 +66,7 @@ def _errors(name: str, method: str, runs: Sequence[Run]) -> Figure:
         title = run.setting.integration
         if run.setting.value is not None:
             title = f"{run.setting.parameter} = {run.setting.value:g}, {title}"
-        _lines(axes, title, run, run.errors, _unit(run))
+        _lines(axes, title, run, run.errors, _unit(run), span)
     _legend(figure)
     return figure
 
@@ -75,12 +76,20 @@ def _each(title: str, runs: Sequence[Run], lines: Any, what: Any) -> Figure:
     down = -(-len(runs) // across)
     figure = blank(title, 3.1 * across + 1.2, 2.2 * down + 0.9)
     for k, run in enumerate(runs):
-        _lines(figure.add_subplot(down, across, k + 1), run.setting.model, run, lines(run), what(run))
+        _lines(figure.add_subplot(down, across, k + 1), run.setting.model, run, lines(run), what(run), _span(runs))
     _legend(figure)
     return figure
 
 
-def _lines(axes: Axes, title: str, run: Run, lines: dict[str, np.ndarray], what: str) -> None:
+def _span(runs: Sequence[Run]) -> tuple[float, float]:
+    """All times that any of them has."""
+    t = np.concatenate([run.t for run in runs])
+    return float(t.min()), float(t.max())
+
+
+def _lines(
+    axes: Axes, title: str, run: Run, lines: dict[str, np.ndarray], what: str, span: tuple[float, float]
+) -> None:
     if run.ended != "done":
         title += f": {run.ended}"
     axes.set_title(plain(title, 48), fontsize=8)
@@ -97,7 +106,7 @@ def _lines(axes: Axes, title: str, run: Run, lines: dict[str, np.ndarray], what:
     axes.set_ylabel(what, fontsize=8)
     axes.tick_params(labelsize=7)
     axes.grid(visible=True, color="#dddddd", lw=0.6)
-    axes.margins(x=0)
+    axes.set_xlim(*span)
 
 
 def _reach(values: np.ndarray) -> float:

@@ -99,3 +99,11 @@ loops:
     near = mobility(denoc.loads(text % ((1e-4,) * 3)))
     assert len(near.warnings) == 1
     assert "near a singular one" in near.warnings[0]
+
+
+def test_the_record_marks_what_can_not_be_known():
+    """In a plane mechanism: the force across it and the moments in it, of the cut and around the loop."""
+    marked = denoc.run("four-bar-idyn").record["undetermined"]
+    assert {"B.lambda.fz", "B.lambda.nx", "B.lambda.ny"} <= set(marked)
+    assert not any(name.endswith((".fx", ".fy", ".nz")) for name in marked)
+    assert denoc.run("suspension-bounce").record["undetermined"] == []

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import yaml
 
 import closed
 import denoc
@@ -356,3 +357,20 @@ def test_gough_energies():
     one, robot, (q, qd, _) = read_gough("combined", "free")
     found = denoc.energy(robot, q, qd)
     assert off(found["kinetic"], one["kinetic_energy"]) <= EXACT
+
+
+def test_rssr_with_a_hooke_joint():
+    """The spin is tied: a moment along z2 x Z appears in the cut, and the torque changes a little (by 4.6e-6 N m)."""
+    whole, one = closed.one_case("rssr", "hooke")
+    data = yaml.safe_load(closed.rssr_text(whole, one))
+    loop = data["loops"][0]
+    loop["spin"] = "hooke"  # the second's y, link 2's z, stays square to the first's x, Z
+    loop["first"]["rpy"], loop["second"]["rpy"] = [0, "-90 deg", 0], ["90 deg", 0, 0]
+    robot = denoc.loads(yaml.safe_dump(data, sort_keys=False))
+    samples = closed.rssr_samples(whole, closed.one_case("rssr", "hooke")[1])
+    tau = denoc.inverse(robot, *samples)[:, 0]
+    assert tau == pytest.approx(np.array(one["tau"]), abs=1e-9 * abs(np.array(one["tau"])).max())
+    cut = denoc.reactions(robot, *samples)["joint3"]
+    for key, part in (("force_B_on_link2_by_link3", cut[:, 3:]), ("moment_B_on_link2_by_link3", cut[:, :3])):
+        expected = np.array(one[key])
+        assert part == pytest.approx(expected, abs=1e-9 * abs(expected).max())

@@ -115,7 +115,7 @@ def rssr_text(whole, case):
 
 def rssr_samples(whole, case):
     """Q, qd, qdd; the coupler's orientation relative to the crank from its Euler parameters, up to its idle spin."""
-    R2 = np.array(case["R2_admissible"])
+    R2 = np.array(case.get("R2_admissible", case.get("R2")))
     psi, theta = np.array(case["psi"]), np.array(case["theta"])
     crank = np.array(whole["geometry"]["B10"]) @ about_z(psi)
     z1 = np.array(whole["geometry"]["z1"])
