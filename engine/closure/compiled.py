@@ -73,7 +73,7 @@ class Forward:
         if not self._ready(len(q)):
             return None
         if len(q) == 1:
-            alone = self.one and self.one(q[0], qd[0], tau[0])
+            alone = self.one(q[0], qd[0], tau[0]) if self.one is not None else None
             found = alone[None] if alone is not None else None
         else:
             assert self._kernel is not None

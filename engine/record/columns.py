@@ -17,3 +17,6 @@ class Column:
 
     def as_dict(self) -> dict[str, str]:
         return asdict(self)
+
+
+WRENCH = ("nx", "ny", "nz", "fx", "fy", "fz")  # suffixes of a wrench's components

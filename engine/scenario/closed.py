@@ -12,11 +12,11 @@ from ..closure.calls import applied
 from ..closure.closure import Closure, closure
 from ..closure.forces import Balance, Forces, enough, idle_spins
 from ..closure.rank import independent, null_space
+from ..record.columns import WRENCH
 from ..recursion import calls as tree
 from ..recursion.samples import Samples
 from ..robot.model import Joint, Robot
 from ..simulate.closed import ClosedPlant
-from .tabulate import WRENCH
 
 if TYPE_CHECKING:
     from .plan import Plan

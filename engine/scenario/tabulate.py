@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ..errors import NumericalError
-from ..record.columns import Column
+from ..record.columns import WRENCH, Column
 from ..recursion.calls import energy, reactions
 from ..recursion.kinematics import frames
 from ..robot.joints import ANGLE, LENGTH
@@ -16,7 +16,6 @@ from ..robot.model import Robot
 from .plan import Plan
 
 _POSITION_UNIT = {ANGLE: "rad", LENGTH: "m"}
-WRENCH = ("nx", "ny", "nz", "fx", "fy", "fz")
 
 
 class Table:

@@ -233,7 +233,7 @@ class ClosedPlant(Plant):
                 return super().settled_rows(times, states)
         found[:, : len(self.cq)] = q[:, self.cq]
         found[:, len(self.cq) : self.measured] = qd[:, self.cv]
-        for n in np.flatnonzero(~(left <= CLOSED)):
+        for n in np.flatnonzero(~(left <= CLOSED)).tolist():
             found[n] = self.settled(float(times[n]), states[n])
         return found
 

@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -370,7 +371,7 @@ class Comparison:
         found = 0.0
         for t in np.linspace(self.start, self.end, INSTANTS).tolist():
             q, qd, _, _ = path.at(t)
-            J = jacobian(lambda y, t=t: plant.derivative(t, y), plant.start(q.tolist(), qd.tolist()), plant.measured)
+            J = jacobian(partial(plant.derivative, t), plant.start(q.tolist(), qd.tolist()), plant.measured)
             if np.isfinite(J).all():
                 found = max(found, float(abs(np.linalg.eigvals(J)).max(initial=0.0)))
         return found

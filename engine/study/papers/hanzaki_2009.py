@@ -15,12 +15,13 @@ from ...closure.partition import partition
 from ...files.change import Change
 from ...machine.kernel import build
 from ...machine.trace import Count, count
+from ...record.panels import Line, Panel
 from ...recursion.kinematics import frames
 from ...recursion.programs import program
 from ...robot.load import load
 from ...robot.model import Robot
 from ...scenario.run import Result, carry_out, prepare, with_changes
-from .entry import Changes, Entry, Line, Panel, Reproduction, Row, at, curves, ran
+from .entry import Changes, Entry, Reproduction, Row, at, curves, ran
 
 if TYPE_CHECKING:
     from ...scenario.plan import Plan
@@ -165,10 +166,9 @@ def _cpu_time() -> Reproduction:
     for name, (euler, three) in timed([way.works() for way in ways]).items():
         times = (f"{1e3 * seconds:.3g} ms" for seconds in (euler, three))
         rows.append((f"denoc: CPU time, {name}", *times, f"{euler / three:.2f}"))
-    euler, three = (way.result for way in ways)
-    a, b = euler.table["joint1.tau"], three.table["joint1.tau"]
+    a, b = (way.result.table["joint1.tau"] for way in ways)
     rows.append(("largest difference of the torque, N m", "", f"{abs(a - b).max():.1e}", ""))
-    table = {"t": euler.t, "euler-parameters.tau": a, "three-revolutes.tau": b}
+    table = {"t": ways[0].result.t, "euler-parameters.tau": a, "three-revolutes.tau": b}
     lines = (Line("euler-parameters.tau", ways[0].label), Line("three-revolutes.tau", ways[1].label))
     heads = ("1000 steps", "Euler parameters", "three revolutes", "ratio")
     return Reproduction(table, (Panel("the same torque both ways", "torque", "N m", lines),), tuple(rows), heads)

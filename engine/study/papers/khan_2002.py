@@ -7,9 +7,10 @@ from functools import cache
 
 import numpy as np
 
+from ...record.panels import Line, Panel
 from ...scenario.run import Result
 from ..compare import ADAPTIVE, FIXED, Comparison, Options, Run, Setting
-from .entry import Entry, Line, Panel, Reproduction, Row, Table, at, curves
+from .entry import Entry, Reproduction, Row, Table, at, curves
 
 DRIVEN = ("J1", "J2", "J3")
 

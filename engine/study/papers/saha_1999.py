@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from .entry import Entry, Line, Panel, Row, at, curves, each, span
+from .entry import Entry, Row, at, curves, each, span
 
 PLANAR = ("joint1", "joint2", "joint3")
 

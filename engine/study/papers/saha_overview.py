@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...record.panels import Line, Panel
 from ...scenario.run import Result
 from .. import complexity
 from ..complexity import FORWARD, INVERSE, Published
-from .entry import Entry, Line, Panel, Reproduction, Row, at, curves, each, ran, span
+from .entry import Entry, Reproduction, Row, at, curves, each, ran, span
 from .saha_1999 import SIX_FORCES, SIX_PLACES
 
 MOST = 16  # joints of the longest chain that is counted
@@ -85,9 +86,8 @@ def _table_2() -> Reproduction:
         rows.append((row.algorithm, *row.formulas(), counts, said, "" if row is CUBIC else f"{first}; {both}"))
     for label in own.values():
         rows.append((label, *(_straight(table, label, kind) for kind in _KINDS), _of(table, label, 6), "", ""))
-    n = range(1, MOST + 1)
     ours = complexity.crossover(
-        {k: (complexity.of_chain("forward", k), complexity.of_chain("forward, dense", k)) for k in n}
+        {k: (complexity.of_chain("forward", k), complexity.of_chain("forward, dense", k)) for k in range(1, MOST + 1)}
     )
     found = f"{ours['multiplications']}; {ours['operations']}"
     rows.append(("denoc, O(n) against its own dense way", "", "", "", "", found))

@@ -1,0 +1,207 @@
+"""What a comparison of closure methods says is what its runs are."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.errors import InputError
+from denoc.record import plots
+from denoc.study import compare as study
+from denoc.study.compare import ADAPTIVE, FIXED, Comparison, Options, Run, Setting
+from denoc.study.compare_plots import figures
+
+FIVE_BAR = {
+    "robot": "five-bar",
+    "task": "inverse",
+    "time": {"end": 0.4, "step": 0.02},
+    "motion": {"all": {"law": "cycloid", "to": "70 deg"}},
+}
+FEW = Options(methods=("denoc", "penalty", "projection-svd-raw"), rtols=(1e-3,), steps=(0.01,), ks=(1e4,), sigmas=(10,))
+
+
+def motion(file, **changes):
+    """A scenario with a motion for each driven joint, a little way from where it is."""
+    robot = denoc.load(file)
+    q0 = denoc.assemble(robot, robot.q0)
+    led = {j.name: float(q0[j.coordinates[0]]) for j in robot.moving if j.actuated}
+    entries = {name: {"law": "cycloid", "from": x, "to": x + 0.2} for name, x in led.items()}
+    return {"robot": file, "task": "inverse", "time": {"end": 0.4, "step": 0.02}, "motion": entries} | changes
+
+
+@pytest.fixture(scope="module")
+def five_bar():
+    return motion("five-bar")
+
+
+@pytest.fixture(scope="module")
+def runs(five_bar):
+    return {run.setting: run for run in Comparison(five_bar, FEW).runs()}
+
+
+def test_every_model_has_every_integrator_and_feedback_the_smallest_step(five_bar):
+    options = Options(methods=("denoc", "penalty", "projection-qr"), ks=(1e3, 1e4), sigmas=(10, 20))
+    found = Comparison(five_bar, options).settings()
+    assert len(found) == len(set(found)) == 4 + 1 + 2 * 4 + 2 + 2 * 4 + 1
+    for setting in found:
+        assert (setting.parameter, setting.value) in {("", None), ("k", 1e3), ("k", 1e4), ("sigma", 10), ("sigma", 20)}
+        assert not setting.feedback or (setting.integrator, setting.accuracy) == (FIXED, 0.001)
+    assert [s.accuracy for s in found[:4]] == [1e-3, 1e-6, 0.01, 0.001]
+
+
+def test_a_run_is_the_same_as_its_scenario_run_by_itself(five_bar, runs):
+    run = runs[Setting("denoc", "", None, FIXED, 0.01)]
+    alone = denoc.run(
+        five_bar
+        | {"task": "simulate", "forces": {"all": {"law": "feedforward"}}, "solver": {"method": "rk4", "step": 0.01}}
+    )
+    assert run.evaluations == alone.audit["evaluations"]
+    for name, errors in run.errors.items():
+        joint = five_bar["motion"][name.removesuffix(".q")]
+        assert errors[0] == pytest.approx(0.0, abs=1e-12)
+        wanted = joint["from"] + 0.2 * (alone.t / 0.4 - np.sin(2 * np.pi * alone.t / 0.4) / (2 * np.pi))
+        assert errors == pytest.approx(alone.table[name] - wanted, abs=1e-9)
+    assert run.error_max == max(abs(errors).max() for errors in run.errors.values())
+    assert run.unit == "rad"
+    assert run.ended == "done"
+
+
+def test_denoc_is_exact_and_penalties_give_way(runs):
+    denoc_run = runs[Setting("denoc", "", None, ADAPTIVE, 1e-3)]
+    penalty = runs[Setting("penalty", "k", 1e4, ADAPTIVE, 1e-3)]
+    assert denoc_run.error_max < 1e-4
+    assert denoc_run.closure < 1e-12
+    assert penalty.closure > 1e-6
+    assert penalty.evaluations > denoc_run.evaluations
+    assert penalty.stiffness > 10 * denoc_run.stiffness
+
+
+def test_feedback_corrects_by_what_the_model_is_wrong(runs):
+    exact = runs[Setting("denoc", "", None, FIXED, 0.01, True)]
+    soft = runs[Setting("penalty", "k", 1e4, FIXED, 0.01, True)]
+    assert exact.correction < 1e-2 < soft.correction
+    assert exact.correction <= exact.correction_now
+    assert exact.corrections.keys() == {f"{name}.tau" for name in motion("five-bar")["motion"]}
+    assert math.isnan(runs[Setting("denoc", "", None, FIXED, 0.01)].correction)
+
+
+def test_too_many_evaluations_stop_a_run_and_are_told(five_bar):
+    options = Options(
+        methods=("penalty",), rtols=(1e-3, 1e-6), steps=(0.001,), ks=(1e6,), feedback=False, max_evaluations=300
+    )
+    loose, tight, fixed = Comparison(five_bar, options).runs()
+    assert loose.ended == "failed"
+    assert loose.reason.endswith("more than 300 evaluations of the equations of motion")
+    assert 300 < loose.evaluations < 310
+    assert loose.reached < 0.4
+    assert (tight.ended, tight.reason) == ("not run", "a looser tolerance took too many evaluations already")
+    assert (fixed.ended, fixed.reason) == ("not run", "it would take 1600 evaluations, of 300 that are allowed")
+
+
+def test_a_method_on_numbers_takes_one_parameter_and_fewer_evaluations(runs):
+    raw = [run for setting, run in runs.items() if setting.method == "projection-svd-raw"]
+    assert {run.setting.value for run in raw} == {10}
+    assert all(run.evaluations <= FEW.max_evaluations / 10 + 7 for run in raw)
+    assert all(math.isnan(run.stiffness) for run in raw)
+
+
+def test_stiffness_is_the_largest_eigenvalue_times_the_duration():
+    A = np.array([[0.0, 1.0], [-1e4, -300.0]])
+    J = study.jacobian(lambda y: A @ y, np.array([0.3, -2.0]), 2)
+    assert pytest.approx(A, rel=1e-7, abs=1e-7) == J
+
+
+def test_penalties_are_stiff_as_the_root_of_their_stiffness(five_bar):
+    """With d = 2 √k both springs and dampers give eigenvalues that grow as √k."""
+    options = Options(methods=("penalty",), rtols=(1e-3,), steps=(), ks=(1e5, 1e7), feedback=False)
+    comparison = Comparison(five_bar, options)
+    one, other = (comparison._costs(setting)[1] for setting in comparison.settings())
+    assert other / one == pytest.approx(10, rel=0.05)
+
+
+def test_any_mechanism_and_task():
+    slider = {
+        "robot": "slider-crank",
+        "task": "simulate",
+        "time": {"end": 0.1, "step": 0.01},
+        "motion": {"all": {"law": "rate", "rate": "30 deg"}},
+    }
+    options = Options(methods=("denoc", "multipliers"), rtols=(1e-6,), steps=())
+    found = list(Comparison(slider, options).runs())
+    assert [run.ended for run in found] == ["done", "done"]
+    assert all(run.error_max < 1e-6 for run in found)
+
+
+@pytest.mark.parametrize(
+    "scenario, words",
+    [
+        ("puma-idyn", "has no loops"),
+        ("five-bar-fall", "no reference motion"),
+    ],
+)
+def test_what_cant_be_compared_is_refused(scenario, words):
+    with pytest.raises(InputError, match=words):
+        Comparison(scenario, FEW)
+
+
+def test_unknown_methods_are_refused(five_bar):
+    with pytest.raises(InputError, match="there is no closure method `denok`"):
+        Comparison(five_bar, Options(methods=("denok",)))
+
+
+def test_an_interrupt_keeps_what_was_done(five_bar, monkeypatch):
+    comparison = Comparison(five_bar, FEW)
+    seen = []
+
+    def tell(setting, share):
+        seen.append(setting)
+        if len(set(seen)) == 2:
+            raise KeyboardInterrupt
+
+    found = list(comparison.runs(tell))
+    assert [run.ended for run in found] == ["done", "interrupted"]
+
+
+def test_the_csv_has_a_row_a_run(runs):
+    text = study.csv_text([run.row() for run in runs.values()], study.HEADS)
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == len(runs)
+    for row, run in zip(rows, runs.values()):
+        assert row["method"] == run.setting.method
+        assert int(row["evaluations"]) == run.evaluations
+        assert row["error_max"] == ("" if math.isnan(run.error_max) else repr(run.error_max))
+        assert (row["rtol"] == "") != (row["step"] == "")
+    assert study.csv_text([], study.HEADS) == ",".join(study.HEADS) + "\n"
+
+
+def test_the_summary_has_a_row_a_method(runs):
+    rows = study.summary(list(runs.values()))
+    assert [row["method"] for row in rows] == list(FEW.methods)
+    first = rows[0]
+    assert first["runs"] == 3
+    assert first["failed"] == 0
+    assert first["evaluations at rtol 0.001"] == str(runs[Setting("denoc", "", None, ADAPTIVE, 1e-3)].evaluations)
+    assert study.span([]) == ""
+    assert study.span([3, 5, 4]) == "3 to 5"
+    assert study.span([math.nan, 0.25]) == "0.25"
+
+
+def test_plots(runs, tmp_path):
+    made = figures("five-bar", list(runs.values()))
+    assert list(made) == [
+        "five-bar-errors-denoc",
+        "five-bar-errors-penalty",
+        "five-bar-errors-projection-svd-raw",
+        "five-bar-evaluations",
+        "five-bar-feedback-errors",
+        "five-bar-feedback-correction",
+    ]
+    for stem, figure in made.items():
+        plots.save(figure, tmp_path / f"{stem}.png", dpi=40)
+    assert made["five-bar-evaluations"].axes[0].get_xscale() == "log"
+    assert figures("none", [Run(Setting("denoc", "", None, ADAPTIVE, 1e-3), "not run")]) == {}
