@@ -19,6 +19,7 @@ from denoc.cli import (
     codegen,
     compare,
     complexity,
+    distribute,
     idyn,
     inspect,
     library,
@@ -52,6 +53,7 @@ app.command("plot")(plot.plot)
 app.command("regress")(regress.regress)
 app.command("paper")(paper.paper)
 app.command("compare")(compare.compare)
+app.command("distribute")(distribute.distribute)
 app.command("complexity")(complexity.complexity)
 app.command("codegen")(codegen.codegen)
 app.command("linearize")(linearize.linearize)

@@ -120,16 +120,16 @@ def newton(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.nda
 
 
 def newton_rows(
-    loops: Closure, q: np.ndarray, wanted: np.ndarray, rows: Sequence[int], free: Sequence[int]
+    loops: Closure, q: np.ndarray, rows: Sequence[int], free: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Many positions that are nearly closed, by these independent rows and as many speeds; and what gaps are left.
 
-    `wanted` has the values of every row; a position whose gap isn't small afterwards needs `newton`.
+    A position whose gap isn't small afterwards needs `newton`.
     """
     rows, free = list(rows), list(free)
     q = q.copy()
     gap, J = loops.gap_jacobian(q)
-    gap = (gap - wanted) * loops.row_scale
+    gap = gap * loops.row_scale
     back = -np.linalg.inv(loops.scaled(J)[:, rows][:, :, free])  # from this near, one Jacobian does for all iterations
     size = abs(gap).max(axis=1, initial=0.0)
     going = np.flatnonzero((size >= 1e-15) & (size < NEARLY))
@@ -139,7 +139,7 @@ def newton_rows(
         step = np.zeros((len(going), loops.robot.nv))
         step[:, free] = (back[going] @ gap[going][:, rows, None])[..., 0]
         trial = _moved_rows(loops.robot, q[going], step * loops.column_scale)
-        new_gap = (loops.gap(trial) - wanted[going]) * loops.row_scale
+        new_gap = loops.gap(trial) * loops.row_scale
         better = np.linalg.norm(new_gap, axis=1) < np.linalg.norm(gap[going], axis=1)
         going, trial, new_gap = going[better], trial[better], new_gap[better]
         before, after = size[going], abs(new_gap).max(axis=1, initial=0.0)

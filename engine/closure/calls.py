@@ -13,7 +13,7 @@ from ..recursion.kinematics import link_frames
 from ..recursion.samples import Samples, computes
 from ..robot.model import Robot
 from .closure import Closure, closure
-from .compiled import CONSISTENT, accelerations, quick
+from .compiled import CONSISTENT, Forward, Inverse, many, quick
 from .forces import Balance, Forces, enough
 from .platform import shared
 
@@ -32,7 +32,13 @@ def inverse(
         return shared(robot, q, qd, qdd, wrenches, sharing)
     if not getattr(robot, "closed", False):
         return tree.inverse(robot, q, qd, qdd, wrenches)
+    if wrenches is None and (answer := quick(Inverse, robot, q, qd, qdd)) is not None:
+        return answer
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
+    if wrenches is None and robot.driven and not robot.actuators and s.count != 0:
+        found = many(Inverse, closure(robot), s.rows("q"), s.rows("qd"), s.rows("qdd"))
+        if found is not None:
+            return found if s.count is not None else found[0]
     forces = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches))
     return forces.actuated if s.count is not None else forces.actuated[0]
 
@@ -41,13 +47,13 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
     """Qdd: the accelerations under these forces of all tree joints."""
     if not getattr(robot, "closed", False):
         return tree.forward(robot, q, qd, tau, wrenches)
-    if wrenches is None and (answer := quick(robot, q, qd, tau)) is not None:
+    if wrenches is None and (answer := quick(Forward, robot, q, qd, tau)) is not None:
         return answer
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
     rows = {name: s.rows(name) for name in ("q", "qd", "tau")}
     loops = closure(robot)
     if wrenches is None and len(rows["q"]):
-        found = accelerations(loops, *rows.values())
+        found = many(Forward, loops, *rows.values())
         if found is not None:
             return found if s.count is not None else found[0]
     J, drift = loops.jacobian(rows["q"], rows["qd"])

@@ -113,7 +113,7 @@ def _least_norm(loops: Closure, J: np.ndarray, multipliers: np.ndarray) -> np.nd
     """Without the part that does nothing to the links, which is where Jᵀ takes the multipliers to nothing."""
     scaled = loops.scaled(J)
     size = abs(scaled).max(axis=(0, 2), initial=0.0)
-    there = np.flatnonzero(size > 1e-15 * size.max(initial=0.0))  # the other rows are 0 at all positions
+    there = np.flatnonzero(~(size <= 1e-15 * size.max(initial=0.0)))  # the other rows are 0 at all positions
     found = np.zeros_like(multipliers)
     found[:, there] = multipliers[:, there]
     unlike = _unlike(scaled[:, there])

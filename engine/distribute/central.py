@@ -5,7 +5,8 @@ A step has what earlier ones have left (`own`) and a message of each leg, in the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,13 @@ Own = dict[str, Any]
 
 def twist(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Kinematics (ii): K t_P = Σ Φ p θ̇, K = Σ Φ (eq. 3.10)."""
-    own["K"] = sum(_unpacked(one["Phi"]) for one in inboxes)
-    return _all(inboxes, twist=_solve(own, sum(one["phi"] for one in inboxes)))
+    own["K"] = _total(_unpacked(one["Phi"]) for one in inboxes)
+    return _all(inboxes, twist=_solve(own, _total(one["phi"] for one in inboxes)))
 
 
 def twist_and_columns(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Kinematics (ii) where every node needs t_P = X θ̇ for all kept joints, X = [S p]^I, [S p]^II, … (eq. 3.39)."""
-    own["K"] = sum(_unpacked(one["Phi"]) for one in inboxes)
+    own["K"] = _total(_unpacked(one["Phi"]) for one in inboxes)
     N = len(own["rates"])
     X = _solve(own, np.concatenate([one["columns"].reshape(N, 6, -1) for one in inboxes], axis=2))
     t = (X @ own["rates"][..., None])[..., 0]
@@ -36,17 +37,17 @@ def twist_and_columns(own: Own, inboxes: Sequence[Message]) -> list[Message]:
 
 def twist_rate(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Kinematics (iv): K ṫ_P = Σ of what the legs know of it (eq. 3.28)."""
-    return _all(inboxes, twist_rate=_solve(own, sum(one["bias"] for one in inboxes)))
+    return _all(inboxes, twist_rate=_solve(own, _total(one["bias"] for one in inboxes)))
 
 
 def total(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Inverse (ii): K⁻¹ Σ p̄ (eq. 3.40)."""
-    return _all(inboxes, sum=_solve(own, sum(one["p"] for one in inboxes)))
+    return _all(inboxes, sum=_solve(own, _total(one["p"] for one in inboxes)))
 
 
 def least_effort(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Inverse (ii) with more actuators than freedoms: the τ of least weighted norm with Jᵀ τ = Σ Jᵀ τ̃."""
-    f = sum(one["f"] for one in inboxes)
+    f = _total(one["f"] for one in inboxes)
     k = f.shape[1]
     J = np.concatenate([one["J"].reshape(len(f), -1, k) for one in inboxes], axis=1)
     limits: Sequence[Effort] = own["efforts"]
@@ -57,13 +58,17 @@ def least_effort(own: Own, inboxes: Sequence[Message]) -> list[Message]:
 
 def minimal(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Forward (iv): the accelerations of the kept joints from the minimal equations (eq. 3.45)."""
-    f = sum(one["f"] for one in inboxes)
+    f = _total(one["f"] for one in inboxes)
     k = f.shape[1]
     I = np.zeros((len(f), k, k))
     rows, columns = np.triu_indices(k)
-    I[:, rows, columns] = sum(one["I"] for one in inboxes)
+    I[:, rows, columns] = _total(one["I"] for one in inboxes)
     I[:, columns, rows] = I[:, rows, columns]
     return _all(inboxes, accelerations=_solved(own, I, f[..., None])[..., 0])
+
+
+def _total(terms: Iterable[np.ndarray]) -> np.ndarray:
+    return reduce(np.add, terms)
 
 
 def _all(inboxes: Sequence[Message], **fields: np.ndarray) -> list[Message]:

@@ -8,7 +8,10 @@ another one; where that can't be, the answer that doesn't come in time is an err
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
+from concurrent.futures import CancelledError
+from functools import partial
 from typing import Any
 
 from ..errors import ClusterError, DenocError, InputError
@@ -18,6 +21,7 @@ from .engines import Message, Work, carried_out
 PATIENCE = 60.0  # seconds for an answer
 CONNECTING = 10.0
 CLOSING = 10.0
+ADDRESS = re.compile(r"([a-z]+://)?[^/\s]+:\d+")
 EXTRA = "pip install 'denoc[cluster]'"
 
 Kept = tuple[Sequence[Any], list[dict[str, Any]], list[Message]]  # parts, what steps have left, the last answer
@@ -40,6 +44,8 @@ class Cluster:
         self._kept: list[Any] = []
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what happens there is told as errors here
         address: Any = scheduler
+        if scheduler is not None and not ADDRESS.fullmatch(scheduler):
+            self._refuse(scheduler, ValueError("not an address"))
         try:
             if scheduler is None:
                 address = self._cluster = distributed.LocalCluster(
@@ -90,19 +96,17 @@ class Cluster:
             raise self._lost(error) from None
 
     def _gathered(self, asked: list[Any]) -> list[list[Message]]:
-        from concurrent.futures import CancelledError
-
         failed = (OSError, RuntimeError, CancelledError, self._dask.scheduler.KilledWorker)
         try:
-            with self._client.as_current():
-                self._dask.wait(asked, timeout=self._patience)
-            return list(self._client.gather(asked))
+            wanted = partial(self._client.gather, asked, asynchronous=True)
+            return list(self._client.sync(wanted, callback_timeout=self._patience))
         except DenocError:
             raise
         except failed as error:  # a TimeoutError is an OSError
             raise self._lost(error) from None
 
     def _lost(self, error: BaseException) -> ClusterError:
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # of tasks that wait for what won't come
         late = isinstance(error, TimeoutError)
         why = f"no answer in {self._patience:g} s" if late else f"{type(error).__name__}: {error}".splitlines()[0]
         return ClusterError(
@@ -111,7 +115,8 @@ class Cluster:
             "threads and one process need no cluster"
         )
 
-    def _refuse(self, scheduler: str | None, error: BaseException) -> None:
+    @staticmethod
+    def _refuse(scheduler: str | None, error: BaseException) -> None:
         told = str(error).splitlines()[0] if str(error) else type(error).__name__
         if scheduler is None:
             raise ClusterError(f"no Dask cluster could be started on this machine: {told}") from None

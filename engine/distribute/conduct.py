@@ -176,7 +176,7 @@ class Distributed:
     def _first(
         self, rows: Mapping[str, np.ndarray], wrenches: Mapping[str, np.ndarray], given: Sequence[str]
     ) -> list[Message]:
-        """What each leg needs from outside: coordinates, the platform's place, the motion of its kept joints, forces."""
+        """What each leg needs from outside: coordinates, the platform's place, its kept joints' motion, forces."""
         place = self._platform(rows["q"])
         found = []
         for leg, part in zip(self.parallel.legs, self.parts):
@@ -236,7 +236,7 @@ def _stacked(rows: Sequence[Sequence[Any]], count: int) -> np.ndarray:
     return found
 
 
-def _factor(factor: tuple, count: int) -> np.ndarray:
+def _factor(factor: Any, count: int) -> np.ndarray:
     if len(factor) != 4:
         return _stacked(factor, count)
     i, j, c, s = factor

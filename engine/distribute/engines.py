@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from ..machine.choice import backend, using
@@ -100,8 +101,8 @@ class Threads(Process):
     def step(self, work: Work, inboxes: Sequence[Sequence[Message]]) -> list[list[Message]]:
         way = backend()
         asked = [
-            self._pool.submit(copy_context().run, carried_out, work, way, *one)
-            for one in zip(self._groups, self._kept, inboxes)
+            self._pool.submit(partial(copy_context().run, carried_out, work, way, parts, kept, inbox))
+            for parts, kept, inbox in zip(self._groups, self._kept, inboxes)
         ]
         return [one.result() for one in asked]
 

@@ -153,10 +153,10 @@ def _eliminated(part: Part, own: Own, inbox: Message) -> None:
     L = np.zeros((N, part.nv, 6))
     for place, k in enumerate(free):  # θ̇ = p̃ᵀ (t_P − Σ p θ̇ of the joints before) / δ (eqs. 3.4 and 3.7)
         p, delta = wide[k]
-        row = p.copy()
+        L[:, k] = p
         for j in free[:place]:
-            row -= (p * P[:, :, j]).sum(axis=1)[:, None] * L[:, j]
-        L[:, k] = row / delta[:, None]
+            L[:, k] -= (p * P[:, :, j]).sum(axis=1)[:, None] * L[:, j]
+        L[:, k] /= delta[:, None]
     E = -L @ P[:, :, list(part.kept)]
     E[:, list(part.kept), range(len(part.kept))] += 1.0
     own.clear()

@@ -61,14 +61,14 @@ def _part(robot: Robot, parallel: Parallel, leg: Leg, independent: set[int], sha
 
     def chained(i: int) -> Body:
         one = robot.tree.bodies[i]
-        massless = {"E": (ZERO, ZERO, ZERO), "h": ZERO, "m": 0.0} if i == body else {}
+        if i == body:  # its mass is the free platform's
+            one = replace(one, E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0)
         return replace(
             one,
             parent=None if one.parent is None else places[one.parent],
             coordinates=tuple(coordinates[k] for k in one.coordinates),
             speeds=tuple(speeds[k] for k in one.speeds),
             drives=here(one.drives),
-            **massless,
         )
 
     whole = robot.tree.bodies[body]

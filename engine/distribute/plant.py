@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ..machine.scalars import Scalar
 from ..recursion.kinematics import frames
 from ..recursion.spatial import dot
 from ..simulate.closed import ClosedPlant
+from ..simulate.plant import Evaluation
 from .conduct import Distributed
 from .engines import Engine
 
@@ -54,7 +54,7 @@ class DistributedPlant(ClosedPlant):
             self._take(now)
         return {name: _stacked(getattr(found, name), len(states)) for name in ("q", "qd", "qdd", "tau")}
 
-    def _spread(self, signals: Sequence[Scalar], y: Sequence[Scalar], t: float | None) -> Any:
+    def _spread(self, signals: Sequence[Scalar], y: Sequence[Scalar], t: float | None) -> Evaluation:
         """An evaluation with one message for each step, of one state or of many."""
         equations = Equations(self.loops, self.partition, self.bodies)
         now = self.situation(signals, y)
@@ -67,17 +67,18 @@ class DistributedPlant(ClosedPlant):
             for k, force in self.rubbed(rates).items():
                 pushed[k] = pushed[k] - force
         count = next((len(x) for x in (*q, *now.qd) if isinstance(x, np.ndarray)), None)
-        arrays = [_stacked(x, count) for x in (q, now.qd, pushed)]
-        wrenches = self._on_links(t, arrays[0]) if t is not None else None
-        qd, qdd = self.conductor.moved(*arrays, wrenches, self.partition.independent)
-        columns = [x.tolist() if count is None else list(x.T) for x in (qd, qdd)]
-        return self.evaluation(now, q, *columns, list(now.applied), 0.0, 1.0)
+        places, speeds, forces = (_stacked(x, count) for x in (q, now.qd, pushed))
+        wrenches = self._on_links(t, places) if t is not None else None
+        found = self.conductor.moved(places, speeds, forces, wrenches, self.partition.independent)
+        qd, qdd = (x.tolist() if count is None else list(x.T) for x in found)
+        return self.evaluation(now, q, qd, qdd, list(now.applied), 0.0, 1.0)
 
     def _on_links(self, t: float, q: np.ndarray) -> dict[str, np.ndarray] | None:
         """The scenario's wrenches: link → [n; f] at its origin, in its axes."""
         if not self.wrenches:
             return None
-        placed, found = frames(self.robot, q), {}
+        placed = frames(self.robot, q)
+        found: dict[str, np.ndarray] = {}
         for one in self.wrenches:
             n, f = np.split(np.array([float(component(t)) for component in one.components]), 2)
             if one.axes == "base":

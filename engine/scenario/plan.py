@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..closure.closure import Closure, closure, distance_drive, point_drive
+from ..closure.closure import Closure, closure
 from ..closure.methods import Parameters
-from ..closure.ties import Tie
 from ..errors import InputError, did_you_mean
 from ..files.expression import DIMENSIONS, misfit
 from ..files.fields import Numbers, checked, told
@@ -21,7 +20,6 @@ from ..files.source import Document
 from ..motion.forces import ComputedTorque, Feedforward, ForceLaw
 from ..motion.laws import Hold, MotionLaw, Pace, Profiled, Rate, Turn
 from ..robot.model import Joint, Robot
-from ..robot.placement import Placement, pointing
 from ..robot.values import EULER_PARAMETERS, NO_EULER_PARAMETERS, counted, unit_parameters
 from ..simulate.closed import ClosedPlant, Driving
 from ..simulate.integrate import METHODS
@@ -29,6 +27,7 @@ from ..simulate.loop import Solver
 from ..simulate.plant import Commanded, Driven, Motion, Plant, TimedWrench
 from ..simulate.reference import Held, Reference, Turning
 from . import closed
+from .drives import Drives
 from .schema import RecordEntry, ScenarioFile
 
 MOST_ROWS = 1_000_000
@@ -88,10 +87,11 @@ class _Planner:
             )
         self.folder = Path(document.name).parent  # of tables
         self.simulating = self.file.task == "simulate"
+        self.drives = Drives(document, robot, self.file.drives)
         self.driving: list[Driving] = []
         self.loops: Closure | None = None
         if robot.tied or self.file.drives:
-            self.loops = Closure(robot, self._driven_ties()) if self.file.drives else closure(robot)
+            self.loops = Closure(robot, self.drives.ties()) if self.file.drives else closure(robot)
 
     def plan(self) -> Plan:
         file = self.file
@@ -198,15 +198,10 @@ class _Planner:
         kept = [k for joint in named for k in joint.speeds]
         if self.file.drives:  # a drive without a place of its own starts where the robot is
             q0 = closed.start(closure(self.robot), q0, kept)
-            loops = self._with_laws(loops, q0)
+            self.driving = self.drives.laws(self.file.time, loops, q0, self._tabled)
+            loops = loops.at(self.drives.values(loops, self.driving, t0))
             given = [k for joint in asked if joint.name in ruled for k in joint.speeds]
-            if (k := closed.contradicted(loops, q0, given)) is not None:
-                raise self.document.error(
-                    ("drives", k),
-                    f"the motion of `{self.file.drives[k].name}` follows from the loops and what else is prescribed",
-                    allowed="as many prescribed motions as there are freedoms, or fewer",
-                    hint="one of them contradicts the others, or says the same twice",
-                )
+            self.drives.refuse_contradictions(loops, q0, given)
         q0 = closed.start(loops, q0, kept)
         groups = [[j for j in asked if j.name in ruled], [j for j in motions if j.name in ruled and j not in asked]]
         firm = {joint.name for joint in closed.followed(loops, q0, groups)}
@@ -221,77 +216,6 @@ class _Planner:
         known = [k for joint in (*(motion.joint for motion in firm_motions), *with_rates) for k in joint.speeds]
         rates = [float(drive.curve(t0)[1]) for drive in self.driving]
         return q0, closed.speeds(loops, q0, qd0, known, rates), firm_motions
-
-    def _driven_ties(self) -> list[Tie]:
-        """The drives' ties."""
-        found: list[Tie] = []
-        for k, entry in enumerate(self.file.drives):
-            path = ("drives", k)
-            taken = [*self.robot.joints, *(loop.name for loop in self.robot.loops)]
-            taken += [one.name for one in self.robot.actuators] + [one.name for one in found]
-            if entry.name in taken:
-                raise self.document.error((*path, "name"), f"the name `{entry.name}` is taken", allowed="its own")
-            if (entry.link is None) == (entry.distance is None):
-                raise self.document.error(
-                    path, "a drive is a point's coordinate or a distance", allowed="`link` and `at`, or `distance`"
-                )
-            if entry.distance is not None:
-                links = [
-                    self._link_of(one.link, (*path, "distance", n, "link")) for n, one in enumerate(entry.distance)
-                ]
-                places = [
-                    Placement(origin=self._place(one.at, one.link, (*path, "distance", n, "at")))
-                    for n, one in enumerate(entry.distance)
-                ]
-                found.append(distance_drive(self.robot, entry.name, (links[0], links[1]), (places[0], places[1])))
-                continue
-            link, to = self._link_of(str(entry.link), (*path, "link")), self._link_of(entry.to, (*path, "to"))
-            at = Placement(origin=self._place(entry.at, link, (*path, "at")))
-            length = math.hypot(*entry.along)
-            if not 1e-9 < length < math.inf:
-                raise self.document.error((*path, "along"), "it has no direction", allowed="[0, 0, 1], say")
-            x, y, z = (float(c) / length for c in entry.along)
-            found.append(point_drive(self.robot, entry.name, (to, link), (pointing((x, y, z)), at)))
-        return found
-
-    def _link_of(self, name: str, path: tuple) -> str:
-        links = ["base", *(link.name for link in self.robot.links)]
-        if name not in links:
-            raise self.document.error(
-                path,
-                f"{self.robot.name} has no link `{name}`",
-                allowed=", ".join(links),
-                hint=did_you_mean(name, links),
-            )
-        return name
-
-    def _place(self, at: tuple[float, float, float] | str, link: str, path: tuple) -> tuple[float, float, float]:
-        if not isinstance(at, str):
-            return (float(at[0]), float(at[1]), float(at[2]))
-        points = self.robot.link(link).points if link != "base" else {}
-        if at not in points:
-            raise self.document.error(path, f"`{link}` has no point `{at}`", allowed=", ".join(points) or "[x, y, z]")
-        return points[at]
-
-    def _with_laws(self, loops: Closure, q0: list[float]) -> Closure:
-        """The drives' laws, from where the robot is; the constraints with the values that they begin with."""
-        t0, t1 = float(self.file.time.start), float(self.file.time.end)
-        values = loops.gap(np.array(q0))
-        goal = np.zeros(loops.m)
-        self.driving = []
-        for k, (entry, row) in enumerate(zip(self.file.drives, loops.driven_rows())):
-            law, path = entry.motion, ("drives", k)
-            for key in law.positions:
-                value = getattr(law, key)
-                if isinstance(value, Turn | tuple):
-                    raise self.document.error((*path, key.rstrip("_")), "a drive needs one length", found=told(value))
-                if value is not None:
-                    self._fits(value, "length", (*path, key.rstrip("_")))
-            made = partial(law.curves, (float(values[row]),), t0, t1, self.folder)
-            curve = self._tabled(law, path, 1, entry.name, made)[0]
-            self.driving.append(Driving(entry.name, curve))
-            goal[row] = float(curve(t0)[0])
-        return loops.at(goal)
 
     # ---- time
 

@@ -213,26 +213,22 @@ class ClosedPlant(Plant):
 
     def settled_rows(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
         """All at once; one by one where that doesn't close them."""
-        part, m = self.partition, self.loops.m
-        free = [k for k in range(self.robot.nv) if k not in {*part.given, *part.independent}]
-        if self.through or not self.method.closes or not len(times) or len(free) != len(part.rows):
+        part, nq, nv = self.partition, self.robot.nq, self.robot.nv
+        free = [k for k in range(nv) if k not in part.independent]
+        usual = self.autonomous and self.method.closes and not self.through and len(free) == len(part.rows)
+        if not usual or not len(times):
             return super().settled_rows(times, states)
         found = np.array([self.unit(y) for y in states]) if self.units else states.copy()
-        q, qd = np.zeros((len(found), self.robot.nq)), np.zeros((len(found), self.robot.nv))
-        for n, t in enumerate(times.tolist() if self.prescribed else ()):
-            q[n], qd[n] = self.complete(t, found[n])
-        q[:, self.cq], qd[:, self.cv] = found[:, : len(self.cq)], found[:, len(self.cq) : self.measured]
-        wanted = np.array([self.wanted(float(t))[:2] for t in times]) if self.drives else np.zeros((len(q), 2, m))
+        q, qd = np.empty((len(found), nq)), np.empty((len(found), nv))
+        q[:, self.cq], qd[:, self.cv] = found[:, :nq], found[:, nq : self.measured]
         with np.errstate(all="ignore"):
             try:
-                q, left = newton_rows(self.loops, q, wanted[:, 0], part.rows, free)
-                given = [wanted[:, 1, list(part.rows)], qd[:, list(part.given)], qd @ part.basis(self.robot.nv).T]
-                right = np.concatenate(given, axis=1)[..., None]
-                qd = np.linalg.solve(part.matrix(self.loops.jacobian(q)[0]), right)[..., 0]
+                q, left = newton_rows(self.loops, q, part.rows, free)
+                right = np.concatenate([np.zeros((len(q), len(part.rows))), qd @ part.basis(nv).T], axis=1)
+                qd = np.linalg.solve(part.matrix(self.loops.jacobian(q)[0]), right[..., None])[..., 0]
             except (InputError, np.linalg.LinAlgError):
                 return super().settled_rows(times, states)
-        found[:, : len(self.cq)] = q[:, self.cq]
-        found[:, len(self.cq) : self.measured] = qd[:, self.cv]
+        found[:, :nq], found[:, nq : self.measured] = q[:, self.cq], qd[:, self.cv]
         for n in np.flatnonzero(~(left <= CLOSED)).tolist():
             found[n] = self.settled(float(times[n]), states[n])
         return found

@@ -367,7 +367,7 @@ class Comparison:
         return self._cost[mark]
 
     def _fastest(self, plant: ClosedPlant) -> float:
-        path = Path(self.plant._following, self.start, np.array(self.plan.q0))
+        path = reference(self.plan)
         found = 0.0
         for t in np.linspace(self.start, self.end, INSTANTS).tolist():
             q, qd, _, _ = path.at(t)
@@ -440,7 +440,7 @@ def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
     forces |= {name: {"law": "feedforward"} for name in actuated}
     own = {"task": "simulate", "motion": motion, "forces": forces, "expect": "done"}
     record = {**told["record"], "torques": True, "energy": True, "reactions": False}
-    return prepare(
+    plan = prepare(
         scenario,
         changes=[
             *changes,
@@ -448,6 +448,15 @@ def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
             Change("solver.at_singularity", "switch", "compare: solver.at_singularity"),
         ],
     )
+    q, qd, _, _ = reference(plan).at(float(plan.grid[0]))  # it starts on the motion, with its speeds
+    return replace(plan, q0=tuple(q.tolist()), qd0=tuple(qd.tolist()))
+
+
+def reference(plan: Plan) -> Path:
+    """All coordinates and speeds along the motion."""
+    plant = plan.plant
+    assert isinstance(plant, ClosedPlant)
+    return Path(plant._following, float(plan.grid[0]), np.array(plan.q0))
 
 
 # ---- summary

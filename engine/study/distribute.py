@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ..closure.calls import inverse
 from ..closure.legs import legs
 from ..distribute.cluster import PATIENCE, Cluster
 from ..distribute.conduct import BATCH, Distributed
 from ..distribute.engines import Counting, Engine, Process, Threads, Timing, echo
 from ..distribute.full import METHODS, Full
-from ..distribute.plant import DistributedPlant
+from ..distribute.plant import DistributedPlant, refuse
 from ..distribute.steps import Row, plan
 from ..errors import InputError
 from ..scenario.plan import Plan
@@ -23,7 +24,7 @@ from ..simulate.closed import ClosedPlant
 
 ENGINES = ("process", "threads", "dask")
 PINGS = 20
-LARGE = 250_000  # numbers of the message that measures bytes a second
+LARGE = 500_000  # numbers of the message that measures bytes a second
 QUANTITIES = {"q": "coordinates", "qd": "speeds", "qdd": "accelerations"}
 
 
@@ -101,7 +102,7 @@ def study(
 ) -> Outcome:
     """The plan distributed; `make` gives a new one at each call, since nodes keep what they make of theirs."""
     found = make()
-    count = _refused(found)
+    count = _refused(found, make)
     nodes = min(setting.nodes or count, count)
     notes = []
     if setting.nodes is not None and setting.nodes > count:
@@ -123,7 +124,7 @@ def study(
 def explained(make: Callable[[], Plan], setting: Setting = Setting()) -> tuple[str, int, int, list[Row]]:
     """What a unit is, how many legs and nodes there are, and the message plan of a unit; nothing is computed."""
     found = make()
-    count = _refused(found)
+    count = _refused(found, make)
     nodes = min(setting.nodes or count, count)
     if found.task != "inverse":
         if _full(found):
@@ -141,9 +142,23 @@ def explained(make: Callable[[], Plan], setting: Setting = Setting()) -> tuple[s
     return unit, count, nodes, list(plan(task, conductor.groups, samples, links))
 
 
-def _refused(found: Plan) -> int:
-    """The number of legs; refuses what has none."""
-    return len(legs(found.robot).legs)
+def _refused(found: Plan, make: Callable[[], Plan]) -> int:
+    """The number of legs; refuses what can't be distributed before anything is computed."""
+    count = len(legs(found.robot).legs)
+    if found.task == "inverse":
+        return count
+    if _full(found):
+        Full(lambda: _plant(make()), found.solver, Process(), 1)
+    elif _plant(found).method_name != "denoc":
+        raise InputError(
+            "this closure method has no distributed form",
+            key="closure.method",
+            found=_plant(found).method_name,
+            allowed=", ".join(("denoc", *METHODS)),
+        )
+    else:
+        refuse(_plant(found))
+    return count
 
 
 def _full(found: Plan) -> bool:
@@ -167,13 +182,6 @@ def _carried_out(
 ) -> Outcome:
     simulated = found.task != "inverse"
     full = simulated and _full(found)
-    if simulated and not full and _plant(found).method_name != "denoc":
-        raise InputError(
-            "this closure method has no distributed form",
-            key="closure.method",
-            found=_plant(found).method_name,
-            allowed=", ".join(("denoc", *METHODS)),
-        )
     reference, before = None, 0.0
     if check or not simulated:
         begun = time.perf_counter()
@@ -200,15 +208,11 @@ def _carried_out(
     return _outcome(found, form, engine, nodes, count, result, off, before, seconds, rows, units)
 
 
-def _inverse(
-    found: Plan, reference: Result, engine: Counting, setting: Setting, nodes: int, count: int
-) -> Outcome:
+def _inverse(found: Plan, reference: Result, engine: Counting, setting: Setting, nodes: int, count: int) -> Outcome:
     """Inverse dynamics of the rows; their positions, the displacement analysis, are the undistributed run's."""
     robot = found.robot
     q, qd, qdd = (_columns(found, reference, what) for what in QUANTITIES)
     wrenches = timed_wrenches(found, reference.t, q)
-    from ..closure.calls import inverse
-
     begun = time.perf_counter()
     inverse(robot, q, qd, qdd, wrenches)
     before = time.perf_counter() - begun
@@ -352,7 +356,7 @@ def _cost(make: Callable[[], Plan], engine: Counting, setting: Setting, nodes: i
 
 def _pinged(engine: Engine, nodes: int) -> tuple[float, float]:
     """Seconds of an empty exchange with all nodes, and bytes a second of a large one."""
-    small, large = {"x": np.zeros((1, 1))}, {"x": np.zeros((1, LARGE))}
+    small, large = {"x": np.zeros((1, 1))}, {"x": np.random.default_rng(0).random((1, LARGE))}
 
     def exchange(message: dict[str, np.ndarray]) -> float:
         engine.restart()
@@ -365,5 +369,5 @@ def _pinged(engine: Engine, nodes: int) -> tuple[float, float]:
     latency = float(np.median([exchange(small) for _ in range(PINGS)]))
     if shared:  # nothing is copied
         return latency, np.inf
-    seconds = min(exchange(large) for _ in range(3))
+    seconds = float(np.median([exchange(large) for _ in range(5)]))
     return latency, 2 * nodes * 8 * LARGE / max(seconds - latency, 1e-9)

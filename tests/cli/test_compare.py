@@ -101,7 +101,7 @@ def test_an_interrupt_keeps_what_was_done(denoc, monkeypatch):
         return whole(self, setting, tell)
 
     monkeypatch.setattr(study.Comparison, "run", run)
-    code, out, err = denoc("turn.yaml", "--methods", "denoc", *QUICK)
+    code, _, err = denoc("turn.yaml", "--methods", "denoc", *QUICK)
     assert code == 130
     assert "interrupted" in err
     assert len(rows()) == 1

@@ -59,6 +59,27 @@ def test_one_sample_by_compiled_code(name):
         assert off(denoc.forward(robot, q[0].tolist(), qd[0].tolist(), tau[0].tolist()), expected[0]) < 1e-9
 
 
+@pytest.mark.parametrize("name", [*CLOSED, "suspension", "gough-stewart", "hoeken", "rssr", "slider-crank"])
+def test_inverse_dynamics_by_compiled_code(name):
+    """By the speeds of the actuated joints in place of the multipliers."""
+    robot = denoc.load(name)
+    q = positions(robot, 5, 0.02)
+    qd, qdd = consistent(robot, q), np.random.default_rng(4).standard_normal((5, robot.nv))
+    if not robot.driven and not robot.actuators:  # nothing is actuated: both ways say so
+        for way in ("plain", "compiled"):
+            with using(way), pytest.raises(denoc.DenocError, match="freedom"):
+                denoc.inverse(robot, q, qd, qdd)
+        return
+    with using("plain"):
+        expected = denoc.inverse(robot, q, qd, qdd)
+    with using("compiled"):
+        assert off(denoc.inverse(robot, q, qd, qdd), expected) < 1e-11
+        for _ in range(2):
+            assert off(np.array([denoc.inverse(robot, *row) for row in zip(q, qd, qdd)]), expected) < 1e-11
+        with pytest.raises(denoc.DenocError, match="aren't closed"):
+            denoc.inverse(robot, q[0] + np.eye(robot.nq)[-1] * 1e-2, qd[0], qdd[0])
+
+
 def test_compiled_code_leaves_open_loops_to_the_plain_text():
     robot = denoc.load("three-rrr")
     q = positions(robot, 1)[0]
@@ -95,16 +116,17 @@ def test_coordinates_change_from_call_to_call():
         assert off(np.array([denoc.forward(robot, *row) for row in zip(q, qd, tau)]), expected) < 1e-9
 
 
-@pytest.mark.parametrize("name", ["four-bar-fall", "five-bar-fall", "three-rrr-fall", "n-four-bar-fall"])
+FALLS = ["four-bar", "five-bar", "three-rrr", "n-four-bar", "gough-stewart", "rssr", "bricard", "slider-crank"]
+
+
+@pytest.mark.parametrize("name", FALLS)
 @pytest.mark.parametrize("size", [0.0, 1e-9, 1e-6, 1e-4, 1e-2])
 def test_rows_are_settled_as_each_would_be(name, size):
-    plan = prepare(name)
-    plant = plan.plant
-    rng = np.random.default_rng(6)
+    plan = prepare(f"{name}-fall")
+    plant, nq = plan.plant, plan.robot.nq
     plant.begin(np.array(plan.q0))
     y = np.concatenate([plan.q0, plan.qd0, [0.0, 0.0]])
-    states = y + size * rng.uniform(-1, 1, (6, len(y)))
-    times = np.zeros(6)
-    found = plant.settled_rows(times, states)
+    states = y + size * np.random.default_rng(6).uniform(-1, 1, (6, len(y)))
+    found = plant.settled_rows(np.zeros(6), states)
     assert off(found, np.array([plant.settled(0.0, one) for one in states]), 1.0) < 1e-12
-    assert abs(plant.loops.gap(found[:, : len(plan.q0)]) * plant.loops.row_scale).max() < 3e-15
+    assert abs(plant.loops.gap(found[:, :nq]) * plant.loops.row_scale).max() < 1e-14

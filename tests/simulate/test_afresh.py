@@ -66,7 +66,7 @@ def test_nothing_is_compiled_and_one_freedom_runs_well():
 
 
 def test_several_freedoms_cost_evaluations():
-    solver = {"rtol": 1e-3, "max_steps": 300}
+    solver = {"rtol": 1e-3, "max_steps": 100}
     raw = denoc.run({**FALL, "solver": solver})
     kept = denoc.run({**FALL, "solver": solver, "closure": {"method": "projection-svd", "sigma": 10}})
     assert kept.ended == "done"

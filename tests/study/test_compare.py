@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,13 +17,14 @@ from denoc.study import compare as study
 from denoc.study.compare import ADAPTIVE, FIXED, Comparison, Options, Run, Setting
 from denoc.study.compare_plots import figures
 
-FIVE_BAR = {
-    "robot": "five-bar",
-    "task": "inverse",
-    "time": {"end": 0.4, "step": 0.02},
-    "motion": {"all": {"law": "cycloid", "to": "70 deg"}},
-}
-FEW = Options(methods=("denoc", "penalty", "projection-svd-raw"), rtols=(1e-3,), steps=(0.01,), ks=(1e4,), sigmas=(10,))
+FEW = Options(
+    methods=("denoc", "penalty", "projection-svd-raw"),
+    rtols=(1e-3,),
+    steps=(0.01,),
+    ks=(1e4,),
+    sigmas=(10,),
+    max_evaluations=4000,
+)
 
 
 def motion(file, **changes):
@@ -103,6 +105,27 @@ def test_too_many_evaluations_stop_a_run_and_are_told(five_bar):
     assert (fixed.ended, fixed.reason) == ("not run", "it would take 1600 evaluations, of 300 that are allowed")
 
 
+def test_a_run_that_blows_up_keeps_its_rows_and_says_so():
+    """Its last row has left the numbers, the forces of the cuts in it have not been looked for."""
+    closure, solver = {"method": "penalty", "k": 1e5}, {"method": "rk4", "step": 0.01, "at_singularity": "switch"}
+    motion = {"J1": "120 deg", "J2": "300 deg", "J3": "360 deg"}
+    found = denoc.run(
+        {
+            "robot": "three-rrr",
+            "task": "simulate",
+            "time": {"end": 3, "step": 0.02},
+            "motion": {name: {"law": "cycloid", "to": to} for name, to in motion.items()},
+            "forces": {"all": {"law": "feedforward"}},
+            "closure": closure,
+            "solver": solver,
+        }
+    )
+    assert found.ended == "failed"
+    assert "is not a finite number" in found.record["reason"]
+    assert len(found.t) == len(found.table["B2.lambda.fx"]) >= 2
+    assert np.isfinite(found.table["B2.lambda.fx"][0])
+
+
 def test_a_method_on_numbers_takes_one_parameter_and_fewer_evaluations(runs):
     raw = [run for setting, run in runs.items() if setting.method == "projection-svd-raw"]
     assert {run.setting.value for run in raw} == {10}
@@ -129,7 +152,7 @@ def test_any_mechanism_and_task():
         "robot": "slider-crank",
         "task": "simulate",
         "time": {"end": 0.1, "step": 0.01},
-        "motion": {"all": {"law": "rate", "rate": "30 deg"}},
+        "motion": {"all": {"law": "rate", "rate": "30 rpm"}},
     }
     options = Options(methods=("denoc", "multipliers"), rtols=(1e-6,), steps=())
     found = list(Comparison(slider, options).runs())
@@ -205,3 +228,44 @@ def test_plots(runs, tmp_path):
         plots.save(figure, tmp_path / f"{stem}.png", dpi=40)
     assert made["five-bar-evaluations"].axes[0].get_xscale() == "log"
     assert figures("none", [Run(Setting("denoc", "", None, ADAPTIVE, 1e-3), "not run")]) == {}
+
+
+# ---- what docs/khan.md stands on
+
+RECORD = Path(__file__).resolve().parents[2] / "docs" / "khan.csv"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        Setting("denoc-extended", "", None, ADAPTIVE, 1e-3),
+        Setting("denoc-extended", "", None, ADAPTIVE, 1e-6),
+        Setting("projection-gauss", "sigma", 40.0, ADAPTIVE, 1e-6),
+        Setting("projection-gauss", "sigma", 10.0, FIXED, 0.01),
+        Setting("penalty", "k", 1e3, ADAPTIVE, 1e-3),
+        Setting("penalty", "k", 1e6, FIXED, 0.01),
+    ],
+    ids=str,
+)
+def test_khans_record_is_what_comes_out(setting):
+    with open(RECORD, encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(Comparison("three-rrr-idyn", Options()).settings())
+    (kept,) = [
+        row
+        for row in rows
+        if (row["method"], row["value"], row["integrator"])
+        == (setting.method, _told(setting.value), setting.integrator)
+        and float(row["rtol"] or row["step"]) == setting.accuracy
+        and row["feedback"] == "0"
+    ]
+    run = Comparison("three-rrr-idyn", Options()).run(setting)
+    assert run.ended == kept["ended"]
+    assert run.evaluations == pytest.approx(int(kept["evaluations"]), rel=0.02)
+    assert run.error_max == pytest.approx(float(kept["error_max"]), rel=0.01, abs=1e-12)
+    if run.ended == "done":
+        assert run.stiffness == pytest.approx(float(kept["stiffness"]), rel=1e-3)
+
+
+def _told(value):
+    return "" if value is None else repr(value)

@@ -45,7 +45,9 @@ def text(legs, stages):
     # the platform hangs on the first leg: its joint's frame has the leg's axes, so it is turned back
     first = links[0]["joint"]["initial"]
     c, s = np.cos(first), np.sin(first)
-    R = np.array([[1, 0, 0], [0, c[0], -s[0]], [0, s[0], c[0]]]) @ np.array([[c[1], 0, s[1]], [0, 1, 0], [-s[1], 0, c[1]]])
+    R = np.array([[1, 0, 0], [0, c[0], -s[0]], [0, s[0], c[0]]]) @ np.array(
+        [[c[1], 0, s[1]], [0, 1, 0], [-s[1], 0, c[1]]]
+    )
     origin = np.array(points["B0"])
     upright = {name: (np.array(point) - origin) for name, point in points.items()}
     e = _euler(R.T)

@@ -218,8 +218,8 @@ ENTRIES = (
         "khan-2002",
         "Fig. 4.4",
         "3-RRR manipulator, penalty method at rtol 1e-6: errors for four spring constants",
-        "As in the thesis a tighter tolerance costs evaluations and gains nothing: the error is the springs'. A run is "
-        "given up after 20000 evaluations; no curve can be claimed.",
+        "A tighter tolerance costs evaluations and gains nothing here: the error is the springs', on a motion that is "
+        "unstable. A run is given up after 20000 evaluations; no curve can be claimed.",
         _errors([penalty(k, ADAPTIVE, 1e-6) for k in KS], NO_NUMBERS),
     ),
     Entry(

@@ -1,0 +1,159 @@
+"""`denoc distribute`: a scenario of a parallel robot carried out by legs, on nodes that exchange messages."""
+
+from __future__ import annotations
+
+import json
+import math
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from denoc.cli import options
+
+if TYPE_CHECKING:
+    from denoc.distribute.steps import Row
+    from denoc.study.distribute import Cost, Outcome
+
+
+class Engine(StrEnum):
+    """Where nodes run."""
+
+    process = "process"
+    threads = "threads"
+    dask = "dask"
+
+
+def distribute(
+    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file or library name.")],
+    nodes: Annotated[
+        int | None,
+        typer.Option("--nodes", min=1, metavar="N", help="Nodes that share the legs (default: a leg each)."),
+    ] = None,
+    engine: Annotated[
+        Engine, typer.Option("--on", help="One process, threads, or a Dask cluster of N local workers.")
+    ] = Engine.process,
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="A Dask scheduler that is already running.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Print the messages that would pass, and stop.")] = False,
+    batch: Annotated[int, typer.Option("--batch", min=1, metavar="N", help="Samples in a message.")] = 1000,
+    timeout: Annotated[str, typer.Option("--timeout", metavar="T", help="How long to wait for an answer.")] = "60",
+    check: Annotated[bool, typer.Option("--check/--no-check", help="Compare with the undistributed run.")] = True,
+    measure: Annotated[bool, typer.Option("--measure/--no-measure", help="Measure what an exchange costs.")] = True,
+    settings: options.Settings = None,
+    out: options.Out = options.OUTPUTS / "distribute",
+    plot: options.Plots = True,
+    form: options.Form = options.Format.png,
+    backend: options.Way = options.Backend.auto,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Carry out a scenario by legs: a task a leg and a central one, with messages between them."""
+    from denoc.cli import report
+    from denoc.machine.choice import using
+    from denoc.record.write import check as writable
+    from denoc.scenario.run import prepare
+    from denoc.study import distribute as study
+
+    changes = options.changes(settings)
+    patience = options.number(timeout, "time", "--timeout", above=0.0) or 60.0
+    setting = study.Setting(engine.value, nodes, scheduler, batch, patience)
+
+    def make() -> Any:
+        return prepare(scenario, changes=changes)
+
+    if explain:
+        _explain(*study.explained(make, setting), as_json=as_json)
+        return
+    name = make().name
+    writable(out / name)
+    with using(backend.value):
+        outcome = study.study(make, setting, measured=measure, check=check)
+    files = outcome.result.write(out / name, form.value, plot=plot)
+    if as_json:
+        typer.echo(json.dumps(_summary(outcome, files), indent=1))
+    elif not quiet:
+        _tell(outcome, files)
+    code = report.exit_code(outcome.result)
+    if code:
+        if quiet or as_json:
+            typer.echo(f"error: {name}: {outcome.result.record['reason']}", err=True)
+        raise typer.Exit(code)
+
+
+def _explain(unit: str, legs: int, nodes: int, rows: list[Row], *, as_json: bool) -> None:
+    if as_json:
+        told = [{**vars(row)} for row in rows]
+        typer.echo(json.dumps({"unit": unit, "legs": legs, "nodes": nodes, "messages": told}, indent=1))
+        return
+    typer.echo(f"{_count(legs, 'leg')} on {_count(nodes, 'node')}; messages of {unit}:")
+    widest = max(len(row.number) for row in rows)
+    for row in rows:
+        fields = ", ".join(f"{name} {width}" for name, width in row.fields.items())
+        typer.echo(f"  {row.number:{widest}}  {row.messages:3d} {row.way:10}  {row.bytes:9d} B  {fields}")
+    exchanges = sum(row.way == "to central" for row in rows)
+    messages, passed = sum(row.messages for row in rows), sum(row.bytes for row in rows)
+    typer.echo(f"  together {messages} messages in {_count(exchanges, 'exchange')}, {passed} B")
+    typer.echo("  numbers a sample beside the fields' names, of all nodes; 8 B a number")
+
+
+def _tell(outcome: Outcome, files: list[Path]) -> None:
+    for note in outcome.notes:
+        typer.echo(note)
+    result = outcome.result
+    mark = "done" if result.ended == result.record["expected"] else result.ended.upper()
+    where = {"process": "in one process", "threads": "on threads", "dask": "on Dask"}[outcome.engine]
+    typer.echo(
+        f"{outcome.name}: {mark}, {outcome.task} {outcome.form}, {_count(outcome.legs, 'leg')} on "
+        f"{_count(outcome.nodes, 'node')} {where}"
+    )
+    if result.record["reason"]:
+        typer.echo(f"  {result.record['reason']}")
+    if outcome.off:
+        off = ", ".join(f"{name} {x:.1e}" for name, x in outcome.off.items())
+        typer.echo(f"  off the undistributed run, relative: {off}")
+    before = f", undistributed {outcome.undistributed:.3g} s" if outcome.undistributed else ""
+    typer.echo(f"  {outcome.messages} messages, {outcome.bytes} B; {outcome.seconds:.3g} s{before}")
+    if outcome.cost is not None:
+        _cost(outcome.cost, outcome.engine)
+    typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files))
+
+
+def _cost(cost: Cost, engine: str) -> None:
+    unit = f"{cost.samples} samples" if cost.samples > 1 else "one sample"
+    rate = f", {cost.rate / 1e6:.3g} MB/s" if math.isfinite(cost.rate) else ""
+    typer.echo(
+        f"  {unit}: nodes {1e3 * cost.work:.3g} ms, the busiest {1e3 * cost.slowest:.3g} ms, central "
+        f"{1e3 * cost.central:.3g} ms; {_count(cost.exchanges, 'exchange')} of {1e3 * cost.latency:.3g} ms{rate}"
+    )
+    if engine == "process":
+        return
+    at = cost.pays_from
+    pays = f"from messages of {_count(max(1, math.ceil(at)), 'sample')} on" if math.isfinite(at) else "never"
+    typer.echo(
+        f"  with a processor a node {1e3 * cost.together:.3g} ms, against {1e3 * cost.alone:.3g} ms in one process: "
+        f"pays {pays}"
+    )
+
+
+def _summary(outcome: Outcome, files: list[Path]) -> dict[str, Any]:
+    """What `--json` prints."""
+
+    def plain(x: float) -> float | None:
+        return x if math.isfinite(x) else None
+
+    cost = outcome.cost
+    names = ("name", "task", "form", "legs", "nodes", "engine", "off", "undistributed", "seconds", "units")
+    told = {name: getattr(outcome, name) for name in names}
+    told |= {"messages": outcome.messages, "bytes": outcome.bytes, "notes": outcome.notes}
+    told |= {"ended": outcome.result.ended, "plan": [vars(row) for row in outcome.rows]}
+    if cost is not None:
+        told["cost"] = {name: plain(x) for name, x in vars(cost).items()}
+        told["cost"] |= {name: plain(getattr(cost, name)) for name in ("alone", "together", "pays_from")}
+    return {**told, "files": [str(file) for file in files]}
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"

@@ -1,0 +1,122 @@
+"""Drives of a scenario: points and distances whose motion is given, as ties between links and their laws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..closure.closure import Closure, distance_drive, point_drive
+from ..closure.ties import Tie
+from ..errors import did_you_mean
+from ..files.expression import DIMENSIONS, misfit
+from ..files.fields import told
+from ..files.source import Document
+from ..motion.laws import Turn
+from ..robot.model import Robot, Three
+from ..robot.placement import Placement, pointing
+from ..simulate.closed import Driving
+from . import closed
+from .schema import DriveEntry, Time
+
+Tabled = Callable[..., list[Any]]  # a law's curves; mistakes in its table are told at its entry
+
+
+class Drives:
+    """The entries of one scenario for one robot."""
+
+    def __init__(self, document: Document, robot: Robot, entries: Sequence[DriveEntry]):
+        self._document, self._robot, self._entries = document, robot, entries
+
+    def ties(self) -> list[Tie]:
+        """One for each drive."""
+        taken = {*self._robot.joints, *(loop.name for loop in self._robot.loops)}
+        taken |= {one.name for one in self._robot.actuators}
+        found: list[Tie] = []
+        for k, entry in enumerate(self._entries):
+            path = ("drives", k)
+            if entry.name in taken:
+                raise self._document.error((*path, "name"), f"the name `{entry.name}` is taken", allowed="its own")
+            taken.add(entry.name)
+            if (entry.link is None) == (entry.distance is None):
+                raise self._document.error(
+                    path, "a drive is a point's coordinate or a distance", allowed="`link` and `at`, or `distance`"
+                )
+            found.append(self._coordinate(entry, path) if entry.distance is None else self._distance(entry, path))
+        return found
+
+    def laws(self, time: Time, loops: Closure, q0: Sequence[float], tabled: Tabled) -> list[Driving]:
+        """The drives' laws; where they say nothing else they start from where the robot is."""
+        t0, t1 = float(time.start), float(time.end)
+        here = loops.gap(np.array(q0))
+        found = []
+        for k, (entry, row) in enumerate(zip(self._entries, loops.driven_rows())):
+            law, path = entry.motion, ("drives", k)
+            for key in law.positions:
+                value, where = getattr(law, key), (*path, key.rstrip("_"))
+                if isinstance(value, Turn | tuple):
+                    raise self._document.error(where, "a drive needs one length", found=told(value))
+                if value is not None and (message := misfit(value, "length")):
+                    raise self._document.error(where, message, allowed=DIMENSIONS["length"][1])
+            made = partial(law.curves, (float(here[row]),), t0, t1, Path(self._document.name).parent)
+            found.append(Driving(entry.name, tabled(law, path, 1, entry.name, made)[0]))
+        return found
+
+    def values(self, loops: Closure, driving: Sequence[Driving], t: float) -> np.ndarray:
+        """What the drives want of the rows of the constraints at t."""
+        goal = np.zeros(loops.m)
+        goal[loops.driven_rows()] = [float(drive.curve(t)[0]) for drive in driving]
+        return goal
+
+    def refuse_contradictions(self, loops: Closure, q0: Sequence[float], given: Sequence[int]) -> None:
+        """Refuses a drive whose motion the loops, given coordinates and other drives decide already."""
+        k = closed.contradicted(loops, q0, given)
+        if k is not None:
+            raise self._document.error(
+                ("drives", k),
+                f"the motion of `{self._entries[k].name}` follows from the loops and what else is prescribed",
+                allowed="as many prescribed motions as there are freedoms, or fewer",
+                hint="one of them contradicts the others, or says the same twice",
+            )
+
+    # ---- where they act
+
+    def _coordinate(self, entry: DriveEntry, path: tuple) -> Tie:
+        link, to = self._link(str(entry.link), (*path, "link")), self._link(entry.to, (*path, "to"))
+        at = Placement(origin=self._point(entry.at, link, (*path, "at")))
+        length = math.hypot(*entry.along)
+        if not 1e-9 < length < math.inf:
+            raise self._document.error((*path, "along"), "it has no direction", allowed="[0, 0, 1], say")
+        x, y, z = (float(c) / length for c in entry.along)
+        return point_drive(self._robot, entry.name, (to, link), (pointing((x, y, z)), at))
+
+    def _distance(self, entry: DriveEntry, path: tuple) -> Tie:
+        ends = []
+        for n, point in enumerate(entry.distance or ()):
+            link = self._link(point.link, (*path, "distance", n, "link"))
+            ends.append((link, Placement(origin=self._point(point.at, link, (*path, "distance", n, "at")))))
+        (one, first), (two, second) = ends
+        return distance_drive(self._robot, entry.name, (one, two), (first, second))
+
+    def _link(self, name: str, path: tuple) -> str:
+        links = ["base", *(link.name for link in self._robot.links)]
+        if name not in links:
+            raise self._document.error(
+                path,
+                f"{self._robot.name} has no link `{name}`",
+                allowed=", ".join(links),
+                hint=did_you_mean(name, links),
+            )
+        return name
+
+    def _point(self, at: Three | str, link: str, path: tuple) -> Three:
+        if not isinstance(at, str):
+            return (float(at[0]), float(at[1]), float(at[2]))
+        points = self._robot.link(link).points if link != "base" else {}
+        if at not in points:
+            raise self._document.error(path, f"`{link}` has no point `{at}`", allowed=", ".join(points) or "[x, y, z]")
+        return points[at]
