@@ -179,7 +179,7 @@ def _show(runs: list[Run]) -> None:
     unit = next((run.unit for run in runs if run.unit), "")
     for name, side in HEADS:
         name += f", {unit}" if name == "joint error" and unit else ""
-        table.add_column(name, justify=side, overflow="fold", no_wrap=name != "method")
+        table.add_column(name, justify=side, overflow="fold")
     for run in runs:
         s = run.setting
         table.add_row(

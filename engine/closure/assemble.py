@@ -72,16 +72,22 @@ def moved(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
     return after
 
 
-def _misfit(loops: Closure, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The scaled gap of every row, angles where directions don't fit, and the scaled Jacobian."""
-    values = q.tolist()
-    tied = loops.tied(values)
-    gaps = [float(x) for x in loops.gaps(values, tied)]
+def _misfit(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The scaled gap of every row, angles where directions don't fit, and the scaled Jacobian.
+
+    Near a closed position the rows themselves serve as well.
+    """
+    if near:
+        values, J = loops.near(q)
+        return values * loops.row_scale, loops.scaled(J)
+    here = q.tolist()
+    tied = loops.tied(here)
+    gaps = [float(x) for x in loops.gaps(here, tied)]
     for loop, one, place in zip(loops.robot.loops, tied, loops.places):
         if loop.type.aligned:
             first = place.start + len(loop.type.slides)
             gaps[first : first + len(loop.type.aligned)] = misalignment(loop.type, one)[0]
-    rows, _ = loops.rates(values, None, tied)
+    rows, _ = loops.rates(here, None, tied)
     J = np.zeros((loops.m, loops.robot.nv))
     for r, row in enumerate(rows):
         for k, x in row.items():
@@ -89,10 +95,10 @@ def _misfit(loops: Closure, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(gaps) * loops.row_scale, loops.scaled(J)
 
 
-def newton(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.ndarray, float]:
+def newton(loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool = False) -> tuple[np.ndarray, float]:
     """Damped Gauss-Newton on the speeds that aren't kept; the position and what gap is left."""
     free = [k for k in range(loops.robot.nv) if k not in set(kept)]
-    gap, J = _misfit(loops, q)
+    gap, J = _misfit(loops, q, near)
     size = float(abs(gap).max(initial=0.0))
     for _ in range(MOST):
         if size < 1e-15 or not free:
@@ -105,7 +111,7 @@ def newton(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.nda
         share = min(1.0, LONGEST / longest) if longest else 1.0
         while True:
             trial = moved(loops.robot, q, share * step * loops.column_scale)
-            new_gap, new_J = _misfit(loops, trial)
+            new_gap, new_J = _misfit(loops, trial, near)
             better = float(np.linalg.norm(new_gap)) < float(np.linalg.norm(gap))
             if better or share < 1e-3:
                 break

@@ -15,6 +15,7 @@ from ..recursion.samples import Samples
 from ..robot.cuts import LOCKED, PARALLEL, CutType
 from ..robot.model import Coupling, Joint, Loop, Robot
 from ..robot.placement import Placement
+from .numbers import Numbers
 from .rank import independent
 from .ties import KINDS, Row, Tie, Tied, tie
 
@@ -51,6 +52,8 @@ class Closure:
         turning += [speeds[one.speed] for one in self.couplings]
         self.turning = np.array(turning, dtype=bool)
         self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
+        identity = (self.bodies, [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
+        self.numbers = Numbers(self._whole, robot.nq, robot.nv, self.m, len(self.bodies), identity)
 
     def at(self, goal: np.ndarray) -> Closure:
         """The same constraints where other values are wanted of the rows."""
@@ -91,10 +94,27 @@ class Closure:
             drift.append(0.0)
         return J, drift
 
+    def _whole(
+        self, q: Sequence[Scalar], qd: Sequence[Scalar]
+    ) -> tuple[list[Scalar], list[dict[int, Scalar]], list[Scalar]]:
+        """Values of the rows, the Jacobian by rows, `J̇ q̇`."""
+        tied = self.tied(q)
+        return (self.gaps(q, tied), *self.rates(q, qd, tied))
+
     # ---- numbers
+
+    def near(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gaps and Jacobian of one position."""
+        found = self.numbers(q)
+        if found is None:
+            gaps, J = self.gap_jacobian(q)
+            return gaps, J
+        return found[0] if self.goal is None else found[0] - self.goal, found[1]
 
     def jacobian(self, q: np.ndarray, qd: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """J and `J̇ q̇` of one state or of many, rows first."""
+        if q.ndim == 1 and (found := self.numbers(q, qd)) is not None:
+            return found[1], found[2] if qd is not None else np.zeros(self.m)
         s = Samples(self.robot, q=q) if qd is None else Samples(self.robot, q=q, qd=qd)
         rows, drift = self.rates(s.scalars("q"), s.scalars("qd") if qd is not None else None)
         J = np.zeros((*s.shape, self.m, self.robot.nv))

@@ -70,7 +70,7 @@ class Process:
 
 
 class Timing(Process):
-    """Likewise, and how long each node's steps have taken so far."""
+    """Likewise, and how much of the processor's time each node's steps have taken so far."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -83,9 +83,9 @@ class Timing(Process):
     def step(self, work: Work, inboxes: Sequence[Sequence[Message]]) -> list[list[Message]]:
         found = []
         for n, one in enumerate(zip(self._groups, self._kept, inboxes)):
-            begun = time.perf_counter()
+            begun = time.thread_time()
             found.append(carried_out(work, backend(), *one))
-            self.spent[n] += time.perf_counter() - begun
+            self.spent[n] += time.thread_time() - begun
         return found
 
 

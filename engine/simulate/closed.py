@@ -1,7 +1,8 @@
 """The plant of a robot with loops: the same state and signals as a tree's, with the loops kept closed by a method.
 
 The state has all coordinates and speeds of the spanning tree, whatever the method integrates: which of them are
-believed is the method's business, so that changing the independent coordinates changes nothing in the state.
+believed is the method's business, so that changing the independent coordinates changes nothing in the state.  Methods
+of `afresh.py` alone have something else in the places of the speeds.
 """
 
 from __future__ import annotations
@@ -202,7 +203,7 @@ class ClosedPlant(Plant):
         if self.through:
             q, qd = singular.closed(self.loops.at(values), q, qd, rates, part.given)
         else:
-            q, _ = newton(self.loops.at(values), q, [*part.given, *part.independent])
+            q, _ = newton(self.loops.at(values), q, [*part.given, *part.independent], near=True)
             right = np.concatenate([rates[list(part.rows)], qd[list(part.given)], part.basis(self.robot.nv) @ qd])
             with contextlib.suppress(np.linalg.LinAlgError):
                 qd = np.linalg.solve(part.matrix(self.loops.jacobian(q)[0]), right)

@@ -108,7 +108,7 @@ def _step(
 ) -> np.ndarray | None:
     """The closed position at t near the one that is predicted; None if the step was too long, or there is none."""
     guess = _placed(plant, t, moved(plant.robot, q, qd * step + qdd * step * step / 2))
-    found, left = newton(plant.loops.at(plant.wanted(t)[0]), guess, plant.given)
+    found, left = newton(plant.loops.at(plant.wanted(t)[0]), guess, plant.given, near=True)
     scale = plant.loops.column_scale.max()
     if left > CLOSE or abs(found - guess).max(initial=0.0) > FARTHEST * max(scale, 1.0):
         return None

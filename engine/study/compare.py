@@ -9,6 +9,7 @@ for the error of a model.
 from __future__ import annotations
 
 import math
+import pathlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -344,7 +345,7 @@ class Comparison:
                 if not inertia < 1e100:
                     continue
                 law = ProportionalDerivative(law="pd", kp=RATE**2 * inertia, kd=2 * RATE * inertia)
-                force = law.forces(1, None)[0]  # type: ignore[arg-type]
+                force = law.forces(1, pathlib.Path())[0]
                 found.append(Driven(k, coordinate, force, motion, place, law=law))
         return found
 
@@ -433,7 +434,9 @@ def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
     led = [name for name in actuated if name in file.motion or "all" in file.motion]
     if not led:
         raise InputError(
-            f"{first.name}: no reference motion", allowed="a scenario with `motion` for the actuated joints"
+            f"{first.name}: no reference motion",
+            allowed="a scenario with `motion` for the actuated joints",
+            hint="`drives` are constraints under every method" if file.drives else "",
         )
     motion = {**told["motion"], **{name: {"law": "hold"} for name in actuated if name not in led}}
     forces = {name: law for name, law in told["forces"].items() if name not in (*actuated, "all")}

@@ -302,15 +302,15 @@ def _differences(result: Result, reference: Result) -> dict[str, float]:
 
 
 def _cost(make: Callable[[], Plan], engine: Counting, setting: Setting, nodes: int, outcome: Outcome) -> Cost:
-    """Compute of each node and of central from a run in this process, latency and rate from messages that come back."""
+    """Processor time of nodes and of central in a run here, latency and rate from messages that come back."""
     latency, rate = _pinged(engine.engine, nodes)
     timing, found = Timing(), make()
     if outcome.form != "by legs":
         full = Full(lambda: _plant(make()), found.solver, timing, nodes)
         few = found.grid[: min(len(found.grid), 3)]
-        begun = time.perf_counter()
+        begun = time.thread_time()
         units = full.run(found.q0, found.qd0, few, found.kinks).steps
-        whole, samples = time.perf_counter() - begun, 1
+        whole, samples = time.thread_time() - begun, 1
         # undistributed, one node does what all of them repeat
         spent = np.array(timing.spent) / max(units, 1)
         return Cost(
@@ -336,9 +336,9 @@ def _cost(make: Callable[[], Plan], engine: Counting, setting: Setting, nodes: i
     best = []
     for _ in range(3):
         timing.spent = [0.0] * nodes
-        begun = time.perf_counter()
+        begun = time.thread_time()
         once()
-        best.append((time.perf_counter() - begun, timing.spent))
+        best.append((time.thread_time() - begun, timing.spent))
     whole, each = min(best, key=lambda one: one[0])
     spent = np.array(each)
     exchanges = sum(row.way == "to central" for row in outcome.rows)

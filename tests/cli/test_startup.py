@@ -27,7 +27,16 @@ def modules(*words):
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["--version"], ["list"], ["list", "puma"], ["idyn", "--help"], ["regress", "--help"]]
+    "words",
+    [
+        ["--help"],
+        ["--version"],
+        ["list"],
+        ["list", "puma"],
+        ["idyn", "--help"],
+        ["regress", "--help"],
+        ["distribute", "--help"],
+    ],
 )
 def test_quick_commands_import_nothing_heavy(words):
     found = modules(*words)

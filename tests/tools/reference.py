@@ -1,0 +1,204 @@
+"""Writes docs/reference.md: every key of robot and scenario files, from the JSON Schemas that are made of the models.
+
+    python tests/tools/reference.py
+
+`tests/test_readme.py` checks that the page is what this writes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from denoc.files.json_schema import Schema
+from denoc.robot.json_schema import robot_schema
+from denoc.scenario.json_schema import scenario_schema
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference.md"
+INTRODUCTION = """# All keys of robot and scenario files
+
+Made by `python tests/tools/reference.py` from the models that read the files and of which the JSON Schemas
+([robot](schema/robot.json), [scenario](schema/scenario.json)) are made; [files.md](files.md) explains, and has examples.
+
+Every quantity is a number in SI units or an expression with a unit, such as `90 deg` ([files.md](files.md#numbers)).
+Where the default is empty, nothing is there unless the last column says otherwise.
+"""
+NUMBER = "number"
+SEVERAL = f"{NUMBER} or list of {NUMBER}"
+QUANTITY = re.compile(r"^(?:\d+ × )?(?P<one>an? .*)$")
+MOTION_LAWS, FORCE_LAWS = "motion laws", "force laws"
+
+
+class Reference:
+    """The part of the page about one kind of files."""
+
+    def __init__(self, kind: str, schema: Schema) -> None:
+        self.kind, self.schema = kind, schema
+
+    def text(self) -> str:
+        parts = [f"## {self.kind.capitalize()} files\n\n{self.table(self.schema)}"]
+        entries = self.entries()
+        laws = [name for name in entries if self.is_law(name)]
+        parts += [self.section(name) for name in entries if name not in laws]
+        for group in (MOTION_LAWS, FORCE_LAWS) if laws else ():
+            of_group = [name for name in laws if self.group(laws[: laws.index(name) + 1]) == group]
+            links = ", ".join(f"[{self.said(name)}](#{self.anchor(name)})" for name in of_group)
+            parts.append(f"### {self.kind}: {group}\n\n{links}.\n")
+            parts += [self.section(name) for name in of_group]
+        return "\n".join(parts)
+
+    def entries(self) -> list[str]:
+        """The kinds of entries that the file's keys lead to, in the order in which they are met."""
+        found: list[str] = []
+        waiting = [self.schema["properties"]]
+        while waiting:
+            for name in references(waiting.pop(0)):
+                if name not in found:
+                    found.append(name)
+                    waiting.append(self.definition(name)["properties"])
+        return found
+
+    def definition(self, name: str) -> Schema:
+        """An entry's own keys; of a drive those that it has with its law under `motion`."""
+        told: Schema = self.schema["$defs"][name]
+        return told.get("then", told)
+
+    def is_law(self, name: str) -> bool:
+        return "law" in self.definition(name)["properties"]
+
+    def group(self, met: list[str]) -> str:
+        """Of the law that was met last: `zero` is the first of the laws of force."""
+        return FORCE_LAWS if "Zero" in met else MOTION_LAWS
+
+    def said(self, name: str) -> str:
+        """`DhJoint` as `dh joint`, a law by what its key `law` says."""
+        if self.is_law(name):
+            return str(self.definition(name)["properties"]["law"]["const"])
+        return "".join(f" {x.lower()}" if x.isupper() else x for x in name).strip().removesuffix(" entry")
+
+    def heading(self, name: str) -> str:
+        again = self.is_law(name) and name.endswith("Force")  # there is a motion law of that name, too
+        return f"{self.kind}: {self.said(name)}{' (force)' if again else ''}"
+
+    def anchor(self, name: str) -> str:
+        return re.sub(r"[:()]", "", self.heading(name).lower()).replace(" ", "-")
+
+    def section(self, name: str) -> str:
+        told = self.definition(name)
+        about = [escaped(told["description"])] if "description" in told else []
+        return "\n\n".join([f"### {self.heading(name)}", *about, self.table(told)])
+
+    def table(self, told: Schema) -> str:
+        rows = ["| key | is | default | meaning |", "|---|---|---|---|"]
+        required = [*told.get("required", []), *(["joint"] if told is self.schema["$defs"].get("LinkEntry") else [])]
+        for key, value in told["properties"].items():
+            default = "required" if key in required else shown(value["default"]) if "default" in value else ""
+            meaning, quantity = apart(value)
+            rows.append(f"| `{key}` | {self.filled(value, quantity)} | {default} | {escaped(meaning)} |")
+        return "\n".join(rows) + "\n"
+
+    def filled(self, value: Schema, quantity: str) -> str:
+        """What may stand there, with the kind of quantity where there are numbers."""
+        what = self.sort(value)
+        if not quantity:
+            return what.replace("name → " + SEVERAL, "name → number, or list of such")
+        if SEVERAL in what:
+            return what.replace(SEVERAL, quantity)
+        return what.replace(NUMBER, quantity)
+
+    def sort(self, told: Schema) -> str:
+        """What may stand there, in a few words."""
+        if "$ref" in told:
+            return f"[{self.said(entry(told))}](#{self.anchor(entry(told))})"
+        if "if" in told:  # links, or copies of links
+            return f"{self.sort(told['else'])} or {self.sort(told['then'])}"
+        if "anyOf" in told:
+            return " or ".join(dict.fromkeys(self.choices(told["anyOf"])))
+        if "const" in told:
+            return f"`{told['const']}`"
+        if "enum" in told:
+            return ", ".join(f"`{one}`" for one in told["enum"])
+        if told.get("type") == "array":
+            fixed = told.get("maxItems") == told.get("minItems") and told.get("maxItems")
+            inner = self.sort(told["items"])
+            return f"[{fixed} × {inner}]" if fixed else f"list of {inner}"
+        if told.get("type") == "object":
+            return f"name → {self.sort(inside(told))}"
+        return plain(told)
+
+    def choices(self, several: list[Schema]) -> Iterator[str]:
+        for one in several:
+            if "$ref" in one and self.is_law(entry(one)):
+                group = self.group([entry(x) for x in several if "$ref" in x])
+                yield f"[one of the {group}](#{self.kind}-{group.replace(' ', '-')})"
+            elif one.get("type") != "null":
+                yield self.sort(one)
+
+
+def references(piece: Any) -> Iterator[str]:
+    if isinstance(piece, dict):
+        if "$ref" in piece:
+            yield entry(piece)
+        for inner in piece.values():
+            yield from references(inner)
+    elif isinstance(piece, list):
+        for inner in piece:
+            yield from references(inner)
+
+
+def entry(piece: Schema) -> str:
+    return str(piece["$ref"]).rsplit("/", 1)[1]
+
+
+def inside(told: Schema) -> Schema:
+    """What the values of a mapping are."""
+    inner = told.get("additionalProperties") or next(iter(told["patternProperties"].values()))
+    return dict(inner)
+
+
+def apart(value: Schema) -> tuple[str, str]:
+    """Meaning, and kind of quantity: the schema has them in one description."""
+    said = value.get("description", "")
+    if value.get("type") == "object":
+        return said, apart(inside(value))[1]
+    *meaning, last = said.split("; ")
+    found = QUANTITY.match(last) if "pi|" in json.dumps(value) else None
+    return ("; ".join(meaning), found["one"]) if found else (said, "")
+
+
+def plain(told: Schema) -> str:
+    if told.get("type") == "number" or "pi|" in told.get("pattern", ""):
+        return NUMBER
+    if isinstance(told["type"], list):
+        return "name"
+    return {"integer": "integer", "boolean": "`true`, `false`"}.get(told["type"], "text")
+
+
+def shown(value: Any) -> str:
+    """A default as the file would have it."""
+    if value in ([], {}, ""):
+        return "none"
+    if isinstance(value, dict):
+        return "its keys' own"
+    text = value if isinstance(value, str) else json.dumps(value)
+    return f"`{text.replace('.0,', ',').replace('.0]', ']').removesuffix('.0')}`"
+
+
+def escaped(text: str) -> str:
+    """As text of a table, but for what stands in back quotes."""
+    pieces = " ".join(text.split()).split("`")
+    pieces[::2] = [re.sub(r"([|*_])", r"\\\1", piece).replace("<", "&lt;") for piece in pieces[::2]]
+    return "`".join(pieces)
+
+
+def page() -> str:
+    """The whole page."""
+    kinds = {"robot": robot_schema(), "scenario": scenario_schema()}
+    return "\n".join([INTRODUCTION, *(Reference(kind, schema).text() for kind, schema in kinds.items())])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
