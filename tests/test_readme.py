@@ -10,6 +10,7 @@ virtual environment are not carried out.
 import ast
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -154,6 +155,57 @@ def test_the_code_that_is_pointed_at_is_there(document):
             t.id for node in tree.body if isinstance(node, ast.Assign) for t in node.targets if isinstance(t, ast.Name)
         }
         assert name in names, f"{file}:{name}"
+
+
+def test_all_commands_are_in_the_readme(shell):
+    """Each has a row of its own, and no row has a command that there isn't."""
+    told = set(re.findall(r"^\| `denoc ([\w-]+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
+    there = set(re.findall(r"^│ (\w[\w-]*) ", shell("denoc --help", "help").partition("─ Commands ─")[2], re.MULTILINE))
+    assert told == there
+
+
+def test_every_key_is_in_the_reference():
+    made = runpy.run_path(str(ROOT / "tests" / "tools" / "reference.py"))["page"]()
+    assert (ROOT / "docs" / "reference.md").read_text(encoding="utf-8") == made, "python tests/tools/reference.py"
+
+
+@pytest.mark.parametrize("document", [ROOT / "docs" / "tutorial.md", ROOT / "docs" / "reference.md"])
+def test_links_within_a_page_lead_to_its_headings(document):
+    text = document.read_text(encoding="utf-8")
+    kept = [re.sub(r"[^\w -]", "", heading.lower()) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+    assert set(re.findall(r"\]\(#([^)]*)\)", text)) <= {heading.replace(" ", "-") for heading in kept}
+
+
+def test_the_evidence_is_there():
+    """Each row of the tables names files that exist, and the bounds that it tells stand in them."""
+    text = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if re.match(r"\| (?!what )", line)]
+    assert len(rows) > 40
+    for *_, closely, where in rows:
+        files = [ROOT / name for name in re.findall(r"`([\w/]+\.\w+)`", where)]
+        assert files, where
+        asserted = "".join(file.read_text(encoding="utf-8") for file in files)
+        for bound in re.findall(r"\b\d(?:\.\d+)?e-\d+", closely):
+            assert bound in asserted, f"{bound} in {where}"
+
+
+def test_times_of_the_readme_are_those_of_the_benchmarks():
+    """The short table's times and ratios are the long one's."""
+    screen = (ROOT / "README.md").read_text(encoding="utf-8").partition("## First steps")[0]
+    long = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    rows = [line for line in screen.splitlines() if line.startswith("|")][2:]
+    assert len(rows) == 6
+    for row in rows:
+        for number in re.findall(r"\b\d+\.\d+|\b\d+(?=x| ns)", row):
+            assert re.search(rf"\b{re.escape(number)}\b|\b{re.escape(number)}x", long), f"{number}: {row}"
+
+
+@pytest.mark.parametrize("name", ["dh", "khalil", "frames", "wrenches"])
+def test_pictures_are_small(name):
+    """`python tests/tools/pictures.py` draws them."""
+    picture = (ROOT / "docs" / "images" / f"{name}.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) < 60_000
 
 
 def test_the_picture_is_one():

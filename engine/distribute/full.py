@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,23 @@ STAGES = 4
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """What a node knows: the whole plant, and which part of its state is this node's."""
+    """What a node knows: how the whole plant is made, and which part of its state is this node's."""
 
-    plant: ClosedPlant
+    make: Callable[[], ClosedPlant]
+    start: tuple[float, ...]  # positions from which all choose the coordinates, so they choose the same
     places: tuple[int, ...]
     step: float | None
     max_step: float
+
+    @cached_property
+    def plant(self) -> ClosedPlant:
+        """Made where it is used: what a node compiles is its own."""
+        plant = self.make()
+        plant.begin(np.array(self.start))
+        return plant
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: x for name, x in self.__dict__.items() if name != "plant"}
 
 
 def advance(block: Block, own: dict[str, Any], inbox: Message) -> Message:
@@ -55,7 +67,7 @@ class Full:
     """The run of one plant."""
 
     def __init__(self, make: Callable[[], ClosedPlant], solver: Solver, engine: Engine, nodes: int | None = None):
-        """`make` gives the plant, a new one at each call: what a node has compiled is its own."""
+        """`make` gives the plant, a new one at each call."""
         plant = make()
         refuse(plant)
         if plant.method_name not in METHODS:
@@ -89,15 +101,10 @@ class Full:
         places[0] += [plant.measured, plant.measured + 1]
         return places
 
-    def _begin(self, q: np.ndarray) -> None:
-        """All choose the coordinates from the same positions, so they choose the same."""
-        groups = []
-        self.plant.begin(q)
-        for places in self.places:
-            plant = self.make()
-            plant.begin(q)
-            groups.append([Block(plant, tuple(places), self.solver.step, self.solver.max_step)])
-        self.engine.begin(groups)
+    def _begin(self, q: Sequence[float]) -> None:
+        self.plant.begin(np.array(q, dtype=float))
+        start, solver = tuple(float(x) for x in q), self.solver
+        self.engine.begin([[Block(self.make, start, tuple(x), solver.step, solver.max_step)] for x in self.places])
 
     def run(
         self,
@@ -109,7 +116,7 @@ class Full:
     ) -> Trace:
         """Over the grid; steps end on its instants and on the kinks of laws."""
         plant, trace = self.plant, Trace()
-        self._begin(np.array(q, dtype=float))
+        self._begin(q)
         t, y = float(grid[0]), plant.start(q, qd)
         trace.keep(plant, t, y)
         stops = sorted({float(x) for x in kinks if grid[0] < x < grid[-1]} | set(grid[1:].tolist()))

@@ -52,6 +52,11 @@ class Closing:
                 raise complain("to", f"`{joint.name}` is coupled to itself", allowed="another joint")
             if any(one.coordinate == joint.coordinates[0] for one in found):
                 raise complain("joint", f"`{joint.name}` follows another joint already", allowed="one coupling a joint")
+            follows = {one.coordinate: one.to for one in found} | {joint.coordinates[0]: to.coordinates[0]}
+            place = to.coordinates[0]
+            while (place := follows.get(place, -1)) >= 0:
+                if place == joint.coordinates[0]:
+                    raise complain("to", "these couplings go round in a circle", allowed="joints that follow others")
             fits(entry.offset, joint.type.kinds[0], ("offset",), complain)
             found.append(
                 Coupling(

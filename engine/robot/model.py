@@ -171,6 +171,9 @@ class Robot:
     # what others have made of this robot and want to find again, such as compiled programs; no part of what it is
     derived: dict[Any, Any] = field(default_factory=dict, repr=False, init=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "derived": {}}  # compiled programs stay where they are
+
     @property
     def nq(self) -> int:
         return len(self.q0)

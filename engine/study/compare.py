@@ -251,7 +251,7 @@ class Comparison:
 
             begun = time.perf_counter()
             with np.errstate(all="ignore"):
-                result = carry_out(replace(self.plan, plant=plant, solver=solver), heard)
+                result = carry_out(replace(self.plan, plant=plant, solver=solver, grid=self._grid(setting)), heard)
             seconds = time.perf_counter() - begun
         run = Run(setting, result.ended, result.record["reason"], t=result.t)
         run.seconds, run.evaluation, run.stiffness = seconds, evaluation, stiffness
@@ -264,6 +264,16 @@ class Comparison:
         with np.errstate(all="ignore"):
             self._judge(run, result.table)
         return run
+
+    def _grid(self, setting: Setting) -> np.ndarray:
+        """The rows of output, moved onto fixed steps where these don't end on them."""
+        grid, step = self.plan.grid, setting.accuracy
+        ratio = float(grid[1] - grid[0]) / step
+        if setting.adaptive or (ratio > 0.5 and abs(ratio - round(ratio)) < 1e-6):
+            return grid
+        pace = step * max(math.floor(ratio), 1)
+        rows = self.start + pace * np.arange(math.ceil((self.end - self.start) / pace * (1 - 1e-9)))
+        return np.append(rows, self.end)
 
     def _judge(self, run: Run, table: dict[str, np.ndarray]) -> None:
         """Errors against the reference, and corrections of the planned forces."""

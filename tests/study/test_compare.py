@@ -105,6 +105,17 @@ def test_too_many_evaluations_stop_a_run_and_are_told(five_bar):
     assert (fixed.ended, fixed.reason) == ("not run", "it would take 1600 evaluations, of 300 that are allowed")
 
 
+@pytest.mark.parametrize(
+    "step, steps, rows", [(0.02, 20, 21), (0.005, 80, 21), (0.1, 4, 5), (0.03, 14, 15), (0.007, 58, 30)]
+)
+def test_fixed_steps_are_as_long_as_they_are_said_to_be(five_bar, step, steps, rows):
+    """Output rows, 0.02 s apart, don't cut them."""
+    options = Options(methods=("multipliers",), rtols=(), steps=(step,), feedback=False)
+    (run,) = Comparison(five_bar, options).runs()
+    assert (run.ended, run.steps, len(run.t)) == ("done", steps, rows)
+    assert run.t[-1] == 0.4
+
+
 def test_a_run_that_blows_up_keeps_its_rows_and_says_so():
     """Its last row has left the numbers, the forces of the cuts in it have not been looked for."""
     closure, solver = {"method": "penalty", "k": 1e5}, {"method": "rk4", "step": 0.01, "at_singularity": "switch"}

@@ -70,7 +70,9 @@ class Picture:
         return np.asarray(points) @ self.view.T
 
     def line(self, *points: Array, color: str = GREY, width: float = 1.0, style: str = "-", order: int = 2) -> None:
-        self.axes.plot(*self.flat(np.array(points)).T, style, color=color, lw=width, zorder=order, solid_capstyle="round")
+        self.axes.plot(
+            *self.flat(np.array(points)).T, style, color=color, lw=width, zorder=order, solid_capstyle="round"
+        )
 
     def arrow(
         self, start: Array, end: Array, color: str, *, width: float = 1.8, heads: str = "-|>", order: int = 5
@@ -78,8 +80,15 @@ class Picture:
         a, b = self.flat(start), self.flat(end)
         self.axes.add_patch(
             FancyArrowPatch(
-                tuple(a), tuple(b), arrowstyle=heads, mutation_scale=13, color=color, lw=width, zorder=order,
-                shrinkA=0, shrinkB=0,
+                tuple(a),
+                tuple(b),
+                arrowstyle=heads,
+                mutation_scale=13,
+                color=color,
+                lw=width,
+                zorder=order,
+                shrinkA=0,
+                shrinkB=0,
             )  # fmt: skip
         )
 
@@ -93,9 +102,7 @@ class Picture:
     def dot(self, at: Array, color: str = BLACK, size: float = 5.0) -> None:
         self.axes.plot(*self.flat(at), "o", color=color, ms=size, zorder=7)
 
-    def frame(
-        self, T: Array, names: tuple[str, str, str], color: str, length: float = 0.34, out: float = 1.17
-    ) -> None:
+    def frame(self, T: Array, names: tuple[str, str, str], color: str, length: float = 0.34, out: float = 1.17) -> None:
         """Three axes with their names; those without a name are short."""
         o = T[:3, 3]
         for axis, name in zip(T[:3, :3].T, names, strict=True):
@@ -132,7 +139,7 @@ class Picture:
 
 
 def dh() -> None:
-    picture = Picture("dh", (7.6, 5.2), azimuth=-82)
+    picture = Picture("dh", (7.6, 5.2), azimuth=-76)
     a, b, alpha, theta = 1.45, 0.62, 48.0, 45.0
     before = np.eye(4)
     near = before @ Rz(theta)
@@ -143,21 +150,21 @@ def dh() -> None:
     picture.line(o - 0.28 * Z, knee + 0.42 * Z, style="-.")
     picture.text(o - 0.36 * Z, "axis of joint i", GREY, size=10)
     along = end[:3, 2]
-    picture.line(tip - 0.5 * along, tip + 0.62 * along, style="-.")
-    picture.text(tip - 0.6 * along, "axis of joint i+1", GREY, size=10)
+    picture.line(tip - 0.3 * along, tip + 0.95 * along, style="-.")
+    picture.text(tip + 1.05 * along, "axis of joint i+1", GREY, size=10)
     picture.frame(before, ("$X_i$", "", ""), GREY, 0.46)
     picture.angle(before, "z", theta, 0.3, "θ", 1.3)
     picture.frame(near, ("x", "y", "z"), BLUE, 0.38)
     picture.text(o, "link frame\n(near)", BLUE, -0.36, -0.06, 11)
-    picture.frame(end, ("$X_{i+1}$", "", "$Z_{i+1}$"), ORANGE, 0.42)
-    picture.text(tip, "end frame", ORANGE, 0.36, -0.04, 11)
+    picture.frame(end, ("$X_{i+1}$", "", "$Z_{i+1}$"), ORANGE, 0.5)
+    picture.text(tip, "end frame", ORANGE, 0.16, -0.14, 11)
     up = np.array([-0.2, 0.0, 0.0])
     picture.length(o + up, knee + up, "b", -0.07)
     over = 0.13 * Z
     picture.length(knee + over, tip + over, "a", 0.0, 0.09)
     reference = corner @ shift(a, 0, 0)
     picture.line(tip, tip + 0.6 * Z, style=":", color=BLACK)
-    picture.angle(reference, "x", alpha, 0.5, "α", 1.18)
+    picture.angle(reference, "x", alpha, 0.36, "α", 1.2)
     centre = (corner @ shift(0.52 * a, 0, -0.12))[:3, 3]
     picture.arrow(o, centre, BLUE, width=1.3)
     picture.text((o + centre) / 2, "com", BLUE, 0.05, -0.08, 11)
@@ -169,8 +176,8 @@ def dh() -> None:
 
 
 def khalil() -> None:
-    picture = Picture("khalil", (7.6, 5.2), azimuth=-90)
-    gamma, b, alpha, d, theta, r = 36.0, 0.5, 48.0, 1.15, 62.0, 0.62
+    picture = Picture("khalil", (7.6, 4.8), azimuth=-48)
+    gamma, b, alpha, d, theta, r = 24.0, 0.5, 48.0, 1.35, 50.0, 0.7
     parent = np.eye(4)
     foot = Rz(gamma) @ shift(0, 0, b)
     tilted = foot @ Rx(alpha) @ shift(d, 0, 0)
@@ -189,21 +196,21 @@ def khalil() -> None:
     picture.length(o + left, knee + left, "b", -0.07)
     picture.length(knee + 0.05 * Z, far + 0.05 * Z, "d", 0.0, 0.08)
     picture.line(far, far + 0.55 * Z, style=":", color=BLACK)
-    picture.angle(foot @ shift(d, 0, 0), "x", alpha, 0.44, "α", 1.18)
-    picture.angle(tilted, "z", theta, 0.4, "θ", 1.25)
+    picture.angle(foot @ shift(d, 0, 0), "x", alpha, 0.5, "α", 1.14)
+    picture.angle(tilted, "z", theta, 0.4, "θ", 1.2)
     picture.line(far, far + 0.5 * link[:3, 0], style=":", color=BLACK)
-    side = 0.1 * link[:3, 1]
-    picture.length(far - side, tip - side, "r", 0.06, -0.02)
+    side = -0.14 * tilted[:3, 0]
+    picture.length(far + side, tip + side, "r", -0.06, -0.02)
     picture.frame(link, ("x", "y", "z"), BLUE, 0.42)
-    picture.text(tip, "link frame", BLUE, 0.32, -0.04, 11)
-    picture.save()
+    picture.text(tip, "link frame", BLUE, 0.42, 0.16, 11)
+    picture.save(0.2)
 
 
 def frames() -> None:
-    picture = Picture("frames", (7.6, 4.4), azimuth=-72)
+    picture = Picture("frames", (7.6, 4.4), azimuth=-62, elevation=26.0)
     parent = np.eye(4)
-    placed = shift(1.25, 0.3, 0.5) @ Rz(12.0) @ turn(Y, np.radians(-14.0)) @ Rx(-22.0)
-    axis = np.array([0.5, 0.0, 1.0]) / np.linalg.norm([0.5, 0.0, 1.0])
+    placed = shift(1.25, 0.3, 0.5) @ Rz(20.0) @ turn(Y, np.radians(-16.0)) @ Rx(18.0)
+    axis = np.array([0.3, 0.0, 1.0]) / np.linalg.norm([0.3, 0.0, 1.0])
     link = placed @ turn(axis, np.radians(50.0))
     o, p = parent[:3, 3], placed[:3, 3]
     picture.body(o - np.array([0.25, 0.2, 0.15]), o, p)
@@ -214,7 +221,7 @@ def frames() -> None:
     for direction, name in zip(placed[:3, :3].T, ("x", "y", "z"), strict=True):
         picture.line(p, p + 0.44 * direction, style="--", color=BLACK, width=1.2)
         picture.text(p + 0.5 * direction, name, BLACK, size=10)
-    picture.text(p, "at q = 0: turned by rpy", BLACK, 0.3, -0.3, 11)
+    picture.text(p, "at q = 0: turned by rpy", BLACK, 0.3, -0.33, 11)
     along = placed[:3, :3] @ axis
     picture.line(p - 0.35 * along, p + 0.8 * along, style="-.", color=PURPLE)
     picture.arrow(p + 0.7 * along, p + 0.86 * along, PURPLE)
@@ -226,7 +233,7 @@ def frames() -> None:
     picture.arrow(ring[-6], ring[-1], PURPLE, width=1.5)
     picture.text(p + 0.6 * along, "q", PURPLE, 0.2, 0.02, 13)
     picture.frame(link, ("x", "y", "z"), BLUE, 0.44)
-    picture.text(p, "link frame", BLUE, -0.36, 0.06, 11)
+    picture.text(p, "link frame", BLUE, -0.34, -0.03, 11)
     picture.save()
 
 

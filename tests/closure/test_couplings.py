@@ -1,0 +1,49 @@
+"""Couplings: two geared pendulums against their one equation of motion."""
+
+import numpy as np
+import pytest
+
+import denoc
+
+GEARS = """
+name: gears
+convention: frames
+gravity: [0, -9.81, 0]
+links:
+  - {name: one, parent: base, joint: {type: revolute, name: a}, mass: 1, com: [0.2, 0, 0],
+     inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+  - {name: two, parent: base, joint: {type: revolute, name: b, xyz: [1, 0, 0]}, mass: 2, com: [0.1, 0, 0],
+     inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+couplings:
+  - {joint: b, to: a, ratio: -2, offset: 0.3}
+"""
+INERTIA = (0.1 + 0.04) + 4 * (0.1 + 0.02)
+
+
+def weight(q):
+    """The moment of both weights about the first axle, by virtual work."""
+    return -1 * 0.2 * 9.81 * np.cos(q) + 2 * (2 * 0.1 * 9.81 * np.cos(0.3 - 2 * q))
+
+
+def test_simulation():
+    table = denoc.run(
+        {"robot": "gears", "task": "simulate", "time": {"end": 1, "step": 0.1}}, robot=denoc.loads(GEARS)
+    ).table
+    assert table["b.q"] == pytest.approx(0.3 - 2 * table["a.q"], abs=1e-14)
+    assert table["b.qd"] == pytest.approx(-2 * table["a.qd"], abs=1e-13)
+    assert table["a.qdd"] == pytest.approx(weight(table["a.q"]) / INERTIA, abs=1e-12)
+
+
+def test_calls():
+    robot = denoc.loads(GEARS)
+    assert [joint.name for joint in robot.moving if joint.actuated] == ["a"]  # who follows has no actuator of its own
+    a, rate, second = 0.7, -1.3, 2.1
+    q, qd, qdd = np.array([a, 0.3 - 2 * a]), np.array([rate, -2 * rate]), np.array([second, -2 * second])
+    assert denoc.inverse(robot, q, qd, qdd) == pytest.approx([INERTIA * second - weight(a)], abs=1e-13)
+    I, h = denoc.reduced(robot, q, qd)
+    assert I == pytest.approx(np.array([[INERTIA]]), abs=1e-14)
+    assert h == pytest.approx([-weight(a)], abs=1e-13)
+    tau = np.array([0.4, 0.2])  # the second wheel's torque counts −2 times
+    assert denoc.forward(robot, q, qd, tau)[0] == pytest.approx((0.4 - 2 * 0.2 + weight(a)) / INERTIA, abs=1e-12)
+    with pytest.raises(denoc.DenocError, match="closed"):
+        denoc.inverse(robot, q + [0, 0.1], qd, qdd)
