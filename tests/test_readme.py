@@ -154,6 +154,7 @@ def test_the_code_that_is_pointed_at_is_there(document):
         names |= {
             t.id for node in tree.body if isinstance(node, ast.Assign) for t in node.targets if isinstance(t, ast.Name)
         }
+        names |= {n.target.id for n in tree.body if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)}
         assert name in names, f"{file}:{name}"
 
 
@@ -174,6 +175,16 @@ def test_links_within_a_page_lead_to_its_headings(document):
     text = document.read_text(encoding="utf-8")
     kept = [re.sub(r"[^\w -]", "", heading.lower()) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
     assert set(re.findall(r"\]\(#([^)]*)\)", text)) <= {heading.replace(" ", "-") for heading in kept}
+
+
+def test_links_to_lines_of_code_lead_there():
+    """The code that a link shows stands once in its file, and not far from the link's line."""
+    links = runpy.run_path(str(ROOT / "tests" / "tools" / "links.py"))["links"]
+    found = [link for document in DOCUMENTS[1:] for link in links(document)]
+    assert len(found) > 30
+    for code, file, line, lines in found:
+        assert len(lines) == 1, f"{file}: `{code}` stands in {len(lines)} lines"
+        assert abs(lines[0] - line) <= 25, f"python tests/tools/links.py: {file}: `{code}` is in line {lines[0]} now"
 
 
 def test_the_evidence_is_there():

@@ -1,47 +1,39 @@
-"""Makes every `file.py:name` of the pages on the algorithm and the machine a link to that line of the code.
+"""Makes links to lines of the code lead to the line that they show: [`here.w = w`](../engine/file.py#L1) in docs/.
 
     python tests/tools/links.py
 
-`tests/test_readme.py` checks that the links still lead into what they name; run this when lines have moved.
+What stands between the back quotes has to occur once in the file. `tests/test_readme.py` checks that, and that the
+links aren't far off; run this when lines have moved.
 """
 
 from __future__ import annotations
 
-import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("theory.md", "machine.md")
-POINTER = re.compile(r"\[?`([\w/]+\.py):([\w.]+)`(?:\]\([^)]*\))?")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+LINK = re.compile(r"\[`([^`]+)`\]\(\.\./(engine/[\w/]+\.py)#L(\d+)\)")
 
 
-def lines(file: str, name: str) -> tuple[int, int]:
-    """The first and the last line of a function, class, method or constant of a file of engine/."""
-    found: ast.AST = ast.parse((ROOT / "engine" / file).read_text(encoding="utf-8"))
-    for part in name.split("."):
-        found = next(node for node in ast.iter_child_nodes(found) if part in _names(node))
-    return found.lineno, found.end_lineno  # type: ignore[attr-defined]
+def links(page: Path) -> Iterator[tuple[str, str, int, list[int]]]:
+    """Of each link: the code that it shows, its file, its line, and the lines where that code stands."""
+    for code, file, line in LINK.findall(page.read_text(encoding="utf-8")):
+        text = (DOCS.parent / file).read_text(encoding="utf-8")
+        yield code, file, int(line), [k for k, one in enumerate(text.splitlines(), 1) if code in one]
 
 
-def _names(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return [node.name]
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return [target.id for target in targets if isinstance(target, ast.Name)]
-
-
-def linked(text: str) -> str:
-    """The page with its links."""
-
-    def link(found: re.Match[str]) -> str:
-        file, name = found[1], found[2]
-        return f"[`{file}:{name}`](../engine/{file}#L{lines(file, name)[0]})"
-
-    return POINTER.sub(link, text)
+def renewed(page: Path) -> str:
+    """The page with lines as they are now."""
+    text = page.read_text(encoding="utf-8")
+    for code, file, line, found in links(page):
+        if len(found) == 1:
+            text = text.replace(f"[`{code}`](../{file}#L{line})", f"[`{code}`](../{file}#L{found[0]})")
+        else:
+            print(f"{page.name}: {file}: `{code}` stands in {len(found)} lines")
+    return text
 
 
 if __name__ == "__main__":
-    for page in PAGES:
-        path = ROOT / "docs" / page
-        path.write_text(linked(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in sorted(DOCS.glob("*.md")):
+        page.write_text(renewed(page), encoding="utf-8")

@@ -89,15 +89,22 @@ class Picture:
                 zorder=order,
                 shrinkA=0,
                 shrinkB=0,
-            )  # fmt: skip
+            )
         )
 
     def text(self, at: Array, words: str, color: str = BLACK, dx: float = 0.0, dy: float = 0.0, size: int = 12) -> None:
         x, y = self.flat(at)
         self.axes.text(
-            x + dx, y + dy, words, color=color, fontsize=size, ha="center", va="center", zorder=9,
+            x + dx,
+            y + dy,
+            words,
+            color=color,
+            fontsize=size,
+            ha="center",
+            va="center",
+            zorder=9,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
-        )  # fmt: skip
+        )
 
     def dot(self, at: Array, color: str = BLACK, size: float = 5.0) -> None:
         self.axes.plot(*self.flat(at), "o", color=color, ms=size, zorder=7)
