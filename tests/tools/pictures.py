@@ -246,7 +246,7 @@ def frames() -> None:
 
 def wrenches() -> None:
     """In the plane: what a parent does to its link, and the first link of a cut to the second."""
-    picture = Picture("wrenches", (7.6, 3.2), azimuth=-90.0, elevation=0.0)
+    picture = Picture("wrenches", (7.6, 2.5), azimuth=-90.0, elevation=0.0)
     point = lambda x, z: np.array([x, 0.0, z])  # noqa: E731
 
     def side(left: float, words: tuple[str, str], names: tuple[str, str], what: str, at: str) -> None:
