@@ -17,6 +17,7 @@ from ..errors import InputError, NumericalError, Place, did_you_mean
 from ..files.library import find
 from ..files.library import folder as library
 from ..record import compare, images, plots
+from ..record.columns import Column
 from ..record.compare import Difference, Signal
 from ..record.described import Line, Picture, array, changes, described
 from ..record.overlay import Pair, overlay
@@ -165,7 +166,7 @@ def _signals(result: Result, settings: RegressEntry, count: int) -> list[Signal]
     """The columns with what each may be off."""
     kinds: dict[tuple[str, str], float] = {}
     for column in result.columns:
-        kind = column.unit, column.family
+        kind = _kind(column)
         kinds[kind] = max(kinds.get(kind, 0.0), compare.size(result.table[column.name][:count]))
     _known(result, settings)
     found = []
@@ -173,9 +174,14 @@ def _signals(result: Result, settings: RegressEntry, count: int) -> list[Signal]
         values = result.table[column.name][:count]
         floor = FLOORS.get(column.family, compare.FLOOR)
         rtol, atol = _tolerance(settings, column.name)
-        allowed = compare.allowance(compare.size(values), kinds[column.unit, column.family], rtol, atol, floor)
+        allowed = compare.allowance(compare.size(values), kinds[_kind(column)], rtol, atol, floor)
         found.append(compare.signal(column.name, column.unit, values, allowed))
     return found
+
+
+def _kind(column: Column) -> tuple[str, str]:
+    """What is measured by one scale; in a plane mechanism all moments of reactions are rounding beside the forces."""
+    return column.unit if column.family != "reaction" else "", column.family
 
 
 def _tolerance(settings: RegressEntry, name: str) -> tuple[float | None, float | None]:
