@@ -41,9 +41,9 @@ def test_calls():
     q, qd, qdd = np.array([a, 0.3 - 2 * a]), np.array([rate, -2 * rate]), np.array([second, -2 * second])
     assert denoc.inverse(robot, q, qd, qdd) == pytest.approx([INERTIA * second - weight(a)], abs=1e-13)
     I, h = denoc.reduced(robot, q, qd)
-    assert I == pytest.approx(np.array([[INERTIA]]), abs=1e-14)
+    assert float(I[0, 0]) == pytest.approx(INERTIA, abs=1e-14)
     assert h == pytest.approx([-weight(a)], abs=1e-13)
     tau = np.array([0.4, 0.2])  # the second wheel's torque counts −2 times
     assert denoc.forward(robot, q, qd, tau)[0] == pytest.approx((0.4 - 2 * 0.2 + weight(a)) / INERTIA, abs=1e-12)
     with pytest.raises(denoc.DenocError, match="closed"):
-        denoc.inverse(robot, q + [0, 0.1], qd, qdd)
+        denoc.inverse(robot, np.add(q, [0, 0.1]), qd, qdd)

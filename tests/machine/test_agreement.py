@@ -15,7 +15,6 @@ from denoc.machine.choice import using
 from denoc.study.codegen import generate
 from denoc.study.complexity import chain_robot
 
-
 OPEN = [name for name in names("robots") if not denoc.load(name).closed]
 
 
