@@ -133,3 +133,17 @@ def test_a_joint_with_an_actuator_is_not_cut():
         entry["actuated"] = True
     with pytest.raises(denoc.DenocError, match="has to stay in the tree"):
         load(data)
+
+
+def test_a_cut_by_khalils_parameters():
+    """His frames R_k and R_(k+B): here the joint's point along each link, by d, the frames turned about z by gamma."""
+    data = yaml.safe_load(find("four-bar", "robots").read_text())
+    plain = load(data)
+    data["loops"][0]["first"] = {"gamma": "20 deg", "d": float(0.3 * np.cos(np.pi / 9)), "theta": 0.4}
+    along, across = 0.3 * np.cos(np.pi / 9) * np.cos(np.pi / 9), 0.3 * np.cos(np.pi / 9) * np.sin(np.pi / 9)
+    data["loops"][0]["second"] = {"d": 0.25, "theta": "-30 deg"}
+    assert load(data).loops[0].first.origin == pytest.approx((along, across, 0.0), abs=1e-15)
+    data["loops"][0]["first"] = {"d": 0.3, "theta": 0.4}
+    khalil = load(data)
+    tau = [denoc.run("four-bar-idyn", robot=robot).table["A0.tau"] for robot in (plain, khalil)]
+    assert tau[0] == pytest.approx(tau[1], abs=1e-11)
