@@ -66,27 +66,28 @@ class Balance:
         return order(branches(self.robot), A[0], present)
 
     def solve(self, tau: np.ndarray) -> Forces:
-        """Branch by branch."""
-        steps = self.steps()
-        x = solved(steps, self.A, np.atleast_2d(tau), self._small)
+        """Branch by branch; what actuators share among themselves is shared at once, by its own rule."""
+        steps, tau = self.steps(), np.atleast_2d(tau)
+        x = solved([step for step in steps if step.determinate], self.A, tau, self._small)
+        shared = [k for step in steps if not step.determinate for k in step.unknowns]
+        if shared:
+            x[:, shared] = self._shared(tau)[:, shared]
         return self._forces(x, tuple(steps))
 
     def whole(self, tau: np.ndarray) -> Forces:
         """All at once: the check of `solve`."""
-        return self._forces(self._small(self.A, np.atleast_2d(tau)), ())
+        sharing = not all(step.determinate for step in self.steps())
+        tau = np.atleast_2d(tau)
+        return self._forces(self._shared(tau) if sharing else self._small(self.A, tau), ())
 
     def _small(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
-        if A.shape[1] == A.shape[2]:
-            try:
-                return np.linalg.solve(A, b[..., None])[..., 0]
-            except np.linalg.LinAlgError:
-                raise NumericalError(singular_words(self.robot)) from None
-        if A.shape[2] > A.shape[1] or len(self.rows) + self.S.shape[2] > self.robot.nv:
-            return self._shared(b) if A.shape[1:] == self.A.shape[1:] else self._least(A, b)
-        return self._least(A, b)
-
-    def _least(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.einsum("nue,ne->nu", np.linalg.pinv(A, rcond=1e-12), b)
+        """A x = b of a determinate system; idle spins leave it more equations than unknowns."""
+        if A.shape[1] > A.shape[2]:
+            return np.einsum("nue,ne->nu", np.linalg.pinv(A, rcond=1e-12), b)
+        try:
+            return np.linalg.solve(A, b[..., None])[..., 0]
+        except np.linalg.LinAlgError:
+            raise NumericalError(singular_words(self.robot)) from None
 
     def _shared(self, b: np.ndarray) -> np.ndarray:
         """More actuators than freedoms: the least effort, then the multipliers that go with it."""

@@ -170,10 +170,10 @@ class _Planner:
             **laws,
         )
 
-    def _independent(self) -> list[int]:
-        """The speeds that the scenario wants to be independent, else the actuated ones."""
+    def _independent(self) -> list[int] | None:
+        """The speeds that the scenario wants to be independent, if it says so."""
         if self.file.closure.independent is None:
-            return list(self.robot.driven)
+            return None
         joints = [self._joint("closure", name) for name in self.file.closure.independent]
         return [k for joint in joints for k in joint.speeds]
 

@@ -72,7 +72,7 @@ class ClosedPlant(Plant):
         *,
         method: str = "denoc",
         parameters: Parameters = Parameters(),
-        preferred: Sequence[int] = (),
+        preferred: Sequence[int] | None = None,
         drives: Sequence[Driving] = (),
         switches: bool = False,
         **laws: Any,
@@ -81,7 +81,7 @@ class ClosedPlant(Plant):
         self.drives = tuple(drives)
         self.autonomous = self.autonomous and not drives
         self.loops, self.method_name, self.method = loops, method, METHODS[method]
-        self.parameters, self.preferred = parameters, tuple(preferred)
+        self.parameters, self.preferred = parameters, preferred
         self.numeric = self.method.afresh
         self.given = tuple(k for motion in self.prescribed for k in motion.joint.speeds)
         self.commanding = tuple(k for one in self.commanded for k in one.joint.speeds)
@@ -97,7 +97,9 @@ class ClosedPlant(Plant):
 
     def begin(self, q: np.ndarray) -> None:
         """Takes the coordinates for a run from these positions."""
-        self.choose(q, self.preferred)
+        self.choose(q, self.robot.driven if self.preferred is None else self.preferred)
+        if self.preferred is None and len(self.partition.N) + len(self.partition.given) != len(self.robot.driven):
+            self.choose(q, ())  # the actuated ones only where they are as many as the freedoms
         self._start, self._path = q, None
         if self.feedforward:
             motions = (*self.feedforward, *self.prescribed)

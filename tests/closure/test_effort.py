@@ -4,11 +4,15 @@ import itertools
 
 import numpy as np
 import pytest
+import yaml
 from scipy.optimize import linprog
 
 import denoc
 from comparing import off
+from denoc.closure.closure import closure
 from denoc.closure.effort import least
+from denoc.closure.rank import null_space
+from denoc.files.library import find
 from denoc.robot.model import Effort
 
 
@@ -83,3 +87,27 @@ def test_near_moves_the_centre():
     efforts = [Effort(*one) for one in zip(low, high, weight)]
     moved = least(A, b - A @ near, [Effort(*one) for one in zip(low - near, high - near, weight)])
     assert off(least(A, b, efforts, near), near + moved, scale=1.0) <= 1e-12
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_weights_count_whatever_else_hangs_on_the_base(beside):
+    """Crank and rocker of a four-bar share its work by their weights; a pendulum beside it is a system of its own."""
+    data = yaml.safe_load(find("four-bar", "robots").read_text())
+    rocker = next(link for link in data["links"] if link["name"] == "rocker")
+    rocker["joint"] |= {"actuated": True, "effort": {"weight": 9}}
+    if beside:
+        joint = {"name": "P", "type": "revolute", "actuated": True}
+        inertia = {"xx": 1, "yy": 1, "zz": 1}
+        data["links"].append(
+            {"name": "bob", "parent": "base", "joint": joint, "mass": 1, "com": [1, 0, 0], "inertia": inertia}
+        )
+    robot = denoc.loads(yaml.safe_dump(data, sort_keys=False))
+    q = denoc.assemble(robot, robot.q0)
+    still = np.zeros(robot.nv)
+    crank, rocker_, *rest = denoc.inverse(robot, q, still, still)
+    J, _ = closure(robot).jacobian(q)
+    rates = null_space(J[:, :3])[:, 0]  # of the one freedom: the work of both must be the weights'
+    needed = rates @ denoc.bias(robot, q, still)[:3]
+    assert rates[0] * crank + rates[2] * rocker_ == pytest.approx(needed, abs=1e-12)
+    assert crank / rates[0] == pytest.approx(9 * rocker_ / rates[2], rel=1e-9)  # least crank² + 9 rocker²
+    assert rest == pytest.approx([9.81] if beside else [], abs=1e-12)
