@@ -1,84 +1,24 @@
-"""What a plan and its rows need besides where the robot has loops: closed starts, independent motions, cut forces."""
+"""What the rows of a run need besides where the robot has loops: forces of actuators and cuts, gaps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..closure.assemble import assembled
 from ..closure.calls import applied
 from ..closure.closure import Closure, closure
-from ..closure.forces import Balance, Forces, enough, idle_spins
-from ..closure.rank import independent, null_space
+from ..closure.forces import Balance, Forces, enough
+from ..closure.rank import null_space
 from ..record.columns import WRENCH
 from ..recursion import calls as tree
 from ..recursion.samples import Samples
-from ..robot.model import Joint, Robot
+from ..robot.model import Robot
 from ..simulate.closed import ClosedPlant
 
 if TYPE_CHECKING:
     from .plan import Plan
-
-
-def start(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> list[float]:
-    """The initial coordinates with all loops closed; what the scenario names is kept, else the actuated ones."""
-    kept = list(named) or list(loops.robot.driven)
-    return [float(x) for x in assembled(loops, np.array(q0, dtype=float), kept)]
-
-
-def followed(loops: Closure, q0: Sequence[float], groups: Sequence[Sequence[Joint]]) -> list[Joint]:
-    """Of joints whose motion is given, those that can be; of more than the freedoms the later groups give way."""
-    J, _ = loops.jacobian(np.array(q0))
-    scaled = loops.scaled(J)
-    rows = independent(scaled, [range(loops.m)])
-    speeds = [[k for joint in group for k in joint.speeds] for group in groups]
-    others = [k for k in range(loops.robot.nv) if not any(k in group for group in speeds)]
-    dependent = independent(scaled[rows].T, [others, *reversed(speeds)])
-    return [joint for group in groups for joint in group if not set(joint.speeds) & set(dependent)]
-
-
-def contradicted(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> int | None:
-    """The first drive whose motion follows from the loops, the named coordinates and the drives before it already."""
-    J, _ = loops.jacobian(np.array(q0))
-    drives = loops.driven_rows()
-    rows = np.concatenate([loops.scaled(J), np.eye(loops.robot.nv)[list(named)]])
-    groups = [[r for r in range(len(rows)) if r not in drives], *([row] for row in drives)]
-    found = independent(rows, groups)
-    return next((k for k, row in enumerate(drives) if row not in found), None)
-
-
-def speeds(
-    loops: Closure, q0: Sequence[float], qd0: Sequence[float], named: Sequence[int], rates: Sequence[float]
-) -> list[float]:
-    """Speeds that keep the loops closed: the named ones as they are given, the others 0 where they can be.
-
-    `rates` are those of the drives.
-    """
-    J, _ = loops.jacobian(np.array(q0))
-    rows, dependent = loops.choice(J, [*loops.robot.driven])
-    if named:
-        scaled = loops.scaled(J)
-        rest = [k for k in range(loops.robot.nv) if k not in named]
-        dependent = sorted(independent(scaled[rows].T, [rest, list(named)]))
-    qd = np.array(qd0, dtype=float)
-    qd[dependent] = 0.0
-    if dependent:
-        wanted = np.zeros(loops.m)
-        wanted[loops.driven_rows()] = rates
-        qd[dependent] = np.linalg.solve(J[np.ix_(rows, dependent)], wanted[rows] - J[rows] @ qd)
-    return [float(x) for x in _without_spin(loops, np.array(q0), J, qd, named)]
-
-
-def _without_spin(loops: Closure, q0: np.ndarray, J: np.ndarray, qd: np.ndarray, named: Sequence[int]) -> np.ndarray:
-    """Rods that nothing keeps from spinning start without momentum about their axes, unless the scenario says more."""
-    S = np.eye(loops.robot.nv)[list({*named, *loops.robot.driven})].reshape(-1, loops.robot.nv)
-    Z = idle_spins(loops, J, S.T)
-    if not Z.shape[1]:
-        return qd
-    M = tree.inertia(loops.robot, q0)
-    return qd - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ M @ qd, rcond=None)[0]
 
 
 def balance(plan: Plan, q: np.ndarray) -> Balance:

@@ -1,36 +1,32 @@
-"""Drives of a scenario: points and distances whose motion is given, as ties between links and their laws."""
+"""Section `drives`: points and distances whose motion is given, as ties between links and their laws."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ..closure.closure import Closure, distance_drive, point_drive
-from ..closure.ties import Tie
-from ..errors import did_you_mean
-from ..files.expression import DIMENSIONS, misfit
-from ..files.fields import told
-from ..files.source import Document
-from ..motion.laws import Turn
-from ..robot.model import Robot, Three
-from ..robot.placement import Placement, pointing
-from ..simulate.closed import Driving
-from . import closed
-from .schema import DriveEntry, Time
-
-Tabled = Callable[..., list[Any]]  # a law's curves; mistakes in its table are told at its entry
+from ...closure.closure import Closure, distance_drive, point_drive
+from ...closure.rank import independent
+from ...closure.ties import Tie
+from ...errors import did_you_mean
+from ...files.expression import DIMENSIONS, misfit
+from ...files.fields import told
+from ...motion.laws import Turn
+from ...robot.model import Three
+from ...robot.placement import Placement, pointing
+from ...simulate.closed import Driving
+from ..schema import DriveEntry
+from .reading import Reading
 
 
 class Drives:
     """The entries of one scenario for one robot."""
 
-    def __init__(self, document: Document, robot: Robot, entries: Sequence[DriveEntry]):
-        self._document, self._robot, self._entries = document, robot, entries
+    def __init__(self, reading: Reading):
+        self._reading, self._robot, self._entries = reading, reading.robot, reading.file.drives
 
     def ties(self) -> list[Tie]:
         """One for each drive."""
@@ -40,18 +36,18 @@ class Drives:
         for k, entry in enumerate(self._entries):
             path = ("drives", k)
             if entry.name in taken:
-                raise self._document.error((*path, "name"), f"the name `{entry.name}` is taken", allowed="its own")
+                raise self._reading.error((*path, "name"), f"the name `{entry.name}` is taken", allowed="its own")
             taken.add(entry.name)
             if (entry.link is None) == (entry.distance is None):
-                raise self._document.error(
+                raise self._reading.error(
                     path, "a drive is a point's coordinate or a distance", allowed="`link` and `at`, or `distance`"
                 )
             found.append(self._coordinate(entry, path) if entry.distance is None else self._distance(entry, path))
         return found
 
-    def laws(self, time: Time, loops: Closure, q0: Sequence[float], tabled: Tabled) -> list[Driving]:
+    def laws(self, loops: Closure, q0: Sequence[float]) -> list[Driving]:
         """The drives' laws; where they say nothing else they start from where the robot is."""
-        t0, t1 = float(time.start), float(time.end)
+        t0, t1 = self._reading.span
         here = loops.gap(np.array(q0))
         found = []
         for k, (entry, row) in enumerate(zip(self._entries, loops.driven_rows())):
@@ -59,11 +55,11 @@ class Drives:
             for key in law.positions:
                 value, where = getattr(law, key), (*path, key.rstrip("_"))
                 if isinstance(value, Turn | tuple):
-                    raise self._document.error(where, "a drive needs one length", found=told(value))
+                    raise self._reading.error(where, "a drive needs one length", found=told(value))
                 if value is not None and (message := misfit(value, "length")):
-                    raise self._document.error(where, message, allowed=DIMENSIONS["length"][1])
-            made = partial(law.curves, (float(here[row]),), t0, t1, Path(self._document.name).parent)
-            found.append(Driving(entry.name, tabled(law, path, 1, entry.name, made)[0]))
+                    raise self._reading.error(where, message, allowed=DIMENSIONS["length"][1])
+            made = partial(law.curves, (float(here[row]),), t0, t1, self._reading.folder)
+            found.append(Driving(entry.name, self._reading.tabled(law, path, 1, entry.name, made)[0]))
         return found
 
     def values(self, loops: Closure, driving: Sequence[Driving], t: float) -> np.ndarray:
@@ -74,9 +70,9 @@ class Drives:
 
     def refuse_contradictions(self, loops: Closure, q0: Sequence[float], given: Sequence[int]) -> None:
         """Refuses a drive whose motion the loops, given coordinates and other drives decide already."""
-        k = closed.contradicted(loops, q0, given)
+        k = _contradicted(loops, q0, given)
         if k is not None:
-            raise self._document.error(
+            raise self._reading.error(
                 ("drives", k),
                 f"the motion of `{self._entries[k].name}` follows from the loops and what else is prescribed",
                 allowed="as many prescribed motions as there are freedoms, or fewer",
@@ -90,7 +86,7 @@ class Drives:
         at = Placement(origin=self._point(entry.at, link, (*path, "at")))
         length = math.hypot(*entry.along)
         if not 1e-9 < length < math.inf:
-            raise self._document.error((*path, "along"), "it has no direction", allowed="[0, 0, 1], say")
+            raise self._reading.error((*path, "along"), "it has no direction", allowed="[0, 0, 1], say")
         x, y, z = (float(c) / length for c in entry.along)
         return point_drive(self._robot, entry.name, (to, link), (pointing((x, y, z)), at))
 
@@ -105,7 +101,7 @@ class Drives:
     def _link(self, name: str, path: tuple) -> str:
         links = ["base", *(link.name for link in self._robot.links)]
         if name not in links:
-            raise self._document.error(
+            raise self._reading.error(
                 path,
                 f"{self._robot.name} has no link `{name}`",
                 allowed=", ".join(links),
@@ -118,5 +114,15 @@ class Drives:
             return (float(at[0]), float(at[1]), float(at[2]))
         points = self._robot.link(link).points if link != "base" else {}
         if at not in points:
-            raise self._document.error(path, f"`{link}` has no point `{at}`", allowed=", ".join(points) or "[x, y, z]")
+            raise self._reading.error(path, f"`{link}` has no point `{at}`", allowed=", ".join(points) or "[x, y, z]")
         return points[at]
+
+
+def _contradicted(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> int | None:
+    """The first drive whose motion follows from the loops, the named coordinates and the drives before it already."""
+    J, _ = loops.jacobian(np.array(q0))
+    drives = loops.driven_rows()
+    rows = np.concatenate([loops.scaled(J), np.eye(loops.robot.nv)[list(named)]])
+    groups = [[r for r in range(len(rows)) if r not in drives], *([row] for row in drives)]
+    found = independent(rows, groups)
+    return next((k for k, row in enumerate(drives) if row not in found), None)

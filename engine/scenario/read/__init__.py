@@ -1,0 +1,1 @@
+"""Readers of scenario files, a module for each section."""

@@ -1,0 +1,142 @@
+"""Section `forces`: which joints have a force law, and what the laws are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from ...motion.forces import ComputedTorque, Feedforward, ForceLaw
+from ...robot.model import Joint
+from ...simulate.plant import Commanded, Driven, Motion
+from .motion import Motions
+from .reading import Reading
+
+# what the numbers of a force law are, for a joint that turns and one that slides
+EFFORTS = (
+    ("value", "moment", "force"),
+    ("amplitude", "moment", "force"),
+    ("offset", "moment", "force"),
+    ("to", "angle", "length"),
+    ("rest", "angle", "length"),
+    ("stiffness", "turn stiffness", "slide stiffness"),
+    ("damping", "turn damping", "slide damping"),
+    ("kp", "turn stiffness", "slide stiffness"),
+    ("kd", "turn damping", "slide damping"),
+)
+
+Forces = dict[Joint, tuple[ForceLaw, tuple]]  # a joint's law, and the path of its entry
+
+
+@dataclass(frozen=True)
+class Efforts:
+    """The force laws of a scenario, by what they need at run time."""
+
+    driven: list[Driven]
+    commanded: list[Commanded]
+    feedforward: list[Motion]
+
+
+def forces(reading: Reading, motions: Motions) -> Forces:
+    """The force law of each joint that has one; takes joints whose force overrides `motion: all` out of `motions`."""
+    found = reading.each("forces", reading.file.forces)
+    for joint in list(found):
+        law, path = found[joint]
+        if not reading.simulating and joint.actuated:
+            if path[1] == "all":
+                del found[joint]
+                continue
+            raise reading.error(
+                path,
+                f"in inverse dynamics the force of `{joint.name}` is sought",
+                allowed="joints without an actuator",
+                hint="`task: simulate` takes forces",
+            )
+        if law.follows_motion():
+            if joint not in motions:
+                raise reading.error(
+                    path,
+                    f"`{joint.name}` has nothing to follow",
+                    found=f"law: {getattr(law, 'law', '')}, and no entry for `{joint.name}` under `motion`",
+                    hint="say what to follow under `motion`" + ", or give `to`" * ("to" in type(law).model_fields),
+                )
+        elif joint in motions:
+            if motions[joint][1][-1] == "all" and path[-1] != "all":
+                del motions[joint]
+            elif path[-1] == "all":
+                del found[joint]
+            else:
+                raise reading.error(
+                    path,
+                    f"the motion of `{joint.name}` is prescribed, so its force is an output",
+                    hint="keep one of the two",
+                )
+    return found
+
+
+def efforts(reading: Reading, found: Forces, references: Mapping[str, Motion]) -> Efforts:
+    """The laws with what they follow, made from their entries."""
+    made = Efforts([], [], [])
+    for joint, (law, path) in found.items():
+        if law.reads_state() and joint.type.orientation is not None:
+            raise reading.error(
+                path,
+                f"`{joint.name}` has Euler parameters, which this law can't read",
+                allowed="zero, constant, harmonic, table",
+            )
+        if isinstance(law, ComputedTorque):
+            made.commanded.append(Commanded(joint, references[joint.name], law))
+        elif isinstance(law, Feedforward):
+            made.feedforward.append(references[joint.name])
+        else:
+            made.driven.extend(_driven(reading, joint, law, path, references))
+    if made.feedforward:
+        _all_planned(reading, found, references, made.feedforward)
+    return made
+
+
+def _driven(
+    reading: Reading, joint: Joint, law: ForceLaw, path: tuple, references: Mapping[str, Motion]
+) -> list[Driven]:
+    """The law's function for each speed of the joint."""
+    _numbers_fit(reading, joint, law, path)
+    nv = joint.type.nv
+    functions = reading.tabled(law, path, nv, joint.name, partial(law.forces, nv, reading.folder))
+    reference = references.get(joint.name) if law.follows_motion() else None
+    return [
+        Driven(
+            speed,
+            joint.coordinates[place] if joint.type.orientation is None else None,
+            function,
+            reference,
+            place,
+            not law.reads_state(),
+            law.steady(),
+            law if law.reads_state() else None,
+        )
+        for place, (speed, function) in enumerate(zip(joint.speeds, functions))
+    ]
+
+
+def _numbers_fit(reading: Reading, joint: Joint, law: ForceLaw, path: tuple) -> None:
+    """Refuses numbers of the law whose units are not of the joint's kinds."""
+    for key, turns, slides in EFFORTS:
+        value = getattr(law, key, None)
+        if value is not None:
+            kinds = [turns if turning else slides for turning in joint.type.turning]
+            reading.all_fit(value, kinds, (*path, key), joint)
+
+
+def _all_planned(reading: Reading, found: Forces, references: Mapping[str, Motion], feedforward: list[Motion]) -> None:
+    """Refuses feedforward where the motion of a joint isn't planned."""
+    planned = {motion.joint.name for motion in feedforward} | {
+        name for name in references if name not in {joint.name for joint in found}
+    }
+    mechanism = reading.robot.tied or bool(reading.file.drives)
+    for joint in reading.robot.moving:
+        if joint.name not in planned and (joint.actuated or not mechanism):
+            raise reading.error(
+                ("forces",),
+                f"feedforward needs the planned motion of every joint; `{joint.name}` has none",
+                hint=f"give `{joint.name}` an entry under `motion`, and none or feedforward under `forces`",
+            )

@@ -1,0 +1,50 @@
+"""Sections `initial` and `rates`: coordinates and speeds at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from ...robot.values import EULER_PARAMETERS, NO_EULER_PARAMETERS, unit_parameters
+from ...simulate.plant import Plant
+from .reading import Reading
+
+
+def coordinates(reading: Reading) -> list[float]:
+    """The coordinates at the start, before loops are closed: those of the file, else the robot's."""
+    q = list(reading.robot.q0)
+    for joint, values in reading.values("initial", reading.file.initial, lambda joint: joint.type.coordinates):
+        path = ("initial", joint.name)
+        for k, (value, kind) in enumerate(zip(values, joint.type.kinds)):
+            reading.fits(value, kind, (*path, k) if len(values) > 1 else path)
+        all_zero = partial(reading.error, path, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
+        for k, x in zip(joint.coordinates, unit_parameters([float(x) for x in values], joint.type, all_zero)):
+            q[k] = x
+    return q
+
+
+def speeds(reading: Reading) -> list[float]:
+    """The speeds at the start: those of the file, else 0."""
+    qd = [0.0] * reading.robot.nv
+    for joint, values in reading.values("rates", reading.file.rates, lambda joint: joint.type.speeds):
+        path: tuple = ("rates", joint.name)
+        for n, (k, x, turning) in enumerate(zip(joint.speeds, values, joint.type.turning)):
+            reading.fits(x, "rate" if turning else "speed", (*path, n) if len(values) > 1 else path)
+            qd[k] = float(x)
+    return qd
+
+
+def within_limits(reading: Reading, plant: Plant, q0: Sequence[float]) -> None:
+    """Refuses a start beyond a joint's stops."""
+    for coordinate, low, high in plant.stops.values():
+        x = q0[coordinate]
+        slack = 1e-9 * (high - low)
+        if not low - slack <= x <= high + slack:
+            joint = next(j for j in reading.robot.moving if coordinate in j.coordinates)
+            raise reading.error(
+                ("initial", joint.name),
+                f"`{joint.name}` would start outside its limits",
+                found=f"{x:g}",
+                allowed=f"{low:g} to {high:g}",
+                hint="start inside, or `limits: ignore` under `solver`",
+            )

@@ -1,0 +1,91 @@
+"""Section `motion`: the joints whose motion is given, and how they move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...files.expression import DIMENSIONS
+from ...files.fields import told
+from ...motion.laws import Hold, MotionLaw, Profiled, Rate, Turn
+from ...robot.model import Joint
+from ...simulate.plant import Motion
+from ...simulate.reference import Held, Reference, Turning
+from .reading import Reading
+
+Motions = dict[Joint, tuple[MotionLaw, tuple]]  # a joint's law, and the path of its entry
+
+
+def motions(reading: Reading) -> Motions:
+    """The law of each joint that has one; in inverse dynamics actuated joints without an entry are held."""
+    found = reading.each("motion", reading.file.motion)
+    if reading.simulating:
+        return found
+    for joint in reading.robot.moving:
+        if joint.actuated and joint not in found:
+            found[joint] = (Hold(law="hold"), ("motion",))
+    return found
+
+
+def reference(reading: Reading, joint: Joint, law: MotionLaw, path: tuple, q0: Sequence[float]) -> Motion:
+    """The joint's motion by its law, from where it starts; `path` is that of the law's entry."""
+    t0, t1 = reading.span
+    place = tuple(q0[k] for k in joint.coordinates)
+    if misfitting := law.misfit(t0, t1):
+        key, message, allowed = misfitting
+        raise reading.error((*path, key), message, found=told(getattr(law, key)), allowed=allowed)
+    kinks = tuple(law.kinks(t0, t1))
+    if isinstance(law, Hold) and law.from_ is None:
+        return Held(joint, place)
+    if joint.type.orientation is not None:
+        return _turning(reading, joint, law, path, place, kinks)
+    _positions_fit(reading, joint, law, path)
+    if isinstance(law, Rate):
+        kinds = ["rate" if turning else "speed" for turning in joint.type.turning]
+        reading.all_fit(law.rate, kinds, (*path, "rate"), joint)
+    made = partial(law.curves, place, t0, t1, reading.folder)
+    return Reference(joint, tuple(reading.tabled(law, path, joint.type.nq, joint.name, made)), kinks)
+
+
+def _turning(
+    reading: Reading, joint: Joint, law: MotionLaw, path: tuple, place: tuple[float, ...], kinks: tuple[float, ...]
+) -> Turning:
+    """The turn about an axis of a joint that has Euler parameters."""
+    free = joint.type.nq != 4
+    if free or not (isinstance(law, Profiled) and isinstance(law.to, Turn)) or law.from_ is not None:
+        raise reading.error(
+            path,
+            f"the {joint.type.name} joint `{joint.name}` can't follow this",
+            found=f"law: {getattr(law, 'law', '')}",
+            allowed="hold" if free else "cycloid, polynomial or trapezoid with `to: {axis: […], angle: …}`, hold",
+        )
+    axis = np.array([float(x) for x in law.to.axis])
+    axis = axis / abs(axis).max()
+    axis = axis / np.linalg.norm(axis)
+    share = law.share(*reading.span)
+    angle = float(law.to.angle)
+
+    def turned(t: Any) -> tuple[Any, Any, Any]:
+        s, rate, second = share(t)
+        return angle * s, angle * rate, angle * second
+
+    return Turning(joint, turned, (float(axis[0]), float(axis[1]), float(axis[2])), place, kinks)
+
+
+def _positions_fit(reading: Reading, joint: Joint, law: MotionLaw, path: tuple) -> None:
+    """Refuses positions of a law that are not of the kinds of the joint's coordinates."""
+    for key in law.positions:
+        value = getattr(law, key)
+        if isinstance(value, Turn):
+            raise reading.error(
+                (*path, "to"),
+                f"`{joint.name}` has no Euler parameters, so it can't be told to turn about an axis",
+                found=told({"axis": 0, "angle": 0}),
+                allowed=", ".join(DIMENSIONS[kind][1] for kind in joint.type.kinds)
+                + "; an axis and an angle are for spherical joints",
+            )
+        if value is not None:
+            reading.all_fit(value, joint.type.kinds, (*path, key.rstrip("_")), joint)

@@ -1,0 +1,123 @@
+"""What the readers of all sections share: the scenario's document, its models and the robot that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...errors import InputError, did_you_mean
+from ...files.expression import DIMENSIONS, misfit
+from ...files.fields import Numbers, checked
+from ...files.source import Document
+from ...motion.forces import ForceLaw
+from ...motion.laws import MotionLaw
+from ...robot.model import Joint, Robot
+from ...robot.values import counted
+from ..schema import ScenarioFile
+
+
+class Reading:
+    """A scenario file that is being read for a robot; the document says where a mistake is."""
+
+    def __init__(self, document: Document, robot: Robot):
+        self.document, self.robot = document, robot
+        self.file = checked(ScenarioFile, document, document.data)
+        self.error = document.error
+        self.folder = Path(document.name).parent  # of tables
+        self.simulating = self.file.task == "simulate"
+        self.span = float(self.file.time.start), float(self.file.time.end)
+
+    # ---- joints named in mappings
+
+    def joint(self, key: str, name: str, others: Iterable[str] = ()) -> Joint:
+        """The joint that an entry under `key` names."""
+        joints = self.robot.joints
+        if name not in joints:
+            fixed = any(link.joint.name == name for link in self.robot.links)
+            raise self.error(
+                (key, name),
+                f"the joint `{name}` is fixed" if fixed else f"{self.robot.name} has no joint `{name}`",
+                key=True,
+                allowed=", ".join([*others, *joints]),
+                hint=did_you_mean(name, joints) if fixed else self._meant(name),
+            )
+        return self.robot.joint(name)
+
+    def _meant(self, name: str) -> str:
+        """The joint that somebody may have meant who wrote this name."""
+        joint = next((link.joint for link in self.robot.links if link.name == name and link.joint.type.nv), None)
+        return f"the joint of the link `{name}` is `{joint.name}`" if joint else did_you_mean(name, self.robot.joints)
+
+    def each(self, key: str, entries: dict[str, Any]) -> dict[Joint, tuple[Any, tuple]]:
+        """Joint → (entry, its path), in the joints' order, `all` spread over the actuated joints."""
+        named = {self.joint(key, name, ("all",)).name: name for name in entries if name != "all"}
+        found: dict[Joint, tuple[Any, tuple]] = {}
+        for joint in self.robot.moving:
+            if joint.name in named:
+                found[joint] = (entries[joint.name], (key, joint.name))
+            elif "all" in entries and joint.actuated:
+                found[joint] = (entries["all"], (key, "all"))
+        return found
+
+    def values(
+        self, key: str, entries: dict[str, Numbers], sizes: Callable[[Joint], tuple[str, ...]]
+    ) -> Iterator[tuple[Joint, list[float]]]:
+        """Joint, its numbers, for `initial` and `rates`."""
+        for name, value in entries.items():
+            joint = self.joint(key, name)
+            wanted = sizes(joint)
+            values = list(value) if isinstance(value, tuple) else [value]
+            if len(values) != len(wanted):
+                raise self.error(
+                    (key, name),
+                    f"`{name}` needs {counted(len(wanted), 'number')} here: {', '.join(wanted)}",
+                    found=str(len(values)),
+                    allowed=f"[{', '.join('…' * len(wanted))}]" if len(wanted) > 1 else "one number",
+                )
+            yield joint, values
+
+    # ---- units
+
+    def fits(self, value: Any, kind: str, path: tuple) -> None:
+        """Refuses a number whose unit is not of this kind."""
+        if message := misfit(value, kind):
+            raise self.error(path, message, allowed=DIMENSIONS[kind][1])
+
+    def all_fit(self, value: Numbers, kinds: Sequence[str], path: tuple, joint: Joint) -> None:
+        """Refuses a list of another length than the kinds have, and numbers whose units are not of these kinds."""
+        if isinstance(value, tuple) and len(value) != len(kinds):
+            raise self.error(
+                path,
+                f"`{joint.name}` needs {counted(len(kinds), 'number')} here",
+                found=str(len(value)),
+                allowed=f"one number, or [{', '.join('…' * len(kinds))}]",
+            )
+        for k, kind in enumerate(kinds):
+            listed = isinstance(value, tuple)
+            self.fits(value[k] if isinstance(value, tuple) else value, kind, (*path, k) if listed else path)
+
+    # ---- tables
+
+    def tabled(
+        self, law: MotionLaw | ForceLaw, path: tuple, count: int, who: str, made: Callable[[], list[Any]]
+    ) -> list[Any]:
+        """What the law makes, one for each of `count` coordinates; a table's mistakes are told at the law's entry."""
+        if law.columns_read() and len(law.columns_read()) != count:
+            key: tuple[str | int, ...] = ("columns",) if getattr(law, "columns", None) else ("column",)
+            raise self.error(
+                (*path, *key),
+                f"`{who}` needs {counted(count, 'column')}",
+                found=str(len(law.columns_read())),
+                allowed=f"columns: [{', '.join('…' * count)}]",
+            )
+        try:
+            return made()
+        except InputError as error:
+            key = ("file",)
+            if error.key in law.columns_read():
+                key = ("columns", law.columns_read().index(error.key)) if getattr(law, "columns", None) else ("column",)
+            where = f"{error.place}: " if error.place else ""
+            raise self.error(
+                (*path, *key), where + error.message, found=error.found, allowed=error.allowed, hint=error.hint
+            ) from None

@@ -1,0 +1,77 @@
+"""Section `solver`: steps and tolerances, and the steps that laws ask for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...files.fields import told
+from ...motion.forces import ForceLaw
+from ...motion.laws import MotionLaw, Pace
+from ...simulate.integrate import METHODS
+from ...simulate.loop import Solver
+from . import wrenches
+from .reading import Reading
+
+Law = tuple[MotionLaw | ForceLaw, tuple]  # a law, and the path of its entry
+
+
+def solver(reading: Reading, grid: np.ndarray, laws: Sequence[Law]) -> Solver:
+    """The entries of the section, with the steps that the laws of motion and force ask for."""
+    entry = reading.file.solver
+    return Solver(
+        method=entry.method,
+        rtol=float(entry.rtol),
+        atol=float(entry.atol) if entry.atol is not None else float(entry.rtol) / 100,
+        max_step=float(entry.max_step) if entry.max_step is not None else math.inf,
+        step=_step(reading, grid),
+        max_steps=entry.max_steps,
+        at_singularity=entry.at_singularity,
+        paces=_paces(reading, laws),
+    )
+
+
+def countable(reading: Reading, laws: Sequence[Law]) -> None:
+    """Refuses laws that swing too often for any number of steps."""
+    t0, t1 = reading.span
+    for law, path in [*laws, *wrenches.laws(reading)]:
+        begin, end, step = law.pace(t0, t1, reading.folder) or (t0, t0, math.inf)
+        steps = (min(end, t1) - max(begin, t0)) / step if step else math.inf
+        if steps > reading.file.solver.max_steps:
+            raise reading.error(
+                path,
+                f"following this law would take more than {reading.file.solver.max_steps} steps",
+                found=f"{steps:.3g} steps",
+                allowed="a slower law, a shorter time, or more `max_steps` under `solver`",
+            )
+
+
+def _paces(reading: Reading, laws: Sequence[Law]) -> tuple[Pace, ...]:
+    """When laws ask for short steps, and how short."""
+    found = (law.pace(*reading.span, reading.folder) for law, _ in [*laws, *wrenches.laws(reading)])
+    return tuple(dict.fromkeys(pace for pace in found if pace is not None))
+
+
+def _step(reading: Reading, grid: np.ndarray) -> float | None:
+    """The step of a fixed-step method; refuses what would never come to its end."""
+    entry, duration = reading.file.solver, float(grid[-1] - grid[0])
+    adaptive = METHODS[entry.method].adaptive
+    if adaptive and entry.step is not None:
+        raise reading.error(
+            ("solver", "step"),
+            f"`{entry.method}` chooses its steps itself",
+            found=told(entry.step),
+            hint="`max_step` bounds them; `method: rk4` has a fixed step; the rows' is `step` under `time`",
+        )
+    step = None if adaptive else float(entry.step or grid[1] - grid[0])
+    for key, length in (("step", step), ("max_step", entry.max_step)):
+        if length is not None and duration / length > entry.max_steps:
+            raise reading.error(
+                ("solver", key),
+                f"the run would take more than {entry.max_steps} steps",
+                found=f"{duration / length:.3g} steps",
+                allowed=f"a {key} of {duration / entry.max_steps:.3g} s or more, or more `max_steps`",
+            )
+    return step

@@ -1,0 +1,77 @@
+"""Section `wrenches`: wrenches on links, with components that may be laws of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ...errors import did_you_mean
+from ...files.fields import told
+from ...motion.forces import ForceLaw
+from ...simulate.plant import TimedWrench
+from .reading import Reading
+
+
+def wrenches(reading: Reading) -> list[TimedWrench]:
+    """The wrenches, each with its components as functions of time."""
+    found = []
+    links = [link.name for link in reading.robot.links]
+    for k, entry in enumerate(reading.file.wrenches):
+        path = ("wrenches", k)
+        if entry.link not in links:
+            raise reading.error(
+                (*path, "link"),
+                f"{reading.robot.name} has no link `{entry.link}`",
+                allowed=", ".join(links),
+                hint=did_you_mean(entry.link, links),
+            )
+        components = []
+        for key, kind in (("moment", "moment"), ("force", "force")):
+            for place, component in enumerate(getattr(entry, key)):
+                components.append(_component(reading, component, kind, (*path, key, place)))
+        x, y, z = entry.at
+        found.append(TimedWrench(entry.link, tuple(components), (float(x), float(y), float(z)), entry.axes))
+    return found
+
+
+def laws(reading: Reading) -> list[tuple[ForceLaw, tuple]]:
+    """The laws among the components of wrenches, and their paths."""
+    return [
+        (component, ("wrenches", k, key, place))
+        for k, entry in enumerate(reading.file.wrenches)
+        for key in ("force", "moment")
+        for place, component in enumerate(getattr(entry, key))
+        if isinstance(component, ForceLaw)
+    ]
+
+
+def _component(reading: Reading, value: Any, kind: str, path: tuple) -> Callable[[Any], Any]:
+    """One component as a function of time."""
+    if not isinstance(value, ForceLaw):
+        reading.fits(value, kind, path)
+        number = float(value)
+        return lambda t: number
+    if value.reads_state() or value.follows_motion():
+        raise reading.error(
+            path,
+            "a wrench can depend on time only",
+            found=f"law: {getattr(value, 'law', '')}",
+            allowed="a number, zero, constant, harmonic, table",
+        )
+    for key in ("value", "amplitude", "offset"):
+        given = getattr(value, key, None)
+        if isinstance(given, tuple):
+            raise reading.error((*path, key), "one component needs 1 number", found=told(given), allowed="one")
+        if given is not None:
+            reading.fits(given, kind, (*path, key))
+    function = reading.tabled(value, path, 1, "one component", partial(value.forces, 1, reading.folder))[0]
+
+    def component(t: Any) -> Any:
+        if isinstance(t, np.ndarray):
+            return np.array([function(float(x), 0.0, 0.0, None) for x in t])
+        return function(t, 0.0, 0.0, None)
+
+    return component
