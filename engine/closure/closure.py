@@ -13,7 +13,7 @@ import numpy as np
 from ..machine.scalars import Scalar
 from ..recursion.samples import Samples
 from ..robot.cuts import LOCKED, PARALLEL, CutType
-from ..robot.model import Coupling, Joint, Loop, Robot
+from ..robot.model import Body, Coupling, Joint, Loop, Robot
 from ..robot.placement import Placement
 from .numbers import Numbers
 from .rank import independent
@@ -59,6 +59,12 @@ class Closure:
         """The same constraints where other values are wanted of the rows."""
         other = copy.copy(self)
         other.goal = goal
+        return other
+
+    def with_numbers(self, bodies: tuple[Body, ...], ties: tuple[Tie, ...], couplings: tuple[Coupling, ...]) -> Closure:
+        """The same constraints of a mechanism with other numbers, which may be symbols."""
+        other = copy.copy(self)
+        other.bodies, other.ties, other.couplings = bodies, ties, couplings
         return other
 
     def driven_rows(self) -> list[int]:

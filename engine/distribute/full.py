@@ -17,11 +17,13 @@ import numpy as np
 
 from ..closure.legs import legs
 from ..errors import InputError, NumericalError
-from ..simulate.closed import ClosedPlant
+from ..simulate.feedforward import runner
 from ..simulate.integrate import start
 from ..simulate.loop import Solver, Trace
+from ..simulate.runner import Runner
+from ..simulate.system import System
 from .engines import Engine, Message
-from .plant import refuse
+from .rates import refuse
 from .steps import Row
 
 METHODS = ("penalty", "projection-qr", "projection-svd", "projection-gauss")
@@ -31,32 +33,29 @@ STAGES = 4
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """What a node knows: how the whole plant is made, and which part of its state is this node's."""
+    """What a node knows: how the whole system is made, and which part of its state is this node's."""
 
-    make: Callable[[], ClosedPlant]
+    make: Callable[[], System]
     start: tuple[float, ...]  # positions from which all choose the coordinates, so they choose the same
     places: tuple[int, ...]
     step: float | None
     max_step: float
 
     @cached_property
-    def plant(self) -> ClosedPlant:
-        """Made where it is used: what a node compiles is its own."""
-        plant = self.make()
-        plant.begin(np.array(self.start))
-        return plant
+    def run(self) -> Runner:
+        """The run, begun where it is used: what a node compiles is its own."""
+        return runner(self.make(), self.start)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: x for name, x in self.__dict__.items() if name != "plant"}
+        return {name: x for name, x in self.__dict__.items() if name != "run"}
 
 
 def advance(block: Block, own: dict[str, Any], inbox: Message) -> Message:
     """One step from the whole state; this node's part of the new one."""
     t, end = inbox["time"][0].tolist()
-    plant, y = block.plant, inbox["state"][0]
-    stepper = start(
-        FIXED, plant.derivative, t, y, end, step=block.step, max_step=block.max_step, measured=plant.measured
-    )
+    run, y = block.run, inbox["state"][0]
+    measured = run.system.measured
+    stepper = start(FIXED, run.derivative, t, y, end, step=block.step, max_step=block.max_step, measured=measured)
     failure = stepper.step()
     if failure:
         raise NumericalError(f"at t = {t:.9g} s: {failure}")
@@ -64,17 +63,19 @@ def advance(block: Block, own: dict[str, Any], inbox: Message) -> Message:
 
 
 class Full:
-    """The run of one plant."""
+    """The run of one system."""
 
-    def __init__(self, make: Callable[[], ClosedPlant], solver: Solver, engine: Engine, nodes: int | None = None):
-        """`make` gives the plant, a new one at each call."""
-        plant = make()
-        refuse(plant)
-        if plant.method_name not in METHODS:
+    run: Runner
+
+    def __init__(self, make: Callable[[], System], solver: Solver, engine: Engine, nodes: int | None = None):
+        """`make` gives the system, anew at each call."""
+        system = make()
+        refuse(system)
+        if system.closure not in METHODS:
             raise InputError(
                 "this closure method has no fully distributed form",
                 key="closure.method",
-                found=plant.method_name,
+                found=system.closure,
                 allowed=", ".join(METHODS),
             )
         if solver.method != FIXED:
@@ -85,28 +86,28 @@ class Full:
                 allowed=FIXED,
                 hint="`--set solver.method=rk4 --set solver.step=1e-3`",
             )
-        self.make, self.plant, self.solver, self.engine = make, plant, solver, engine
-        found = legs(plant.robot).legs
+        self.make, self.system, self.solver, self.engine = make, system, solver, engine
+        found = legs(system.robot).legs
         self.nodes = min(nodes or len(found), len(found))
-        self.places = self._places(plant)
+        self.places = self._places(system)
 
-    def _places(self, plant: ClosedPlant) -> list[list[int]]:
+    def _places(self, system: System) -> list[list[int]]:
         """In the state, of every node; what no leg has, the quadratures, is the first one's."""
-        bodies, found = plant.robot.tree.bodies, legs(plant.robot).legs
+        bodies, found = system.robot.tree.bodies, legs(system.robot).legs
         places: list[list[int]] = [[] for _ in range(self.nodes)]
         for n, leg in enumerate(found):
             coordinates = [k for i in leg.bodies for k in bodies[i].coordinates]
-            places[n % self.nodes] += [plant.cq.index(k) for k in coordinates]
-            places[n % self.nodes] += [plant.place_of(k) for k in leg.speeds]
-        places[0] += [plant.measured, plant.measured + 1]
+            places[n % self.nodes] += [system.cq.index(k) for k in coordinates]
+            places[n % self.nodes] += [system.place_of(k) for k in leg.speeds]
+        places[0] += [system.measured, system.measured + 1]
         return places
 
     def _begin(self, q: Sequence[float]) -> None:
-        self.plant.begin(np.array(q, dtype=float))
+        self.run = runner(self.system, q)
         start, solver = tuple(float(x) for x in q), self.solver
         self.engine.begin([[Block(self.make, start, tuple(x), solver.step, solver.max_step)] for x in self.places])
 
-    def run(
+    def carried_out(
         self,
         q: Sequence[float],
         qd: Sequence[float],
@@ -115,23 +116,23 @@ class Full:
         tell: Callable[[float], None] = lambda t: None,
     ) -> Trace:
         """Over the grid; steps end on its instants and on the kinks of laws."""
-        plant, trace = self.plant, Trace()
+        trace = Trace()
         self._begin(q)
-        t, y = float(grid[0]), plant.start(q, qd)
-        trace.keep(plant, t, y)
+        t, y = float(grid[0]), self.run.start(q, qd)
+        trace.keep(self.run, t, y)
         stops = sorted({float(x) for x in kinks if grid[0] < x < grid[-1]} | set(grid[1:].tolist()))
         rows = set(grid.tolist())
         for end in stops:
             while t < end:
                 t, y = self._step(t, y, end)
-                y = plant.settled(t, y)
+                y = self.run.settled(t, y)
                 trace.steps += 1
                 why = self._stopped(t, y, trace.steps)
                 if why:
                     trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {why}"
                     return trace
             if end in rows:
-                trace.keep(plant, t, y)
+                trace.keep(self.run, t, y)
                 tell(t)
         trace.evaluations = STAGES * trace.steps
         return trace
@@ -140,7 +141,8 @@ class Full:
         """Why the run can't go on."""
         if steps > self.solver.max_steps:
             return f"more than {self.solver.max_steps} steps (`max_steps` of the solver)"
-        if self.plant.guard is not None and self.plant.guard(t, y) <= 0.0:
+        guard = self.run.guard
+        if guard is not None and guard(t, y) <= 0.0:
             return "the coordinates come to the end of their use, and a fully distributed run doesn't take others"
         return ""
 
@@ -155,7 +157,7 @@ class Full:
 
     def plan(self) -> Iterator[Row]:
         """The messages of one step."""
-        width = self.plant.measured + 2
+        width = self.system.measured + 2
         for way, fields in (
             ("to nodes", {"time": 2 * self.nodes, "state": width * self.nodes}),
             ("to central", {"time": self.nodes, "state": width}),

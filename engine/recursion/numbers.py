@@ -1,9 +1,9 @@
-"""A body's numbers by their places, so that some of them can be symbols: in a loop over bodies, in an ensemble."""
+"""Numbers by their places, so that some of them can be symbols: of one body in a loop over bodies, of a whole model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from ..machine.scalars import Scalar
@@ -46,3 +46,41 @@ def with_symbols(body: Body, symbols: Mapping[Path, Scalar]) -> Body:
         h=(at("h", 0), at("h", 1), at("h", 2)),
         m=at("m"),
     )
+
+
+# ---- any structure of dataclasses and tuples
+
+
+def leaves(x: Any, path: Path = ()) -> Iterator[tuple[Path, float]]:
+    """Each floating-point number of a structure, by its place."""
+    if isinstance(x, float):
+        yield path, x
+    else:
+        for step, part in _parts(x):
+            yield from leaves(part, (*path, step))
+
+
+def planted(x: Any, symbols: Mapping[Path, Scalar], path: Path = ()) -> Any:
+    """The structure with these scalars in the places of its numbers."""
+    if isinstance(x, float):
+        return symbols.get(path, x)
+    parts = [(step, part, planted(part, symbols, (*path, step))) for step, part in _parts(x)]
+    if all(new is old for _, old, new in parts):
+        return x
+    if is_dataclass(x):
+        return replace(x, **{step: new for step, _, new in parts})  # type: ignore[type-var]
+    return type(x)(*(new for *_, new in parts)) if hasattr(x, "_fields") else tuple(new for *_, new in parts)
+
+
+def shape(x: Any) -> Any:
+    """What is left of a structure without its numbers: two of one shape differ in numbers only."""
+    if isinstance(x, float):
+        return float
+    parts = [(step, shape(part)) for step, part in _parts(x)]
+    return (type(x).__name__, *parts) if parts or isinstance(x, tuple) else repr(x)
+
+
+def _parts(x: Any) -> list[tuple[Any, Any]]:
+    if isinstance(x, tuple):
+        return list(enumerate(x))
+    return [(field.name, getattr(x, field.name)) for field in fields(x)] if is_dataclass(x) else []

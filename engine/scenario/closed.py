@@ -15,7 +15,7 @@ from ..record.columns import WRENCH
 from ..recursion import calls as tree
 from ..recursion.samples import Samples
 from ..robot.model import Robot
-from ..simulate.closed import ClosedPlant
+from ..simulate.signals import wanted
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def balance(plan: Plan, q: np.ndarray) -> Balance:
     """Which forces are sought: the actuators', and those of drives where actuators don't suffice."""
-    loops = plan.plant.loops
+    loops = plan.system.loops
     found = Balance(plan.robot, q)
     if loops is not None and loops.drives and found.unmoved() > 0:
         found = Balance(plan.robot, q, loops)
@@ -31,16 +31,39 @@ def balance(plan: Plan, q: np.ndarray) -> Balance:
 
 
 def sought(
-    plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, wrenches: Mapping[str, np.ndarray] | None
+    plan: Plan,
+    q: np.ndarray,
+    qd: np.ndarray,
+    qdd: np.ndarray,
+    wrenches: Mapping[str, np.ndarray] | None,
+    resistance: np.ndarray | None = None,
 ) -> tuple[Forces, np.ndarray]:
     """The actuators' forces and the cuts' of an inverse task, and the power of what is sought."""
     found = balance(plan, q)
     enough(found)
-    forces = found.solve(tree.inverse(plan.robot, q, qd, qdd, wrenches))
+    forces = found.solve(_needed(plan.robot, q, qd, qdd, wrenches, resistance))
     power = np.einsum("nkc,nc,nk->n", found.S, forces.actuated, qd)
     rates = np.einsum("nmk,nk->nm", found.J, qd)
     rows = found.loops.driven_rows()
     return forces, power + (forces.multipliers[:, rows] * rates[:, rows]).sum(axis=1)
+
+
+def _needed(
+    robot: Robot,
+    q: np.ndarray,
+    qd: np.ndarray,
+    qdd: np.ndarray,
+    wrenches: Mapping[str, np.ndarray] | None,
+    resistance: np.ndarray | None,
+) -> np.ndarray:
+    """The joint forces of the spanning tree for a motion, against the friction and stops that the motion had."""
+    tau = tree.inverse(robot, q, qd, qdd, wrenches)
+    if resistance is None:
+        return tau
+    for joint in robot.moving:
+        for k, drive in zip(joint.speeds, joint.drives):
+            tau[:, k] -= drive.coulomb * np.sign(qd[:, k])
+    return tau - resistance
 
 
 def transmitted(
@@ -50,13 +73,15 @@ def transmitted(
     qd: np.ndarray,
     qdd: np.ndarray,
     tau: np.ndarray,
+    resistance: np.ndarray | None,
     wrenches: Mapping[str, np.ndarray] | None,
 ) -> Forces:
     """The cuts' forces of a simulation, whose actuators' are known; NaN in rows that have left the numbers."""
+    resistance = np.zeros_like(tau) if resistance is None else resistance
     sound = np.isfinite(np.hstack([q, qd, qdd, tau])).all(axis=1)
     at = {name: six[sound] for name, six in (wrenches or {}).items()}
     J, _ = loops.jacobian(q[sound])
-    left = tree.inverse(robot, q[sound], qd[sound], qdd[sound], at or None) - tau[sound]
+    left = _needed(robot, q[sound], qd[sound], qdd[sound], at or None, resistance[sound]) - tau[sound]
     firm = np.isfinite(J).all(axis=(1, 2)) & np.isfinite(left).all(axis=1)
     pushes = np.linalg.pinv((J[firm] * loops.row_scale[:, None]).transpose(0, 2, 1), rcond=1e-10)
     multipliers = np.full((len(q), loops.m), np.nan)
@@ -68,7 +93,7 @@ def transmitted(
 
 def cut_wrenches(plan: Plan, q: np.ndarray, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What cuts, drives and actuators do to the links, and each cut's wrench in base axes."""
-    loops = plan.plant.loops
+    loops = plan.system.loops
     own = loops if loops is not None and forces.multipliers.shape[1] == loops.m else closure(plan.robot)
     on_links, cuts = applied(plan.robot, Samples(plan.robot, q=q), forces, own)
     names = [loop.name for loop in plan.robot.loops]
@@ -77,19 +102,19 @@ def cut_wrenches(plan: Plan, q: np.ndarray, forces: Forces) -> tuple[dict[str, A
 
 def gaps(plan: Plan, t: np.ndarray, q: np.ndarray) -> tuple[float, float]:
     """The largest gap of any loop in any row: a length and an angle."""
-    loops = plan.plant.loops
-    if loops is None or not isinstance(plan.plant, ClosedPlant):
+    loops = plan.system.loops
+    if loops is None:
         return 0.0, 0.0
     values = loops.gap(q)
     for n, time in enumerate(t if loops.drives else ()):
-        values[n] -= plan.plant.wanted(float(time))[0]
+        values[n] -= wanted(plan.system, float(time))[0]
     values, turning = abs(values), loops.turning
     return float(values[:, ~turning].max(initial=0.0)), float(values[:, turning].max(initial=0.0))
 
 
 def undetermined(plan: Plan, q: np.ndarray) -> list[str]:
     """Columns of cuts and reactions in which no rigid-body model can know the value; they have the least norm."""
-    loops = plan.plant.loops
+    loops = plan.system.loops
     if loops is None or not len(q):
         return []
     J, _ = loops.jacobian(q[0])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..closure.closure import Closure
+from ..closure.methods import METHODS as METHODS_OF_CLOSURE
 from ..files.source import Document
+from ..motion.table import Spline
 from ..robot.model import Robot
-from ..simulate.closed import ClosedPlant
+from ..simulate.inputs import Inputs
 from ..simulate.integrate import METHODS
 from ..simulate.loop import Solver
-from ..simulate.plant import Plant
+from ..simulate.reference import Reference
+from ..simulate.system import System
 from .read import forces, initial, loops, motion, record, solver, time, wrenches
 from .read.drives import Drives
 from .read.reading import Reading
@@ -29,7 +31,7 @@ class Plan:
     robot: Robot
     task: str
     grid: np.ndarray
-    plant: Plant
+    system: System
     q0: tuple[float, ...]
     qd0: tuple[float, ...]
     solver: Solver
@@ -59,20 +61,17 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
     if constraints is not None:
         start = loops.closed(reading, constraints, drives, start, motions, references)
     efforts = forces.efforts(reading, given, references)
-    plant = _plant(
-        reading,
-        constraints,
-        start,
-        prescribed=start.prescribed,
-        driven=efforts.driven,
-        commanded=efforts.commanded,
-        feedforward=efforts.feedforward,
-        wrenches=wrenches.wrenches(reading),
+    inputs = Inputs(
+        prescribed=tuple(start.prescribed),
+        driven=tuple(efforts.driven),
+        commanded=tuple(efforts.commanded),
+        feedforward=tuple(efforts.feedforward),
+        wrenches=tuple(wrenches.wrenches(reading)),
+        drives=tuple(start.driving),
     )
-    initial.within_limits(reading, plant, start.q0)
-    if isinstance(plant, ClosedPlant):
-        plant.begin(np.array(start.q0))
-    if plant.free and METHODS[file.solver.method].adaptive:
+    system = _system(reading, constraints, inputs)
+    initial.within_limits(reading, system, start.q0)
+    if system.free and METHODS[file.solver.method].adaptive:
         solver.countable(reading, laws)
     return Plan(
         name=name,
@@ -80,11 +79,11 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         robot=robot,
         task=file.task,
         grid=grid,
-        plant=plant,
+        system=system,
         q0=tuple(start.q0),
         qd0=tuple(start.qd0),
         solver=solver.solver(reading, grid, laws),
-        kinks=tuple(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)),
+        kinks=(*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_ends(inputs)),
         record=file.record,
         points=record.points(reading),
         plots=tuple(file.plots),
@@ -103,20 +102,27 @@ def _name(reading: Reading, name: str) -> str:
     return name
 
 
-def _plant(reading: Reading, constraints: Closure | None, start: loops.Start, **laws: Any) -> Plant:
+def _system(reading: Reading, constraints: Closure | None, inputs: Inputs) -> System:
     """The robot with everything that acts on it and moves it."""
-    entry = reading.file.solver
-    smooth = float(entry.friction_rate) if entry.friction == "smooth" else 0.0
-    if constraints is None:
-        return Plant(reading.robot, smooth=smooth, stops=entry.limits == "stop", **laws)
-    return ClosedPlant(
+    entry, method = reading.file.solver, METHODS_OF_CLOSURE[reading.file.closure.method]
+    chosen = loops.preferred(reading)
+    # a method whose state holds no joint speeds has none to see come to rest
+    smooth = entry.friction == "smooth" or (constraints is not None and method.afresh)
+    return System(
         reading.robot,
+        inputs,
         constraints,
-        method=reading.file.closure.method,
+        closure=reading.file.closure.method,
         parameters=loops.parameters(reading),
-        preferred=loops.preferred(reading),
-        drives=start.driving,
+        preferred=None if chosen is None else tuple(chosen),
         switches=entry.at_singularity == "switch",
-        smooth=smooth or float(entry.friction_rate),  # a joint of a loop that sticks would be one more cut
-        **laws,
+        smooth=float(entry.friction_rate) if smooth else 0.0,
+        stops=entry.limits == "stop" and not (constraints is not None and method.afresh),
     )
+
+
+def _ends(inputs: Inputs) -> list[float]:
+    """Where tables of prescribed motions begin and end: there a rate may jump."""
+    curves = [curve for one in inputs.prescribed if isinstance(one, Reference) for curve in one.curves]
+    curves += [drive.curve for drive in inputs.drives]
+    return [end for curve in curves if isinstance(curve, Spline) for end in curve.ends]

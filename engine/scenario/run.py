@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -25,9 +25,11 @@ from ..recursion import calls as tree
 from ..robot.build import build
 from ..robot.load import load
 from ..robot.model import Robot
-from ..simulate.closed import ClosedPlant
+from ..simulate.discrete import Discrete
+from ..simulate.feedforward import runner
 from ..simulate.follow import follow
 from ..simulate.loop import Progress, Trace, integrate
+from ..simulate.runner import ROW, Runner
 from ..simulate.singular import Singular
 from . import closed, tabulate
 from .plan import Plan, plan
@@ -139,18 +141,18 @@ def robot_of(document: Document, beside: Path | None) -> Robot:
 # ---- carrying out
 
 
-def carry_out(plan: Plan, tell: Progress | None = None) -> Result:
-    """Computes the plan; `tell(t)` hears how far it is."""
+def carry_out(plan: Plan, tell: Progress | None = None, start: Callable[[], Runner] | None = None) -> Result:
+    """Computes the plan; `tell(t)` hears how far it is, and `start` begins the run in another way than usual."""
     begun = time.perf_counter()
     tell = tell or (lambda t: None)
-    algebraic = not plan.plant.unknown
     held = tables(plan)
     # a run that leaves the numbers ends as failed
     with recorded(plan), np.errstate(over="ignore", invalid="ignore"):
-        if not algebraic:
-            run = _integrated(plan, tell)
+        under_way = start() if start is not None else runner(plan.system, plan.q0)
+        if under_way.unknown:
+            run = _integrated(plan, under_way, tell)
         else:
-            run = _followed(plan, plan.plant, tell) if isinstance(plan.plant, ClosedPlant) else _algebraic(plan, tell)
+            run = _followed(plan, under_way, tell) if plan.system.loops is not None else _algebraic(plan, tell)
         result = _result(plan, run, time.perf_counter() - begun)
     result.tables = held
     return result
@@ -166,6 +168,7 @@ class _Run:
     qdd: np.ndarray
     tau: np.ndarray
     balance: np.ndarray
+    resistance: np.ndarray | None = None  # of dry friction and stops on the joints, as the motion had it
     ended: str = "done"
     reason: str = ""
     steps: int = 0
@@ -176,25 +179,24 @@ class _Run:
     forces: Forces | None = None  # of actuators and cuts, where there are loops
 
 
-def _integrated(plan: Plan, tell: Progress) -> _Run:
-    kinks = list(plan.kinks)
-    return _run_of(plan, integrate(plan.plant, list(plan.q0), list(plan.qd0), plan.grid, plan.solver, kinks, tell))
+def _integrated(plan: Plan, run: Runner, tell: Progress) -> _Run:
+    return _run_of(run, integrate(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, tell))
 
 
-def result_of(plan: Plan, trace: Trace) -> Result:
+def result_of(plan: Plan, run: Runner, trace: Trace) -> Result:
     """The result of a run that was integrated elsewhere."""
-    return _result(plan, _run_of(plan, trace), 0.0)
+    return _result(plan, _run_of(run, trace), 0.0)
 
 
-def _run_of(plan: Plan, trace: Trace) -> _Run:
+def _run_of(run: Runner, trace: Trace) -> _Run:
     """Rows of a trace, evaluated."""
-    states, signals = np.array(trace.states), np.array(trace.signals)
-    rows: dict[str, Any] = {
-        name: np.empty((len(trace.t), n)) for name, n in zip(("q", "qd", "qdd", "tau"), _sizes(plan.robot))
-    }
-    for held in dict.fromkeys(trace.held):  # rows of the same modes at once
-        these = np.array([k for k, one in enumerate(trace.held) if one == held])
-        for name, values in plan.plant.many(signals[these], states[these], held).items():
+    states, signals, nv = np.array(trace.states), np.array(trace.signals), run.robot.nv
+    rows: dict[str, Any] = {name: np.empty((len(trace.t), run.robot.nq if name == "q" else nv)) for name in ROW}
+    places: dict[Discrete, list[int]] = {}
+    for k, one in enumerate(trace.discrete):
+        places.setdefault(one, []).append(k)
+    for discrete, these in places.items():  # rows of the same modes at once
+        for name, values in run.many(signals[these], states[these], discrete).items():
             rows[name][these] = values
     return _Run(
         t=np.array(trace.t),
@@ -210,16 +212,12 @@ def _run_of(plan: Plan, trace: Trace) -> _Run:
     )
 
 
-def _sizes(robot: Robot) -> tuple[int, int, int, int]:
-    return robot.nq, robot.nv, robot.nv, robot.nv
-
-
-def _followed(plan: Plan, plant: ClosedPlant, tell: Progress) -> _Run:
+def _followed(plan: Plan, run: Runner, tell: Progress) -> _Run:
     """All motion is prescribed, of a robot with loops: positions by continuation, then inverse dynamics."""
     steps = np.diff(plan.grid)
     between = plan.grid[:-1, None] + np.outer(steps, (0.0, *_NODES)) if plan.record.energy else plan.grid[:-1, None]
     times = np.append(between.ravel(), plan.grid[-1])
-    found = follow(plant, np.array(plan.q0), times, tell)
+    found = follow(run, np.array(plan.q0), times, tell)
     t, each = times[: len(found.q)], between.shape[1]
     wrenches = timed_wrenches(plan, t, found.q)
     forces, power = closed.sought(plan, found.q, found.qd, found.qdd, wrenches)
@@ -233,12 +231,12 @@ def _followed(plan: Plan, plant: ClosedPlant, tell: Progress) -> _Run:
         shares = np.concatenate([[0.0], _WEIGHTS])
         whole = power[: (count - 1) * each].reshape(-1, each)
         balance[1:] = np.cumsum(steps[: count - 1] * (whole @ shares))
-    run = _Run(t[rows], found.q[rows], found.qd[rows], found.qdd[rows], tau[rows], balance, evaluations=len(t))
-    run.forces = Forces(forces.actuated[rows], forces.multipliers[rows], forces.steps)
+    rows_of = _Run(t[rows], found.q[rows], found.qd[rows], found.qdd[rows], tau[rows], balance, evaluations=len(t))
+    rows_of.forces = Forces(forces.actuated[rows], forces.multipliers[rows], forces.steps)
     if found.singular is not None:
-        run.ended, run.singular = "singularity", found.singular
-        run.reason = f"at t = {found.singular.t:.9g} s: {found.singular}"
-    return run
+        rows_of.ended, rows_of.singular = "singularity", found.singular
+        rows_of.reason = f"at t = {found.singular.t:.9g} s: {found.singular}"
+    return rows_of
 
 
 def _algebraic(plan: Plan, tell: Progress) -> _Run:
@@ -286,7 +284,7 @@ def _forces(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, count: i
 def _prescribed(plan: Plan, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     q = np.zeros((len(t), plan.robot.nq))
     qd, qdd = np.zeros((len(t), plan.robot.nv)), np.zeros((len(t), plan.robot.nv))
-    for motion in plan.plant.prescribed:
+    for motion in plan.system.inputs.prescribed:
         samples = motion.at(t)
         places = (motion.joint.coordinates, motion.joint.speeds, motion.joint.speeds)
         for target, source, columns in zip((q, qd, qdd), samples, places):
@@ -297,13 +295,13 @@ def _prescribed(plan: Plan, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 
 def timed_wrenches(plan: Plan, t: np.ndarray, q: np.ndarray) -> dict[str, np.ndarray] | None:
     """The scenario's wrenches at instants: link → [n; f] at its origin, in its axes."""
-    if not plan.plant.wrenches:
+    if not plan.system.inputs.wrenches:
         return None
     from ..recursion.kinematics import frames
 
     placed = frames(plan.robot, q)
     found: dict[str, np.ndarray] = {}
-    for wrench in plan.plant.wrenches:
+    for wrench in plan.system.inputs.wrenches:
         six = np.column_stack([np.broadcast_to(component(t), t.shape) for component in wrench.components])
         n, f = six[:, :3], six[:, 3:]
         if wrench.axes == "base":
@@ -357,7 +355,7 @@ def _wrench_power(plan: Plan, q: np.ndarray, qd: np.ndarray, wrenches: dict[str,
 def _result(plan: Plan, run: _Run, seconds: float) -> Result:
     table = tabulate.Table()
     robot = plan.robot
-    if run.forces is None and (robot.closed or plan.plant.loops is not None):
+    if run.forces is None and (robot.closed or plan.system.loops is not None):
         _tied(plan, run)
     tabulate.joint_columns(table, robot, run.q, run.qd, run.qdd, run.tau, torques=plan.record.torques)
     wrenches = timed_wrenches(plan, run.t, run.q) if plan.record.reactions else None
@@ -399,7 +397,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
         "undetermined": closed.undetermined(plan, run.q),
         "columns": [column.as_dict() for column in table.columns],
         "plots": list(plan.plots),
-        "solver": {key: _plain(value) for key, value in vars(plan.solver).items()} if plan.plant.free else None,
+        "solver": {key: _plain(value) for key, value in vars(plan.solver).items()} if plan.system.free else None,
         "input": _plain(plan.file.model_dump(by_alias=True, exclude_none=True, exclude={"replay"})),
         "set": list(plan.settings) if isinstance(plan, Prepared) else [],
         "robot": {
@@ -420,11 +418,13 @@ def _tied(plan: Plan, run: _Run) -> None:
     """The forces of cuts, and in inverse dynamics those of the actuators, of rows that are known."""
     robot, wrenches = plan.robot, timed_wrenches(plan, run.t, run.q)
     if plan.task == "inverse":
-        run.forces, _ = closed.sought(plan, run.q, run.qd, run.qdd, wrenches)
+        run.forces, _ = closed.sought(plan, run.q, run.qd, run.qdd, wrenches, run.resistance)
         run.tau = np.zeros(run.qd.shape)
         run.tau[:, list(robot.driven)] = run.forces.actuated[:, : len(robot.driven)]
-    elif plan.plant.loops is not None:
-        run.forces = closed.transmitted(robot, plan.plant.loops, run.q, run.qd, run.qdd, run.tau, wrenches)
+    elif plan.system.loops is not None:
+        run.forces = closed.transmitted(
+            robot, plan.system.loops, run.q, run.qd, run.qdd, run.tau, run.resistance, wrenches
+        )
 
 
 def _unmet(plan: Plan, run: _Run) -> str:

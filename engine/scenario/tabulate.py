@@ -105,7 +105,7 @@ def together(wrenches: Mapping[str, np.ndarray] | None, more: Mapping[str, np.nd
 
 def drive_columns(table: Table, plan: Plan, multipliers: np.ndarray) -> None:
     """Forces of the drives along what they drive."""
-    loops = plan.plant.loops
+    loops = plan.system.loops
     if loops is not None and multipliers.shape[1] == loops.m:
         for tie, row in zip(loops.ties[len(loops.ties) - loops.drives :], loops.driven_rows()):
             table.add(Column(f"{tie.name}.force", "N", "force", tie.name, f"{tie.name}.force"), multipliers[:, row])

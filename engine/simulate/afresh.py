@@ -17,9 +17,11 @@ import numpy as np
 from ..closure.elimination import Elimination, pivots
 from ..closure.partition import Partition
 from ..machine.scalars import Scalar
+from .discrete import Discrete, partition_of
+from .system import System, constraints_of
 
 if TYPE_CHECKING:
-    from .closed import ClosedPlant, Situation
+    from .equations import Situation
 
 
 def null_basis(A: np.ndarray, freedoms: int) -> np.ndarray:
@@ -28,28 +30,36 @@ def null_basis(A: np.ndarray, freedoms: int) -> np.ndarray:
     return np.linalg.svd(H)[0][:, :freedoms]
 
 
-def partition_at(plant: ClosedPlant, q: np.ndarray) -> Partition:
-    """The plant's partition with N = Sᵀ of this very position."""
-    part = plant.partition
-    A = np.concatenate([plant.loops.jacobian(q)[0][list(part.rows)], np.eye(plant.robot.nv)[list(part.given)]])
+def taken(system: System, discrete: Discrete, at: Sequence[Scalar]) -> Discrete:
+    """The discrete state with N = Sᵀ of this very position in its partition."""
+    part, q = partition_of(discrete), np.array(at, dtype=float)
+    A = np.concatenate([_jacobian(system, q)[list(part.rows)], np.eye(system.robot.nv)[list(part.given)]])
     if not np.isfinite(A).all():
         raise OverflowError
     N = null_basis(A, len(part.N)).T
-    return replace(part, N=tuple(tuple(row) for row in N.tolist()), order=pivots(np.concatenate([A, N])))
+    order = pivots(np.concatenate([A, N]))
+    return replace(discrete, partition=replace(part, N=tuple(tuple(row) for row in N.tolist()), order=order))
 
 
-def slots(plant: ClosedPlant, part: Partition, qd: Sequence[Scalar]) -> list[Scalar]:
+def slots(system: System, part: Partition, qd: Sequence[Scalar]) -> list[Scalar]:
     """What stands in the state's places of speeds: v = N q̇ in the first of those that aren't given, or its rates."""
-    v = iter((part.basis(plant.robot.nv) @ np.array(qd, dtype=float)).tolist())
-    return [qd[k] if k in part.given else next(v, 0.0) for k in plant.cv]
+    v = iter((part.basis(system.robot.nv) @ np.array(qd, dtype=float)).tolist())
+    return [qd[k] if k in part.given else next(v, 0.0) for k in system.cv]
 
 
-def speeds(plant: ClosedPlant, part: Partition, now: Situation) -> list[float]:
-    """S v + η, of a situation that was read from a state with v in it; what is given stays."""
-    q = np.array(now.q, dtype=float)
-    v = [now.qd[k] for k in plant.cv if k not in part.given][: len(part.N)]
-    gaps = plant.loops.gaps(now.q)
-    pull = plant.parameters.sigma
+def unfolded(system: System, discrete: Discrete, now: Situation, y: Sequence[Scalar]) -> list[Scalar]:
+    """The state with the joints' speeds S v + η where `now` was read from one with v in it; what is given stays."""
+    part, q = partition_of(discrete), np.array(now.q, dtype=float)
+    v = [now.qd[k] for k in system.cv if k not in part.given][: len(part.N)]
+    gaps = constraints_of(system).gaps(now.q)
+    pull = system.parameters.sigma
     wanted = [now.rates.get(r, 0.0) - pull * (gaps[r] - now.values.get(r, 0.0)) for r in part.rows]
-    K = Elimination(part.matrix(plant.loops.jacobian(q)[0]).tolist(), part.order)
-    return [float(x) for x in K.solve([*wanted, *(now.qd[k] for k in part.given), *v])]
+    K = Elimination(part.matrix(_jacobian(system, q)).tolist(), part.order)
+    speeds = K.solve([*wanted, *(now.qd[k] for k in part.given), *v])
+    found = list(y)
+    found[len(system.cq) : system.measured] = [float(speeds[k]) for k in system.cv]
+    return found
+
+
+def _jacobian(system: System, q: np.ndarray) -> np.ndarray:
+    return constraints_of(system).jacobian(q)[0]

@@ -1,25 +1,37 @@
-"""Dry friction and stops as modes: what sticks, what slips which way, and the events between them.
+"""Dry friction and stops as modes: what sticks, what slips which way, the events between them, and blows.
 
-A sticking joint is a joint whose motion is given (zero); the force that this takes beyond its actuator's is its
-support.  Friction can add from −F_c to F_c, a lower stop any force upwards, an upper stop any downwards; outside that
-range the joint breaks loose.
+A joint that sticks or lies at a stop is one whose motion is given (it keeps still); the force that this takes beyond
+what acts there already is its support.  Friction can add from −F_c to F_c, a lower stop any force upwards, an upper
+stop any downwards; outside that range the joint breaks loose.  Which of several joints do is one complementarity
+problem (`complementarity.py`), and so is what a blow does to all joints that touch their stops.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .plant import Modes, Plant
+from ..closure.rank import null_space
+from ..recursion.dense import inertia_matrix
+from . import coordinates
+from .complementarity import balanced
+from .discrete import Discrete
+from .equations import Evaluation
+from .runner import Runner
+from .sharing import Sharing, shared
+from .signals import motion, wanted
+from .system import System
 
 Event = Callable[[float, np.ndarray], float]
 NEAR = 1e-9  # relative: a joint this close to its stop touches it
+RESTING = 1e-10  # of a radian or the mechanism's length a second: slower is no motion at an event
 # A mode is left as soon as its event function is not positive, but many a mode starts where that function is zero: at
 # rest, at the stop, at break-away itself. If it then goes the wrong way, that must be seen too, hence a little slack.
 SLACK = 1e-12
+WEAKER = 1e-6  # relative: friction at break-away is taken for this much less, so that what breaks loose moves
 
 
 @dataclass(frozen=True)
@@ -27,112 +39,317 @@ class Watch:
     """One event function and what it means."""
 
     function: Event
-    what: str  # stops slipping, breaks loose, reaches a stop
+    what: str  # stops slipping, breaks loose, reaches its lower or upper limit
     speed: int
     direction: float = 0.0
 
 
-def settle(plant: Plant, t: float, y: np.ndarray, *, at_rest: set[int] | None = None) -> Modes:
-    """The modes in which the run goes on from (t, y); speeds in `at_rest` are exactly zero by an event."""
-    modes = Modes()
-    _, qd = plant.complete(t, y)
-    for k, coulomb in plant.switching.items():
-        low, high = _touching(plant, t, y, k)
-        still = qd[k] == 0.0 or (at_rest is not None and k in at_rest)
-        if still and not plant.smooth and (coulomb or low or high):
-            modes.held[k] = (-math.inf if high else -coulomb, math.inf if low else coulomb)
-        elif still and (low or high):
-            modes.held[k] = (-math.inf if high else 0.0, math.inf if low else 0.0)
-        elif coulomb and not plant.smooth:
-            modes.slip[k] = math.copysign(1.0, qd[k])
-    for _ in range(len(modes.held)):  # release the worst overloaded joint, look again
-        support = plant.evaluate(t, y, modes).support
-        worst, excess, direction = None, 0.0, 0.0
-        for k, (least, most) in modes.held.items():
-            over = max(support[k] - most, least - support[k]) / _size(plant, k, support[k])
-            if over > max(excess, SLACK):
-                worst, excess, direction = k, over, -1.0 if support[k] > most else 1.0
-        if worst is None:
-            break
-        del modes.held[worst]
-        if plant.switching[worst] and not plant.smooth:
-            modes.slip[worst] = direction
-    return modes
+# ---- the inertia that is felt at one position
 
 
-def _touching(plant: Plant, t: float, y: np.ndarray, k: int) -> tuple[bool, bool]:
-    """Whether the joint lies at its lower and at its upper stop."""
-    if k not in plant.stops:
+class Felt:
+    """How the speeds of a system answer forces and jumps at one position, given speeds as they are given."""
+
+    def __init__(self, system: System, q: list[float], fixed: Iterable[int]):
+        n, loops = system.robot.nv, system.loops
+        self.fixed = list(fixed)
+        self.M = np.array(inertia_matrix(system.model.bodies, q, n), dtype=float)
+        unit, scale = np.eye(n)[self.fixed].reshape(-1, n), np.ones(n)
+        J = np.zeros((0, n))
+        self.rows = unit
+        if loops is not None:
+            J, scale = loops.jacobian(np.array(q))[0], loops.column_scale
+            self.rows = np.concatenate([J, unit])
+            unit = np.concatenate([loops.scaled(J), unit * scale])
+        self.T = null_space(unit) * scale[:, None]
+        self.inverse = np.linalg.pinv(self.T.T @ self.M @ self.T, hermitian=True)
+
+    def compliance(self, speeds: list[int]) -> np.ndarray:
+        """Accelerations of these speeds under unit forces along them."""
+        return self.T[speeds] @ self.inverse @ self.T[speeds].T
+
+    def after(self, speeds: list[int], impulses: np.ndarray) -> np.ndarray:
+        """The jumps of all speeds under impulses along some."""
+        return self.T @ (self.inverse @ (self.T[speeds].T @ impulses))
+
+    def dragged(self, qd: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """The speeds after the constraints' rates and the fixed speeds jumped to `wanted`, nothing else pushing."""
+        led = qd + np.linalg.pinv(self.rows, rcond=1e-10) @ (wanted - self.rows @ qd)
+        return led + self.T @ (self.inverse @ (self.T.T @ (self.M @ (qd - led))))
+
+    def kinetic(self, qd: np.ndarray) -> float:
+        return float(qd @ self.M @ qd) / 2
+
+
+# ---- what sticks
+
+
+def settle(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ()) -> np.ndarray:
+    """Decides the modes in which the run goes on from (t, y); the state with what is held exactly still.
+
+    `loose` are speeds that have just reached what can hold them.
+    """
+    system = run.system
+    if not system.switching:
+        return y
+    q, qd = run.complete(t, y)
+    ranges = {k: found for k in system.switching if (found := _range(system, q, qd, k)) is not None}
+    moving = {k: math.copysign(1.0, qd[k]) for k in system.coulomb if k in system.switching and k not in ranges}
+    y = y.copy()
+    for k in ranges:
+        y[system.place_of(k)] = 0.0
+    trial = _with(run, q, moving, ranges)
+    if ranges and (loose or not _holds(run, t, y, trial)):
+        trial = _released(run, t, y, trial, moving, loose)
+    run.discrete = trial
+    return y
+
+
+def _range(system: System, q: list[float], qd: list[float], k: int) -> tuple[float, float] | None:
+    """The forces that can hold speed k here; None where it moves, or where nothing does."""
+    scale = system.loops.column_scale[k] if system.loops is not None else 1.0
+    coulomb, (low, high) = system.switching[k], touching(system, q, k)
+    if abs(qd[k]) > RESTING * scale or not (coulomb or low or high):
+        return None
+    return -math.inf if high else -coulomb, math.inf if low else coulomb
+
+
+def touching(system: System, q: list[float], k: int) -> tuple[bool, bool]:
+    """Whether the joint lies at its lower and at its upper stop, or beyond."""
+    stop = system.stopped.get(k)
+    if stop is None:
         return False, False
-    coordinate, low, high = plant.stops[k]
-    q = plant.complete(t, y)[0][coordinate]
-    near = NEAR * (high - low)
-    return q <= low + near, q >= high - near
+    near = NEAR * (stop.high - stop.low)
+    return q[stop.coordinate] <= stop.low + near, q[stop.coordinate] >= stop.high - near
 
 
-def watches(plant: Plant) -> list[Watch]:
+def _with(run: Runner, q: list[float], slip: dict[int, float], held: dict[int, tuple[float, float]]) -> Discrete:
+    """The discrete state with other joints held; a mechanism keeps its coordinates as far as it can."""
+    now, part = run.discrete, run.discrete.partition
+    if part is not None and tuple(sorted(held)) != now.still:
+        preferred = run.system.preferred if run.system.preferred is not None else run.robot.driven
+        part = coordinates.chosen(run.system, np.array(q), preferred, tuple(sorted(held)))
+        now = replace(now, near=coordinates.nearness(run.system))
+    return now.with_contacts(slip, held, part)
+
+
+def _holds(run: Runner, t: float, y: np.ndarray, trial: Discrete) -> bool:
+    """Whether all that is held in this discrete state can be."""
+    now = run.evaluate(t, y, trial)
+    if len(now.support) < len(trial.held):
+        return Sharing(run.system, trial, np.array(now.q)).margin(now.support) >= -SLACK
+    return all(_excess(run.system, k, now.support[k], trial.held[k]) <= SLACK for k in trial.held)
+
+
+def _excess(system: System, k: int, support: float, limits: tuple[float, float]) -> float:
+    """How far a support is outside its range, relative to the forces there are."""
+    return max(support - limits[1], limits[0] - support) / _size(system, k, support)
+
+
+def _size(system: System, k: int, support: float) -> float:
+    """What an overload of joint k is measured by."""
+    return max(1e-12, system.switching[k], abs(support))
+
+
+def _released(
+    run: Runner, t: float, y: np.ndarray, trial: Discrete, moving: dict[int, float], loose: Collection[int]
+) -> Discrete:
+    """Who of those at rest starts to move, and which way: where the forces that would hold them are at their bounds."""
+    system, still = run.system, list(trial.still)
+    q = run.complete(t, y)[0]
+    b = np.array([float(x) for x in run.evaluate(t, y, _with(run, q, moving, {})).qdd])[still]
+    G = Felt(system, q, system.ruled).compliance(still)
+    low, high = np.array([trial.held[k] for k in still]).T
+    if loose:
+        low, high = _weaker(G, b, low, high)
+    _, a = balanced(G, b, low, high)
+    slip, held = dict(moving), dict(trial.held)
+    for k, x in zip(still, a.tolist()):
+        if x:
+            del held[k]
+            if system.switching[k]:
+                slip[k] = math.copysign(1.0, x)
+    return _with(run, q, slip, held)
+
+
+def _weaker(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds a little closer, so that what has just come to its bound moves."""
+    gain = np.diag(G)
+    needed = np.where(gain > 0.0, abs(b) / np.maximum(gain, 1e-300), 0.0)
+    rough = np.maximum(*(np.where(np.isfinite(x), abs(x), 0.0) for x in (low, high)))
+    less = WEAKER * np.where(rough > 0.0, rough, needed)  # a pure stop is left by what it needn't bear any more
+    return low + less, high - less
+
+
+# ---- the events that end a mode
+
+
+def watches(run: Runner) -> list[Watch]:
     """The event functions of the present modes; an event is a fall from positive to not positive."""
-    found = []
-    for k, direction in plant.modes.slip.items():
-        found.append(Watch(_speed(plant, k, direction), "stops slipping", k, direction))
-    for k, (low, high) in plant.modes.held.items():
-        for bound, direction in ((high, -1.0), (low, 1.0)):
-            if math.isfinite(bound):
-                found.append(Watch(_margin(plant, k, bound, direction), "breaks loose", k, direction))
-    for k, (coordinate, low, high) in plant.stops.items():
-        if k not in plant.modes.held:
-            for bound, inwards, which in ((low, 1.0, "lower"), (high, -1.0, "upper")):
-                distance = _distance(plant, coordinate, bound, inwards, high - low)
+    system, discrete = run.system, run.discrete
+    found = [Watch(_speed(system, k, sign), "stops slipping", k, sign) for k, sign in discrete.slip.items()]
+    part = discrete.partition
+    if part is not None and any(k not in part.given for k in discrete.held):
+        found.append(Watch(_shared_margin(run), "breaks loose", discrete.still[0]))
+    else:
+        for k, (low, high) in discrete.held.items():
+            for bound, direction in ((high, -1.0), (low, 1.0)):
+                if math.isfinite(bound):
+                    found.append(Watch(_margin(run, k, bound, direction), "breaks loose", k, direction))
+    for k, stop in system.stopped.items():
+        if k not in discrete.held:
+            for bound, inwards, which in ((stop.low, 1.0, "lower"), (stop.high, -1.0, "upper")):
+                distance = _distance(system, stop.coordinate, bound, inwards, stop.high - stop.low)
                 found.append(Watch(distance, f"reaches its {which} limit", k, -inwards))
     return found
 
 
-def _speed(plant: Plant, k: int, direction: float) -> Event:
-    place = plant.place_of(k)
+def _speed(system: System, k: int, direction: float) -> Event:
+    place = system.place_of(k)
     return lambda t, y: direction * float(y[place]) + SLACK
 
 
-def _size(plant: Plant, k: int, support: float) -> float:
-    """What an overload of joint k is measured by."""
-    return max(1e-12, plant.switching[k], abs(support))
-
-
-def _margin(plant: Plant, k: int, bound: float, direction: float) -> Event:
+def _margin(run: Runner, k: int, bound: float, direction: float) -> Event:
     """How far the support still is from the bound (upper with direction −1, lower with 1)."""
 
     def margin(t: float, y: np.ndarray) -> float:
-        support = float(plant.evaluate(t, y).support[k])
-        return direction * (support - bound) + 2 * SLACK * _size(plant, k, support)
+        support = float(run.evaluate(t, y).support[k])
+        return direction * (support - bound) + 2 * SLACK * _size(run.system, k, support)
 
     return margin
 
 
-def _distance(plant: Plant, coordinate: int, bound: float, direction: float, span: float) -> Event:
-    place = plant.cq.index(coordinate)
+def _shared_margin(run: Runner) -> Event:
+    """How far all supports together still are from what the joints can bear."""
+
+    def margin(t: float, y: np.ndarray) -> float:
+        now = run.evaluate(t, y)
+        return Sharing(run.system, run.discrete, np.array(now.q)).margin(now.support) + 2 * SLACK
+
+    return margin
+
+
+def _distance(system: System, coordinate: int, bound: float, direction: float, span: float) -> Event:
+    place = system.cq.index(coordinate)
     return lambda t, y: direction * (float(y[place]) - bound) + SLACK * span
 
 
-def happened(plant: Plant, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
-    """The state just after the event; the plant's modes are those to go on with."""
-    k = watch.speed
-    place = plant.place_of(k)
-    y = y.copy()
-    if watch.what.startswith("reaches"):
-        coordinate, low, high = plant.stops[k]
-        y[plant.cq.index(coordinate)] = low if watch.direction < 0 else high
-        if y[place] * watch.direction > 0:
-            y, lost = plant.impact(t, y, k)
-            y[-1] += lost
-        plant.modes = settle(plant, t, y, at_rest={k})
-    elif watch.what == "stops slipping":
-        y[place] = 0.0
-        plant.modes = settle(plant, t, y, at_rest={k})
-    else:
-        plant.modes = settle(plant, t, y)
-        if k in plant.modes.held:  # at the bound itself: rounding must not hold it for ever
-            held, slip = dict(plant.modes.held), dict(plant.modes.slip)
-            del held[k]
-            if plant.switching[k] and not plant.smooth:
-                slip[k] = watch.direction
-            plant.modes = Modes(slip, held)
+# ---- what an event does
+
+
+def happened(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
+    """The state just after the event; the run's modes are those to go on with."""
+    k, system = watch.speed, run.system
+    if watch.what == "stops slipping":
+        y = _brought_to_rest(run, t, y, k)
+    y = struck(run, t, y)
+    y = settle(run, t, y, loose=(k,) if watch.what == "breaks loose" else ())
+    if watch.what == "breaks loose" and watch.direction and k in run.discrete.held:
+        held, slip = dict(run.discrete.held), dict(run.discrete.slip)  # at the bound itself rounding must not hold it
+        del held[k]
+        if system.switching[k]:
+            slip[k] = watch.direction
+        run.discrete = _with(run, run.complete(t, y)[0], slip, held)
     return y
+
+
+def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray:
+    """The state with speed k exactly 0, and what hangs together with it in a mechanism."""
+    system, place = run.system, run.system.place_of(k)
+    y = y.copy()
+    y[place] = 0.0
+    if system.loops is None:
+        return y
+    q, qd = (np.array(x) for x in run.complete(t, y))
+    loops, n = system.loops, system.robot.nv
+    scale, fixed = loops.column_scale, [*system.prescribed, k]
+    rows = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(n)[fixed]])
+    off = np.concatenate([wanted(system, t)[1] * loops.row_scale, (qd / scale)[fixed]]) - rows @ (qd / scale)
+    change = np.linalg.pinv(rows, rcond=1e-8) @ off
+    if abs(change).max() > 1e-5:  # a dead centre: this speed vanishes though the mechanism moves
+        return y
+    for j in system.cv:
+        y[system.place_of(j)] += scale[j] * change[j]
+    y[place] = 0.0
+    return y
+
+
+def struck(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
+    """The state after the blows of all joints that are at their stops and move outwards, without rebound.
+
+    The same equations with impulses for forces and jumps of speeds for accelerations: no gravity, no velocity terms,
+    springs and friction too weak to matter in no time.  Who lies at a stop stays there if a blow drives him into it.
+    `before` holds the speeds before the prescribed motions jumped to what they are now, if they do.
+    """
+    system = run.system
+    q, now = run.complete(t, y)
+    sides = {k: touching(system, q, k) for k in system.stopped}
+    stops = [k for k, side in sides.items() if any(side)]
+    outwards = [k for k in stops if (sides[k][0] and now[k] < 0.0) or (sides[k][1] and now[k] > 0.0)]
+    if not outwards and before is None:
+        return y
+    felt, start = Felt(system, q, system.prescribed), np.array(now if before is None else before)
+    led = start if before is None else felt.dragged(start, _rates(system, t, felt, np.array(now)))
+    pushes = [(-math.inf if upper else 0.0, math.inf if lower else 0.0) for lower, upper in (sides[k] for k in stops)]
+    low, high = np.array(pushes).reshape(-1, 2).T
+    impulses, _ = balanced(felt.compliance(stops), led[stops], low, high)
+    qd = led + felt.after(stops, impulses)
+    hit = [k for k, impulse in zip(stops, impulses) if impulse]
+    qd[hit] = 0.0
+    lost = -float(impulses @ (start[stops] + qd[stops])) / 2
+    y = y.copy()
+    for k in system.cv:
+        y[system.place_of(k)] = qd[k]
+    if system.loops is None:
+        for k in hit:
+            stop = system.stopped[k]
+            y[system.cq.index(stop.coordinate)] = stop.low if sides[k][0] else stop.high
+    if before is not None:
+        y[-2] += felt.kinetic(qd) - felt.kinetic(start) + lost
+    else:
+        lost = felt.kinetic(start) - felt.kinetic(qd)
+    y[-1] += lost
+    return y
+
+
+def _rates(system: System, t: float, felt: Felt, qd: np.ndarray) -> np.ndarray:
+    """What the constraints' rates and the fixed speeds are at t."""
+    rows = wanted(system, t)[1] if system.loops is not None else np.zeros(0)
+    return np.concatenate([rows, qd[felt.fixed]])
+
+
+def jumped(run: Runner, t: float, y: np.ndarray) -> tuple[float, np.ndarray, list[str]]:
+    """The instant just behind t, the state there, and the names of what has jumped: prescribed rates at a kink.
+
+    The drive that makes a rate jump gives the blow, with the same equations as a stop's.
+    """
+    system = run.system
+    earlier, later = math.nextafter(t, -math.inf), math.nextafter(t, math.inf)
+    names = _jumping(system, earlier, later)
+    if not names:
+        return t, y, []
+    before = run.complete(t, y)[1]
+    ahead = system.expanded(motion(system, earlier), y.tolist())[1]
+    for k in system.prescribed:
+        before[k] = ahead[k]
+    y = struck(run, later, y, np.array(before))
+    return later, y, names
+
+
+def _jumping(system: System, earlier: float, later: float) -> list[str]:
+    """The prescribed joints and drives whose rates differ between two instants that are next to each other."""
+    found = []
+    for one in system.inputs.prescribed:
+        rates = [(np.array([float(x) for x in one.at(t)[1]])) for t in (earlier, later)]
+        if abs(rates[1] - rates[0]).max(initial=0.0) > NEAR * max(1.0, abs(np.array(rates)).max(initial=0.0)):
+            found.append(one.joint.name)
+    for drive in system.inputs.drives:
+        before, after = (float(drive.curve(t)[1]) for t in (earlier, later))
+        if abs(after - before) > NEAR * max(1.0, abs(before), abs(after)):
+            found.append(drive.name)
+    return found
+
+
+def supports(run: Runner, discrete: Discrete, now: Evaluation) -> dict[int, float]:
+    """The support of every held speed, shared where the mechanism can't tell who bears what."""
+    return shared(run.system, discrete, np.array(now.q, dtype=float), {k: float(x) for k, x in now.support.items()})

@@ -1,4 +1,4 @@
-"""The time loop: steps, events, output rows.  Knows a plant by its derivative, events and unit quaternions only."""
+"""The time loop: steps, events, output rows.  It knows a system by its runner only."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..machine.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
-from . import contact
+from . import contact, coordinates
+from .discrete import Discrete
 from .events import first_crossing
 from .integrate import METHODS, NOT_FINITE, RungeKutta, Stepper, start
 from .integrate import TOO_SMALL as STEP_TOO_SMALL
-from .plant import Plant
+from .runner import Runner
 
 Progress = Callable[[float], None]
 
@@ -47,7 +48,7 @@ class Trace:
     t: list[float] = field(default_factory=list)
     states: list[np.ndarray] = field(default_factory=list)
     signals: list[list[float]] = field(default_factory=list)
-    held: list[tuple[int, ...]] = field(default_factory=list)
+    discrete: list[Discrete] = field(default_factory=list)
     events: list[dict] = field(default_factory=list)
     ended: str = "done"
     reason: str = ""
@@ -56,55 +57,70 @@ class Trace:
     evaluations: int = 0
     singular: Any = None  # where the run met a singular position
 
-    def keep(self, plant: Plant, t: float, y: np.ndarray) -> None:
-        """A row; it is evaluated with all others at the end."""
-        signals = plant.signals(t, plant.modes)  # an interrupt in here comes before anything is kept
+    def keep(self, run: Runner, t: float, y: np.ndarray) -> None:
+        """Keeps a row; it is evaluated with all others at the end."""
+        signals = run.signals(t)  # an interrupt in here comes before anything is kept
         self.t.append(t)
         self.states.append(y)
         self.signals.append(signals)
-        self.held.append(plant.mode())
+        self.discrete.append(run.discrete)
 
-    def keep_rows(self, plant: Plant, times: np.ndarray, states: np.ndarray) -> None:
-        """Many rows as compiled code left them, of a plant to which the time doesn't matter."""
-        settled, count = plant.settled_rows(times, states), len(times)
-        signals, mode = plant.signals(0.0, plant.modes), plant.mode()
+    def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray) -> None:
+        """Keeps many rows as compiled code left them, of a system to which the time doesn't matter."""
+        settled, count, signals = run.settled_rows(times, states), len(times), run.signals(0.0)
         self.t += times.tolist()
         self.states += list(settled)
         self.signals += [signals] * count
-        self.held += [mode] * count
+        self.discrete += [run.discrete] * count
 
 
 def integrate(
-    plant: Plant, q: list[float], qd: list[float], grid: np.ndarray, solver: Solver, kinks: list[float], tell: Progress
+    run: Runner,
+    q: Sequence[float],
+    qd: Sequence[float],
+    grid: np.ndarray,
+    solver: Solver,
+    kinks: Sequence[float],
+    tell: Progress,
 ) -> Trace:
     """The run over the grid; it ends early when the numbers fail or the user interrupts, and keeps what it had."""
     trace = Trace()
     try:
-        _run(plant, plant.start(q, qd), grid, solver, kinks, tell, trace)
+        _run(run, run.start(q, qd), grid, solver, kinks, tell, trace)
     except KeyboardInterrupt:
-        if not trace.held:
+        if not trace.discrete:
             raise
-        whole = len(trace.held)  # appended last
+        whole = len(trace.discrete)  # appended last
         del trace.t[whole:], trace.states[whole:], trace.signals[whole:]
         trace.ended, trace.reason = "interrupted", "interrupted by the user"
-    trace.evaluations = plant.evaluations
+    trace.evaluations = run.evaluations
     return trace
 
 
 def _run(
-    plant: Plant, y: np.ndarray, grid: np.ndarray, solver: Solver, kinks: list[float], tell: Progress, trace: Trace
+    run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver, kinks: Sequence[float], tell: Progress, trace: Trace
 ) -> None:
     t, end = float(grid[0]), float(grid[-1])
-    plant.modes = contact.settle(plant, t, y)
-    trace.keep(plant, t, y)
-    stops = sorted({float(x) for x in kinks if grid[0] < x < end} | {end})
+    y = contact.settle(run, t, contact.struck(run, t, y))
+    trace.keep(run, t, y)
+    ruled = {float(x) for x in kinks if grid[0] < x < end}
+    stops = sorted(ruled | {end})
     while t < end and trace.ended == "done":
         # a new stepper after every event and every kink of a law: the derivative may jump there
-        t, y = _leg(plant, t, y, next(x for x in stops if x > t), grid, solver, tell, trace)
+        t, y = _leg(run, t, y, next(x for x in stops if x > t), grid, solver, tell, trace)
+        if t in ruled and trace.ended == "done":
+            t, y = _kink(run, t, y, trace)
+
+
+def _kink(run: Runner, t: float, y: np.ndarray, trace: Trace) -> tuple[float, np.ndarray]:
+    """What a kink of a law does at once: a rate that jumps is a blow, a force that jumps may break joints loose."""
+    t, y, names = contact.jumped(run, t, y)
+    trace.events += [{"t": t, "joint": name, "event": "its prescribed rate jumps", "then": "goes on"} for name in names]
+    return t, contact.settle(run, t, y)
 
 
 def _leg(
-    plant: Plant,
+    run: Runner,
     t: float,
     y: np.ndarray,
     end: float,
@@ -115,45 +131,45 @@ def _leg(
 ) -> tuple[float, np.ndarray]:
     """Steps up to `end` or to the next event, whichever comes first; the state there."""
     lands = not METHODS[solver.method].dense  # without good dense output, steps end on the rows
-    watched = contact.watches(plant)
-    guard = plant.guard
+    watched = contact.watches(run)
+    guard = run.guard
     events = [w.function for w in watched] + ([guard] if guard else [])
-    marching = plant.autonomous and not watched and solver.method == COMPILED and not plant.through
-    stepper = _stepper(plant, t, y, end, solver)
+    marching = run.timeless and not watched and solver.method == COMPILED and not run.discrete.passing
+    stepper = _stepper(run, t, y, end, solver)
     while stepper.t < end:
-        if marching and (march := _compiled(plant)) is not None:
-            t, y = _march(march, plant, stepper, end, grid, solver, tell, trace)
+        if marching and (march := run.march()) is not None:
+            t, y = _march(march, run, stepper, end, grid, solver, tell, trace)
             if t >= end or trace.ended != "done":
                 break
             _count(trace, stepper)  # something is ahead that has to be looked at step by step
-            stepper, marching = _stepper(plant, t, y, end, solver), False
+            stepper, marching = _stepper(run, t, y, end, solver), False
         row = len(trace.t)
         stepper.t_end = min(end, float(grid[row])) if lands else end
         failure = stepper.step()
         if not failure and trace.steps + stepper.accepted > solver.max_steps:
             failure = TOO_MANY.format(solver.max_steps)
-        if not failure and plant.evaluations > solver.max_evaluations:
+        if not failure and run.evaluations > solver.max_evaluations:
             failure = TOO_OFTEN.format(solver.max_evaluations)
         if failure:
-            why = _why(plant, stepper.t, stepper.y, failure)
+            why = _why(run, stepper.t, stepper.y, failure)
             trace.ended, trace.reason = "failed", f"at t = {stepper.t:.9g} s: {why}"
             break
-        stepper.settle(plant.settled(stepper.t, stepper.y))
+        stepper.settle(run.settled(stepper.t, stepper.y))
         event = first_crossing(events, stepper)
         t = event[0] if event is not None else stepper.t
         while row < len(grid) and grid[row] <= t:
             at = float(grid[row])
-            trace.keep(plant, at, stepper.y if at == stepper.t else plant.settled(at, stepper.between(at)))
+            trace.keep(run, at, stepper.y if at == stepper.t else run.settled(at, stepper.between(at)))
             row += 1
-        y = stepper.y if t == stepper.t else plant.settled(t, stepper.between(t))
+        y = stepper.y if t == stepper.t else run.settled(t, stepper.between(t))
         tell(t)
         if event is not None and event[1] == len(watched):
             _count(trace, stepper)
-            return t, _guarded(plant, t, y, solver, trace)
+            return t, _guarded(run, t, y, solver, trace)
         if event is not None:
             watch = watched[event[1]]
-            y = contact.happened(plant, watch, t, y)
-            trace.events.append(_told(plant, watch, t))
+            y = contact.happened(run, watch, t, y)
+            trace.events.append(_told(run, watch, t))
             if _chatters(trace.events, float(grid[-1] - grid[0])):
                 joint = trace.events[-1]["joint"]
                 trace.ended, trace.reason = (
@@ -167,13 +183,9 @@ def _leg(
     return end, y
 
 
-def _compiled(plant: Plant) -> March | None:
-    return plant.compiled.march(tuple(sorted(plant.modes.held)), len(plant.signals(0.0, plant.modes)))
-
-
 def _march(
     march: March,
-    plant: Plant,
+    run: Runner,
     stepper: Any,
     end: float,
     grid: np.ndarray,
@@ -186,7 +198,7 @@ def _march(
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
     out = march.room(len(ahead))
     march.begin(
-        np.array(plant.signals(stepper.t, plant.modes)),
+        np.array(run.signals(stepper.t)),
         stepper.y,
         T=stepper.t,
         H=stepper.wanted(),
@@ -200,14 +212,14 @@ def _march(
         left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
         status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
         accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
-        trace.keep_rows(plant, ahead[written:rows], out[0, written:rows])
+        trace.keep_rows(run, ahead[written:rows], out[0, written:rows])
         written = rows
         if status == PAUSED and before + accepted > solver.max_steps:
             trace.ended, trace.reason = (
                 "failed",
                 f"at t = {march.control[T, 0]:.9g} s: {TOO_MANY.format(solver.max_steps)}",
             )
-        elif status == PAUSED and march.stages * (accepted + rejected) > solver.max_evaluations - plant.evaluations:
+        elif status == PAUSED and march.stages * (accepted + rejected) > solver.max_evaluations - run.evaluations:
             trace.ended, trace.reason = (
                 "failed",
                 f"at t = {march.control[T, 0]:.9g} s: {TOO_OFTEN.format(solver.max_evaluations)}",
@@ -220,19 +232,20 @@ def _march(
             break
     trace.steps += accepted
     trace.rejected += rejected
-    plant.evaluations += march.stages * (accepted + rejected) + 1
+    run.evaluations += march.stages * (accepted + rejected) + 1
     return float(march.control[T, 0]), march.y[0].copy()
 
 
-def _guarded(plant: Any, t: float, y: np.ndarray, solver: Solver, trace: Trace) -> np.ndarray:
+def _guarded(run: Runner, t: float, y: np.ndarray, solver: Solver, trace: Trace) -> np.ndarray:
     """The coordinates come to the end of their use: the run stops, or others are taken; the state to go on with."""
-    y, found, done = plant.guarded(t, y, solver.at_singularity)
+    y, found, done = run.guarded(t, y, solver.at_singularity)
     if found is not None:
         trace.singular = trace.singular or found
-    if done == "stop":
+    if done == "stop" and found is not None:
         trace.ended, trace.reason = "singularity", f"at t = {found.t:.9g} s: {found}"
     elif done == "switch":
-        trace.events.append({"t": t, "event": "takes other coordinates", "then": ", ".join(plant.names())})
+        names = ", ".join(coordinates.names(run.system, run.discrete))
+        trace.events.append({"t": t, "event": "takes other coordinates", "then": names})
     elif done == "into":
         trace.events.append({"t": t, "event": "the loops lose a constraint", "then": "goes through"})
     return y
@@ -243,13 +256,13 @@ def _chatters(events: list[dict], duration: float) -> bool:
     return len(events) > CHATTER and events[-1]["t"] - events[-1 - CHATTER]["t"] < 1e-8 * duration
 
 
-def _why(plant: Plant, t: float, y: np.ndarray, failure: str) -> str:
+def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
     """The failure in words of mechanics where it is one."""
-    if not np.isfinite(y).all() or np.isfinite(plant.derivative(t, y)).all():
+    if not np.isfinite(y).all() or np.isfinite(run.derivative(t, y)).all():
         return failure
     still = y.copy()
-    still[len(plant.cq) : plant.measured] = 0.0
-    if np.isfinite(plant.derivative(t, still)).all():
+    still[len(run.system.cq) : run.system.measured] = 0.0
+    if np.isfinite(run.derivative(t, still)).all():
         return failure  # it has run away
     return (
         "no accelerations can be computed in this state: a joint has nothing to accelerate (a pivot of the generalized "
@@ -257,19 +270,19 @@ def _why(plant: Plant, t: float, y: np.ndarray, failure: str) -> str:
     )
 
 
-def starting(plant: Plant, q: Sequence[float], qd: Sequence[float], grid: np.ndarray, solver: Solver) -> RungeKutta:
+def starting(run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver) -> RungeKutta:
     """The stepper of the compiled method at the run's start."""
-    stepper = _stepper(plant, float(grid[0]), plant.start(q, qd), float(grid[-1]), solver)
+    stepper = _stepper(run, float(grid[0]), y, float(grid[-1]), solver)
     assert isinstance(stepper, RungeKutta)
     return stepper
 
 
-def _stepper(plant: Plant, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:
+def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:
     paces = solver.paces if METHODS[solver.method].adaptive else ()
     longest = min([solver.max_step, *(step for begin, over, step in paces if begin < end and over > t)])
     return start(
         solver.method,
-        plant.derivative,
+        run.derivative,
         t,
         y,
         end,
@@ -277,7 +290,7 @@ def _stepper(plant: Plant, t: float, y: np.ndarray, end: float, solver: Solver) 
         atol=solver.atol,
         max_step=longest,
         step=solver.step,
-        measured=plant.measured,
+        measured=run.system.measured,
     )
 
 
@@ -286,8 +299,8 @@ def _count(trace: Trace, stepper: Stepper) -> None:
     trace.rejected += stepper.rejected
 
 
-def _told(plant: Plant, watch: contact.Watch, t: float) -> dict:
-    joint = next(joint for joint in plant.robot.moving if watch.speed in joint.speeds)
-    held = watch.speed in plant.modes.held
-    then = "held" if held else {1.0: "moves up", -1.0: "moves down"}.get(plant.modes.slip.get(watch.speed, 0.0), "free")
+def _told(run: Runner, watch: contact.Watch, t: float) -> dict:
+    joint = next(joint for joint in run.robot.moving if watch.speed in joint.speeds)
+    held, slip = watch.speed in run.discrete.held, run.discrete.slip.get(watch.speed, 0.0)
+    then = "held" if held else {1.0: "moves up", -1.0: "moves down"}.get(slip, "free")
     return {"t": t, "joint": joint.name, "event": watch.what, "then": then}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +12,11 @@ from ..closure.closure import Closure
 from ..closure.rank import TINY, independent
 from ..recursion.dense import inertia_matrix
 from ..recursion.sweeps import dynamics
+from .discrete import Discrete, partition_of
+from .equations import Evaluation, Moved, concluded, pushed, read
 from .events import crossing
-from .plant import Evaluation
-
-if TYPE_CHECKING:
-    from .closed import ClosedPlant
+from .signals import motion
+from .system import System, constraints_of
 
 LOST = 1e-4  # of the largest singular value: a constraint that is about to be lost
 DROPPED = 1e-5  # likewise: a combination of rows that is let go (see `evaluated`)
@@ -44,70 +43,73 @@ class Singular:
         )
 
 
-def ahead(plant: ClosedPlant, t: float, y: np.ndarray) -> Singular | None:
-    """The singular position that the motion runs into from here, if it does."""
-    q = np.array(plant.complete(t, y)[0])
-    now = plant.evaluate(t, y)
-    qd, qdd = np.array(now.qd, dtype=float), np.array(now.qdd, dtype=float)
+def ahead(system: System, discrete: Discrete, t: float, now: Evaluation) -> Singular | None:
+    """The singular position that the motion runs into from an evaluation, if it does."""
+    q, qd, qdd = (np.array(x, dtype=float) for x in (now.q, now.qd, now.qdd))
 
     def place(time: float) -> np.ndarray:
-        return moved(plant.robot, q, qd * time + qdd * time * time / 2)
+        return moved(system.robot, q, qd * time + qdd * time * time / 2)
 
-    def share(time: float) -> float:
-        return plant.share(place(time))
+    def left(time: float) -> float:
+        return share(system, discrete, place(time))
 
-    here = share(0.0)
-    speed = max(abs(share(1e-9) - here) / 1e-9, 1e-12)
+    here = left(0.0)
+    speed = max(abs(left(1e-9) - here) / 1e-9, 1e-12)
     tiny = 1e-3 * max(here, 1e-9) / speed
-    slope = (share(tiny) - share(-tiny)) / (2 * tiny)
+    slope = (left(tiny) - left(-tiny)) / (2 * tiny)
     if slope < 0:
         guess = -here / slope
         for reach in (1.2, 2.0, 4.0):
-            beyond = share(reach * guess)
+            beyond = left(reach * guess)
             if beyond <= 0:
-                time = crossing(share, 0.0, here, reach * guess, beyond, 1e-12)
-                s = np.linalg.svd(_unitless(plant, place(time)), compute_uv=False)
+                time = crossing(left, 0.0, here, reach * guess, beyond, 1e-12)
+                s = np.linalg.svd(_unitless(system, discrete, place(time)), compute_uv=False)
                 if s.min() > LOST * max(s.max(), 1.0):
                     return None  # a pivot vanishes, K doesn't: another order will do
-                return told(plant, t + time, place(time))
-    return told(plant, t, q) if plant.near < LAST else None
+                return described(system, discrete, t + time, place(time))
+    return described(system, discrete, t, q) if discrete.near < LAST else None
 
 
-def told(plant: ClosedPlant, t: float, q: np.ndarray) -> Singular:
+def share(system: System, discrete: Discrete, q: np.ndarray) -> float:
+    """The pivot that has lost most since the coordinates were chosen, as a share."""
+    return partition_of(discrete).share(constraints_of(system).jacobian(q)[0])
+
+
+def described(system: System, discrete: Discrete, t: float, q: np.ndarray) -> Singular:
     """What is known of a singular position."""
-    part, loops = plant.partition, plant.loops
+    part, loops = partition_of(discrete), constraints_of(system)
     J, _ = loops.jacobian(q)
-    weakest = np.linalg.svd(_unitless(plant, q))[0][:, -1][: len(part.rows)]
+    weakest = np.linalg.svd(_unitless(system, discrete, q))[0][:, -1][: len(part.rows)]
     row = part.rows[int(np.argmax(abs(weakest)))] if part.rows else 0
     names = [one.name for one, place in zip(loops.ties, loops.places) if place.start <= row < place.stop]
     scaled = loops.scaled(J)[list(part.rows)]
     s = np.linalg.svd(scaled, compute_uv=False) if part.rows else np.ones(1)
     if s.min() < LOST * max(s.max(), 1.0):  # all rows may vanish together: of a single one, say
         return Singular(t, names[0] if names else "", ())
-    dependent = independent(scaled.T, [range(plant.robot.nv)])
-    carry_on = [joint.name for joint in plant.robot.moving if any(k not in dependent for k in joint.speeds)]
+    dependent = independent(scaled.T, [range(system.robot.nv)])
+    carry_on = [joint.name for joint in system.robot.moving if any(k not in dependent for k in joint.speeds)]
     return Singular(t, names[0] if names else "", tuple(carry_on))
 
 
-def _unitless(plant: ClosedPlant, q: np.ndarray) -> np.ndarray:
+def _unitless(system: System, discrete: Discrete, q: np.ndarray) -> np.ndarray:
     """K without units."""
-    part, loops = plant.partition, plant.loops
+    part, loops = partition_of(discrete), constraints_of(system)
     K = part.matrix(loops.jacobian(q)[0]) * loops.column_scale
     K[: len(part.rows)] *= loops.row_scale[list(part.rows)][:, None]
     return K
 
 
-def margin(plant: ClosedPlant, q: np.ndarray) -> float:
+def margin(system: System, discrete: Discrete, q: np.ndarray) -> float:
     """The smallest singular value of K without units, with the sign of its determinant."""
-    K = _unitless(plant, q)
+    K = _unitless(system, discrete, q)
     s = np.linalg.svd(K, compute_uv=False)
     return float(s.min() / max(s.max(), 1.0) * np.linalg.slogdet(K)[0])
 
 
-def spread(plant: ClosedPlant, t: float, y: np.ndarray) -> float:
+def spread(system: System, discrete: Discrete, t: float, y: np.ndarray) -> float:
     """The smallest singular value of the independent rows, as a share of the largest."""
-    J, _ = plant.loops.jacobian(np.array(plant.complete(t, y)[0]))
-    s = np.linalg.svd(plant.loops.scaled(J)[list(plant.partition.rows)], compute_uv=False)
+    loops, q = constraints_of(system), np.array(system.expanded(motion(system, t), y.tolist())[0])
+    s = np.linalg.svd(loops.scaled(loops.jacobian(q)[0])[list(partition_of(discrete).rows)], compute_uv=False)
     return float(s.min() / max(s.max(), 1.0))
 
 
@@ -130,34 +132,30 @@ def closed(
     return q, qd - correction(J, J @ qd - rates)
 
 
-def evaluated(plant: ClosedPlant, signals: list[float], y: np.ndarray) -> Evaluation:
+def evaluated(system: System, discrete: Discrete, signals: Sequence[float], y: np.ndarray) -> Evaluation:
     """The equations of motion where constraints may have lost rank: the least multipliers that still serve.
 
     Near the position a constraint is a product of two small coordinates, which its rounding error makes a hyperbola:
     who stays on it turns into the other branch. So it is let go for a moment, while its row and its pull are small.
     """
-    state = plant.situation(signals, y.tolist())
-    q, qd, n = np.array(state.q), np.array(state.qd), plant.robot.nv
-    J, drift = plant.loops.jacobian(q, qd)
-    M = np.array(inertia_matrix(plant.bodies, state.q, n), dtype=float)
-    h, _ = dynamics(
-        plant.bodies, plant.robot.gravity, state.q, state.qd, [0.0] * n, [True] * n, state.wrenches, state.loads
-    )
-    rubbed = plant.rubbed(state.qd)
-    force = np.array([x - rubbed.get(k, 0.0) for k, x in enumerate(state.applied)]) - np.array(h)
-    for row, x in state.seconds.items():
+    now, n, loops = read(system, signals, y.tolist(), discrete), system.robot.nv, constraints_of(system)
+    bodies, given = system.model.bodies, list(partition_of(discrete).given)
+    J, drift = loops.jacobian(np.array(now.q), np.array(now.qd))
+    M = np.array(inertia_matrix(bodies, now.q, n), dtype=float)
+    h, _ = dynamics(bodies, system.robot.gravity, now.q, now.qd, [0.0] * n, [True] * n, now.wrenches, now.loads)
+    force = np.array(pushed(system, now, now.qd)) - np.array(h)
+    for row, x in now.seconds.items():
         drift[row] -= x
-    rows, wanted = J * plant.loops.row_scale[:, None], -drift * plant.loops.row_scale
-    given = list(plant.partition.given)
+    rows, wanted = J * loops.row_scale[:, None], -drift * loops.row_scale
     rows = np.concatenate([rows, np.eye(n)[given]])
-    wanted = np.concatenate([wanted, [state.accelerations[k] for k in given]])
-    U, s, _ = np.linalg.svd(rows * plant.loops.column_scale, full_matrices=False)
+    wanted = np.concatenate([wanted, [now.given[k] for k in given]])
+    U, s, _ = np.linalg.svd(rows * loops.column_scale, full_matrices=False)
     firm = U[:, s > DROPPED * max(s.max(), 1.0)].T  # combinations of rows that still say something
     root = np.linalg.inv(np.linalg.cholesky(M))  # M⁻¹ = rootᵀ root
     free = root.T @ (root @ force)
     qdd = free + root.T @ (np.linalg.pinv(firm @ rows @ root.T, rcond=TINY) @ (firm @ (wanted - rows @ free)))
-    tau = np.array(state.applied, dtype=float)
+    found = Moved(now.q, now.qd, qdd.tolist(), {})
     if given:
-        left = M @ qdd - force
-        tau[given] += np.linalg.lstsq(rows.T, left, rcond=TINY)[0][-len(given) :]
-    return plant.evaluation(state, state.q, state.qd, qdd.tolist(), tau.tolist(), 0.0, None)
+        more = np.linalg.lstsq(rows.T, M @ qdd - force, rcond=TINY)[0][-len(given) :]
+        found.more = dict(zip(given, more.tolist()))
+    return concluded(system, now, found, discrete, system.model)

@@ -29,10 +29,11 @@ from ..recursion import calls as tree
 from ..robot.model import Joint
 from ..scenario.plan import Plan
 from ..scenario.run import Scenario, carry_out, prepare
-from ..simulate.closed import ClosedPlant
-from ..simulate.events import Event
+from ..simulate import feedforward
 from ..simulate.follow import Path
-from ..simulate.plant import Driven
+from ..simulate.inputs import Driven
+from ..simulate.runner import Runner
+from ..simulate.system import System, constraints_of
 
 LARGEST = 1 / 50  # of the duration: the longest step of an adaptive method, Simulink's own choice
 STAGES = {"rk4": 4}
@@ -168,13 +169,12 @@ class Comparison:
                 )
         self.options = options
         self.plan = played_back(scenario, changes)
-        plant = self.plan.plant
-        assert isinstance(plant, ClosedPlant)
-        self.plant = plant
+        self.system: System = self.plan.system
         self.name = self.plan.name
         self.start, self.end = float(self.plan.grid[0]), float(self.plan.grid[-1])
-        self.joints: list[Joint] = [motion.joint for motion in plant.feedforward]
+        self.joints: list[Joint] = [motion.joint for motion in self.system.inputs.feedforward]
         self.max_step = options.max_step or LARGEST * (self.end - self.start)
+        self._plan = feedforward.plan(self.system, self.plan.q0)
         self._known: dict[float, list[float]] = {}
         self._gains = self._felt()
         self._cost: dict[tuple, tuple[float, float]] = {}
@@ -234,7 +234,7 @@ class Comparison:
         """One run."""
         with choice.using("compiled" if choice.backend() == "auto" else choice.backend()):
             evaluation, stiffness = self._costs(setting)
-            plant = self._made(setting)
+            under_way = self._begun(setting)
             solver = replace(
                 self.plan.solver,
                 method=setting.integrator,
@@ -251,7 +251,8 @@ class Comparison:
 
             begun = time.perf_counter()
             with np.errstate(all="ignore"):
-                result = carry_out(replace(self.plan, plant=plant, solver=solver, grid=self._grid(setting)), heard)
+                plan = replace(self.plan, system=under_way.system, solver=solver, grid=self._grid(setting))
+                result = carry_out(plan, heard, lambda: under_way)
             seconds = time.perf_counter() - begun
         run = Run(setting, result.ended, result.record["reason"], t=result.t)
         run.seconds, run.evaluation, run.stiffness = seconds, evaluation, stiffness
@@ -277,7 +278,7 @@ class Comparison:
 
     def _judge(self, run: Run, table: dict[str, np.ndarray]) -> None:
         """Errors against the reference, and corrections of the planned forces."""
-        for motion in self.plant.feedforward:
+        for motion in self.system.inputs.feedforward:
             joint = motion.joint
             wanted = motion.at(run.t)[0]
             for suffix, x in zip(joint.type.coordinates, wanted):
@@ -290,7 +291,7 @@ class Comparison:
         run.error_rms = float(np.sqrt((both**2).mean()))
         if not run.setting.feedback:
             return
-        planned = np.array([self._planned(self.plant, float(t)) for t in run.t])
+        planned = np.array([self._planned(float(t)) for t in run.t])
         now = []
         for joint in self.joints:
             for suffix, k in zip(joint.type.forces, joint.speeds):
@@ -304,49 +305,42 @@ class Comparison:
         run.correction, run.correction_rms = float(abs(both).max()), float(np.sqrt((both**2).mean()))
         run.correction_now = max(now)
 
-    # ---- the plants
+    # ---- the runs' systems
 
-    def _made(self, setting: Setting) -> ClosedPlant:
-        plant, plan = self.plant, self.plan
+    def _begun(self, setting: Setting) -> Runner:
+        """A run under the setting's method; all share the planned forces, and look at the coordinates now and then."""
+        system, plan = self.system, self.plan
         value = {} if setting.value is None else {setting.parameter: setting.value}
-        parameters = replace(plant.parameters, **value) if value else plant.parameters
-        made = _Played(
-            plan.robot,
-            plant.loops,
-            method=setting.method,
-            parameters=parameters,
-            preferred=plant.preferred,
-            drives=plant.drives,
+        system = replace(
+            system,
+            inputs=replace(system.inputs, driven=(*system.inputs.driven, *(self._gains if setting.feedback else ()))),
+            closure=setting.method,
+            parameters=replace(system.parameters, **value) if value else system.parameters,
             switches=True,
-            prescribed=plant.prescribed,
-            driven=(*plant.driven, *(self._gains if setting.feedback else ())),
-            commanded=plant.commanded,
-            feedforward=plant.feedforward,
-            wrenches=plant.wrenches,
-            smooth=plant.smooth,
         )
-        made.known, made.pause = self._known, PAUSE * (self.end - self.start)
-        made.begin(np.array(plan.q0))
-        return made
+        return Runner(system, plan.q0, planned=self._planned, pause=PAUSE * (self.end - self.start))
 
-    def _planned(self, plant: ClosedPlant, t: float) -> list[float]:
-        if t not in self._known:
-            self._known[t] = plant.planned(t)
-        return self._known[t]
+    def _planned(self, t: float) -> list[float]:
+        found = self._known.get(t)
+        if found is None:
+            found = self._plan(t)
+            if len(self._known) < KNOWN:
+                self._known[t] = found
+        return found
 
     def _largest(self, k: int) -> float:
         """Planned force of a speed on the rows of the output."""
-        return max(abs(self._planned(self.plant, float(t))[k]) for t in self.plan.grid)
+        return max(abs(self._planned(float(t))[k]) for t in self.plan.grid)
 
     def _felt(self) -> list[Driven]:
         """The feedback: each driven joint pulled along its reference, with gains by the inertia that it feels."""
-        plant, q = self.plant, np.array(self.plan.q0)
-        A = np.concatenate([plant.loops.scaled(plant.loops.jacobian(q)[0]), np.eye(plant.robot.nv)[list(plant.given)]])
-        Z = null_space(A) * plant.loops.column_scale[:, None]
-        M = tree.inertia(plant.robot, q)
+        system, loops, q = self.system, constraints_of(self.system), np.array(self.plan.q0)
+        A = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(system.robot.nv)[list(system.prescribed)]])
+        Z = null_space(A) * loops.column_scale[:, None]
+        M = tree.inertia(system.robot, q)
         answer = Z @ np.linalg.solve(Z.T @ M @ Z, Z.T)  # accelerations of unit forces
         found = []
-        for motion in plant.feedforward:
+        for motion in system.inputs.feedforward:
             joint = motion.joint
             if joint.type.orientation is not None:
                 continue
@@ -365,24 +359,24 @@ class Comparison:
         """Seconds of one evaluation, and the largest |eigenvalue| along the reference times the duration."""
         mark = (setting.model, setting.feedback)
         if mark not in self._cost:
-            plant = self._made(setting)
+            run = self._begun(setting)
             with np.errstate(all="ignore"):
-                largest = self._fastest(plant) if not plant.method.afresh else math.nan
-            y, t = plant.start(self.plan.q0, self.plan.qd0), self.start
+                largest = self._fastest(run) if not run.system.method.afresh else math.nan
+            y, t = run.start(self.plan.q0, self.plan.qd0), self.start
             times = []
             for _ in range(10):
                 begun = time.perf_counter()
-                plant.derivative(t, y)
+                run.derivative(t, y)
                 times.append(time.perf_counter() - begun)
             self._cost[mark] = min(times), largest * (self.end - self.start)
         return self._cost[mark]
 
-    def _fastest(self, plant: ClosedPlant) -> float:
+    def _fastest(self, run: Runner) -> float:
         path = reference(self.plan)
         found = 0.0
         for t in np.linspace(self.start, self.end, INSTANTS).tolist():
             q, qd, _, _ = path.at(t)
-            J = jacobian(partial(plant.derivative, t), plant.start(q.tolist(), qd.tolist()), plant.measured)
+            J = jacobian(partial(run.derivative, t), run.start(q.tolist(), qd.tolist()), run.system.measured)
             if np.isfinite(J).all():
                 found = max(found, float(abs(np.linalg.eigvals(J)).max(initial=0.0)))
         return found
@@ -399,35 +393,6 @@ def jacobian(f: Callable[[np.ndarray], np.ndarray], y: np.ndarray, count: int, s
     return found
 
 
-class _Played(ClosedPlant):
-    """A plant that shares planned forces with others, and looks for the end of its coordinates now and then only."""
-
-    known: dict[float, list[float]]
-    pause = 0.0
-
-    @property
-    def guard(self) -> Event | None:
-        found = super().guard
-        if found is None:
-            return None
-        seen = [(math.inf, 1.0)]
-
-        def looked(t: float, y: np.ndarray) -> float:
-            if not seen[0][0] <= t < seen[0][0] + self.pause:
-                seen[0] = t, found(t, y)
-            return seen[0][1]
-
-        return looked
-
-    def planned(self, t: float) -> list[float]:
-        found = self.known.get(t)
-        if found is None:
-            found = super().planned(t)
-            if len(self.known) < KNOWN:
-                self.known[t] = found
-        return found
-
-
 # ---- the scenario
 
 
@@ -435,7 +400,7 @@ def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
     """The plan in which the forces that the scenario's motion needs are played back."""
     first = prepare(scenario, changes=changes)
     file, robot = first.file, first.robot
-    if not isinstance(first.plant, ClosedPlant):
+    if first.system.loops is None:
         raise InputError(f"{robot.name} has no loops, so there are no closure methods to compare")
     if not robot.driven:
         raise InputError(f"{robot.name} has no actuated joints, which a reference motion is for")
@@ -467,9 +432,7 @@ def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
 
 def reference(plan: Plan) -> Path:
     """All coordinates and speeds along the motion."""
-    plant = plan.plant
-    assert isinstance(plant, ClosedPlant)
-    return Path(plant._following, float(plan.grid[0]), np.array(plan.q0))
+    return feedforward.path(plan.system, plan.q0, float(plan.grid[0]))
 
 
 # ---- summary

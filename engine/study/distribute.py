@@ -15,12 +15,13 @@ from ..distribute.cluster import PATIENCE, Cluster
 from ..distribute.conduct import BATCH, Distributed
 from ..distribute.engines import Counting, Engine, Process, Threads, Timing, echo
 from ..distribute.full import METHODS, Full
-from ..distribute.plant import DistributedPlant, refuse
+from ..distribute.rates import ByLegs, refuse
 from ..distribute.steps import Row, plan
 from ..errors import InputError
 from ..scenario.plan import Plan
 from ..scenario.run import Result, carry_out, result_of, timed_wrenches
-from ..simulate.closed import ClosedPlant
+from ..simulate.coordinates import beginning
+from ..simulate.discrete import partition_of
 
 ENGINES = ("process", "threads", "dask")
 PINGS = 20
@@ -128,16 +129,16 @@ def explained(make: Callable[[], Plan], setting: Setting = Setting()) -> tuple[s
     nodes = min(setting.nodes or count, count)
     if found.task != "inverse":
         if _full(found):
-            full = Full(lambda: _plant(make()), found.solver, Process(), nodes)
+            full = Full(lambda: make().system, found.solver, Process(), nodes)
             return "a step", count, nodes, list(full.plan())
         conductor = Distributed(found.robot, Process(), nodes)
-        conductor.begin(_plant(found).partition.independent)
-        links = [one.link for one in found.plant.wrenches]
+        conductor.begin(_independent(found))
+        links = [one.link for one in found.system.inputs.wrenches]
         return "an evaluation", count, nodes, list(plan("forward", conductor.groups, 1, links))
     conductor = Distributed(found.robot, Process(), nodes, batch=setting.batch)
     task = conductor.task("inverse", np.array(found.q0))
     samples = min(len(found.grid), setting.batch)
-    links = list(dict.fromkeys(one.link for one in found.plant.wrenches))
+    links = list(dict.fromkeys(one.link for one in found.system.inputs.wrenches))
     unit = f"a batch of {samples} samples"
     return unit, count, nodes, list(plan(task, conductor.groups, samples, links))
 
@@ -148,27 +149,26 @@ def _refused(found: Plan, make: Callable[[], Plan]) -> int:
     if found.task == "inverse":
         return count
     if _full(found):
-        Full(lambda: _plant(make()), found.solver, Process(), 1)
-    elif _plant(found).method_name != "denoc":
+        Full(lambda: make().system, found.solver, Process(), 1)
+    elif found.system.closure != "denoc":
         raise InputError(
             "this closure method has no distributed form",
             key="closure.method",
-            found=_plant(found).method_name,
+            found=found.system.closure,
             allowed=", ".join(("denoc", *METHODS)),
         )
     else:
-        refuse(_plant(found))
+        refuse(found.system)
     return count
 
 
 def _full(found: Plan) -> bool:
-    return isinstance(found.plant, ClosedPlant) and found.plant.method_name in METHODS
+    return found.system.loops is not None and found.system.closure in METHODS
 
 
-def _plant(found: Plan) -> ClosedPlant:
-    plant = found.plant
-    assert isinstance(plant, ClosedPlant)
-    return plant
+def _independent(found: Plan) -> list[int]:
+    """The speeds that a run of the plan takes for independent at its start."""
+    return partition_of(beginning(found.system, np.array(found.q0))).independent
 
 
 def _carried_out(
@@ -192,18 +192,18 @@ def _carried_out(
         return _inverse(found, reference, engine, setting, nodes, count)
     begun = time.perf_counter()
     if full:
-        run = Full(lambda: _plant(make()), found.solver, engine, nodes)
-        trace = run.run(found.q0, found.qd0, found.grid, found.kinks)
+        run = Full(lambda: make().system, found.solver, engine, nodes)
+        trace = run.carried_out(found.q0, found.qd0, found.grid, found.kinks)
         seconds = time.perf_counter() - begun
-        result, rows, units = result_of(replace(found, plant=run.plant), trace), list(run.plan()), trace.steps
+        result, rows, units = result_of(found, run.run, trace), list(run.plan()), trace.steps
         form = "fully distributed"
     else:
-        plant = DistributedPlant(_plant(found), engine, nodes)
-        result = carry_out(replace(found, plant=plant))
+        by_legs = ByLegs(found.system, engine, nodes)
+        result = carry_out(found, start=lambda: by_legs.begun(found.system, found.q0))
         seconds = time.perf_counter() - begun
-        groups = plant.conductor.groups
-        rows = list(plan("forward", groups, 1, [one.link for one in found.plant.wrenches]))
-        units, form = plant.evaluations, "by legs"
+        groups = by_legs.conductor.groups
+        rows = list(plan("forward", groups, 1, [one.link for one in found.system.inputs.wrenches]))
+        units, form = result.audit["evaluations"], "by legs"
     off = _differences(result, reference) if reference is not None else {}
     return _outcome(found, form, engine, nodes, count, result, off, before, seconds, rows, units)
 
@@ -306,10 +306,10 @@ def _cost(make: Callable[[], Plan], engine: Counting, setting: Setting, nodes: i
     latency, rate = _pinged(engine.engine, nodes)
     timing, found = Timing(), make()
     if outcome.form != "by legs":
-        full = Full(lambda: _plant(make()), found.solver, timing, nodes)
+        full = Full(lambda: make().system, found.solver, timing, nodes)
         few = found.grid[: min(len(found.grid), 3)]
         begun = time.thread_time()
-        units = full.run(found.q0, found.qd0, few, found.kinks).steps
+        units = full.carried_out(found.q0, found.qd0, few, found.kinks).steps
         whole, samples = time.thread_time() - begun, 1
         # undistributed, one node does what all of them repeat
         spent = np.array(timing.spent) / max(units, 1)
@@ -327,7 +327,7 @@ def _cost(make: Callable[[], Plan], engine: Counting, setting: Setting, nodes: i
             conductor.inverse(q[:samples], qd[:samples], qdd[:samples], wrenches)
     else:
         samples, tau = 1, np.zeros(found.robot.nv)
-        independent = _plant(found).partition.independent
+        independent = _independent(found)
 
         def once() -> None:
             conductor.moved(q[0], qd[0], tau, None, independent)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,18 +16,18 @@ from ..files.library import find
 from ..files.source import from_mapping, read
 from ..files.text import flow
 from ..machine import choice, march, native
-from ..machine.march import ACCEPTED, PAUSED, REJECTED, ROW, STATUS, March, T
-from ..recursion.numbers import number, paths
-from ..recursion.regroup import regrouped
+from ..machine.march import ACCEPTED, PAUSED, REJECTED, ROW, STATUS, March
+from ..recursion.numbers import leaves, shape
 from ..robot.load import load
 from ..robot.model import Robot
 from ..scenario.plan import Plan, plan
 from ..scenario.replay import name_of, prepared
 from ..scenario.run import Result, Scenario, carry_out, result_of, robot_of, with_changes
-from ..simulate import contact
-from ..simulate.integrate import NOT_FINITE, TOO_SMALL, RungeKutta, scheme
-from ..simulate.loop import ATTEMPTS, COMPILED, TOO_MANY, Trace, starting
-from ..simulate.plant import Symbol
+from ..simulate.compiled import identity, program
+from ..simulate.feedforward import runner
+from ..simulate.integrate import scheme
+from ..simulate.loop import ATTEMPTS, COMPILED, Trace, starting
+from ..simulate.runner import Runner
 from ..simulate.tableau import DORMAND_PRINCE
 
 Variation = Mapping[str, Any]
@@ -44,10 +45,15 @@ def ensemble(
     """
     plans = _plans(scenario, variations, robot)
     results: list[Result | None] = [None] * len(plans)
-    for group in _alike(plans):
+    groups: dict[Hashable, list[tuple[int, Member]]] = {}
+    for k, one in enumerate(plans):
+        member = _member(one)
+        if member is not None:
+            groups.setdefault(member.likeness(), []).append((k, member))
+    for group in groups.values():
         if len(group) > 1:
-            for place, result in zip(group, _side_by_side([plans[k] for k in group])):
-                results[place] = result
+            for (k, _), result in zip(group, _side_by_side([member for _, member in group])):
+                results[k] = result
     return [result or carry_out(one) for result, one in zip(results, plans)]
 
 
@@ -94,78 +100,72 @@ def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
 # ---- runs side by side
 
 
-def _alike(plans: list[Plan]) -> list[list[int]]:
-    """Places of plans whose equations differ in numbers only, and whose modes never change."""
-    groups: dict[Any, list[int]] = {}
-    for k, one in enumerate(plans):
-        plant, solver = one.plant, one.solver
-        free = plant.autonomous and not plant.switching and plant.free and solver.method == COMPILED
-        key: Any = ("alone", k)
-        if free and not one.kinks and choice.backend() != "plain" and not one.robot.wrenches:
-            rest = repr((plant.structure(), solver, one.grid.tolist(), one.robot.gravity))
-            key = (rest, repr([_structure(body) for body in plant.bodies]))
-        groups.setdefault(key, []).append(k)
-    return list(groups.values())
+@dataclass(frozen=True)
+class Member:
+    """A run that may go side by side with others, at its start."""
+
+    plan: Plan
+    run: Runner
+    y: np.ndarray
+    signals: list[float]
+
+    def likeness(self) -> Hashable:
+        """What runs that differ in numbers only have in common."""
+        system, solver = self.run.system, self.plan.solver
+        structure = (system.structure(), self.run.discrete.program, solver, self.plan.grid.tolist(), len(self.signals))
+        return repr(structure), repr(shape(system.regrouped))
 
 
-def _structure(body: Any) -> tuple:
-    """All of a body but its numbers; those of its damper stay, for the audit reads them from the plant."""
-    planes = tuple(factor[:2] for factor in body.rotation)
-    drives = tuple((drive.viscous, bool(drive.stiffness), drive.coordinate) for drive in body.drives)
-    return body.parent, planes, body.moves, body.directions, body.coordinates, body.speeds, drives, bool(body.pitch)
+def _member(plan: Plan) -> Member | None:
+    """The plan's run at its start; None if it can only go by itself, for its modes or its time."""
+    system = plan.system
+    alone = not system.inputs.timeless or system.switching or plan.kinks or plan.solver.method != COMPILED
+    if alone or (system.loops is not None and system.method.afresh) or choice.backend() == "plain":
+        return None
+    run = runner(system, plan.q0)
+    if not run.unknown:
+        return None
+    return Member(plan, run, run.start(plan.q0, plan.qd0), run.signals(float(plan.grid[0])))
 
 
-def _side_by_side(plans: list[Plan]) -> list[Result]:
-    """The runs of alike plans, as many at once as there are lanes."""
-    lanes, first = native.lanes(), plans[0].plant
-    bodies = [regrouped(one.plant.bodies) for one in plans]
-    symbols: list[Symbol] = [
-        (i, path)
-        for i, body in enumerate(bodies[0])
-        for path in paths(body)
-        if len({number(each[i], path) for each in bodies}) > 1
-    ]
-    signals = [one.plant.signals(0.0, one.plant.modes) for one in plans]
-    identity = (repr(first.identity()), repr(symbols), repr(len(signals[0])))
+def _side_by_side(members: Sequence[Member]) -> list[Result]:
+    """The results of alike runs, as many at once as there are lanes."""
+    lanes, first = native.lanes(), members[0]
+    numbers = [dict(leaves(one.run.system.regrouped)) for one in members]
+    symbols = [path for path in numbers[0] if len({each[path] for each in numbers}) > 1]
+    system, discrete, width = first.run.system, first.run.discrete, len(first.signals)
     try:
         loop = march.build(
-            lambda: first.program((), len(signals[0]), symbols),
+            lambda: program(system, discrete, width, symbols),
             scheme(DORMAND_PRINCE),
-            first.measured + 2,
-            first.measured,
-            first.units,
+            system.measured + 2,
+            system.measured,
+            system.units,
             lanes,
-            identity,
+            (*identity(system, discrete), repr(symbols), repr(width)),
             False,
         )
     except (ImportError, RuntimeError, OSError) as error:
         choice.give_up(error)
-        return [carry_out(one) for one in plans]
+        return [carry_out(one.plan) for one in members]
     assert loop is not None
-    inputs = [[*own, *(number(each[i], path) for i, path in symbols)] for own, each in zip(signals, bodies)]
+    inputs = [[*one.signals, *(each[path] for path in symbols)] for one, each in zip(members, numbers)]
     found: list[Result] = []
-    for start in range(0, len(plans), lanes):
-        found += _batch(loop, plans[start : start + lanes], inputs[start : start + lanes])
+    for start in range(0, len(members), lanes):
+        found += _batch(loop, members[start : start + lanes], inputs[start : start + lanes])
     return found
 
 
-def _batch(loop: March, plans: list[Plan], inputs: list[list[float]]) -> list[Result]:
-    """One filling of the lanes; empty ones repeat the last run."""
-    filled = [plans[min(k, len(plans) - 1)] for k in range(loop.lanes)]
-    u = np.array([inputs[min(k, len(plans) - 1)] for k in range(loop.lanes)]).reshape(loop.lanes, -1)
-    grid, solver = plans[0].grid, plans[0].solver
-    traces = [Trace() for _ in plans]
-    steppers: list[RungeKutta] = []
-    for one in filled:
-        one.plant.modes = contact.settle(one.plant, float(grid[0]), one.plant.start(one.q0, one.qd0))
-        steppers.append(starting(one.plant, one.q0, one.qd0, grid, solver))
-    for one, trace, stepper in zip(plans, traces, steppers):
-        trace.keep(one.plant, float(grid[0]), stepper.y)
+def _batch(loop: March, members: Sequence[Member], inputs: Sequence[Sequence[float]]) -> list[Result]:
+    """The results of one filling of the lanes; empty ones repeat the last run."""
+    places = [min(k, len(members) - 1) for k in range(loop.lanes)]
+    grid, solver = members[0].plan.grid, members[0].plan.solver
+    steppers = [starting(one.run, one.y, grid, solver) for one in members]
     loop.begin(
-        u,
-        np.array([stepper.y for stepper in steppers]),
+        np.array([inputs[k] for k in places]).reshape(loop.lanes, -1),
+        np.array([steppers[k].y for k in places]),
         T=float(grid[0]),
-        H=np.array([stepper.wanted() for stepper in steppers]),
+        H=np.array([steppers[k].wanted() for k in places]),
         T_END=float(grid[-1]),
         RTOL=steppers[0].rtol,
         ATOL=steppers[0].atol,
@@ -176,19 +176,18 @@ def _batch(loop: March, plans: list[Plan], inputs: list[list[float]]) -> list[Re
     status = PAUSED
     while status == PAUSED and (left := solver.max_steps + 1 - int(loop.control[ACCEPTED].max())) > 0:
         status = loop.go(ahead, out, min(ATTEMPTS, left))
-    return [_result(loop, k, one, traces[k], ahead, out[k]) for k, one in enumerate(plans)]
+    return [_result(loop, k, one, ahead, out[k]) for k, one in enumerate(members)]
 
 
-def _result(loop: March, lane: int, one: Plan, trace: Trace, ahead: np.ndarray, rows: np.ndarray) -> Result:
-    """The result of one lane."""
-    done = int(loop.control[ROW, lane])
-    trace.keep_rows(one.plant, ahead[:done], rows[:done])
+def _result(loop: March, lane: int, member: Member, ahead: np.ndarray, rows: np.ndarray) -> Result:
+    """The result of one lane; a run that stopped before its end is carried out by itself, which knows what to do."""
+    if loop.control[STATUS, lane] or int(loop.control[ROW, lane]) < len(ahead):
+        return carry_out(member.plan)
+    trace = Trace()
+    trace.keep(member.run, float(member.plan.grid[0]), member.y)
+    trace.keep_rows(member.run, ahead, rows)
     trace.steps, trace.rejected = (int(loop.control[k, lane]) for k in (ACCEPTED, REJECTED))
+    if trace.steps > member.plan.solver.max_steps:
+        return carry_out(member.plan)
     trace.evaluations = loop.stages * (trace.steps + trace.rejected) + 1
-    if loop.control[STATUS, lane]:
-        why = TOO_SMALL if np.isfinite(loop.y[lane]).all() else NOT_FINITE
-        trace.ended, trace.reason = "failed", f"at t = {loop.control[T, lane]:.9g} s: {why}"
-    elif loop.control[T, lane] < one.grid[-1]:
-        many = TOO_MANY.format(one.solver.max_steps)
-        trace.ended, trace.reason = "failed", f"at t = {loop.control[T, lane]:.9g} s: {many}"
-    return result_of(one, trace)
+    return result_of(member.plan, member.run, trace)

@@ -12,6 +12,7 @@ from peers import Exudyn, Pinocchio, installed
 
 from denoc.machine.choice import using
 from denoc.scenario.run import carry_out, prepare
+from denoc.simulate.feedforward import runner
 from denoc.simulate.loop import Solver, Trace, integrate
 
 LOOP, RUN = "free fall 10 s, loop", "free fall 10 s, 401 rows and energy"
@@ -29,7 +30,7 @@ def rows(arm: Arm, peer: Pinocchio) -> list[Row]:
 
     def loop(seconds: float, how: Solver) -> Trace:
         ends = np.array([0.0, seconds])
-        return integrate(plan.plant, list(plan.q0), list(plan.qd0), ends, how, list(plan.kinks), lambda t: None)
+        return integrate(runner(plan.system, plan.q0), plan.q0, plan.qd0, ends, how, list(plan.kinks), lambda t: None)
 
     def rate(t: float, y: np.ndarray) -> np.ndarray:
         return np.concatenate([y[n:], aba(model, data, y[:n], y[n:], still)])

@@ -18,6 +18,7 @@ from denoc.closure.closure import closure
 from denoc.machine.choice import using
 from denoc.robot.model import Link, Robot
 from denoc.scenario.run import carry_out, prepare
+from denoc.simulate.feedforward import runner
 from denoc.simulate.loop import Solver, integrate
 
 COUNT = 10_000
@@ -252,7 +253,7 @@ def fall() -> list[Row]:
     assert order == list(range(n))
 
     def loop(how: Solver, grid: np.ndarray = grid) -> np.ndarray:
-        trace = integrate(plan.plant, list(plan.q0), list(plan.qd0), grid, how, list(plan.kinks), lambda t: None)
+        trace = integrate(runner(plan.system, plan.q0), plan.q0, plan.qd0, grid, how, list(plan.kinks), lambda t: None)
         return np.array(trace.states)[:, : 2 * n]
 
     finer = replace(plan.solver, rtol=1e-8)

@@ -16,7 +16,7 @@ from denoc.record import plots, write
 from denoc.record.plots import PLOTS
 from denoc.scenario import run as runs
 from denoc.simulate.integrate import METHODS
-from denoc.simulate.plant import Plant
+from denoc.simulate.runner import Runner
 
 PENDULUM = """
 name: pendulum
@@ -394,7 +394,7 @@ def test_expect(denoc):
 
 
 def test_an_interrupted_run_keeps_what_it_had(denoc, monkeypatch):
-    derivative = Plant.derivative
+    derivative = Runner.derivative
     calls = []
 
     def interrupted(self, t, y):
@@ -403,7 +403,7 @@ def test_an_interrupted_run_keeps_what_it_had(denoc, monkeypatch):
             raise KeyboardInterrupt
         return derivative(self, t, y)
 
-    monkeypatch.setattr(Plant, "derivative", interrupted)
+    monkeypatch.setattr(Runner, "derivative", interrupted)
     code, out, _ = denoc("run", "swing.yaml", "puma-idyn", "--no-plot")
     assert code == 130
     assert "swing: INTERRUPTED" in out
@@ -412,7 +412,7 @@ def test_an_interrupted_run_keeps_what_it_had(denoc, monkeypatch):
     record = json.loads(Path("outputs/swing/swing.json").read_text())
     assert record["ended"] == "interrupted"
     assert 1 < len(numbers) < 11
-    monkeypatch.setattr(Plant, "derivative", derivative)
+    monkeypatch.setattr(Runner, "derivative", derivative)
     assert denoc("run", "swing.yaml", "--no-plot")[0] == 0
     again, whole = rows("outputs/swing/swing.csv")
     assert again == header
@@ -435,7 +435,7 @@ def test_interrupted_before_the_first_row(denoc, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Plant, "signals", interrupted)
+    monkeypatch.setattr(Runner, "signals", interrupted)
     code, out, err = denoc("run", "swing.yaml")
     assert (code, out) == (130, "")
     assert "interrupted" in err

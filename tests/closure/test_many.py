@@ -12,6 +12,7 @@ from denoc.closure.forces import Balance
 from denoc.closure.rank import null_space
 from denoc.machine.choice import using
 from denoc.scenario.run import prepare
+from denoc.simulate.runner import Runner
 
 CLOSED = ["andrews", "bricard", "carpet-scraper", "five-bar", "four-bar", "n-four-bar", "three-rrr"]
 
@@ -123,10 +124,9 @@ FALLS = ["four-bar", "five-bar", "three-rrr", "n-four-bar", "gough-stewart", "rs
 @pytest.mark.parametrize("size", [0.0, 1e-9, 1e-6, 1e-4, 1e-2])
 def test_rows_are_settled_as_each_would_be(name, size):
     plan = prepare(f"{name}-fall")
-    plant, nq = plan.plant, plan.robot.nq
-    plant.begin(np.array(plan.q0))
+    run, loops, nq = Runner(plan.system, plan.q0), plan.system.loops, plan.robot.nq
     y = np.concatenate([plan.q0, plan.qd0, [0.0, 0.0]])
     states = y + size * np.random.default_rng(6).uniform(-1, 1, (6, len(y)))
-    found = plant.settled_rows(np.zeros(6), states)
-    assert off(found, np.array([plant.settled(0.0, one) for one in states]), 1.0) < 1e-12
-    assert abs(plant.loops.gap(found[:, :nq]) * plant.loops.row_scale).max() < 1e-14
+    found = run.settled_rows(np.zeros(6), states)
+    assert off(found, np.array([run.settled(0.0, one) for one in states]), 1.0) < 1e-12
+    assert abs(loops.gap(found[:, :nq]) * loops.row_scale).max() < 1e-14

@@ -13,7 +13,8 @@ from denoc.closure.assemble import moved
 from denoc.closure.forces import Balance, undetermined
 from denoc.closure.methods import METHODS
 from denoc.robot.cuts import CUTS
-from denoc.simulate.closed import ClosedPlant
+from denoc.simulate.runner import Runner
+from denoc.simulate.system import System
 from random_mechanisms import mechanism, ring
 from random_robots import coordinate_rates
 
@@ -189,9 +190,9 @@ OUT_OF_PLANE = (("f", 2), ("n", 0), ("n", 1))
 def test_every_closure_method_has_the_accelerations_of_forward(method):
     for seed in range(6):
         case = mechanism(seed, drives=False, types=("revolute", "prismatic", "universal", "spherical"))
-        plant = ClosedPlant(case.robot, case.loops, method=method, preferred=list(case.robot.driven))
-        plant.begin(case.q)
-        found = plant.evaluate(0.0, plant.start(case.q, case.qd))
+        system = System(case.robot, loops=case.loops, closure=method, preferred=case.robot.driven, smooth=1e-3)
+        run = Runner(system, case.q)
+        found = run.evaluate(0.0, run.start(case.q, case.qd))
         right = denoc.forward(case.robot, case.q, case.qd, np.zeros(case.robot.nv))
         assert off(found.qdd, right) < 1e-8
 

@@ -158,10 +158,12 @@ def test_runs_by_legs_are_those_of_the_whole(closure, engine):
     right = denoc.run(scenario)
     found = prepare(scenario)
     if closure == "denoc":
-        result = study.carry_out(study.replace(found, plant=study.DistributedPlant(found.plant, engine, 2)))
+        by_legs = study.ByLegs(found.system, engine, 2)
+        result = study.carry_out(found, start=lambda: by_legs.begun(found.system, found.q0))
     else:
-        full = study.Full(lambda: prepare(scenario).plant, found.solver, engine, 2)
-        result = study.result_of(study.replace(found, plant=full.plant), full.run(found.q0, found.qd0, found.grid))
+        full = study.Full(lambda: prepare(scenario).system, found.solver, engine, 2)
+        trace = full.carried_out(found.q0, found.qd0, found.grid)
+        result = study.result_of(found, full.run, trace)
     assert result.ended == right.ended == "done"
     for name, values in right.table.items():
         kind = [c.name for c in right.columns if c.unit == next(c.unit for c in right.columns if c.name == name)]
@@ -206,8 +208,8 @@ def test_only_the_messages_of_the_plan_are_sent(task, nodes):
 def test_fully_distributed_runs_have_one_exchange_a_step():
     scenario = {**FALL, "closure": {"method": "penalty"}}
     counted, found = Counting(Process()), prepare(scenario)
-    full = study.Full(lambda: prepare(scenario).plant, found.solver, counted, 3)
-    trace = full.run(found.q0, found.qd0, found.grid)
+    full = study.Full(lambda: prepare(scenario).system, found.solver, counted, 3)
+    trace = full.carried_out(found.q0, found.qd0, found.grid)
     rows = list(full.plan())
     assert trace.steps == 20
     assert len(counted.sent) == 2 * trace.steps

@@ -5,7 +5,8 @@ import pytest
 
 import denoc
 from denoc.simulate.afresh import null_basis
-from denoc.simulate.closed import ClosedPlant
+from denoc.simulate.runner import Runner
+from denoc.simulate.system import System
 from random_mechanisms import mechanism
 
 FALL = {
@@ -36,20 +37,20 @@ def test_its_columns_turn_and_swap_from_one_position_to_the_next():
 @pytest.mark.parametrize("seed", range(4))
 def test_the_state_holds_v_and_rows_hold_the_speeds(seed):
     case = mechanism(seed, drives=False, types=("revolute", "prismatic", "universal", "spherical"))
-    plant = ClosedPlant(case.robot, case.loops, method="projection-svd-raw")
-    plant.begin(case.q)
-    y = plant.start(case.q, case.qd)
-    freedoms = len(plant.partition.N)
-    v = y[len(plant.cq) : plant.measured]
+    system = System(case.robot, loops=case.loops, closure="projection-svd-raw", smooth=1e-3)
+    run = Runner(system, case.q)
+    y = run.start(case.q, case.qd)
+    freedoms = len(run.discrete.partition.N)
+    v = y[len(system.cq) : system.measured]
     assert not v[freedoms:].any()
     assert np.linalg.norm(v) == pytest.approx(np.linalg.norm(case.qd))  # S is orthonormal
     right = denoc.forward(case.robot, case.q, case.qd, np.zeros(case.robot.nv))
-    signals = plant.signals(0.0, plant.modes)
-    rows = plant.many(np.array([signals]), np.array([y]), plant.mode())
+    signals = run.signals(0.0)
+    rows = run.many(np.array([signals]), np.array([y]), run.discrete)
     assert abs(rows["qd"][0] - case.qd).max() < 1e-9 * (1 + abs(case.qd).max())
     assert abs(rows["qdd"][0] - right).max() < 1e-8 * (1 + abs(right).max())
-    rate = plant.derivative(0.0, y)
-    assert np.linalg.norm(rate[len(plant.cq) : plant.measured]) <= np.linalg.norm(right) * (1 + 1e-9)
+    rate = run.derivative(0.0, y)
+    assert np.linalg.norm(rate[len(system.cq) : system.measured]) <= np.linalg.norm(right) * (1 + 1e-9)
 
 
 def test_nothing_is_compiled_and_one_freedom_runs_well():

@@ -10,6 +10,7 @@ import denoc
 from comparing import off
 from denoc.scenario.run import prepare
 from denoc.simulate.integrate import start
+from denoc.simulate.runner import Runner
 
 FALLS = [
     "planar3r-fall",
@@ -71,7 +72,7 @@ def test_energy_is_conserved_in_free_fall(name):
 def test_rk45_takes_scipy_s_own_steps():
     """A PUMA falls: instants of the steps, states at their ends and evaluations are those of scipy.integrate.RK45."""
     plan = prepare({"robot": "puma", "task": "simulate", "time": {"end": 1.5}, "solver": {"rtol": 1e-8, "atol": 1e-10}})
-    robot, n = plan.robot, plan.robot.nv
+    robot, n, run = plan.robot, plan.robot.nv, Runner(plan.system, plan.q0)
 
     def f(t, y):
         return np.concatenate([y[n:], denoc.forward(robot, y[:n], y[n:], np.zeros(n))])
@@ -79,13 +80,13 @@ def test_rk45_takes_scipy_s_own_steps():
     theirs = integrate.RK45(f, 0.0, np.zeros(2 * n), 1.5, rtol=1e-8, atol=1e-10)
     ours = start(
         "rk45",
-        plan.plant.derivative,
+        run.derivative,
         0.0,
-        plan.plant.start(plan.q0, plan.qd0),
+        run.start(plan.q0, plan.qd0),
         1.5,
         rtol=1e-8,
         atol=1e-10,
-        measured=plan.plant.measured,
+        measured=plan.system.measured,
     )
     while theirs.status == "running":
         theirs.step()

@@ -17,7 +17,7 @@ from ...files.fields import told
 from ...motion.laws import Turn
 from ...robot.model import Three
 from ...robot.placement import Placement, pointing
-from ...simulate.closed import Driving
+from ...simulate.inputs import Driving
 from ..schema import DriveEntry
 from .reading import Reading
 

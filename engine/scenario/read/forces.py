@@ -8,7 +8,7 @@ from functools import partial
 
 from ...motion.forces import ComputedTorque, Feedforward, ForceLaw
 from ...robot.model import Joint
-from ...simulate.plant import Commanded, Driven, Motion
+from ...simulate.inputs import Commanded, Driven, Motion
 from .motion import Motions
 from .reading import Reading
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ...robot.values import EULER_PARAMETERS, NO_EULER_PARAMETERS, unit_parameters
-from ...simulate.plant import Plant
+from ...simulate.system import System
 from .reading import Reading
 
 
@@ -34,9 +34,9 @@ def speeds(reading: Reading) -> list[float]:
     return qd
 
 
-def within_limits(reading: Reading, plant: Plant, q0: Sequence[float]) -> None:
+def within_limits(reading: Reading, system: System, q0: Sequence[float]) -> None:
     """Refuses a start beyond a joint's stops."""
-    for coordinate, low, high in plant.stops.values():
+    for coordinate, low, high in system.stopped.values():
         x = q0[coordinate]
         slack = 1e-9 * (high - low)
         if not low - slack <= x <= high + slack:

@@ -14,8 +14,7 @@ from ...closure.methods import Parameters
 from ...closure.rank import independent
 from ...recursion import calls as tree
 from ...robot.model import Joint
-from ...simulate.closed import Driving
-from ...simulate.plant import Motion
+from ...simulate.inputs import Driving, Motion
 from ...simulate.reference import Held
 from .drives import Drives
 from .motion import Motions

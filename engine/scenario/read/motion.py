@@ -12,7 +12,7 @@ from ...files.expression import DIMENSIONS
 from ...files.fields import told
 from ...motion.laws import Hold, MotionLaw, Profiled, Rate, Turn
 from ...robot.model import Joint
-from ...simulate.plant import Motion
+from ...simulate.inputs import Motion
 from ...simulate.reference import Held, Reference, Turning
 from .reading import Reading
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import did_you_mean
 from ...files.fields import told
 from ...motion.forces import ForceLaw
-from ...simulate.plant import TimedWrench
+from ...simulate.inputs import TimedWrench
 from .reading import Reading
 
 

@@ -1,0 +1,58 @@
+"""Forces between bounds that balance: of friction and stops, and impulses of blows, one problem.
+
+Sought are s with low ≤ s ≤ high and a = b + G s such that a joint moves only where its force is at a bound: a = 0
+between the bounds, a ≥ 0 at the lower, a ≤ 0 at the upper one.  G is symmetric and has no negative eigenvalue, so this
+is what the least of ½ sᵀ G s + bᵀ s asks for, and a is unique (Gauss's principle of least constraint).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+ROUNDING = 1e-12  # of a sum's largest term
+ROUNDS = 50  # for each unknown
+
+
+def balanced(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The forces s, and a with what is rounding taken for 0: an active set method, forces freed one by one."""
+    s = np.clip(np.zeros(len(b)), low, high)
+    free = np.zeros(len(b), dtype=bool)
+    size = np.sqrt(np.maximum(np.diag(G), 1e-300))
+    for _ in range(ROUNDS * len(b)):
+        a = _moved(G, b, s)
+        wrong = np.where(a < 0, s < high, s > low) * abs(a) / size
+        wrong[free] = 0.0  # they are settled as well as rounding lets them
+        if not wrong.any():
+            break
+        free[int(np.argmax(wrong))] = True
+        _settled(G, b, low, high, s, free)
+    return s, _moved(G, b, s)
+
+
+def _moved(G: np.ndarray, b: np.ndarray, s: np.ndarray) -> np.ndarray:
+    a = b + G @ s
+    return np.where(abs(a) <= ROUNDING * (abs(b) + abs(G) @ abs(s)), 0.0, a)
+
+
+def _settled(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray, s: np.ndarray, free: np.ndarray) -> None:
+    """Moves the free forces to where their a vanishes; those that reach a bound on the way stay there, not free."""
+    while free.any():
+        these = np.flatnonzero(free)
+        part = G[np.ix_(these, these)]
+        a = _moved(G, b, s)[these]
+        step = -np.linalg.lstsq(part, a, rcond=ROUNDING)[0]
+        stuck = a + part @ step
+        bounded = abs(stuck).max() <= 1e-9 * abs(a).max()
+        if not bounded:  # no force of these can stop the motion: down the slope to the next bound
+            step = -stuck
+        room = np.where(step > 0, high[these] - s[these], low[these] - s[these])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(step != 0.0, room / step, np.inf)
+        share = min(float(shares.min()), 1.0) if bounded else float(shares.min())
+        if not np.isfinite(share):
+            return
+        s[these] = np.clip(s[these] + share * step, low[these], high[these])
+        reached = these[shares <= share]
+        free[reached] = False
+        if bounded and share >= 1.0:
+            return

@@ -1,0 +1,197 @@
+"""Which coordinates of a mechanism are independent in a run, and the states that its loops allow.
+
+A tree has nothing to choose: its states are as they are integrated, Euler parameters of norm 1.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..closure.assemble import CLOSED, newton, newton_rows
+from ..closure.partition import Partition, partition
+from ..closure.rank import independent
+from ..errors import InputError
+from . import afresh, singular
+from .discrete import Discrete, partition_of
+from .events import Event
+from .signals import motion, wanted
+from .system import System, constraints_of
+
+NEAR = 1e-3  # share of a pivot where a singular position may be ahead
+EARLY = 0.05  # share of a pivot where other coordinates are taken without asking
+
+
+# ---- which coordinates are independent
+
+
+def beginning(system: System, q: np.ndarray) -> Discrete:
+    """The discrete state of a run that starts at these coordinates, nothing held yet."""
+    if system.loops is None:
+        return Discrete()
+    wanted = system.robot.driven if system.preferred is None else system.preferred
+    found = chosen(system, q, wanted)
+    if system.preferred is None and len(found.N) + len(found.given) != len(system.robot.driven):
+        found = chosen(system, q, ())  # the actuated ones only where they are as many as the freedoms
+    return Discrete(partition=found, near=nearness(system))
+
+
+def nearness(system: System) -> float:
+    """The share of a pivot at which a fresh partition is looked at again."""
+    return EARLY if system.method.switches or system.switches else NEAR
+
+
+def chosen(system: System, q: np.ndarray, preferred: Sequence[int], held: Sequence[int] = ()) -> Partition:
+    """The best coordinates at these positions, preferred ones before others; of those held as many as are independent.
+
+    What is held beyond that stays where it is without being asked.
+    """
+    loops, ruled = constraints_of(system), system.ruled
+    given = (*ruled, *(k for k in held if k not in ruled))
+    if held:
+        J = loops.scaled(loops.jacobian(q)[0])
+        rows, first = np.concatenate([J, np.eye(system.robot.nv)[list(given)]]), len(J) + len(ruled)
+        firm = independent(rows, [range(len(J)), range(len(J), first), range(first, len(rows))])
+        given = (*ruled, *(k for r, k in enumerate(given, start=len(J)) if r >= first and r in firm))
+    return partition(loops, q, given, preferred, system.method.basis)
+
+
+def names(system: System, discrete: Discrete) -> list[str]:
+    """The joints whose speeds are independent."""
+    found = partition_of(discrete).independent
+    return [joint.name for joint in system.robot.moving if any(k in found for k in joint.speeds)]
+
+
+# ---- when they come to the end of their use
+
+
+def guard(system: System, discrete: Discrete) -> Event | None:
+    """An event function that runs out where the coordinates come near the end of their use."""
+    if system.loops is None or (system.method.afresh and not discrete.passing):
+        return None
+    if discrete.passing:
+        return lambda t, y: 1.0 - singular.spread(system, discrete, t, y) / discrete.near
+    return lambda t, y: singular.share(system, discrete, positions(system, t, y)) / discrete.near - 1.0
+
+
+def positions(system: System, t: float, y: np.ndarray) -> np.ndarray:
+    """All coordinates at t."""
+    return np.array(system.expanded(motion(system, t), y.tolist())[0])
+
+
+def guarded(
+    system: System, discrete: Discrete, t: float, y: np.ndarray, how: str, ahead: singular.Singular | None
+) -> tuple[Discrete, np.ndarray, str]:
+    """The discrete state and the state to go on with where the guard has run out, and what was done.
+
+    `ahead` is the singular position that the motion runs into, as `singular.ahead` has predicted it.
+    """
+    q, held = positions(system, t, y), discrete.still
+    if discrete.passing:
+        discrete = replace(discrete, partition=chosen(system, q, (), held), near=nearness(system), passing=False)
+        return discrete, settled(system, discrete, t, y), "through"
+    switches = system.method.switches or system.switches
+    if ahead is None and not switches:
+        part = partition_of(discrete)
+        fresh = chosen(system, q, part.independent, held)
+        again = replace(discrete, partition=fresh, near=nearness(system))
+        sound = fresh.independent == part.independent and min(map(abs, fresh.pivots), default=1.0) > 0.0
+        if sound and singular.share(system, again, q) > 0.1:
+            return again, y, ""  # the same coordinates, in a better order
+        return replace(discrete, near=discrete.near / 10), y, ""
+    if ahead is not None and how == "stop":
+        return discrete, y, "stop"
+    if ahead is not None and how == "through" and not ahead.coordinates:
+        near = 2 * max(singular.spread(system, discrete, t, y), 10 * NEAR)
+        return replace(discrete, passing=True, near=near), y, "into"
+    y = settled(system, discrete, t, y)
+    fresh = chosen(system, positions(system, t, y), (), held)
+    return replace(discrete, partition=fresh, near=nearness(system)), y, "switch"
+
+
+# ---- states that the loops allow
+
+
+def start(system: System, discrete: Discrete, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
+    """The state at the run's start."""
+    y = system.state(q, qd)
+    if system.loops is not None and system.method.afresh:
+        part = partition_of(afresh.taken(system, discrete, q))
+        y[len(system.cq) : system.measured] = afresh.slots(system, part, qd)
+    return y
+
+
+def settled(system: System, discrete: Discrete, t: float, y: np.ndarray) -> np.ndarray:
+    """The state with Euler parameters of norm 1 and, where the method closes them, positions and speeds closed."""
+    y = system.unit(y)
+    if system.loops is None or not system.method.closes:
+        return y
+    loops, part = system.loops, partition_of(discrete)
+    q, qd = (np.array(x) for x in system.expanded(motion(system, t), y.tolist())[:2])
+    values, rates, _ = wanted(system, t)
+    if discrete.passing:
+        q, qd = singular.closed(loops.at(values), q, qd, rates, part.given)
+    else:
+        q, _ = newton(loops.at(values), q, [*part.given, *part.independent], near=True)
+        right = np.concatenate([rates[list(part.rows)], qd[list(part.given)], part.basis(system.robot.nv) @ qd])
+        with contextlib.suppress(np.linalg.LinAlgError):
+            qd = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), right)
+    return _replaced(system, y, q, qd, discrete)
+
+
+def _replaced(system: System, y: np.ndarray, q: np.ndarray, qd: np.ndarray, discrete: Discrete) -> np.ndarray:
+    """The state with other coordinates and speeds; what is held keeps still to the last bit."""
+    y = y.copy()
+    y[: len(system.cq)] = q[system.cq]
+    y[len(system.cq) : system.measured] = qd[system.cv]
+    for k in discrete.held:
+        y[system.place_of(k)] = 0.0
+    return y
+
+
+def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: np.ndarray) -> np.ndarray:
+    """The settled states of many instants: all at once, one by one where that doesn't close them."""
+    nq, nv = system.robot.nq, system.robot.nv
+
+    def each() -> np.ndarray:
+        rows = [settled(system, discrete, float(t), y) for t, y in zip(times, states)]
+        return np.array(rows).reshape(states.shape)
+
+    if system.loops is None:
+        return each()
+    loops, part = system.loops, partition_of(discrete)
+    free = [k for k in range(nv) if k not in part.independent]
+    usual = system.inputs.timeless and system.method.closes and not discrete.passing and len(free) == len(part.rows)
+    if not usual or not len(times):
+        return each()
+    found = np.array([system.unit(y) for y in states]) if system.units else states.copy()
+    q, qd = np.empty((len(found), nq)), np.empty((len(found), nv))
+    q[:, system.cq], qd[:, system.cv] = found[:, :nq], found[:, nq : system.measured]
+    with np.errstate(all="ignore"):
+        try:
+            q, left = newton_rows(loops, q, part.rows, free)
+            right = np.concatenate([np.zeros((len(q), len(part.rows))), qd @ part.basis(nv).T], axis=1)
+            qd = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), right[..., None])[..., 0]
+        except (InputError, np.linalg.LinAlgError):
+            return each()
+    found[:, :nq], found[:, nq : system.measured] = q[:, system.cq], qd[:, system.cv]
+    for n in np.flatnonzero(~(left <= CLOSED)).tolist():
+        found[n] = settled(system, discrete, float(times[n]), states[n])
+    return found
+
+
+def completed(
+    system: System, discrete: Discrete, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Speeds and accelerations of all joints from those that are given and independent."""
+    loops, part = constraints_of(system), partition_of(discrete)
+    K, N = part.matrix(loops.jacobian(q)[0]), part.basis(system.robot.nv)
+    given, rows = list(part.given), list(part.rows)
+    _, rates, seconds = wanted(system, t)
+    speeds = np.linalg.solve(K, np.concatenate([rates[rows], qd[given], N @ qd]))
+    _, drift = loops.jacobian(q, speeds)
+    right = np.concatenate([(seconds - drift)[rows], qdd[given], N @ qdd])
+    return speeds, np.linalg.solve(K, right)

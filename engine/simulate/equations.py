@@ -1,0 +1,315 @@
+"""The equations of motion of a system, as text on scalars: run on floats and arrays, recorded, and compiled.
+
+One evaluation reads the state and the signals, closes what a closure method closes, puts the forces together, and asks
+the recursion of a tree, or a closure method of a mechanism, for the accelerations.  A speed whose motion is given
+(prescribed, under computed torque, held by friction or a stop) has a force to be sought; all others have one given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..closure.equations import Equations, Forces
+from ..machine.scalars import Scalar, sign, square_root
+from ..recursion.calls import bare
+from ..recursion.kinematics import coordinate_rates
+from ..recursion.samples import Applied, on_bodies
+from ..recursion.spatial import add, dot
+from ..recursion.sweeps import Load, Wrenches, dynamics
+from ..robot.model import ZERO, Body
+from . import afresh
+from .discrete import Discrete
+from .system import Model, System
+
+ITERATIONS = 2  # of Newton's method in the equations, from what was integrated
+
+
+@dataclass
+class Situation:
+    """State and signals, read, before anything is closed."""
+
+    q: list[Scalar]
+    qd: list[Scalar]
+    given: dict[int, Scalar]  # accelerations by speed: prescribed, commanded, 0 where held
+    applied: list[Scalar]  # what force laws ask of the actuators
+    wrenches: Wrenches
+    loads: Sequence[Load]
+    slip: Mapping[int, Scalar]  # the direction in which a speed slips, where friction isn't smooth
+    values: dict[int, Scalar] = field(default_factory=dict)  # of the rows of drives, and two rates of them
+    rates: dict[int, Scalar] = field(default_factory=dict)
+    seconds: dict[int, Scalar] = field(default_factory=dict)
+    limits: Sequence[Scalar] = ()  # of the pivots
+
+
+@dataclass
+class Moved:
+    """What the recursion or a closure method has found."""
+
+    q: list[Scalar]
+    qd: list[Scalar]
+    qdd: list[Scalar]
+    more: dict[int, Scalar]  # where motion is given, the force that it takes beyond what acts there already
+    driving: Scalar = 0.0  # the power of drives
+    guard: Scalar = None  # positive as long as the state can be computed from its coordinates; None: always
+    slots: list[Scalar] | None = None  # rates of the state's speeds, where it holds others than those of joints
+
+
+@dataclass
+class Evaluation:
+    """All that one evaluation gives; `resistance` is what friction and stops put on each joint, supports included."""
+
+    q: list[Scalar]
+    qd: list[Scalar]
+    qdd: list[Scalar]
+    tau: list[Scalar]
+    resistance: list[Scalar]
+    support: dict[int, Scalar]  # of each held speed: the force that holds it besides its actuator
+    power: Scalar
+    loss: Scalar
+    guard: Scalar = None
+    slots: list[Scalar] | None = None
+
+
+def evaluate(
+    system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete, model: Model
+) -> Evaluation:
+    """Accelerations, forces and powers at one instant."""
+    now = read(system, signals, y, discrete)
+    if system.method.afresh and system.loops is not None:
+        discrete = afresh.taken(system, discrete, now.q)
+        now = read(system, signals, afresh.unfolded(system, discrete, now, y), discrete)
+    moved = _of_tree(system, now, model) if system.loops is None else _of_mechanism(system, now, discrete, model)
+    return concluded(system, now, moved, discrete, model)
+
+
+def rates(system: System, now: Evaluation) -> list[Scalar]:
+    """The rate y' of the state."""
+    along = coordinate_rates(system.robot, now.q, now.qd)
+    speeds = now.slots if now.slots is not None else [now.qdd[k] for k in system.cv]
+    return [along[k] for k in system.cq] + speeds + [now.power, now.loss]
+
+
+def lost(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Evaluation:
+    """The evaluation of a state in which nothing can be computed but where things are."""
+    n, nan = system.robot.nv, math.nan
+    q, qd, _ = system.expanded(signals, y)
+    return Evaluation(q, qd, [nan] * n, [nan] * n, [nan] * n, dict.fromkeys(discrete.still, nan), nan, nan)
+
+
+# ---- reading
+
+
+def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Situation:
+    """What signals and state say; the signals' order is that of `signals.signals`."""
+    n, first = system.robot.nv, system.motion_signals
+    q, qd, given = system.expanded(signals[:first], y)
+    rest = iter(signals[first:])
+    for k in discrete.still:
+        given[k] = 0.0
+    for one in system.inputs.commanded:
+        count = len(one.joint.speeds)
+        places, speeds, seconds = ([next(rest) for _ in range(count)] for _ in range(3))
+        for i, (c, k) in enumerate(zip(one.joint.coordinates, one.joint.speeds)):
+            given[k] = seconds[i] + one.law.kd * (speeds[i] - qd[k]) + one.law.kp * (places[i] - q[c])
+    applied = _applied(system, rest, q, qd)
+    wrenches, loads = _wrenches(system, rest)
+    slip = {} if system.smooth else {k: next(rest) for k in system.coulomb}
+    found = Situation(q, qd, given, applied, wrenches, loads, slip)
+    if system.loops is not None:
+        rows = system.loops.driven_rows()
+        found.values, found.rates, found.seconds = ({row: next(rest) for row in rows} for _ in range(3))
+        found.limits = [next(rest) for _ in range(n)]
+    return found
+
+
+def _applied(system: System, signals: Iterator[Scalar], q: list[Scalar], qd: list[Scalar]) -> list[Scalar]:
+    """What the force laws ask of the actuators."""
+    applied: list[Scalar] = [0.0] * system.robot.nv
+    for one in system.inputs.driven:
+        if one.timed:
+            applied[one.speed] = applied[one.speed] + next(signals)
+            continue
+        reference = (next(signals), next(signals)) if one.reference is not None else None
+        place = q[one.coordinate] if one.coordinate is not None else 0.0
+        applied[one.speed] = applied[one.speed] + one.force(0.0, place, qd[one.speed], reference)
+    for motion in system.inputs.feedforward:
+        for k in motion.joint.speeds:
+            applied[k] = applied[k] + next(signals)
+    return applied
+
+
+def _wrenches(system: System, signals: Iterator[Scalar]) -> tuple[Wrenches, list[Load]]:
+    """The wrenches of the robot's file and those of the scenario, on the bodies."""
+    constant, loads = system.constant
+    if not system.inputs.wrenches:
+        return constant, loads
+    timed: list[Applied] = [(w.link, [next(signals) for _ in range(6)], w.at, w.axes) for w in system.inputs.wrenches]
+    on, more = on_bodies(system.robot.tree, timed)
+    merged = dict(on)
+    for body, six in constant.items():
+        merged[body] = add(list(six), list(merged[body])) if body in merged else list(six)
+    return merged, [*loads, *more]
+
+
+def planned_forces(
+    system: System, q: Sequence[float], qd: Sequence[float], qdd: Sequence[float], wrenches: Iterator[float]
+) -> list[float]:
+    """The spanning tree's inverse dynamics of a planned motion, the scenario's wrenches and dry friction included."""
+    on, loads = _wrenches(system, wrenches)
+    given = [True] * system.robot.nv
+    return dynamics(system.robot.tree.bodies, system.robot.gravity, q, qd, qdd, given, on, loads)[0]
+
+
+# ---- friction
+
+
+def friction(system: System, now: Situation, qd: Sequence[Scalar]) -> dict[int, Scalar]:
+    """Dry friction against the motion, as the actuators feel it: smooth, or by the direction of slipping.
+
+    Where the motion is given there is no mode; the sign of the speed is the direction.
+    """
+    found: dict[int, Scalar] = {}
+    for k, coulomb in system.coulomb.items():
+        if system.smooth:
+            found[k] = coulomb * qd[k] / square_root(qd[k] * qd[k] + system.smooth * system.smooth)
+        elif k in system.ruled:
+            found[k] = coulomb * sign(qd[k])
+        else:
+            found[k] = coulomb * now.slip[k]
+    return found
+
+
+# ---- trees and mechanisms
+
+
+def _of_tree(system: System, now: Situation, model: Model) -> Moved:
+    """The recursion, asked with the pattern of what is given."""
+    n = system.robot.nv
+    acting = pushed(system, now, now.qd)
+    motion_given = [k in now.given for k in range(n)]
+    start = [now.given[k] if motion_given[k] else acting[k] for k in range(n)]
+    gravity = system.robot.gravity
+    sought, _ = dynamics(model.bodies, gravity, now.q, now.qd, start, motion_given, now.wrenches, now.loads)
+    qdd = [start[k] if motion_given[k] else sought[k] for k in range(n)]
+    return Moved(now.q, now.qd, qdd, {k: sought[k] - acting[k] for k in now.given})
+
+
+def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Model) -> Moved:
+    """The closure method, on positions and speeds as far as it closes them."""
+    assert discrete.partition is not None
+    n, method, part = system.robot.nv, system.method, discrete.partition
+    loops = system.constraints(model)
+    equations = Equations(loops, part, model.bodies)
+    q, qd = now.q, now.qd
+    if method.closes:
+        q = closed(system, equations, q, now.values)
+    tied = loops.tied(q)
+    A = equations.rows(q, tied)
+    K = equations.factors(A)
+    gaps = loops.gaps(q, tied)
+    gap = [gaps[r] - now.values.get(r, 0.0) for r in part.rows]
+    if method.speeds == "independent":
+        pull = system.parameters.sigma if method.pulls else 0.0
+        wanted = [now.rates.get(r, 0.0) - pull * x for r, x in zip(part.rows, gap)]
+        qd = K.solve([*wanted, *(qd[k] for k in part.given), *(dot(list(row), qd) for row in part.N)])
+    forces = Forces(pushed(system, now, qd), now.wrenches, now.loads, {k: now.given[k] for k in part.given})
+    problem = equations.problem(q, qd, A, K, tied, forces, gap, now.rates, now.seconds, system.parameters)
+    qdd = method.accelerations(problem)
+    moved = Moved(q, qd, qdd, {}, guard=equations.guard(K, now.limits))
+    if part.given or now.rates:
+        left = problem.bias(qdd)
+        for c, k in enumerate(part.given, start=len(part.rows)):
+            moved.more[k] = dot(K.solve([float(r == c) for r in range(n)]), left)
+        for c, row in enumerate(part.rows):
+            if row in now.rates:
+                moved.driving = moved.driving + now.rates[row] * dot(K.solve([float(r == c) for r in range(n)]), left)
+    if method.afresh:
+        moved.slots = afresh.slots(system, part, qdd)
+    return moved
+
+
+def pushed(system: System, now: Situation, qd: Sequence[Scalar]) -> list[Scalar]:
+    """What acts along the speeds: the force laws less dry friction."""
+    rubbed = friction(system, now, qd)
+    return [force - rubbed[k] if k in rubbed else force for k, force in enumerate(now.applied)]
+
+
+def closed(system: System, equations: Equations, q: list[Scalar], values: Mapping[int, Scalar]) -> list[Scalar]:
+    """Dependent coordinates by Newton's method, one Jacobian for all iterations."""
+    n, part, loops = system.robot.nv, equations.part, equations.loops
+    tied = loops.tied(q)
+    K = equations.factors(equations.rows(q, tied))
+    for again in range(ITERATIONS):
+        gaps = loops.gaps(q, loops.tied(q) if again else tied)
+        step = K.solve([*(values.get(r, 0.0) - gaps[r] for r in part.rows), *([0.0] * (n - len(part.rows)))])
+        q = _shifted(system, q, step)
+    return q
+
+
+def _shifted(system: System, q: list[Scalar], step: list[Scalar]) -> list[Scalar]:
+    """The coordinates after a small motion along the speeds, Euler parameters of norm 1."""
+    q = add(q, coordinate_rates(system.robot, q, step))
+    for joint in system.robot.moving:
+        at = joint.type.orientation
+        if at is not None:
+            e = [joint.coordinates[at + k] for k in range(4)]
+            one_over = 1.0 / square_root(dot([q[k] for k in e], [q[k] for k in e]))
+            for k in e:
+                q[k] = q[k] * one_over
+    return q
+
+
+# ---- forces and powers
+
+
+def concluded(system: System, now: Situation, moved: Moved, discrete: Discrete, model: Model) -> Evaluation:
+    """The evaluation of what has been found: who pushes how much, and what that brings in and takes out."""
+    q, qd, rubbed = moved.q, moved.qd, friction(system, now, moved.qd)
+    tau, support = list(now.applied), {}
+    for k, force in moved.more.items():
+        if k in discrete.held:
+            support[k] = force
+        else:
+            tau[k] = tau[k] + force
+    resistance: list[Scalar] = [0.0] * system.robot.nv
+    for k, force in rubbed.items():
+        resistance[k] = resistance[k] - force
+    for k, force in support.items():
+        resistance[k] = resistance[k] + force
+    power = moved.driving
+    for force, speed in zip(tau, qd):
+        power = power + force * speed
+    power = power + wrench_power(model.bodies, q, qd, now.wrenches, now.loads)
+    loss = damped(model.bodies, qd)
+    for k, force in rubbed.items():
+        loss = loss + force * qd[k]
+    return Evaluation(q, qd, moved.qdd, tau, resistance, support, power, loss, moved.guard, moved.slots)
+
+
+def damped(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
+    """The power that viscous dampers take."""
+    loss: Scalar = 0.0
+    for body in bodies:
+        for k, drive in zip(body.speeds, body.drives):
+            if drive.viscous:
+                loss = loss + drive.viscous * qd[k] * qd[k]
+    return loss
+
+
+def wrench_power(
+    bodies: tuple[Body, ...], q: Sequence[Scalar], qd: Sequence[Scalar], wrenches: Wrenches, loads: Sequence[Load]
+) -> Scalar:
+    """The power wᵀ t of all external wrenches: the joint forces that balance them, times the speeds."""
+    power: Scalar = 0.0
+    if wrenches or loads:
+        n = len(qd)
+        tau, _ = dynamics(_massless(bodies), ZERO, q, [0.0] * n, [0.0] * n, [True] * n, wrenches, loads)
+        for force, speed in zip(tau, qd):
+            power = power - force * speed
+    return power
+
+
+def _massless(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+    return tuple(replace(body, E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0) for body in bare(bodies))

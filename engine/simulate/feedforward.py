@@ -1,0 +1,76 @@
+"""A run with its plan: the forces that feedforward takes from the inverse dynamics of the motion that is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..closure.forces import Balance
+from .equations import planned_forces
+from .follow import Path
+from .inputs import Inputs
+from .runner import Runner
+from .signals import Planned, wrenches
+from .system import System
+
+
+def runner(system: System, q: Sequence[float], **how: Any) -> Runner:
+    """A run of the system from coordinates q, its plan with it where it needs one; `how` as `Runner` takes it."""
+    if system.inputs.feedforward and how.get("planned") is None:
+        how["planned"] = plan(system, q)
+    return Runner(system, q, **how)
+
+
+def plan(system: System, q: Sequence[float]) -> Planned:
+    """The joint forces of the planned motion at any instant, wrenches and dry friction included."""
+    return _of_tree(system) if system.loops is None else _of_mechanism(system, q)
+
+
+def _of_tree(system: System) -> Planned:
+    inputs, robot = system.inputs, system.robot
+
+    def planned(t: float) -> list[float]:
+        q, qd, qdd = [0.0] * robot.nq, [0.0] * robot.nv, [0.0] * robot.nv
+        for motion in (*inputs.feedforward, *inputs.prescribed):
+            joint = motion.joint
+            places = (joint.coordinates, joint.speeds, joint.speeds)
+            for target, source, columns in zip((q, qd, qdd), motion.at(t), places):
+                for k, x in zip(columns, source):
+                    target[k] = float(x)
+        return planned_forces(system, q, qd, qdd, iter(wrenches(system, t)))
+
+    return planned
+
+
+def path(system: System, q: Sequence[float], t: float) -> Path:
+    """The planned motion of a mechanism, followed from where it is at t, so that the loops stay on their branch."""
+    inputs = system.inputs
+    led = Inputs(prescribed=(*inputs.feedforward, *inputs.prescribed), wrenches=inputs.wrenches, drives=inputs.drives)
+    following = replace(system, inputs=led, closure="denoc", preferred=(), switches=False, stops=False)
+    return Path(Runner(following, q), t, np.array(q, dtype=float))
+
+
+def _of_mechanism(system: System, q: Sequence[float]) -> Planned:
+    robot = system.robot
+    led = {k for motion in (*system.inputs.feedforward, *system.inputs.prescribed) for k in motion.joint.speeds}
+    followed: Path | None = None
+
+    def planned(t: float) -> list[float]:
+        nonlocal followed
+        followed = followed or path(system, q, t)
+        places, speeds, accelerations, tau = followed.at(t)
+        found = [0.0] * robot.nv
+        if tau is not None and not robot.actuators and set(robot.driven) <= led:
+            needed: Sequence[float] = [float(tau[k]) for k in robot.driven]
+        else:
+            motion = places.tolist(), speeds.tolist(), accelerations.tolist()
+            forces = planned_forces(system, *motion, iter(wrenches(system, t)))
+            needed = Balance(robot, places).solve(np.array(forces)).actuated[0]
+        for k, x in zip(robot.driven, needed):
+            found[k] = float(x)
+        return found
+
+    return planned

@@ -1,0 +1,193 @@
+"""A system on its way: its equations evaluated at instants, with the discrete state that holds there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..machine.scalars import Scalar
+from . import coordinates, equations, singular
+from .compiled import Compiled, bearing
+from .discrete import Discrete
+from .equations import Evaluation
+from .events import Event
+from .sharing import shared
+from .signals import Planned, motion, signals
+from .system import System
+
+ROW = ("q", "qd", "qdd", "tau", "resistance")  # of an evaluation, what rows of a result are made of
+
+# another way to evaluate the equations: of the signals and the state, at t or (None) of many instants
+Solve = Callable[["Runner", Sequence[Scalar], Sequence[Scalar], float | None], Evaluation]
+
+
+class Runner:
+    """One run of a system: what holds now, and what has been compiled and counted on the way."""
+
+    def __init__(
+        self,
+        system: System,
+        q: Sequence[float],
+        *,
+        solve: Solve | None = None,
+        planned: Planned | None = None,
+        pause: float = 0.0,
+    ):
+        """At the start of a run from coordinates q.
+
+        `planned` gives the joint forces that feedforward plans, `solve` takes the place of the system's own equations;
+        `pause` is the time for which the guard's last answer is good enough.
+        """
+        self.system, self.robot = system, system.robot
+        self.discrete = coordinates.beginning(system, np.array(q, dtype=float))
+        self.evaluations = 0
+        self.planned: Planned = planned or (lambda t: [0.0] * system.robot.nv)
+        self._solve, self._pause = solve, pause
+        self._compiled = Compiled(system)
+
+    @property
+    def timeless(self) -> bool:
+        """Whether compiled code may march through time by itself."""
+        return self.system.inputs.timeless and self._solve is None
+
+    # ---- the state
+
+    @property
+    def unknown(self) -> bool:
+        """Whether there is anything to integrate."""
+        part = self.discrete.partition
+        return bool(self.system.free) if part is None else bool(part.N or self.system.commanded)
+
+    def start(self, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
+        """The state at the run's start."""
+        return coordinates.start(self.system, self.discrete, q, qd)
+
+    def complete(self, t: float, y: np.ndarray) -> tuple[list[float], list[float]]:
+        """All coordinates and speeds of the robot."""
+        q, qd, _ = self.system.expanded(motion(self.system, t), y.tolist())
+        return q, qd
+
+    def settled(self, t: float, y: np.ndarray) -> np.ndarray:
+        """The state that a step's end, or a row, is made into."""
+        return coordinates.settled(self.system, self.discrete, t, y)
+
+    def settled_rows(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """The states that many rows are made into."""
+        return coordinates.settled_rows(self.system, self.discrete, times, states)
+
+    @property
+    def guard(self) -> Event | None:
+        """An event function that runs out where the state's coordinates come near the end of their use."""
+        found = coordinates.guard(self.system, self.discrete)
+        if found is None or not self._pause:
+            return found
+        seen = [(-np.inf, 1.0)]
+
+        def looked(t: float, y: np.ndarray) -> float:
+            if not seen[0][0] <= t < seen[0][0] + self._pause:
+                seen[0] = t, found(t, y)
+            return seen[0][1]
+
+        return looked
+
+    def guarded(self, t: float, y: np.ndarray, how: str) -> tuple[np.ndarray, singular.Singular | None, str]:
+        """What to do where the guard has run out: the state to go on with, what is ahead, and what was done."""
+        ahead = None
+        if not (self.discrete.passing or self.system.method.switches or self.system.switches):
+            ahead = singular.ahead(self.system, self.discrete, t, self.evaluate(t, y))
+        self.discrete, y, done = coordinates.guarded(self.system, self.discrete, t, y, how, ahead)
+        return y, ahead, done
+
+    # ---- what depends on time
+
+    def signals(self, t: float, discrete: Discrete | None = None) -> list[float]:
+        """The signals at t."""
+        return signals(self.system, t, discrete or self.discrete, self.planned)
+
+    # ---- evaluations
+
+    def derivative(self, t: float, y: np.ndarray) -> np.ndarray:
+        """The rate of the state, for the integrator."""
+        self.evaluations += 1
+        values, discrete = self.signals(t), self.discrete
+        if discrete.passing:
+            return np.array(equations.rates(self.system, singular.evaluated(self.system, discrete, values, y)), float)
+        if self._solve is not None:
+            return np.array(equations.rates(self.system, self._solve(self, values, y.tolist(), t)), dtype=float)
+        single = self._compiled.single(discrete, len(values))
+        if single is not None:
+            rate = single(values, y[: self.system.measured])
+            if rate is not None:
+                return rate
+        return np.array(equations.rates(self.system, self._plain(values, y, discrete)), dtype=float)
+
+    def evaluate(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> Evaluation:
+        """Everything at one instant."""
+        self.evaluations += 1
+        discrete = discrete or self.discrete
+        values = self.signals(t, discrete)
+        single = self._compiled.single(discrete, len(values))
+        if single is not None and single(values, y[: self.system.measured]) is not None:
+            return self._told(single.parts[2], single.parts[3], discrete)
+        return self._plain(values, y, discrete)
+
+    def many(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
+        """Of many instants with the same discrete state what `ROW` names, one row each."""
+        if discrete.passing:
+            return self._each(lambda row, y: singular.evaluated(self.system, discrete, row, y), values, states)
+        if self.system.method.afresh and self.system.loops is not None:
+            return self._each(lambda row, y: self._plain(row, y, discrete), values, states)
+        columns = [np.ascontiguousarray(x) for x in values.T], [np.ascontiguousarray(x) for x in states.T]
+        with np.errstate(all="ignore"):
+            try:
+                now = self._solved(*columns, discrete)
+            except (ZeroDivisionError, OverflowError):
+                now = equations.lost(self.system, *columns, discrete)
+        found = {}
+        for name in ROW:
+            parts = getattr(now, name)
+            found[name] = np.empty((len(states), len(parts)))
+            for k, x in enumerate(parts):
+                found[name][:, k] = x
+        self._share(found, discrete)
+        return found
+
+    def march(self) -> Any:
+        """The compiled time loop of the present discrete state, if it pays."""
+        return self._compiled.march(self.discrete, len(self.signals(0.0)))
+
+    def _solved(self, values: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Evaluation:
+        if self._solve is not None and not self.system.inputs.wrenches:
+            return self._solve(self, values, y, None)
+        return equations.evaluate(self.system, values, y, discrete, self.system.model)
+
+    def _plain(self, values: Sequence[float], y: np.ndarray, discrete: Discrete) -> Evaluation:
+        try:
+            return equations.evaluate(self.system, values, y.tolist(), discrete, self.system.model)
+        except (ZeroDivisionError, OverflowError):
+            return equations.lost(self.system, values, y.tolist(), discrete)
+
+    def _told(self, rate: np.ndarray, row: np.ndarray, discrete: Discrete) -> Evaluation:
+        """An evaluation from what compiled code has left."""
+        nq, nv, values = self.robot.nq, self.robot.nv, row.tolist()
+        cuts = np.cumsum([0, nq, nv, nv, nv, nv]).tolist()
+        q, qd, qdd, tau, resistance = (values[a:b] for a, b in pairwise(cuts))
+        support = dict(zip(bearing(self.system, discrete), values[cuts[-1] :]))
+        return Evaluation(q, qd, qdd, tau, resistance, support, float(rate[-2]), float(rate[-1]))
+
+    def _share(self, rows: dict[str, np.ndarray], discrete: Discrete) -> None:
+        """Puts into the rows what each held joint bears where the equations can't tell who does."""
+        bearers = bearing(self.system, discrete)
+        if len(bearers) < len(discrete.held):
+            for q, resistance in zip(rows["q"], rows["resistance"]):
+                for k, x in shared(self.system, discrete, q, {k: resistance[k] for k in bearers}).items():
+                    resistance[k] = x
+
+    def _each(
+        self, evaluate: Callable[[list[float], np.ndarray], Evaluation], values: np.ndarray, states: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        rows = [evaluate(row.tolist(), y) for row, y in zip(values, states)]
+        return {name: np.array([getattr(row, name) for row in rows], dtype=float) for name in ROW}

@@ -1,0 +1,220 @@
+"""What is fixed in a run: a robot, its constraints, and what acts on it.  Nothing here changes, nothing here computes.
+
+The state y of a system is the coordinates and speeds of all joints whose motion isn't prescribed, whatever a closure
+method believes of them, then two quadratures: the work of actuators and external wrenches, and what friction and
+damping have taken.  What changes at events is in `discrete.py`; what depends on time alone comes into the equations as
+signals (`signals.py`); the equations themselves are in `equations.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..closure.closure import Closure
+from ..closure.methods import METHODS, Method, Parameters
+from ..closure.ties import Tie
+from ..machine.scalars import Scalar
+from ..recursion.regroup import regrouped
+from ..recursion.samples import constant_wrenches, on_bodies
+from ..recursion.sweeps import Load, Wrenches
+from ..robot.model import Body, Coupling, Joint, Robot
+from .inputs import Inputs
+
+
+class Model(NamedTuple):
+    """All numbers of a robot that its equations read, and their structure; any number may be a symbol."""
+
+    bodies: tuple[Body, ...]
+    ties: tuple[Tie, ...] = ()
+    couplings: tuple[Coupling, ...] = ()
+
+
+class Stop(NamedTuple):
+    """The limits of a joint with one coordinate."""
+
+    coordinate: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """A robot under its inputs; `loops` is None where all joints can move for themselves."""
+
+    robot: Robot
+    inputs: Inputs = field(default_factory=Inputs)
+    loops: Closure | None = None
+    closure: str = "denoc"  # the method by which loops are kept closed
+    parameters: Parameters = field(default_factory=Parameters)
+    preferred: tuple[int, ...] | None = None  # speeds that are to be independent; None: the actuated ones
+    switches: bool = False  # takes other coordinates without asking where these come to the end of their use
+    smooth: float = 0.0  # the rate below which dry friction is smooth; 0: joints stick
+    stops: bool = True  # limits of joints are stops
+
+    @property
+    def method(self) -> Method:
+        return METHODS[self.closure]
+
+    @cached_property
+    def model(self) -> Model:
+        """The robot's numbers; dry friction enters as a force or as a mode, so that no sign flickers within a step."""
+        smooth = (replace(b, drives=tuple(replace(d, coulomb=0.0) for d in b.drives)) for b in self.robot.tree.bodies)
+        return Model(tuple(smooth), *((self.loops.ties, self.loops.couplings) if self.loops is not None else ()))
+
+    @cached_property
+    def regrouped(self) -> Model:
+        """The same motion by fewer inertial numbers, for compiled code."""
+        return self.model._replace(bodies=regrouped(self.model.bodies))
+
+    def constraints(self, model: Model) -> Closure:
+        """The constraints with the numbers of a model."""
+        assert self.loops is not None
+        return self.loops if model is self.model else self.loops.with_numbers(*model)
+
+    # ---- what is given, what is free
+
+    @cached_property
+    def free(self) -> tuple[Joint, ...]:
+        """The joints whose motion isn't prescribed."""
+        ruled = {motion.joint.name for motion in self.inputs.prescribed}
+        return tuple(joint for joint in self.robot.moving if joint.name not in ruled)
+
+    @cached_property
+    def prescribed(self) -> tuple[int, ...]:
+        """The speeds whose motion is a function of time."""
+        return tuple(k for motion in self.inputs.prescribed for k in motion.joint.speeds)
+
+    @cached_property
+    def commanded(self) -> tuple[int, ...]:
+        """The speeds whose accelerations computed torque decides."""
+        return tuple(k for one in self.inputs.commanded for k in one.joint.speeds)
+
+    @property
+    def ruled(self) -> tuple[int, ...]:
+        """The speeds whose motion is given whatever sticks."""
+        return (*self.prescribed, *(k for k in self.commanded if k not in self.prescribed))
+
+    # ---- dry friction, damping, stops, wrenches
+
+    @cached_property
+    def coulomb(self) -> dict[int, float]:
+        """The dry friction of each speed that has some."""
+        joints = self.robot.moving
+        return {k: d.coulomb for joint in joints for k, d in zip(joint.speeds, joint.drives) if d.coulomb}
+
+    @cached_property
+    def stopped(self) -> dict[int, Stop]:
+        """The stops of each speed that has some."""
+        if not self.stops:
+            return {}
+        limited = (j for j in self.free if j.limits and j.speeds[0] not in self.commanded)
+        return {j.speeds[0]: Stop(j.coordinates[0], *(j.limits or (-math.inf, math.inf))) for j in limited}
+
+    @cached_property
+    def switching(self) -> dict[int, float]:
+        """The speeds that may stick or come to a stop, with the dry friction that then holds them."""
+        rough = {} if self.smooth else self.coulomb
+        candidates = (k for k in self.cv if k not in self.commanded and (k in rough or k in self.stopped))
+        return {k: rough.get(k, 0.0) for k in candidates}
+
+    @cached_property
+    def constant(self) -> tuple[Wrenches, list[Load]]:
+        """The wrenches of the robot's own file, on the bodies."""
+        return on_bodies(self.robot.tree, constant_wrenches(self.robot))
+
+    # ---- the state
+
+    @cached_property
+    def cq(self) -> list[int]:
+        """The coordinates in the state, in their order there."""
+        return [k for joint in self.free for k in joint.coordinates]
+
+    @cached_property
+    def cv(self) -> list[int]:
+        """The speeds in the state, behind the coordinates."""
+        return [k for joint in self.free for k in joint.speeds]
+
+    @property
+    def measured(self) -> int:
+        """How many numbers of the state the integrator's error is measured in: all but the quadratures."""
+        return len(self.cq) + len(self.cv)
+
+    @cached_property
+    def units(self) -> list[int]:
+        """Where in the state each set of Euler parameters begins."""
+        joints = [joint for joint in self.free if joint.type.orientation is not None]
+        return [self.cq.index(joint.coordinates[joint.type.orientation or 0]) for joint in joints]
+
+    def place_of(self, speed: int) -> int:
+        """Where a speed stands in the state."""
+        return len(self.cq) + self.cv.index(speed)
+
+    def state(self, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
+        """The state at the run's start, from all coordinates and speeds of the robot."""
+        return np.array([q[k] for k in self.cq] + [qd[k] for k in self.cv] + [0.0, 0.0])
+
+    def unit(self, y: np.ndarray) -> np.ndarray:
+        """The state with Euler parameters of norm 1."""
+        for first in self.units:
+            y = y.copy()
+            y[first : first + 4] /= math.sqrt(float(y[first : first + 4] @ y[first : first + 4]))
+        return y
+
+    def expanded(
+        self, motion: Sequence[Scalar], y: Sequence[Scalar]
+    ) -> tuple[list[Scalar], list[Scalar], dict[int, Scalar]]:
+        """All coordinates and speeds, and the prescribed accelerations, from the motions' signals and the state."""
+        signals = iter(motion)
+        q: list[Scalar] = [0.0] * self.robot.nq
+        qd: list[Scalar] = [0.0] * self.robot.nv
+        for place, k in enumerate(self.cq):
+            q[k] = y[place]
+        for place, k in enumerate(self.cv, start=len(self.cq)):
+            qd[k] = y[place]
+        given: dict[int, Scalar] = {}
+        for one in self.inputs.prescribed:
+            for k in one.joint.coordinates:
+                q[k] = next(signals)
+            for k in one.joint.speeds:
+                qd[k] = next(signals)
+            for k in one.joint.speeds:
+                given[k] = next(signals)
+        return q, qd, given
+
+    @property
+    def motion_signals(self) -> int:
+        """How many of the signals are prescribed motions."""
+        return sum(one.joint.type.nq + 2 * one.joint.type.nv for one in self.inputs.prescribed)
+
+    # ---- what tells recorded equations apart
+
+    def structure(self) -> tuple[object, ...]:
+        """All that the recorded equations depend on but the numbers of the model."""
+        robot, inputs, loops = self.robot, self.inputs, self.loops
+        found: tuple[object, ...] = (
+            [(joint.type.name, joint.coordinates, joint.speeds) for joint in robot.moving],
+            robot.gravity,
+            [motion.joint.name for motion in (*inputs.prescribed, *inputs.feedforward)],
+            [(one.joint.name, one.law) for one in inputs.commanded],
+            [(one.speed, one.coordinate, one.timed, one.reference is not None, one.law) for one in inputs.driven],
+            [(w.link, w.at, w.axes, robot.tree.seats[w.link]) for w in inputs.wrenches],
+            self.constant,
+            self.smooth,
+            self.coulomb,
+        )
+        if loops is None:
+            return found
+        size = loops.length if "k" in self.method.parameters else None  # penalties are by lengths of the mechanism
+        return (*found, self.closure, self.parameters, len(inputs.drives), size)
+
+
+def constraints_of(system: System) -> Closure:
+    """The constraints of a system that is a mechanism."""
+    assert system.loops is not None
+    return system.loops
