@@ -81,7 +81,7 @@ def _on_links(system: System, t: float, q: np.ndarray) -> dict[str, np.ndarray] 
 
 
 def refuse(system: System) -> None:
-    """Refuses motions that are given: the nodes are asked for accelerations of all joints; stops and sticking are such."""
+    """Refuses given motions, those of sticking and stops too: the nodes are asked for accelerations of all joints."""
     inputs = system.inputs
     given = [motion.joint.name for motion in (*inputs.prescribed, *inputs.commanded)] + [d.name for d in inputs.drives]
     if given:
