@@ -15,18 +15,20 @@ ROUNDS = 50  # for each unknown
 
 def balanced(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The forces s, and a with what is rounding taken for 0: an active set method, forces freed one by one."""
+    scale = 1.0 / np.sqrt(np.where(np.diag(G) > 0.0, np.diag(G), 1.0))  # so that all forces count alike
+    bounds = low, high
+    G, b, low, high = G * np.outer(scale, scale), b * scale, low / scale, high / scale
     s = np.clip(np.zeros(len(b)), low, high)
     free = np.zeros(len(b), dtype=bool)
-    size = np.sqrt(np.maximum(np.diag(G), 1e-300))
     for _ in range(ROUNDS * len(b)):
         a = _moved(G, b, s)
-        wrong = np.where(a < 0, s < high, s > low) * abs(a) / size
+        wrong = np.where(a < 0, s < high, s > low) * abs(a)
         wrong[free] = 0.0  # they are settled as well as rounding lets them
         if not wrong.any():
             break
         free[int(np.argmax(wrong))] = True
         _settled(G, b, low, high, s, free)
-    return s, _moved(G, b, s)
+    return np.where(s <= low, bounds[0], np.where(s >= high, bounds[1], s * scale)), _moved(G, b, s) / scale
 
 
 def _moved(G: np.ndarray, b: np.ndarray, s: np.ndarray) -> np.ndarray:

@@ -23,11 +23,12 @@ from .equations import Evaluation
 from .runner import Runner
 from .sharing import Sharing, shared
 from .signals import motion, wanted
-from .system import System
+from .system import System, constraints_of
 
 Event = Callable[[float, np.ndarray], float]
 NEAR = 1e-9  # relative: a joint this close to its stop touches it
 RESTING = 1e-10  # of a radian or the mechanism's length a second: slower is no motion at an event
+DRIFTING = 1e-8  # relative: a joint that is accelerated more than this isn't held
 # A mode is left as soon as its event function is not positive, but many a mode starts where that function is zero: at
 # rest, at the stop, at break-away itself. If it then goes the wrong way, that must be seen too, hence a little slack.
 SLACK = 1e-12
@@ -137,8 +138,18 @@ def _holds(run: Runner, t: float, y: np.ndarray, trial: Discrete) -> bool:
     """Whether all that is held in this discrete state can be."""
     now = run.evaluate(t, y, trial)
     if len(now.support) < len(trial.held):
+        if _carried_off(run, trial, now):
+            return False
         return Sharing(run.system, trial, np.array(now.q)).margin(now.support) >= -SLACK
     return all(_excess(run.system, k, now.support[k], trial.held[k]) <= SLACK for k in trial.held)
+
+
+def _carried_off(run: Runner, trial: Discrete, now: Evaluation) -> bool:
+    """Whether a joint that is to be held moves off with the mechanism: at a dead centre its speed vanishes for an
+    instant only, and nothing that acts in it can change that."""
+    scale = constraints_of(run.system).column_scale
+    rates = abs(np.array(now.qdd, dtype=float)) / scale
+    return bool((rates[list(trial.still)] > DRIFTING * max(1.0, rates.max())).any())
 
 
 def _excess(system: System, k: int, support: float, limits: tuple[float, float]) -> float:
