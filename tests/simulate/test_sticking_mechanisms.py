@@ -1,0 +1,203 @@
+"""Dry friction in mechanisms: what holds them, when they break loose, and the forces that go with it."""
+
+import numpy as np
+import pytest
+import yaml
+from scipy.integrate import solve_ivp
+from scipy.optimize import linprog, minimize
+
+import denoc
+from denoc.scenario.run import prepare
+from denoc.simulate.contact import settle
+from denoc.simulate.feedforward import runner
+from denoc.simulate.sharing import Sharing
+
+
+def rough(name, **more):
+    """A robot of the library with dry friction in joints, by the names of their links."""
+    document = yaml.safe_load(denoc.load(name).document.text)
+    for link in document["links"]:
+        if link["name"] in more:
+            link["joint"]["friction"] = {"coulomb": more[link["name"]]}
+    document |= {key: value for key, value in more.items() if key == "gravity"}
+    return denoc.loads(yaml.safe_dump(document, sort_keys=False))
+
+
+def slopes(robot, q, of):
+    """How all joints move with one, by differences of assembled positions."""
+    k = robot.joints.index(of)
+    places = []
+    for step in (1e-6, -1e-6):
+        moved = q.copy()
+        moved[k] += step
+        places.append(denoc.assemble(robot, moved))
+    return (places[0] - places[1]) / 2e-6
+
+
+ALL = {"crank": 3.0, "coupler": 2.0, "rocker": 1.0}
+
+
+def test_a_mechanism_that_friction_holds_stays_where_it_is():
+    found = denoc.run({"task": "simulate", "time": {"end": 0.5, "step": 0.05}}, rough("four-bar", crank=50.0))
+    for name in ("A0", "A", "B0"):
+        assert (found.table[f"{name}.q"] == found.table[f"{name}.q"][0]).all()
+        assert not found.table[f"{name}.qd"].any()
+
+
+@pytest.mark.parametrize("friction", [{"crank": 3.0}, {"rocker": 2.0}, ALL])
+def test_it_breaks_loose_where_virtual_work_says(friction):
+    """A torque that grows on the crank moves it when it does more work than all joints can take."""
+    robot = rough("four-bar", gravity=[0, 0, 0], **friction)
+    slope = abs(slopes(robot, denoc.assemble(robot, robot.q0), "A0"))
+    breakaway = sum(friction.get(link.name, 0.0) * x for link, x in zip(robot.links, slope))
+    scenario = {
+        "task": "simulate",
+        "time": {"end": 0.5, "step": 0.05},
+        "forces": {"A0": {"law": "harmonic", "amplitude": 100.0, "period": 2.0}},
+    }
+    found = denoc.run(scenario, robot)
+    (first, *_) = found.record["events"]
+    assert first["event"] == "breaks loose"
+    assert 100.0 * np.sin(np.pi * first["t"]) == pytest.approx(breakaway, rel=1e-6)
+    assert not found.table["A0.qd"][found.t < first["t"]].any()
+    assert (found.table["A0.qd"][found.t > first["t"] + 0.05] > 0).all()
+    assert found.audit["energy"] < 1e-6 * found.table["energy.total"].max()
+
+
+def test_slipping_is_the_motion_of_the_reduced_equation():
+    """One freedom: I(q) q̈ + h = −Σ F_k sign(q̇_k) ∂q_k/∂q, integrated by scipy until the rates change their signs."""
+    robot = rough("four-bar", **dict.fromkeys(ALL, 0.3))
+    plain = denoc.load("four-bar")
+    end = 0.06
+    scenario = {"task": "simulate", "time": {"end": end, "step": 0.01}, "rates": {"A0": 8.0}, "solver": {"rtol": 1e-10}}
+    found = denoc.run(scenario, robot)
+    rates = np.array([found.table[f"{name}.qd"] for name in plain.joints])
+    assert (np.sign(rates) == np.sign(rates[:, :1])).all()
+    direction = np.sign(rates[:, 0])
+
+    def moving(t, y):
+        q = denoc.assemble(plain, np.array([y[0], *y[2:]]))
+        slope = slopes(plain, q, "A0")
+        I, h = denoc.reduced(plain, q, slope * y[1])
+        acceleration = (-h[0] - 0.3 * (direction @ slope)) / I[0, 0]
+        return [y[1], acceleration, *(slope[1:] * y[1])]
+
+    q0 = [found.table[f"{name}.q"][0] for name in plain.joints]
+    theirs = solve_ivp(moving, (0.0, end), [q0[0], 8.0, *q0[1:]], rtol=1e-8, atol=1e-9)
+    assert found.table["A0.q"][-1] == pytest.approx(theirs.y[0, -1], abs=1e-6)
+    assert found.table["A0.qd"][-1] == pytest.approx(theirs.y[1, -1], abs=1e-5)
+    assert found.audit["energy"] < 1e-7
+
+
+def test_a_joint_that_turns_back_at_a_dead_centre_does_not_stick():
+    """The rocker of a crank-rocker stands still for an instant, twice a turn; the crank goes on."""
+    robot = rough("four-bar", gravity=[0, 0, 0], rocker=0.2)
+    scenario = {"task": "simulate", "time": {"end": 1.0, "step": 0.01}, "rates": {"A0": 20.0}}
+    found = denoc.run(scenario, robot)
+    turns = (found.table["A0.q"][-1] - found.table["A0.q"][0]) / (2 * np.pi)
+    events = [event for event in found.record["events"] if event["joint"] == "B0"]
+    assert turns > 1.5
+    assert all(event["then"] != "held" for event in events)
+    assert abs(len(events) - 2 * turns) <= 2
+    assert found.audit["energy"] < 1e-5
+
+
+@pytest.mark.parametrize("friction", ["smooth", "stick-slip"])
+def test_the_forces_of_the_cut_fit_the_motion(friction):
+    """Moments of the rocker about its pivot: inertia, weight, the pin's force, and the friction that the motion had."""
+    scenario = {
+        "task": "simulate",
+        "time": {"end": 0.5, "step": 0.05},
+        "record": {"reactions": True},
+        "solver": {"friction": friction, "rtol": 1e-10, **({"friction_rate": 1e-3} if friction == "smooth" else {})},
+        "rates": {"A0": 3.0},
+    }
+    found = denoc.run(scenario, rough("four-bar", **dict.fromkeys(ALL, 0.3)))
+    table = found.table
+    q, qd, qdd = (table[f"B0.{x}"] for x in ("q", "qd", "qdd"))
+    moving = abs(qd) > 0.1
+    rubbing = 0.3 * (qd / np.sqrt(qd**2 + 1e-3**2) if friction == "smooth" else np.sign(qd))
+    pin = 0.25 * (np.cos(q) * table["B.lambda.fy"] - np.sin(q) * table["B.lambda.fx"])
+    left = 2.5 * 0.25**2 / 3 * qdd + 2.5 * 9.81 * 0.125 * np.cos(q) - pin + rubbing
+    assert moving.sum() > 5
+    assert abs(left[moving]).max() < 1e-7
+
+
+def test_smooth_friction_reaches_prescribed_joints():
+    """Near the turning points of a harmonic motion the torque changes as smoothly as the law does."""
+    robot = denoc.loads(
+        yaml.safe_dump(
+            {
+                "name": "wheel",
+                "convention": "frames",
+                "gravity": [0, 0, 0],
+                "links": [
+                    {"name": "disk", "joint": {"type": "revolute", "name": "j", "friction": {"coulomb": 2.0}}, "mass": 1, "com": [0, 0, 0], "inertia": {"xx": 0.1, "yy": 0.1, "zz": 0.2}},
+                    {"name": "free", "joint": {"type": "revolute", "name": "k"}, "mass": 1, "com": [0, 0, 0], "inertia": {"xx": 0.1, "yy": 0.1, "zz": 0.2}},
+                ],
+            }
+        )
+    )  # fmt: skip
+    scenario = {
+        "task": "simulate",
+        "time": {"end": 1.0, "step": 0.01},
+        "motion": {"j": {"law": "harmonic", "amplitude": 0.5, "frequency": 1.0}},
+        "solver": {"friction": "smooth", "friction_rate": 1.0},
+    }
+    table = denoc.run(scenario, robot).table
+    qd = table["j.qd"]
+    expected = 0.2 * table["j.qdd"] + 0.2 * (table["j.qdd"] + table["k.qdd"]) + 2.0 * qd / np.sqrt(qd**2 + 1.0)
+    np.testing.assert_allclose(table["j.tau"], expected, atol=1e-10)
+
+
+# ---- who bears how much
+
+
+def held(friction, end=1e-3):
+    """A five-bar that friction holds against gravity: how its joints share that, and what each one bears."""
+    robot = rough("five-bar", **friction)
+    plan = prepare({"task": "simulate", "time": {"end": end}}, robot)
+    run = runner(plan.system, plan.q0)
+    y = settle(run, 0.0, run.start(plan.q0, plan.qd0))
+    now = run.evaluate(0.0, y)
+    assert len(run.discrete.held) == 4
+    return robot, np.array(plan.q0), Sharing(plan.system, run.discrete, np.array(now.q)), now.support
+
+
+def test_supports_are_the_least_sum_of_squares_relative_to_break_away():
+    links = [link.name for link in denoc.load("five-bar").links if link.joint.type.nv]
+    strength = np.array([90.0, 80.0, 70.0, 60.0])
+    robot, q, sharing, support = held(dict(zip(links, strength.tolist())))
+    shares = np.array([sharing.shares(support)[k] for k in range(4)])
+    driven = [name for name in robot.joints if robot.joint(name).actuated]
+    A = np.array([slopes(robot, q, name) for name in driven])
+    _, h = denoc.reduced(robot, q, np.zeros(4))
+    np.testing.assert_allclose(A @ shares, h, rtol=0, atol=1e-6 * abs(h).max())  # it holds
+    W = np.diag(strength**2)
+    np.testing.assert_allclose(shares, W @ A.T @ np.linalg.solve(A @ W @ A.T, h), atol=1e-6 * abs(shares).max())
+
+
+def test_within_the_limits_the_rest_bears_more():
+    links = [link.name for link in denoc.load("five-bar").links if link.joint.type.nv]
+    robot, q, sharing, support = held(dict(zip(links, [90.0, 80.0, 70.0, 60.0])))
+    A = np.array([slopes(robot, q, name) for name in robot.joints if robot.joint(name).actuated])
+    h = denoc.reduced(robot, q, np.zeros(4))[1]
+    one = np.eye(4)
+    least = linprog(  # the largest support, as small as it can be
+        [0, 0, 0, 0, 1], np.block([[one, -np.ones((4, 1))], [-one, -np.ones((4, 1))]]), np.zeros(8),
+        np.c_[A, [0, 0]], h, bounds=[(None, None)] * 5,
+    ).x[-1]  # fmt: skip
+    limit = (least + max(abs(x) for x in sharing.shares(support).values())) / 2
+    sharing.ranges, sharing.scale = np.array([[-limit, limit]] * 4), np.full(4, limit)
+    assert sharing.margin(support) == pytest.approx(1.0 - least / limit, rel=1e-6)
+    shares = np.array([sharing.shares(support)[k] for k in range(4)])
+    best = minimize(
+        lambda s: s @ s / limit**2,
+        shares,
+        bounds=[(-limit, limit)] * 4,
+        constraints={"type": "eq", "fun": lambda s: A @ s - h},
+        method="SLSQP",
+        options={"ftol": 1e-14},
+    )
+    np.testing.assert_allclose(shares, best.x, atol=1e-4 * limit)
+    assert abs(shares).max() <= limit * (1 + 1e-9)
