@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..closure.rank import null_space
 from ..record.columns import WRENCH
 from ..recursion import calls as tree
 from ..recursion.samples import Samples
-from ..robot.model import Robot
+from ..robot.model import Joint, Robot
 from ..simulate.signals import wanted
 
 if TYPE_CHECKING:
@@ -23,11 +24,25 @@ if TYPE_CHECKING:
 
 def balance(plan: Plan, q: np.ndarray) -> Balance:
     """Which forces are sought: the actuators', and those of drives where actuators don't suffice."""
-    loops = plan.system.loops
-    found = Balance(plan.robot, q)
+    loops, robot = plan.system.loops, seeking(plan)
+    found = Balance(robot, q)
     if loops is not None and loops.drives and found.unmoved() > 0:
-        found = Balance(plan.robot, q, loops)
+        found = Balance(robot, q, loops)
     return found
+
+
+def seeking(plan: Plan) -> Robot:
+    """The robot whose actuators are those that are sought; an actuated joint under a force law isn't one of them."""
+    known = {one.speed for one in plan.system.inputs.driven}
+    if not known & set(plan.robot.driven):
+        return plan.robot
+    ruled = {motion.joint.name for motion in plan.system.inputs.prescribed}
+
+    def sought(joint: Joint) -> bool:
+        return joint.name in ruled or (joint.actuated and not known & set(joint.speeds))
+
+    links = [replace(link, joint=replace(link.joint, actuated=sought(link.joint))) for link in plan.robot.links]
+    return replace(plan.robot, links=tuple(links))
 
 
 def sought(
@@ -36,16 +51,24 @@ def sought(
     qd: np.ndarray,
     qdd: np.ndarray,
     wrenches: Mapping[str, np.ndarray] | None,
+    acting: np.ndarray,
     resistance: np.ndarray | None = None,
-) -> tuple[Forces, np.ndarray]:
-    """The actuators' forces and the cuts' of an inverse task, and the power of what is sought."""
+) -> tuple[Forces, np.ndarray, np.ndarray]:
+    """The actuators' forces and the cuts' of an inverse task, the forces of all joints, and the power of all that.
+
+    `acting` are the forces of the joints that have a force law: known, so that the others do what is left.
+    """
     found = balance(plan, q)
     enough(found)
-    forces = found.solve(_needed(plan.robot, q, qd, qdd, wrenches, resistance))
-    power = np.einsum("nkc,nc,nk->n", found.S, forces.actuated, qd)
+    forces = found.solve(_needed(plan.robot, q, qd, qdd, wrenches, resistance) - acting)
+    power = np.einsum("nkc,nc,nk->n", found.S, forces.actuated, qd) + (acting * qd).sum(axis=1)
     rates = np.einsum("nmk,nk->nm", found.J, qd)
     rows = found.loops.driven_rows()
-    return forces, power + (forces.multipliers[:, rows] * rates[:, rows]).sum(axis=1)
+    power += (forces.multipliers[:, rows] * rates[:, rows]).sum(axis=1)
+    tau, count = acting.copy(), len(found.driven)
+    tau[:, found.driven] += forces.actuated[:, :count]
+    actuated = np.concatenate([tau[:, list(plan.robot.driven)], forces.actuated[:, count:]], axis=1)
+    return replace(forces, actuated=actuated), tau, power
 
 
 def _needed(

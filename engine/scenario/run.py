@@ -28,6 +28,7 @@ from ..robot.model import Robot
 from ..simulate.discrete import Discrete
 from ..simulate.feedforward import runner
 from ..simulate.follow import follow
+from ..simulate.laws import law_forces
 from ..simulate.loop import Progress, Trace, integrate
 from ..simulate.runner import ROW, Runner
 from ..simulate.singular import Singular
@@ -220,9 +221,8 @@ def _followed(plan: Plan, run: Runner, tell: Progress) -> _Run:
     found = follow(run, np.array(plan.q0), times, tell)
     t, each = times[: len(found.q)], between.shape[1]
     wrenches = timed_wrenches(plan, t, found.q)
-    forces, power = closed.sought(plan, found.q, found.qd, found.qdd, wrenches)
-    tau = np.zeros(found.qd.shape)
-    tau[:, list(plan.robot.driven)] = forces.actuated[:, : len(plan.robot.driven)]
+    acting = law_forces(plan.system.inputs.driven, t, found.q, found.qd)
+    forces, tau, power = closed.sought(plan, found.q, found.qd, found.qdd, wrenches, acting)
     rows = slice(0, len(t), each)
     count = len(t[rows])
     balance = np.zeros(count)
@@ -418,9 +418,8 @@ def _tied(plan: Plan, run: _Run) -> None:
     """The forces of cuts, and in inverse dynamics those of the actuators, of rows that are known."""
     robot, wrenches = plan.robot, timed_wrenches(plan, run.t, run.q)
     if plan.task == "inverse":
-        run.forces, _ = closed.sought(plan, run.q, run.qd, run.qdd, wrenches, run.resistance)
-        run.tau = np.zeros(run.qd.shape)
-        run.tau[:, list(robot.driven)] = run.forces.actuated[:, : len(robot.driven)]
+        acting = law_forces(plan.system.inputs.driven, run.t, run.q, run.qd)
+        run.forces, run.tau, _ = closed.sought(plan, run.q, run.qd, run.qdd, wrenches, acting, run.resistance)
     elif plan.system.loops is not None:
         run.forces = closed.transmitted(
             robot, plan.system.loops, run.q, run.qd, run.qdd, run.tau, run.resistance, wrenches

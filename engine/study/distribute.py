@@ -147,6 +147,14 @@ def _refused(found: Plan, make: Callable[[], Plan]) -> int:
     """The number of legs; refuses what can't be distributed before anything is computed."""
     count = len(legs(found.robot).legs)
     if found.task == "inverse":
+        if found.system.inputs.driven:
+            speed = found.system.inputs.driven[0].speed
+            raise InputError(
+                f"{found.robot.name}: distributed inverse dynamics knows no forces of passive joints",
+                key="forces",
+                found=f"a law for `{next(j.name for j in found.robot.moving if speed in j.speeds)}`",
+                allowed="wrenches on links",
+            )
         return count
     if _full(found):
         Full(lambda: make().system, found.solver, Process(), 1)

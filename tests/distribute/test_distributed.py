@@ -252,6 +252,7 @@ def test_legs_that_are_open_are_refused():
         ({"closure": {"method": "penalty"}, "solver": {"method": "rk45"}}, "fixed steps"),
         ({"motion": {"J1": {"law": "hold"}}}, "given motions"),
         ({"robot": "puma"}, "no loops"),
+        ({"task": "inverse", "forces": {"J4": {"law": "constant", "value": 1}}}, "passive joints"),
     ],
 )
 def test_what_cant_be_distributed_is_refused_before_anything_runs(entries, words):
