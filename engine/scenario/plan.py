@@ -41,6 +41,7 @@ class Plan:
     plots: tuple[str, ...]
     expect: str
     file: ScenarioFile
+    warnings: tuple[str, ...] = ()
 
 
 def plan(document: Document, robot: Robot, name: str) -> Plan:
@@ -59,7 +60,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
     prescribed = [reference for joint, reference in references.items() if joint not in followed]
     start = loops.Start(q0, qd0, prescribed, [])
     if constraints is not None:
-        start = loops.closed(reading, constraints, drives, start, motions, references)
+        start = loops.closed(reading, constraints, drives, start, motions, given, references)
     efforts = forces.efforts(reading, given, references)
     inputs = Inputs(
         prescribed=tuple(start.prescribed),
@@ -89,6 +90,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         plots=tuple(file.plots),
         expect=file.expect,
         file=file,
+        warnings=start.warnings,
     )
 
 

@@ -381,7 +381,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
         "singular": run.singular and {**vars(run.singular), "coordinates": list(run.singular.coordinates)},
     }
     code, versions = choice.description(), _versions()
-    warnings = [*robot.warnings, *_beyond_limits(plan, run), *doubts(plan, code, versions)]
+    warnings = [*robot.warnings, *plan.warnings, *_beyond_limits(plan, run), *doubts(plan, code, versions)]
     record = {
         "scenario": plan.name,
         "about": plan.about,

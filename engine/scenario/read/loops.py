@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,23 +12,28 @@ from ...closure.closure import Closure, closure
 from ...closure.forces import idle_spins
 from ...closure.methods import Parameters
 from ...closure.rank import independent
+from ...motion.forces import ComputedTorque, Feedforward
+from ...motion.laws import Hold
 from ...recursion import calls as tree
 from ...robot.model import Joint
 from ...simulate.inputs import Driving, Motion
 from ...simulate.reference import Held
+from . import motion, surplus
 from .drives import Drives
+from .forces import Forces
 from .motion import Motions
 from .reading import Reading
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where a run starts, the motions that can be prescribed, and the drives' laws."""
+    """Where a run starts, the motions that can be prescribed, the drives' laws, and what was moved for them to fit."""
 
     q0: list[float]
     qd0: list[float]
     prescribed: list[Motion]
     driving: list[Driving]
+    warnings: tuple[str, ...] = ()
 
 
 def constraints(reading: Reading, drives: Drives) -> Closure | None:
@@ -54,39 +59,59 @@ def preferred(reading: Reading) -> list[int] | None:
 
 
 def closed(
-    reading: Reading, loops: Closure, drives: Drives, start: Start, motions: Motions, references: dict[str, Motion]
+    reading: Reading,
+    loops: Closure,
+    drives: Drives,
+    start: Start,
+    motions: Motions,
+    forces: Forces,
+    references: dict[str, Motion],
 ) -> Start:
     """The start with all loops closed, and the motions that can be given; held joints start where that is."""
     t0, robot = reading.span[0], reading.robot
-    q0, qd0, driving = start.q0, start.qd0, start.driving
-    asked = [joint for joint, (_, path) in motions.items() if len(path) > 1]
-    ruled = {motion.joint.name for motion in start.prescribed}
-    for joint in asked:
+    q0, qd0, driving = list(start.q0), list(start.qd0), start.driving
+    ruled = {one.joint.name for one in start.prescribed}
+    firm, led, held = _ranked(motions, ruled)
+    for joint in (*firm, *led):
         if joint.name in ruled or joint.name not in reading.file.initial:  # one that is led may start off its way
             for k, x in zip(joint.coordinates, references[joint.name].at(t0)[0]):
                 q0[k] = float(x)
-    named = {*asked, *(robot.joint(name) for name in reading.file.initial)}
-    kept = [k for joint in named for k in joint.speeds]
+    order = list(dict.fromkeys([*firm, *(robot.joint(name) for name in reading.file.initial), *led]))
     if reading.file.drives:  # a drive without a place of its own starts where the robot is
-        q0 = _coordinates(closure(robot), q0, kept)
+        q0 = _coordinates(closure(robot), q0, [k for joint in order for k in joint.speeds])
         driving = drives.laws(loops, q0)
         loops = loops.at(drives.values(loops, driving, t0))
-        given = [k for joint in asked if joint.name in ruled for k in joint.speeds]
-        drives.refuse_contradictions(loops, q0, given)
-    q0 = _coordinates(loops, q0, kept)
-    groups = [[j for j in asked if j.name in ruled], [j for j in motions if j.name in ruled and j not in asked]]
-    firm = {joint.name for joint in _followed(loops, q0, groups)}
-    for joint in groups[1]:
-        place = tuple(q0[k] for k in joint.coordinates)
-        references[joint.name] = Held(joint, place)
-    firm_motions = [references[motion.joint.name] for motion in start.prescribed if motion.joint.name in firm]
-    for motion in firm_motions:
-        for k, x in zip(motion.joint.speeds, motion.at(t0)[1]):
+        drives.refuse_contradictions(loops, q0, [k for joint in firm for k in joint.speeds])
+    q0, moved = surplus.coordinates(reading, loops, _coordinates, q0, order, held, start.q0)
+    surplus.motions(reading, loops, q0, firm, motions)
+    for kind in (ComputedTorque, Feedforward):
+        planned = [joint for joint in led if isinstance(forces[joint][0], kind)]
+        surplus.motions(reading, loops, q0, [*firm, *planned], motions)
+    for joint in held:
+        references[joint.name] = Held(joint, tuple(q0[k] for k in joint.coordinates))
+    for joint in led:  # a motion without a start of its own starts where the robot does
+        references[joint.name] = motion.reference(reading, joint, *motions[joint], q0)
+    loose = {joint.name for joint in surplus.decided(loops, q0, [*firm, *held])}
+    prescribed = [references[one.joint.name] for one in start.prescribed if one.joint.name not in loose]
+    for one in prescribed:
+        for k, x in zip(one.joint.speeds, one.at(t0)[1]):
             qd0[k] = float(x)
-    with_rates = [robot.joint(name) for name in reading.file.rates]
-    known = [k for joint in (*(motion.joint for motion in firm_motions), *with_rates) for k in joint.speeds]
-    rates = [float(drive.curve(t0)[1]) for drive in driving]
-    return Start(q0, _speeds(loops, q0, qd0, known, rates), firm_motions, driving)
+    asked = surplus.rates(reading, start.qd0)
+    zeros = [[k for k in joint.speeds if k not in one] for joint, one in asked.items()]
+    known = [*(one.joint.speeds for one in prescribed), *(list(one) for one in asked.values()), *zeros]
+    qd0 = _speeds(loops, q0, qd0, known, [float(drive.curve(t0)[1]) for drive in driving])
+    return Start(q0, qd0, prescribed, driving, (*moved, *surplus.speeds(reading, loops, qd0, asked)))
+
+
+def _ranked(motions: Motions, ruled: Collection[str]) -> tuple[list[Joint], list[Joint], list[Joint]]:
+    """Joints with a prescribed motion, those that a force law leads along theirs, and those that merely hold.
+
+    Who holds because of `all`, or because nothing is said, gives way to the others.
+    """
+    gentle = [j for j, (law, path) in motions.items() if path[1:] in ((), ("all",)) and law == Hold(law="hold")]
+    firm = [joint for joint in motions if joint.name in ruled and joint not in gentle]
+    led = [joint for joint in motions if joint.name not in ruled]
+    return firm, led, [joint for joint in gentle if joint.name in ruled]
 
 
 def _coordinates(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> list[float]:
@@ -95,37 +120,27 @@ def _coordinates(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> l
     return [float(x) for x in assembled(loops, np.array(q0, dtype=float), kept)]
 
 
-def _followed(loops: Closure, q0: Sequence[float], groups: Sequence[Sequence[Joint]]) -> list[Joint]:
-    """Of joints whose motion is given, those that can be; of more than the freedoms the later groups give way."""
-    J, _ = loops.jacobian(np.array(q0))
-    scaled = loops.scaled(J)
-    rows = independent(scaled, [range(loops.m)])
-    speeds = [[k for joint in group for k in joint.speeds] for group in groups]
-    others = [k for k in range(loops.robot.nv) if not any(k in group for group in speeds)]
-    dependent = independent(scaled[rows].T, [others, *reversed(speeds)])
-    return [joint for group in groups for joint in group if not set(joint.speeds) & set(dependent)]
-
-
 def _speeds(
-    loops: Closure, q0: Sequence[float], qd0: Sequence[float], named: Sequence[int], rates: Sequence[float]
+    loops: Closure, q0: Sequence[float], qd0: Sequence[float], named: Sequence[Sequence[int]], rates: Sequence[float]
 ) -> list[float]:
-    """Speeds that keep the loops closed: the named ones as they are given, the others 0 where they can be.
+    """Speeds that keep the loops closed: the named ones, earlier ones first, as they are given, the others 0.
 
     `rates` are those of the drives.
     """
     J, _ = loops.jacobian(np.array(q0))
     rows, dependent = loops.choice(J, [*loops.robot.driven])
-    if named:
+    known = list(dict.fromkeys(k for group in named for k in group))
+    if known:
         scaled = loops.scaled(J)
-        rest = [k for k in range(loops.robot.nv) if k not in named]
-        dependent = sorted(independent(scaled[rows].T, [rest, list(named)]))
+        rest = [k for k in range(loops.robot.nv) if k not in known]
+        dependent = sorted(independent(scaled[rows].T, [rest, *reversed(named)]))
     qd = np.array(qd0, dtype=float)
     qd[dependent] = 0.0
     if dependent:
         wanted = np.zeros(loops.m)
         wanted[loops.driven_rows()] = rates
         qd[dependent] = np.linalg.solve(J[np.ix_(rows, dependent)], wanted[rows] - J[rows] @ qd)
-    return [float(x) for x in _without_spin(loops, np.array(q0), J, qd, named)]
+    return [float(x) for x in _without_spin(loops, np.array(q0), J, qd, known)]
 
 
 def _without_spin(loops: Closure, q0: np.ndarray, J: np.ndarray, qd: np.ndarray, named: Sequence[int]) -> np.ndarray:

@@ -1,0 +1,170 @@
+"""What a scenario asks of a mechanism's start and motion beyond its freedoms: refused, or moved and said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ...closure.closure import Closure
+from ...closure.rank import independent
+from ...errors import AssemblyError
+from ...robot.model import Joint
+from .motion import Motions
+from .reading import Reading
+
+SLACK = 1e-3  # rad or lengths of the mechanism, a second for speeds: what is asked for may be as far off
+ROUNDING = 1e-9  # likewise: what is not worth a word
+
+Closing = Callable[[Closure, Sequence[float], Sequence[int]], list[float]]  # closed coordinates, some speeds kept
+
+
+def decided(loops: Closure, q: Sequence[float], joints: Sequence[Joint]) -> list[Joint]:
+    """Of the joints those whose motion follows from the loops and from the joints before them."""
+    J, _ = loops.jacobian(np.array(q))
+    scaled = loops.scaled(J)
+    rows = independent(scaled, [range(loops.m)])
+    named = {k for joint in joints for k in joint.speeds}
+    others = [k for k in range(loops.robot.nv) if k not in named]
+    dependent = set(independent(scaled[rows].T, [others, *(joint.speeds for joint in reversed(joints))]))
+    return [joint for joint in joints if dependent & set(joint.speeds)]
+
+
+def coordinates(
+    reading: Reading,
+    loops: Closure,
+    close: Closing,
+    q0: Sequence[float],
+    order: Sequence[Joint],
+    held: Sequence[Joint],
+    asked: Sequence[float],
+) -> tuple[list[float], list[str]]:
+    """Closed coordinates with the joints where q0 has them, the earlier ones of `order` first; and what was moved.
+
+    `asked` holds the values under `initial`; those that don't fit are refused.  Joints of `held` give way.
+    """
+    named = [reading.robot.joint(name) for name in reading.file.initial]
+    q = close(loops, q0, [k for joint in order for k in joint.speeds])
+    if _moved(loops, held, q, q0, ROUNDING):
+        q = _with_held(loops, close, q0, q, order, held)
+    if not (_moved(loops, order, q, q0, ROUNDING) or _moved(loops, named, q, asked, ROUNDING)):
+        return q, []
+    follow = decided(loops, q, order)
+    kept = [k for joint in order if joint not in follow for k in joint.speeds]
+    q = close(loops, q0, kept)
+    if astray := _moved(loops, named, q, asked, SLACK):
+        raise _misplaced(reading, loops, astray, asked, _by_assembly(loops, close, q0, q, follow, kept))
+    return q, [
+        f"`{joint.name}` starts at {_numbers(q, joint.coordinates)} instead of {_numbers(asked, joint.coordinates)}: "
+        "its place follows from the loops and what else is given"
+        for joint in _moved(loops, named, q, asked, ROUNDING)
+    ]
+
+
+def _with_held(
+    loops: Closure, close: Closing, q0: Sequence[float], q: list[float], order: Sequence[Joint], held: Sequence[Joint]
+) -> list[float]:
+    """The position with those held joints in their places that can stay there; the one at hand if none closes."""
+    both = [*order, *(joint for joint in held if joint not in order)]
+    follow = decided(loops, q, both)
+    try:
+        return close(loops, q0, [k for joint in both if joint not in follow for k in joint.speeds])
+    except AssemblyError:
+        return q
+
+
+def _by_assembly(
+    loops: Closure, close: Closing, q0: Sequence[float], q: list[float], follow: Sequence[Joint], kept: Sequence[int]
+) -> list[float]:
+    """Where the loops close from the guess of the robot's file, if they do, else the position at hand."""
+    guess = list(q0)
+    for joint in follow:
+        for k in joint.coordinates:
+            guess[k] = loops.robot.q0[k]
+    try:
+        return close(loops, guess, kept)
+    except AssemblyError:
+        return q
+
+
+def _misplaced(
+    reading: Reading, loops: Closure, astray: Sequence[Joint], asked: Sequence[float], fit: Sequence[float]
+) -> Exception:
+    """The error of a start that doesn't close the loops, with the values that would."""
+    first = astray[0]
+    fitting = _moved(loops, astray, fit, asked, ROUNDING) or astray
+    return reading.error(
+        ("initial", first.name),
+        f"`{first.name}` can't start there: its place follows from the loops and what else is given",
+        found=_numbers(asked, first.coordinates),
+        allowed=", ".join(f"{joint.name}: {_numbers(fit, joint.coordinates)}" for joint in fitting) + ", or no entry",
+        hint="a guess that decides on the branch is `assembly` in the robot's file",
+    )
+
+
+def motions(reading: Reading, loops: Closure, q0: Sequence[float], joints: Sequence[Joint], given: Motions) -> None:
+    """Refuses motions that follow from the loops and from the motions of the joints before them."""
+    for joint in decided(loops, q0, joints):
+        raise reading.error(
+            given[joint][1],
+            f"the motion of `{joint.name}` follows from the loops and what else is prescribed",
+            allowed="as many prescribed motions as there are freedoms, or fewer",
+            hint="one of them contradicts the others, or says the same twice",
+        )
+
+
+def rates(reading: Reading, qd0: Sequence[float]) -> dict[Joint, dict[int, float]]:
+    """Joint → speed → what is asked of it under `rates`; a 0 in a list of several asks nothing, as no entry does."""
+    joints = [reading.robot.joint(name) for name in reading.file.rates]
+    return {joint: {k: qd0[k] for k in joint.speeds if qd0[k] or joint.type.nv == 1} for joint in joints}
+
+
+def speeds(
+    reading: Reading, loops: Closure, qd: Sequence[float], asked: Mapping[Joint, Mapping[int, float]]
+) -> list[str]:
+    """What was moved of the values under `rates`; refused are those that don't fit."""
+    said = []
+    for joint, values in asked.items():
+        off = max((abs(qd[k] - x) / max(loops.column_scale[k], abs(x)) for k, x in values.items()), default=0.0)
+        if off <= ROUNDING:
+            continue
+        now, before = _numbers(qd, joint.speeds), _numbers({k: values.get(k, 0.0) for k in joint.speeds}, joint.speeds)
+        if off > SLACK:
+            raise reading.error(
+                ("rates", joint.name),
+                f"`{joint.name}` can't move so: its speed follows from the loops and what else is given",
+                found=before,
+                allowed=f"{joint.name}: {now}, or no entry",
+            )
+        said.append(
+            f"`{joint.name}` starts with the speed {now} instead of {before}: it follows from the loops and what else "
+            "is given"
+        )
+    return said
+
+
+def _moved(
+    loops: Closure, joints: Sequence[Joint], q: Sequence[float], asked: Sequence[float], far: float
+) -> list[Joint]:
+    """The joints that are farther than this from where they were asked to be."""
+    return [joint for joint in joints if _off(loops, joint, q, asked) > far]
+
+
+def _off(loops: Closure, joint: Joint, q: Sequence[float], asked: Sequence[float]) -> float:
+    """How far a joint is from where it was asked to be: an angle, or a part of the mechanism's length."""
+    first = joint.type.orientation
+    plain = joint.coordinates if first is None else joint.coordinates[:first]
+    sizes = [loops.length if kind == "length" else 1.0 for kind in joint.type.kinds]
+    found = max((abs(q[k] - asked[k]) / size for k, size in zip(plain, sizes)), default=0.0)
+    if first is not None:
+        pairs = [(q[k], asked[k]) for k in joint.coordinates[first:]]
+        half = min(math.hypot(*(a - b for a, b in pairs)), math.hypot(*(a + b for a, b in pairs))) / 2
+        found = max(found, 4 * math.asin(min(half, 1.0)))
+    return found
+
+
+def _numbers(values: Sequence[float] | Mapping[int, float], places: Sequence[int]) -> str:
+    """One number, or a list."""
+    texts = [f"{float(values[k]):.9g}" for k in places]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
