@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lint types layers wheel bench regress baseline clean
+.PHONY: demo test check lint types layers wheel bench regress baseline snapshot compare clean
 
 SOURCES = $(shell find engine cli robots scenarios -name "*.py" -o -name "*.yaml" -o -name "*.csv")
 
@@ -61,6 +61,14 @@ regress: $(VENV)/test
 # shows what has changed and makes it the new baseline; scenarios that are new come in
 baseline: $(VENV)/test
 	$(BIN)/denoc regress $(basename $(notdir $(wildcard scenarios/*.yaml))) --update
+
+# everything that the library gives, kept in a folder: make snapshot DIR=/tmp/before
+snapshot: $(VENV)/test
+	$(BIN)/python tests/tools/snapshot.py take $(DIR)
+
+# what differs between two of them: make compare OLD=/tmp/before NEW=/tmp/after
+compare: $(VENV)/test
+	$(BIN)/python tests/tools/snapshot.py compare $(OLD) $(NEW)
 
 clean:
 	rm -rf build dist *.egg-info .venv
