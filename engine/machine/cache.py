@@ -38,12 +38,19 @@ def folder() -> Path:
 
 @lru_cache(maxsize=1)
 def sources() -> str:
-    """Hash of the engine's sources that object code depends on."""
-    root = Path(__file__).resolve().parents[1]
+    """Hash of the package's sources: whichever module made object code, another text of it makes another key."""
+    return _hashed(Path(__file__).resolve().parents[1])
+
+
+def _hashed(root: Path) -> str:
+    """Hash of the modules below a folder, of their names and texts."""
+    paths = sorted(root.rglob("*.py"))
+    if not paths:  # then every version would find the object code of every other
+        raise LookupError(f"{root}: no sources, so nothing says which object code is theirs")
     digest = hashlib.sha256()
-    for part in ("machine", "recursion", "robot", "motion", "simulate", "closure"):
-        for path in sorted((root / part).glob("*.py")):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    for path in paths:
+        text = path.read_bytes()
+        digest.update(f"{path.relative_to(root).as_posix()} {len(text)}\0".encode() + text)
     return digest.hexdigest()
 
 

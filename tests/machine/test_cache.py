@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,6 +79,53 @@ def test_other_sources_have_other_keys(monkeypatch):
     monkeypatch.setattr(cache, "sources", lambda: "others")
     assert cache.key("a") != before
     assert cache.key("a", "b") != cache.key("ab")
+
+
+# a process in which the package's files are another folder's, as if they had been edited; it prints its cache's key
+KEY_OF_A_COPY = """
+import sys, types
+from pathlib import Path
+package = types.ModuleType("denoc")
+package.__path__ = [sys.argv[1]]
+sys.modules["denoc"] = package
+from denoc.machine import cache
+assert Path(cache.__file__).is_relative_to(sys.argv[1])
+print(cache.key("program"))
+"""
+
+
+def key_of(copy):
+    done = subprocess.run([sys.executable, "-c", KEY_OF_A_COPY, str(copy)], capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else done.stderr
+
+
+def edit(module):
+    with module.open("a", encoding="utf-8") as file:
+        file.write("# edited\n")
+
+
+def test_whichever_module_is_edited_or_renamed_the_key_is_another(tmp_path):
+    """Object code of a text that is gone must never be taken: so every module counts, in whatever package it is."""
+    copy = tmp_path / "denoc"
+    shutil.copytree(Path(denoc.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    keys = [key_of(copy)]
+    assert key_of(copy) == keys[0]
+    packages = [path for path in copy.rglob("*") if path.is_dir() and any(path.glob("*.py"))]
+    assert len(packages) > 8
+    for package in packages:
+        edit(next(iter(sorted(package.glob("*.py")))))
+        keys.append(cache._hashed(copy))
+    (copy / "recursion").rename(copy / "dynamics")
+    keys.append(key_of(copy))
+    edit(copy / "dynamics" / "sweeps.py")
+    keys.append(key_of(copy))
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_key_of_no_sources_is_an_error(tmp_path):
+    (tmp_path / "recursion").mkdir()
+    with pytest.raises(LookupError, match="no sources"):
+        cache._hashed(tmp_path)
 
 
 def test_a_folder_that_cannot_be_written_is_no_harm(tmp_path, monkeypatch):
