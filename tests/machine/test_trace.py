@@ -152,3 +152,26 @@ def test_duals_carry_derivatives():
         slope = (np.array(pendulum_and_more(ahead, p)) - np.array(pendulum_and_more(behind, p))) / (2 * h)
         np.testing.assert_allclose([part_of(f, k) for f in found], slope.astype(float), atol=1e-8)
     np.testing.assert_allclose([value_of(f) for f in found], np.array(pendulum_and_more(x, p), dtype=float))
+
+
+def test_nodes_and_duals_meet_from_either_side():
+    """The derivatives of a recorded text with respect to some of its inputs only, by hand."""
+    recording = Recording("mixed")
+    (x,), (p,) = recording.input("x", 1), recording.input("p", 1)
+    moving = Dual(x, {0: 1.0})
+    terms = [p * moving, moving * p, p + moving, moving + p, p - moving, moving - p, p / moving, moving / p]
+    program = recording.program(value=[value_of(y) for y in terms], slope=[part_of(y, 0) for y in terms])
+    space = {}
+    exec(python_function(program, "f", ""), {"cos": np.cos, "sin": np.sin, "sqrt": np.sqrt}, space)
+    x, p = 0.7, 1.9
+    values, slopes = space["f"]([x], [p])
+    assert values == pytest.approx([p * x, x * p, p + x, x + p, p - x, x - p, p / x, x / p], rel=1e-15)
+    assert slopes == pytest.approx([p, p, 1.0, 1.0, -1.0, 1.0, -p / x**2, 1 / p], rel=1e-15)
+
+
+@pytest.mark.parametrize("other", ["2", None, [1.0], np.ones(2)])
+def test_a_node_meets_nothing_else(other):
+    (x,) = Recording("strange").input("x", 1)
+    for meet in (lambda: x * other, lambda: x + other, lambda: x - other, lambda: x / other):
+        with pytest.raises(TypeError):
+            meet()
