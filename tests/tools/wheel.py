@@ -1,4 +1,8 @@
-"""Builds sdist and wheel, installs each in a fresh virtual environment, and runs the command there."""
+"""Builds sdist and wheel, installs each in a fresh virtual environment, and runs the command there.
+
+The sources of the sdist are then installed as they lie there (`pip install -e`), in a folder called `denoc`, and Python
+is started beside it.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +37,11 @@ def main() -> None:
             made = sorted(path.name for path in (home / "results" / "puma-idyn").iterdir())
             assert "puma-idyn.csv" in made, made
             assert "puma-idyn-torques.png" in made, made
+            if archive.suffix == ".gz":
+                shutil.unpack_archive(archive, work)
+                (work / archive.name.removesuffix(".tar.gz")).rename(work / "denoc")
+                run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", "denoc", cwd=work)
+                run(python, "-c", "import denoc; assert '/engine/' in denoc.__file__; denoc.load('puma')", cwd=work)
     shutil.rmtree(ROOT / "build", ignore_errors=True)
     print("sdist and wheel install and run")
 
