@@ -146,7 +146,8 @@ def _holds(run: Runner, t: float, y: np.ndarray, trial: Discrete) -> bool:
 
 def _carried_off(run: Runner, trial: Discrete, now: Evaluation) -> bool:
     """Whether a joint that is to be held moves off with the mechanism: at a dead centre its speed vanishes for an
-    instant only, and nothing that acts in it can change that."""
+    instant only, and nothing that acts in it can change that.
+    """
     scale = constraints_of(run.system).column_scale
     rates = abs(np.array(now.qdd, dtype=float)) / scale
     return bool((rates[list(trial.still)] > DRIFTING * max(1.0, rates.max())).any())

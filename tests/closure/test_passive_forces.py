@@ -101,7 +101,7 @@ def test_what_actuators_do_besides_is_the_virtual_work(name):
     plan = prepare(name)
     robot = plan.robot
     passive = [joint for joint in robot.moving if not joint.actuated]
-    ruled = {motion.joint.name for motion in plan.plant.prescribed}
+    ruled = {motion.joint.name for motion in plan.system.inputs.prescribed}
     laws = {j.name: {"law": "constant", "value": 1.5 - k} for k, j in enumerate(passive) if j.name not in ruled}
     changes = [Change(f"forces.{joint}", law, f"forces.{joint}") for joint, law in laws.items()]
     bare, loaded = denoc.run(name), carry_out(prepare(name, changes=changes))
