@@ -21,6 +21,7 @@ from ..simulate.discrete import partition_of
 from ..simulate.equations import Evaluation, Moved
 from ..simulate.feedforward import runner
 from ..simulate.runner import Runner
+from ..simulate.situation import read
 from ..simulate.system import System, constraints_of
 from .conduct import Distributed
 from .engines import Engine
@@ -50,7 +51,7 @@ class ByLegs:
     def _spread(self, run: Runner, signals: Sequence[Scalar], y: Sequence[Scalar], t: float | None) -> Evaluation:
         system, discrete = run.system, run.discrete
         loops, part = constraints_of(system), partition_of(discrete)
-        now = equations.read(system, signals, y, discrete)
+        now = read(system, signals, y, discrete)
         closing = Equations(loops, part, system.model.bodies)
         q = equations.closed(system, closing, now.q, now.values)
         rates = now.qd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,7 @@ from ..recursion import calls as tree
 from ..recursion.samples import Samples
 from ..robot.model import Joint, Robot
 from ..simulate.signals import wanted
-
-if TYPE_CHECKING:
-    from .plan import Plan
+from .plan import Plan
 
 
 def balance(plan: Plan, q: np.ndarray) -> Balance:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +17,8 @@ from ..closure.elimination import Elimination, pivots
 from ..closure.partition import Partition
 from ..machine.scalars import Scalar
 from .discrete import Discrete, partition_of
+from .situation import Situation
 from .system import System, constraints_of
-
-if TYPE_CHECKING:
-    from .equations import Situation
 
 
 def null_basis(A: np.ndarray, freedoms: int) -> np.ndarray:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..closure.forces import Balance
-from .equations import planned_forces
 from .follow import Path
 from .inputs import Inputs
 from .runner import Runner
 from .signals import Planned, wrenches
+from .situation import planned_forces
 from .system import System
 
 

@@ -13,9 +13,10 @@ from ..closure.rank import TINY, independent
 from ..recursion.dense import inertia_matrix
 from ..recursion.sweeps import dynamics
 from .discrete import Discrete, partition_of
-from .equations import Evaluation, Moved, concluded, pushed, read
+from .equations import Evaluation, Moved, concluded, pushed
 from .events import crossing
 from .signals import motion
+from .situation import read
 from .system import System, constraints_of
 
 LOST = 1e-4  # of the largest singular value: a constraint that is about to be lost

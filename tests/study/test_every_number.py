@@ -2,10 +2,11 @@
 
 import os
 
-import denoc
 import numpy as np
 import pytest
 import yaml
+
+import denoc
 from denoc.files.library import find, names
 from denoc.machine.choice import using
 

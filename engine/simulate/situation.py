@@ -1,0 +1,91 @@
+"""What signals and state say of a system at one instant, on any scalars, before anything is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..machine.scalars import Scalar
+from ..recursion.samples import Applied, on_bodies
+from ..recursion.spatial import add
+from ..recursion.sweeps import Load, Wrenches, dynamics
+from .discrete import Discrete
+from .system import System
+
+
+@dataclass
+class Situation:
+    """State and signals, read, before anything is closed."""
+
+    q: list[Scalar]
+    qd: list[Scalar]
+    given: dict[int, Scalar]  # accelerations by speed: prescribed, commanded, 0 where held
+    applied: list[Scalar]  # what force laws ask of the actuators
+    wrenches: Wrenches
+    loads: Sequence[Load]
+    slip: Mapping[int, Scalar]  # the direction in which a speed slips, where friction isn't smooth
+    values: dict[int, Scalar] = field(default_factory=dict)  # of the rows of drives, and two rates of them
+    rates: dict[int, Scalar] = field(default_factory=dict)
+    seconds: dict[int, Scalar] = field(default_factory=dict)
+    limits: Sequence[Scalar] = ()  # of the pivots
+
+
+def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Situation:
+    """What signals and state say; the signals' order is that of `signals.signals`."""
+    n, first = system.robot.nv, system.motion_signals
+    q, qd, given = system.expanded(signals[:first], y)
+    rest = iter(signals[first:])
+    for k in discrete.still:
+        given[k] = 0.0
+    for one in system.inputs.commanded:
+        count = len(one.joint.speeds)
+        places, speeds, seconds = ([next(rest) for _ in range(count)] for _ in range(3))
+        for i, (c, k) in enumerate(zip(one.joint.coordinates, one.joint.speeds)):
+            given[k] = seconds[i] + one.law.kd * (speeds[i] - qd[k]) + one.law.kp * (places[i] - q[c])
+    applied = _applied(system, rest, q, qd)
+    wrenches, loads = _wrenches(system, rest)
+    slip = {} if system.smooth else {k: next(rest) for k in system.coulomb}
+    found = Situation(q, qd, given, applied, wrenches, loads, slip)
+    if system.loops is not None:
+        rows = system.loops.driven_rows()
+        found.values, found.rates, found.seconds = ({row: next(rest) for row in rows} for _ in range(3))
+        found.limits = [next(rest) for _ in range(n)]
+    return found
+
+
+def _applied(system: System, signals: Iterator[Scalar], q: list[Scalar], qd: list[Scalar]) -> list[Scalar]:
+    """What the force laws ask of the actuators."""
+    applied: list[Scalar] = [0.0] * system.robot.nv
+    for one in system.inputs.driven:
+        if one.timed:
+            applied[one.speed] = applied[one.speed] + next(signals)
+            continue
+        reference = (next(signals), next(signals)) if one.reference is not None else None
+        place = q[one.coordinate] if one.coordinate is not None else 0.0
+        applied[one.speed] = applied[one.speed] + one.force(0.0, place, qd[one.speed], reference)
+    for motion in system.inputs.feedforward:
+        for k in motion.joint.speeds:
+            applied[k] = applied[k] + next(signals)
+    return applied
+
+
+def _wrenches(system: System, signals: Iterator[Scalar]) -> tuple[Wrenches, list[Load]]:
+    """The wrenches of the robot's file and those of the scenario, on the bodies."""
+    constant, loads = system.constant
+    if not system.inputs.wrenches:
+        return constant, loads
+    timed: list[Applied] = [(w.link, [next(signals) for _ in range(6)], w.at, w.axes) for w in system.inputs.wrenches]
+    on, more = on_bodies(system.robot.tree, timed)
+    merged = dict(on)
+    for body, six in constant.items():
+        merged[body] = add(list(six), list(merged[body])) if body in merged else list(six)
+    return merged, [*loads, *more]
+
+
+def planned_forces(
+    system: System, q: Sequence[float], qd: Sequence[float], qdd: Sequence[float], wrenches: Iterator[float]
+) -> list[float]:
+    """The spanning tree's inverse dynamics of a planned motion, the scenario's wrenches and dry friction included."""
+    on, loads = _wrenches(system, wrenches)
+    given = [True] * system.robot.nv
+    return dynamics(system.robot.tree.bodies, system.robot.gravity, q, qd, qdd, given, on, loads)[0]

@@ -1,0 +1,47 @@
+"""No module imports another that imports it in turn, be it for typing or within a function."""
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+HOMES = {"denoc": ROOT / "engine", "denoc.cli": ROOT / "cli"}
+
+
+def modules():
+    """Name → path of all modules; a package is its `__init__`."""
+    found = {}
+    for home, folder in HOMES.items():
+        for path in folder.rglob("*.py"):
+            parts = path.relative_to(folder).with_suffix("").parts
+            name = ".".join((home, *(part for part in parts if part != "__init__")))
+            found[name] = path
+    return found
+
+
+def imported(name, path, known):
+    """The modules that a module imports anywhere in its text."""
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names if one.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            start = package.rsplit(".", node.level - 1)[0] if node.level else ""
+            base = ".".join(part for part in (start, node.module or "") if part)
+            for one in node.names:
+                whole = f"{base}.{one.name}"
+                if whole in known or base in known:
+                    yield whole if whole in known else base
+
+
+def test_no_circles():
+    known = modules()
+    graph = {}
+    for name, path in known.items():
+        if name != "denoc":  # its names are looked up where they are first used
+            graph[name] = {one for one in imported(name, path, known) if one not in ("denoc", name)}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        raise AssertionError(" → ".join(error.args[1])) from None
+    assert len(graph) > 150
