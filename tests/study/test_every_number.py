@@ -77,7 +77,7 @@ def test_lanes_are_runs_alone(k):
             event["event"] for event in other.record["events"]
         ]
         assert list(one.table) == list(other.table)
-        loose = {column for column in one.record["undetermined"]}
+        loose = set(one.record["undetermined"])
         for column in one.columns:
             if column.name in loose or column.name == "energy.residual":
                 continue
