@@ -35,12 +35,15 @@ SLACK = 1e-12
 WEAKER = 1e-6  # relative: friction at break-away is taken for this much less, so that what breaks loose moves
 
 
+TURNS = "turns back at its stop"
+
+
 @dataclass(frozen=True)
 class Watch:
     """One event function and what it means."""
 
     function: Event
-    what: str  # stops slipping, breaks loose, reaches its lower or upper limit
+    what: str  # stops slipping, breaks loose, reaches its lower or upper limit, turns back at its stop
     speed: int
     direction: float = 0.0
 
@@ -196,8 +199,8 @@ def _weaker(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> 
 # ---- the events that end a mode
 
 
-def watches(run: Runner) -> list[Watch]:
-    """The event functions of the present modes; an event is a fall from positive to not positive."""
+def watches(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
+    """The event functions of the present modes from (t, y) on; an event is a fall from positive to not positive."""
     system, discrete = run.system, run.discrete
     found = [Watch(_speed(system, k, sign), "stops slipping", k, sign) for k, sign in discrete.slip.items()]
     part = discrete.partition
@@ -208,8 +211,12 @@ def watches(run: Runner) -> list[Watch]:
             for bound, direction in ((high, -1.0), (low, 1.0)):
                 if math.isfinite(bound):
                     found.append(Watch(_margin(run, k, bound, direction), "breaks loose", k, direction))
+    q = run.complete(t, y)[0] if system.stopped else []
     for k, stop in system.stopped.items():
         if k not in discrete.held:
+            for side, inwards in zip(touching(system, q, k), (1.0, -1.0)):
+                if side and k not in discrete.slip:  # it may be back before a look at its place shows that it was away
+                    found.append(Watch(_speed(system, k, inwards), TURNS, k, inwards))
             for bound, inwards, which in ((stop.low, 1.0, "lower"), (stop.high, -1.0, "upper")):
                 distance = _distance(system, stop.coordinate, bound, inwards, stop.high - stop.low)
                 found.append(Watch(distance, f"reaches its {which} limit", k, -inwards))
@@ -252,7 +259,7 @@ def _distance(system: System, coordinate: int, bound: float, direction: float, s
 def happened(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
     """The state just after the event; the run's modes are those to go on with."""
     k, system = watch.speed, run.system
-    if watch.what == "stops slipping":
+    if watch.what in ("stops slipping", TURNS):
         y = _brought_to_rest(run, t, y, k)
     y = struck(run, t, y)
     y = settle(run, t, y, loose=(k,) if watch.what == "breaks loose" else ())

@@ -131,7 +131,7 @@ def _leg(
 ) -> tuple[float, np.ndarray]:
     """Steps up to `end` or to the next event, whichever comes first; the state there."""
     lands = not METHODS[solver.method].dense  # without good dense output, steps end on the rows
-    watched = contact.watches(run)
+    watched = contact.watches(run, t, y)
     guard = run.guard
     events = [w.function for w in watched] + ([guard] if guard else [])
     marching = run.timeless and not watched and solver.method == COMPILED and not run.discrete.passing
@@ -169,7 +169,8 @@ def _leg(
         if event is not None:
             watch = watched[event[1]]
             y = contact.happened(run, watch, t, y)
-            trace.events.append(_told(run, watch, t))
+            if watch.what != contact.TURNS or watch.speed in run.discrete.held:
+                trace.events.append(_told(run, watch, t))
             if _chatters(trace.events, float(grid[-1] - grid[0])):
                 joint = trace.events[-1]["joint"]
                 trace.ended, trace.reason = (
