@@ -16,7 +16,7 @@ from ..simulate.integrate import METHODS
 from ..simulate.loop import Solver
 from ..simulate.reference import Reference
 from ..simulate.system import System
-from .read import forces, initial, loops, motion, record, solver, time, wrenches
+from .read import forces, initial, loops, motion, record, solver, tables, time, wrenches
 from .read.drives import Drives
 from .read.reading import Reading
 from .schema import RecordEntry, ScenarioFile
@@ -90,7 +90,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         plots=tuple(file.plots),
         expect=file.expect,
         file=file,
-        warnings=start.warnings,
+        warnings=(*start.warnings, *tables.uncovered(reading, laws)),
     )
 
 
