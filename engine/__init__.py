@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from .closure.linear import derivatives, linearize
     from .closure.platform import platform_inverse
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
-    from .recursion.calls import bias, energy, inertia
+    from .recursion.calls import bias, inertia
+    from .recursion.energy import energy
     from .recursion.explicit import jacobian, matrices
     from .recursion.kinematics import frames
     from .robot.load import load, loads
@@ -33,7 +34,8 @@ _HOMES = {
     "closure.legs": ("legs",),
     "closure.platform": ("platform_inverse",),
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
-    "recursion.calls": ("bias", "energy", "inertia"),
+    "recursion.calls": ("bias", "inertia"),
+    "recursion.energy": ("energy",),
     "recursion.explicit": ("jacobian", "matrices"),
     "recursion.kinematics": ("frames",),
     "robot.load": ("load", "loads"),

@@ -14,9 +14,9 @@ from ..machine.scalars import Scalar
 from ..machine.trace import Program, Recording
 from ..machine.trigonometry import REACH
 from ..recursion.regroup import regrouped
-from ..recursion.samples import constant_wrenches, on_bodies
 from ..recursion.spatial import dot
 from ..recursion.sweeps import dynamics
+from ..recursion.wrenches import constant_wrenches, on_bodies
 from ..robot.model import Body, Robot
 from .closure import Closure
 from .elimination import Elimination

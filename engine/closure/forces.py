@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..errors import InputError, NumericalError
-from ..recursion.calls import bare
-from ..recursion.samples import Samples, on_bodies
+from ..recursion.energy import massless
+from ..recursion.samples import Samples
 from ..recursion.sweeps import dynamics
-from ..robot.model import ZERO, Body, Effort, Robot
+from ..recursion.wrenches import on_bodies
+from ..robot.model import ZERO, Effort, Robot
 from . import effort
 from .closure import Closure, closure
 from .rank import TINY, null_space
@@ -183,16 +183,6 @@ def actuator_columns(robot: Robot, q: np.ndarray) -> np.ndarray:
         tau, _ = dynamics(massless(robot.tree.bodies), ZERO, s.scalars("q"), rest, rest, given, on, loads)
         found[:, :, c] = -s.array(tau)
     return found
-
-
-@lru_cache(maxsize=64)
-def massless(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    """The bodies as pure geometry: what is left of their dynamics is what acts from outside."""
-    return tuple(replace(body, E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0) for body in _undriven(bodies))
-
-
-def _undriven(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    return tuple(replace(body, drives=tuple(replace(d, rotor=0.0) for d in body.drives)) for body in bare(bodies))
 
 
 def singular_words(robot: Robot) -> str:

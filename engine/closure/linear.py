@@ -11,8 +11,9 @@ from ..machine.dual import Dual, part_of, value_of
 from ..machine.scalars import Scalar
 from ..recursion import derivatives as tree
 from ..recursion.kinematics import coordinate_rates
-from ..recursion.samples import Samples, computes, constant_wrenches, on_bodies, vector
+from ..recursion.samples import Samples, computes, vector
 from ..recursion.spatial import dot
+from ..recursion.wrenches import constant_wrenches, on_bodies
 from ..robot.model import Robot
 from .assemble import assemble
 from .calls import inverse

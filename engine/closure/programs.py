@@ -11,9 +11,9 @@ from ..errors import InputError
 from ..machine.trace import Program, Recording
 from ..recursion import programs as tree
 from ..recursion.regroup import regrouped
-from ..recursion.samples import constant_wrenches, on_bodies
 from ..recursion.spatial import dot
 from ..recursion.sweeps import dynamics
+from ..recursion.wrenches import constant_wrenches, on_bodies
 from ..robot.model import Robot
 from .assemble import assemble
 from .closure import closure

@@ -183,26 +183,3 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
         turned = [np.einsum("...ij,...j->...i", R, x) for x in (six[..., :3], six[..., 3:])]
         out[link.joint.name] = np.concatenate(turned, axis=-1)
     return out
-
-
-@computes
-def energy(robot: Robot, q: Any, qd: Any) -> dict[str, np.ndarray]:
-    """Kinetic, potential (datum: the base's origin) and elastic energy."""
-    s = Samples(robot, q=q, qd=qd).finite()
-    rest, given = [0.0] * robot.nv, [True] * robot.nv
-    momenta, _ = dynamics(bare(robot.tree.bodies), (0.0,) * 3, s.scalars("q"), rest, s.scalars("qd"), given)
-    kinetic = (s.array(momenta) * s.arrays["qd"]).sum(axis=-1) / 2
-    placed = link_frames(robot, s, at="link")
-    g = np.array(robot.gravity)
-    potential = np.zeros(kinetic.shape)
-    for link in robot.links:
-        T = placed[link.name]
-        centre = T[..., :3, :3] @ np.array(link.com) + T[..., :3, 3]
-        potential = potential - link.mass * (centre @ g)
-    elastic = np.zeros(kinetic.shape)
-    coordinates = s.arrays["q"]
-    for joint in robot.moving:
-        for drive in joint.drives:
-            if drive.stiffness:
-                elastic = elastic + drive.stiffness / 2 * (coordinates[..., drive.coordinate] - drive.rest) ** 2
-    return {"kinetic": kinetic, "potential": potential, "elastic": np.broadcast_to(elastic, kinetic.shape)}

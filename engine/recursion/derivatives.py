@@ -16,8 +16,9 @@ from ..machine.dual import Dual, part_of, value_of
 from ..machine.scalars import Scalar
 from ..robot.model import Robot
 from .kinematics import coordinate_rates
-from .samples import Samples, computes, constant_wrenches, on_bodies, vector
+from .samples import Samples, computes, vector
 from .sweeps import dynamics
+from .wrenches import constant_wrenches, on_bodies
 
 
 @computes

@@ -11,8 +11,8 @@ from ..robot.model import Body, Robot
 from .dense import inertia_matrix
 from .kinematics import link_placements
 from .regroup import regrouped
-from .samples import constant_wrenches, on_bodies
 from .sweeps import dynamics
+from .wrenches import constant_wrenches, on_bodies
 
 Bodies = tuple[Body, ...]
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..errors import NumericalError
 from ..record.columns import WRENCH, Column
-from ..recursion.calls import energy, reactions
+from ..recursion.calls import reactions
+from ..recursion.energy import energy
 from ..recursion.kinematics import frames
 from ..robot.joints import ANGLE, LENGTH
 from ..robot.model import Robot

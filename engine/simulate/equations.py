@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..closure.equations import Equations, Forces
 from ..machine.scalars import Scalar, sign, square_root
-from ..recursion.calls import bare
+from ..recursion.energy import damped, wrench_power
 from ..recursion.kinematics import coordinate_rates
 from ..recursion.spatial import add, dot
-from ..recursion.sweeps import Load, Wrenches, dynamics
-from ..robot.model import ZERO, Body
+from ..recursion.sweeps import dynamics
 from . import afresh
 from .discrete import Discrete, partition_of
 from .situation import Situation, read
@@ -204,30 +203,3 @@ def concluded(system: System, now: Situation, moved: Moved, discrete: Discrete, 
     for k, force in rubbed.items():
         loss = loss + force * qd[k]
     return Evaluation(q, qd, moved.qdd, tau, resistance, support, power, loss, moved.guard, moved.slots)
-
-
-def damped(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
-    """The power that viscous dampers take."""
-    loss: Scalar = 0.0
-    for body in bodies:
-        for k, drive in zip(body.speeds, body.drives):
-            if drive.viscous:
-                loss = loss + drive.viscous * qd[k] * qd[k]
-    return loss
-
-
-def wrench_power(
-    bodies: tuple[Body, ...], q: Sequence[Scalar], qd: Sequence[Scalar], wrenches: Wrenches, loads: Sequence[Load]
-) -> Scalar:
-    """The power wᵀ t of all external wrenches: the joint forces that balance them, times the speeds."""
-    power: Scalar = 0.0
-    if wrenches or loads:
-        n = len(qd)
-        tau, _ = dynamics(_massless(bodies), ZERO, q, [0.0] * n, [0.0] * n, [True] * n, wrenches, loads)
-        for force, speed in zip(tau, qd):
-            power = power - force * speed
-    return power
-
-
-def _massless(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    return tuple(replace(body, E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0) for body in bare(bodies))

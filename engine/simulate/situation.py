@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..machine.scalars import Scalar
-from ..recursion.samples import Applied, on_bodies
 from ..recursion.spatial import add
 from ..recursion.sweeps import Load, Wrenches, dynamics
+from ..recursion.wrenches import Applied, on_bodies
 from .discrete import Discrete
 from .system import System
 

@@ -21,8 +21,8 @@ from ..closure.methods import METHODS, Method, Parameters
 from ..closure.ties import Tie
 from ..machine.scalars import Scalar
 from ..recursion.regroup import regrouped
-from ..recursion.samples import constant_wrenches, on_bodies
 from ..recursion.sweeps import Load, Wrenches
+from ..recursion.wrenches import constant_wrenches, on_bodies
 from ..robot.model import Body, Coupling, Joint, Robot
 from .inputs import Inputs
 
