@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..recursion import calls as tree
 from ..recursion.kinematics import link_frames
 from ..recursion.samples import Samples, computes
+from ..recursion.wrenches import moved
 from ..robot.model import Robot
 from .closure import Closure, closure
 from .compiled import CONSISTENT, Forward, Inverse, many, quick
@@ -141,7 +142,7 @@ def applied(robot: Robot, s: Samples, forces: Forces, loops: Closure) -> tuple[d
 
     def put(link: str, n: np.ndarray, f: np.ndarray, at: np.ndarray) -> None:
         if link != "base":
-            on_links[link] = on_links.get(link, 0.0) + np.concatenate([n + np.cross(at, f), f], axis=-1)
+            on_links[link] = on_links.get(link, 0.0) + moved(n, f, at)
 
     for tied, one, rows in zip(loops.tied(s.scalars("q")), loops.ties, loops.places):
         n, f = (s.array(x) for x in tied.push([multipliers[..., k] for k in range(rows.start, rows.stop)]))

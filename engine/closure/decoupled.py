@@ -26,6 +26,7 @@ from .calls import independent_speeds
 from .closure import closure
 from .holds import Geometry
 from .legs import legs
+from .projector import left, without
 from .rank import TINY
 
 
@@ -141,7 +142,7 @@ def _eliminated(
     """From the platform inwards: what the cut allows, then the leg's columns that aren't kept."""
     Phi = np.eye(6)
     for p in allowed.T:
-        Phi, _, _ = _without(Phi, p, metric)
+        Phi, _, _ = _freed(Phi, p, metric)
     own: list[list[int]] = []
     rates: list[np.ndarray] = []
     for i in reversed(chain):
@@ -149,8 +150,8 @@ def _eliminated(
         stay = [c for c, k in enumerate(links[i].speeds) if columns[k] in kept]
         rows: list[tuple[int, np.ndarray]] = []
         for c in reversed([c for c in range(P.shape[1]) if c not in stay]):
-            Phi, p, delta = _without(Phi, A @ P[:, c], metric)
-            rows.append((c, p @ metric / delta if delta else np.zeros(6)))  # θ̇ = p̃ᵀ (t_e − …) / δ (eq. 27a)
+            Phi, dual, delta = _freed(Phi, A @ P[:, c], metric)
+            rows.append((c, dual / delta if delta else np.zeros(6)))  # θ̇ = p̃ᵀ (t_e − …) / δ (eq. 27a)
         L = np.zeros((P.shape[1], 6))
         for c, given in reversed(rows):  # inner columns of the same joint first
             L[c] = given - given @ A @ P[:, :c] @ L[:c]
@@ -159,13 +160,12 @@ def _eliminated(
     return Eliminated(chain, own, rates, Phi)
 
 
-def _without(Phi: np.ndarray, p: np.ndarray, metric: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Φ without a direction too, p̃ = Φ p, and δ, 0 if the direction had gone already."""
-    left = Phi @ p
-    delta = float(left @ metric @ left)
+def _freed(Phi: np.ndarray, p: np.ndarray, metric: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Φ without a direction too, p̃ᵀ, and δ, 0 if the direction had gone already."""
+    rest, dual, delta = left(Phi, p, metric)
     if delta <= TINY**2 * float(p @ metric @ p):
-        return Phi, left, 0.0
-    return Phi - np.outer(left, left @ metric) / delta, left, delta  # eq. 27b
+        return Phi, dual, 0.0
+    return without(Phi, rest, dual, delta), dual, float(delta)  # eq. 27b
 
 
 def _to(links: list[MovingLink], i: int, j: int) -> np.ndarray:

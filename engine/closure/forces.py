@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError, NumericalError
-from ..recursion.energy import massless
 from ..recursion.samples import Samples
-from ..recursion.sweeps import dynamics
-from ..recursion.wrenches import on_bodies
-from ..robot.model import ZERO, Effort, Robot
+from ..recursion.wrenches import balancing, on_bodies
+from ..robot.model import Effort, Robot
 from . import effort
 from .closure import Closure, closure
 from .rank import TINY, null_space
@@ -176,12 +174,10 @@ def actuator_columns(robot: Robot, q: np.ndarray) -> np.ndarray:
     """The joint forces that a unit of each actuator makes: (N, nv, actuators)."""
     s = Samples(robot, q=q)
     found = np.zeros((len(q), robot.nv, len(robot.actuators)))
-    rest, given = [0.0] * robot.nv, [True] * robot.nv
     for c, one in enumerate(robot.actuators):
         six = [*one.direction, 0.0, 0.0, 0.0] if one.moment else [0.0, 0.0, 0.0, *one.direction]
         on, loads = on_bodies(robot.tree, [(one.link, six, one.at, one.axes)])
-        tau, _ = dynamics(massless(robot.tree.bodies), ZERO, s.scalars("q"), rest, rest, given, on, loads)
-        found[:, :, c] = -s.array(tau)
+        found[:, :, c] = -s.array(balancing(robot.tree.bodies, s.scalars("q"), robot.nv, on, loads))
     return found
 
 

@@ -15,10 +15,13 @@ import numpy as np
 from ..errors import InputError
 from ..recursion.kinematics import body_placements
 from ..recursion.samples import Samples
+from ..recursion.spatial import Vector
+from ..recursion.wrenches import moved
 from ..robot.placement import Placement
 from .closure import closure
 from .legs import Leg, Parallel
 from .rank import independent
+from .ties import KINDS, Place
 
 CONSISTENT = 1e-6  # of positions and speeds given, relative
 LARGE = 1e4  # factor by which scaled numbers may grow with equations that were chosen at another position
@@ -115,16 +118,13 @@ class Geometry:
         """The gap of each of its rows, and C."""
         tie = self.loops.ties[loop]
         (R1, p1), (R2, p2) = (self._frame(link, frame) for link, frame in zip(tie.links, tie.frames))
+        there = Place(_components(p2 - p1, R1), [_components(R2[:, :, j], R1) for j in range(3)])
         gap, C = np.empty((self.count, len(tie.rows))), np.zeros((self.count, len(tie.rows), 6))
         for r, row in enumerate(tie.rows):
-            if row.kind == "slide":
-                n, f = np.zeros((1, 3)), R1[:, :, row.axes[0]]
-                gap[:, r] = (f * (p2 - p1)).sum(axis=1)
-            else:
-                across, along = R2[:, :, row.axes[0]], R1[:, :, row.axes[1]]
-                n, f = np.cross(across, along), np.zeros((1, 3))
-                gap[:, r] = (across * along).sum(axis=1)
-            C[:, r, :3], C[:, r, 3:] = n + np.cross(p2 - self.e, f), f
+            kind = KINDS[row.kind]
+            gap[:, r] = kind.value(there, row.axes)
+            n, f = (sum(R1[:, :, k] * np.reshape(x[k], (-1, 1)) for k in range(3)) for x in kind.push(there, row.axes))
+            C[:, r] = moved(n, f, p2 - self.e)
         return gap, C
 
     def _frame(self, link: str, frame: Placement) -> tuple[np.ndarray, np.ndarray]:
@@ -175,3 +175,8 @@ class Geometry:
         """Equations were chosen at the first sample: here they don't do for all."""
         if self.count > 1 and not abs(x).max(initial=0.0) < LARGE:
             raise np.linalg.LinAlgError
+
+
+def _components(v: np.ndarray, R: np.ndarray) -> Vector:
+    """The components of base-frame vectors along the axes of frames, as scalars over the samples."""
+    return [(R[:, :, k] * v).sum(axis=1) for k in range(3)]

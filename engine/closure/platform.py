@@ -12,6 +12,7 @@ from ..errors import InputError, NumericalError, did_you_mean
 from ..recursion import calls as tree
 from ..recursion.samples import Samples, computes
 from ..recursion.sweeps import Motion, inertia_wrench, outward
+from ..recursion.wrenches import moved
 from ..robot.model import ZERO, Robot
 from . import effort
 from .forces import Balance, efforts, enough, singular_words
@@ -153,7 +154,7 @@ def platform_wrench(geometry: Geometry, wrenches: Wrenches | None) -> np.ndarray
     for where, applied, point in loads:
         if where == body:
             n, f = np.split(np.atleast_2d(s.array(applied)), 2, axis=1)
-            F -= np.concatenate([n + np.cross(R @ np.array(point, dtype=float), f), f], axis=1)
+            F -= moved(n, f, R @ np.array(point, dtype=float))
     return F
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..closure.closure import closure
+from ..closure.projector import left, without
 from ..closure.rank import TINY
 from ..errors import InputError
 from ..recursion import calls as tree
@@ -84,8 +85,8 @@ def forces(part: Part, own: Own, inbox: Message) -> Message:
 def torques(part: Part, own: Own, inbox: Message) -> Message:
     """Inverse (iii): τ = τ̃ + pᵀ [Φ K⁻¹ Σ p̄ − p̄] of the kept joints (eq. 3.40)."""
     kept = list(part.kept)
-    left = _times(own["Phi"], inbox["sum"]) - own["p"]
-    return {"tau": own["tau_leg"][:, kept] + np.einsum("nrk,nr->nk", own["P"][:, :, kept], left)}
+    more = _times(own["Phi"], inbox["sum"]) - own["p"]
+    return {"tau": own["tau_leg"][:, kept] + np.einsum("nrk,nr->nk", own["P"][:, :, kept], more)}
 
 
 def projected(part: Part, own: Own, inbox: Message) -> Message:
@@ -104,10 +105,10 @@ def reduced(part: Part, own: Own, inbox: Message) -> Message:
     own["J"] = J = _jacobian(part, own)
     I = np.zeros((len(J), part.nv + 6, part.nv + 6))
     I[:] = tree.inertia(part.robot, _one(own["q"]))
-    left = np.concatenate([own["tau"] - own["tau_leg"], -own["tau_platform"]], axis=1)
+    rest = np.concatenate([own["tau"] - own["tau_leg"], -own["tau_platform"]], axis=1)
     shared = np.swapaxes(J, 1, 2) @ I @ J
     upper = np.triu_indices(part.independent)
-    return {"I": shared[:, upper[0], upper[1]], "f": np.einsum("nkj,nk->nj", J, left)}
+    return {"I": shared[:, upper[0], upper[1]], "f": np.einsum("nkj,nk->nj", J, rest)}
 
 
 def moved(part: Part, own: Own, inbox: Message) -> Message:
@@ -144,11 +145,10 @@ def _eliminated(part: Part, own: Own, inbox: Message) -> None:
     free = [k for k in range(part.nv) if k not in part.kept]
     wide: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for k in reversed(free):
-        p = _times(Phi, P[:, :, k])
-        delta = (p * p).sum(axis=1)
+        p, dual, delta = left(Phi, P[:, :, k])
         if not (delta * loops.column_scale[k] ** 2 > TINY**2).all():
             _refuse(part)
-        Phi = Phi - np.einsum("nr,ns->nrs", p, p / delta[:, None])  # Φ₂ = Φ₃ − p̃ p̃ᵀ / δ (eq. 3.8)
+        Phi = without(Phi, p, dual, delta)  # Φ₂ = Φ₃ − p̃ p̃ᵀ / δ (eq. 3.8)
         wide[k] = p, delta
     L = np.zeros((N, part.nv, 6))
     for place, k in enumerate(free):  # θ̇ = p̃ᵀ (t_P − Σ p θ̇ of the joints before) / δ (eqs. 3.4 and 3.7)

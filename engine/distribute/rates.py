@@ -14,12 +14,12 @@ import numpy as np
 from ..closure.equations import Equations
 from ..errors import InputError, NumericalError
 from ..machine.scalars import Scalar
-from ..recursion.kinematics import frames
 from ..recursion.spatial import dot
 from ..simulate import equations
 from ..simulate.discrete import partition_of
 from ..simulate.equations import Evaluation, Moved
 from ..simulate.feedforward import runner
+from ..simulate.laws import link_wrenches
 from ..simulate.runner import Runner
 from ..simulate.situation import read
 from ..simulate.system import System, constraints_of
@@ -60,25 +60,10 @@ class ByLegs:
             rates = K.solve([*([0.0] * len(part.rows)), *(dot(list(row), now.qd) for row in part.N)])
         count = next((len(x) for x in (*q, *now.qd) if isinstance(x, np.ndarray)), None)
         places, speeds, forces = (_stacked(x, count) for x in (q, now.qd, equations.pushed(system, now, rates)))
-        wrenches = _on_links(system, t, places) if t is not None else None
+        wrenches = link_wrenches(system.robot, system.inputs.wrenches, t, places) if t is not None else None
         found = self.conductor.moved(places, speeds, forces, wrenches, part.independent)
         qd, qdd = (x.tolist() if count is None else list(x.T) for x in found)
         return equations.concluded(system, now, Moved(q, qd, qdd, {}, guard=1.0), discrete, system.model)
-
-
-def _on_links(system: System, t: float, q: np.ndarray) -> dict[str, np.ndarray] | None:
-    """The scenario's wrenches: link → [n; f] at its origin, in its axes."""
-    if not system.inputs.wrenches:
-        return None
-    placed = frames(system.robot, q)
-    found: dict[str, np.ndarray] = {}
-    for one in system.inputs.wrenches:
-        n, f = np.split(np.array([float(component(t)) for component in one.components]), 2)
-        if one.axes == "base":
-            R = placed[one.link][:3, :3]
-            n, f = R.T @ n, R.T @ f
-        found[one.link] = found.get(one.link, 0.0) + np.concatenate([n + np.cross(np.array(one.at), f), f])
-    return found
 
 
 def refuse(system: System) -> None:

@@ -1,20 +1,19 @@
-"""Kinetic, potential and elastic energy; what wrenches bring in, and what damping takes."""
+"""Kinetic, potential and elastic energy; what wrenches bring in, and what damping and dry friction take."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..machine.scalars import Scalar
-from ..robot.model import ZERO, Body, Robot
+from ..robot.model import Body, Robot
 from .calls import bare
 from .kinematics import link_frames
 from .samples import Samples, computes
 from .sweeps import Load, Wrenches, dynamics
+from .wrenches import balancing
 
 
 @computes
@@ -50,28 +49,30 @@ def damped(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
     return loss
 
 
+def rubbed(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
+    """The power that dry friction takes from joints that slip."""
+    loss: Scalar = 0.0
+    for body in bodies:
+        for k, drive in zip(body.speeds, body.drives):
+            if drive.coulomb:
+                loss = loss + drive.coulomb * abs(qd[k])
+    return loss
+
+
 def wrench_power(
     bodies: tuple[Body, ...], q: Sequence[Scalar], qd: Sequence[Scalar], wrenches: Wrenches, loads: Sequence[Load]
 ) -> Scalar:
     """The power wᵀ t of all external wrenches: the joint forces that balance them, times the speeds."""
     power: Scalar = 0.0
     if wrenches or loads:
-        n = len(qd)
-        tau, _ = dynamics(_massless(bodies), ZERO, q, [0.0] * n, [0.0] * n, [True] * n, wrenches, loads)
-        for force, speed in zip(tau, qd):
+        for force, speed in zip(balancing(bodies, q, len(qd), wrenches, loads), qd):
             power = power - force * speed
     return power
 
 
-def _massless(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    return tuple(replace(body, E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0) for body in bare(bodies))
-
-
-@lru_cache(maxsize=64)
-def massless(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    """The bodies as pure geometry: what is left of their dynamics is what acts from outside."""
-    return tuple(replace(body, E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0) for body in _undriven(bodies))
-
-
-def _undriven(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    return tuple(replace(body, drives=tuple(replace(d, rotor=0.0) for d in body.drives)) for body in bare(bodies))
+def passive_power(robot: Robot, q: np.ndarray, qd: np.ndarray, wrenches: Mapping[str, Any] | None) -> np.ndarray:
+    """What wrenches, the robot's own and those given, bring in, less what damping and dry friction take."""
+    s = Samples(robot, q=q, qd=qd)
+    bodies, places, speeds = robot.tree.bodies, s.scalars("q"), s.scalars("qd")
+    brought = wrench_power(bodies, places, speeds, *s.loads(wrenches))
+    return np.broadcast_to(brought - damped(bodies, speeds) - rubbed(bodies, speeds), s.shape)

@@ -122,3 +122,8 @@ def quaternion_rate(e: Vector, w: Vector) -> Vector:
         0.5 * (e0 * w[1] + z * w[0] - x * w[2]),
         0.5 * (e0 * w[2] + x * w[1] - y * w[0]),
     ]
+
+
+def transported(n: Vector, f: Vector, reach: Vector) -> Vector:
+    """The wrench about another point, from which `reach` leads to where the force f and the moment n act."""
+    return add(n, cross(reach, f)) + f

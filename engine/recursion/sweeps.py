@@ -38,6 +38,7 @@ from .spatial import (
     quaternion_matrix,
     scale,
     subtract,
+    transported,
     transpose,
     turn_square,
     turn_symmetric,
@@ -179,7 +180,7 @@ class Placed(Protocol):
 def wrench_at_parent(here: Placed, W: Vector) -> Vector:
     """Bᵀ W: a wrench on the body as its parent feels it."""
     n, f = outof(here.rotation, W[:3]), outof(here.rotation, W[3:])
-    return add(n, cross(here.origin, f)) + f
+    return transported(n, f, here.origin)
 
 
 def motion_at_child(here: Motion, x: Vector) -> Vector:

@@ -22,13 +22,14 @@ from ..machine import choice
 from ..record import plots, write
 from ..record.columns import Column
 from ..recursion import calls as tree
+from ..recursion.energy import passive_power
 from ..robot.build import build
 from ..robot.load import load
 from ..robot.model import Robot
 from ..simulate.discrete import Discrete
 from ..simulate.feedforward import runner
 from ..simulate.follow import follow
-from ..simulate.laws import law_forces
+from ..simulate.laws import law_forces, link_wrenches
 from ..simulate.loop import Progress, Trace, integrate
 from ..simulate.runner import ROW, Runner
 from ..simulate.singular import Singular
@@ -227,7 +228,7 @@ def _followed(plan: Plan, run: Runner, tell: Progress) -> _Run:
     count = len(t[rows])
     balance = np.zeros(count)
     if plan.record.energy:
-        power = power + _passive_power(plan, found.qd, found.q, wrenches)
+        power = power + passive_power(plan.robot, found.q, found.qd, wrenches)
         shares = np.concatenate([[0.0], _WEIGHTS])
         whole = power[: (count - 1) * each].reshape(-1, each)
         balance[1:] = np.cumsum(steps[: count - 1] * (whole @ shares))
@@ -295,21 +296,7 @@ def _prescribed(plan: Plan, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 
 def timed_wrenches(plan: Plan, t: np.ndarray, q: np.ndarray) -> dict[str, np.ndarray] | None:
     """The scenario's wrenches at instants: link → [n; f] at its origin, in its axes."""
-    if not plan.system.inputs.wrenches:
-        return None
-    from ..recursion.kinematics import frames
-
-    placed = frames(plan.robot, q)
-    found: dict[str, np.ndarray] = {}
-    for wrench in plan.system.inputs.wrenches:
-        six = np.column_stack([np.broadcast_to(component(t), t.shape) for component in wrench.components])
-        n, f = six[:, :3], six[:, 3:]
-        if wrench.axes == "base":
-            R = placed[wrench.link][:, :3, :3]
-            n, f = np.einsum("nji,nj->ni", R, n), np.einsum("nji,nj->ni", R, f)
-        moved = np.concatenate([n + np.cross(np.array(wrench.at), f), f], axis=1)
-        found[wrench.link] = found.get(wrench.link, 0.0) + moved
-    return found
+    return link_wrenches(plan.robot, plan.system.inputs.wrenches, t, q)
 
 
 # Gauss and Legendre, three points on (0, 1): exact to the fifth degree, as the integrators' own quadrature
@@ -326,30 +313,9 @@ def _work(plan: Plan, grid: np.ndarray) -> np.ndarray:
         q, qd, qdd = _prescribed(plan, t)
         wrenches = timed_wrenches(plan, t, q)
         tau = tree.inverse(plan.robot, q, qd, qdd, wrenches)
-        power = (tau * qd).sum(axis=1) + _passive_power(plan, qd, q, wrenches)
+        power = (tau * qd).sum(axis=1) + passive_power(plan.robot, q, qd, wrenches)
         total += weight * steps * power
     return np.concatenate([[0.0], np.cumsum(total)])
-
-
-def _passive_power(plan: Plan, qd: np.ndarray, q: np.ndarray, wrenches: dict[str, np.ndarray] | None) -> np.ndarray:
-    """What wrenches bring in less what friction and damping take."""
-    power = np.zeros(len(qd))
-    for joint in plan.robot.moving:
-        for k, drive in zip(joint.speeds, joint.drives):
-            power = power - drive.viscous * qd[:, k] ** 2 - drive.coulomb * abs(qd[:, k])
-    if wrenches or plan.robot.wrenches:
-        power = power + _wrench_power(plan, q, qd, wrenches)
-    return power
-
-
-def _wrench_power(plan: Plan, q: np.ndarray, qd: np.ndarray, wrenches: dict[str, np.ndarray] | None) -> np.ndarray:
-    """What the wrenches bring in: the joint forces that balance them, times the speeds."""
-    still = np.zeros_like(qd)
-    with_them = tree.inverse(plan.robot, q, still, still, wrenches)
-    from dataclasses import replace
-
-    without = tree.inverse(replace(plan.robot, wrenches=()), q, still, still)
-    return -((with_them - without) * qd).sum(axis=1)
 
 
 def _result(plan: Plan, run: _Run, seconds: float) -> Result:

@@ -1,13 +1,17 @@
-"""The force laws of a run at many instants at once."""
+"""The force laws and wrenches of a run at given instants, as arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..machine.scalars import Scalar
-from .inputs import Driven
+from ..recursion.kinematics import frames
+from ..recursion.wrenches import on_link
+from ..robot.model import Robot
+from .inputs import Driven, TimedWrench
 
 
 def law_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
@@ -24,4 +28,17 @@ def law_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.nd
         place: Scalar = q[:, one.coordinate] if one.coordinate is not None else 0.0
         rate: Scalar = qd[:, one.speed]
         found[:, one.speed] += one.force(0.0, place, rate, wanted)
+    return found
+
+
+def link_wrenches(robot: Robot, wrenches: Sequence[TimedWrench], t: Any, q: np.ndarray) -> dict[str, np.ndarray] | None:
+    """Link → [n; f] at its origin in its axes, at one instant or at many; None where no wrench acts."""
+    if not wrenches:
+        return None
+    placed = frames(robot, q)
+    found: dict[str, np.ndarray] = {}
+    for one in wrenches:
+        six = np.stack([np.broadcast_to(component(t), np.shape(t)) for component in one.components], axis=-1)
+        own = on_link(six, one.at, placed[one.link][..., :3, :3] if one.axes == "base" else None)
+        found[one.link] = found[one.link] + own if one.link in found else own
     return found
