@@ -1,4 +1,4 @@
-"""What the rows of a run need besides where the robot has loops: forces of actuators and cuts, gaps."""
+"""The forces of actuators and cuts behind the rows of a mechanism's run, and how far its loops are from closed."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from ..recursion import calls as tree
 from ..recursion.samples import Samples
 from ..robot.model import Joint, Robot
 from ..simulate.signals import wanted
-from .plan import Plan
+from ..simulate.system import System
 
 
-def balance(plan: Plan, q: np.ndarray) -> Balance:
+def balance(system: System, q: np.ndarray) -> Balance:
     """Which forces are sought: the actuators', and those of drives where actuators don't suffice."""
-    loops, robot = plan.system.loops, seeking(plan)
+    loops, robot = system.loops, seeking(system)
     found = Balance(robot, q)
     if loops is not None and loops.drives and found.unmoved() > 0:
         found = Balance(robot, q, loops)
     return found
 
 
-def seeking(plan: Plan) -> Robot:
+def seeking(system: System) -> Robot:
     """The robot whose actuators are those that are sought; an actuated joint under a force law isn't one of them."""
-    known = {one.speed for one in plan.system.inputs.driven}
-    if not known & set(plan.robot.driven):
-        return plan.robot
-    ruled = {motion.joint.name for motion in plan.system.inputs.prescribed}
+    known = {one.speed for one in system.inputs.driven}
+    if not known & set(system.robot.driven):
+        return system.robot
+    ruled = {motion.joint.name for motion in system.inputs.prescribed}
 
     def sought(joint: Joint) -> bool:
         return joint.name in ruled or (joint.actuated and not known & set(joint.speeds))
 
-    links = [replace(link, joint=replace(link.joint, actuated=sought(link.joint))) for link in plan.robot.links]
-    return replace(plan.robot, links=tuple(links))
+    links = [replace(link, joint=replace(link.joint, actuated=sought(link.joint))) for link in system.robot.links]
+    return replace(system.robot, links=tuple(links))
 
 
 def sought(
-    plan: Plan,
+    system: System,
     q: np.ndarray,
     qd: np.ndarray,
     qdd: np.ndarray,
@@ -56,16 +56,16 @@ def sought(
 
     `acting` are the forces of the joints that have a force law: known, so that the others do what is left.
     """
-    found = balance(plan, q)
+    found = balance(system, q)
     enough(found)
-    forces = found.solve(_needed(plan.robot, q, qd, qdd, wrenches, resistance) - acting)
+    forces = found.solve(_needed(system.robot, q, qd, qdd, wrenches, resistance) - acting)
     power = np.einsum("nkc,nc,nk->n", found.S, forces.actuated, qd) + (acting * qd).sum(axis=1)
     rates = np.einsum("nmk,nk->nm", found.J, qd)
     rows = found.loops.driven_rows()
     power += (forces.multipliers[:, rows] * rates[:, rows]).sum(axis=1)
     tau, count = acting.copy(), len(found.driven)
     tau[:, found.driven] += forces.actuated[:, :count]
-    actuated = np.concatenate([tau[:, list(plan.robot.driven)], forces.actuated[:, count:]], axis=1)
+    actuated = np.concatenate([tau[:, list(system.robot.driven)], forces.actuated[:, count:]], axis=1)
     return replace(forces, actuated=actuated), tau, power
 
 
@@ -112,30 +112,30 @@ def transmitted(
     return Forces(forces, multipliers, ())
 
 
-def cut_wrenches(plan: Plan, q: np.ndarray, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def cut_wrenches(system: System, q: np.ndarray, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What cuts, drives and actuators do to the links, and each cut's wrench in base axes."""
-    loops = plan.system.loops
-    own = loops if loops is not None and forces.multipliers.shape[1] == loops.m else closure(plan.robot)
-    on_links, cuts = applied(plan.robot, Samples(plan.robot, q=q), forces, own)
-    names = [loop.name for loop in plan.robot.loops]
+    loops = system.loops
+    own = loops if loops is not None and forces.multipliers.shape[1] == loops.m else closure(system.robot)
+    on_links, cuts = applied(system.robot, Samples(system.robot, q=q), forces, own)
+    names = [loop.name for loop in system.robot.loops]
     return on_links, {name: six for name, six in cuts.items() if name in names}
 
 
-def gaps(plan: Plan, t: np.ndarray, q: np.ndarray) -> tuple[float, float]:
+def gaps(system: System, t: np.ndarray, q: np.ndarray) -> tuple[float, float]:
     """The largest gap of any loop in any row: a length and an angle."""
-    loops = plan.system.loops
+    loops = system.loops
     if loops is None:
         return 0.0, 0.0
     values = loops.gap(q)
     for n, time in enumerate(t if loops.drives else ()):
-        values[n] -= wanted(plan.system, float(time))[0]
+        values[n] -= wanted(system, float(time))[0]
     values, turning = abs(values), loops.turning
     return float(values[:, ~turning].max(initial=0.0)), float(values[:, turning].max(initial=0.0))
 
 
-def undetermined(plan: Plan, q: np.ndarray) -> list[str]:
+def undetermined(system: System, q: np.ndarray, *, reactions: bool) -> list[str]:
     """Columns of cuts and reactions in which no rigid-body model can know the value; they have the least norm."""
-    loops = plan.system.loops
+    loops = system.loops
     if loops is None or not len(q):
         return []
     J, _ = loops.jacobian(q[0])
@@ -145,14 +145,14 @@ def undetermined(plan: Plan, q: np.ndarray) -> list[str]:
     count = Z.shape[1]
     places = np.repeat(q[:1], count, axis=0)
     forces = Forces(
-        np.zeros((count, len(plan.robot.driven) + len(plan.robot.actuators))), (loops.row_scale[:, None] * Z).T, ()
+        np.zeros((count, len(system.robot.driven) + len(system.robot.actuators))), (loops.row_scale[:, None] * Z).T, ()
     )
-    on_links, wrenches = cut_wrenches(plan, places, forces)
+    on_links, wrenches = cut_wrenches(system, places, forces)
     suffix = dict.fromkeys(wrenches, "lambda")
-    if plan.record.reactions:
-        still = np.zeros((count, plan.robot.nv))
-        bare = tree.reactions(plan.robot, places, still, still)
-        for name, six in tree.reactions(plan.robot, places, still, still, on_links).items():
+    if reactions:
+        still = np.zeros((count, system.robot.nv))
+        bare = tree.reactions(system.robot, places, still, still)
+        for name, six in tree.reactions(system.robot, places, still, still, on_links).items():
             wrenches[name], suffix[name] = six - bare[name], "reaction"
     size = max(abs(six).max(initial=0.0) for six in wrenches.values())
     return [

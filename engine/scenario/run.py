@@ -26,6 +26,7 @@ from ..recursion.energy import passive_power
 from ..robot.build import build
 from ..robot.load import load
 from ..robot.model import Robot
+from ..simulate import prescribed
 from ..simulate.discrete import Discrete
 from ..simulate.feedforward import runner
 from ..simulate.follow import follow
@@ -216,22 +217,17 @@ def _run_of(run: Runner, trace: Trace) -> _Run:
 
 def _followed(plan: Plan, run: Runner, tell: Progress) -> _Run:
     """All motion is prescribed, of a robot with loops: positions by continuation, then inverse dynamics."""
-    steps = np.diff(plan.grid)
-    between = plan.grid[:-1, None] + np.outer(steps, (0.0, *_NODES)) if plan.record.energy else plan.grid[:-1, None]
-    times = np.append(between.ravel(), plan.grid[-1])
+    times, each = prescribed.instants(plan.grid) if plan.record.energy else (plan.grid, 1)
     found = follow(run, np.array(plan.q0), times, tell)
-    t, each = times[: len(found.q)], between.shape[1]
+    t = times[: len(found.q)]
     wrenches = timed_wrenches(plan, t, found.q)
     acting = law_forces(plan.system.inputs.driven, t, found.q, found.qd)
-    forces, tau, power = closed.sought(plan, found.q, found.qd, found.qdd, wrenches, acting)
+    forces, tau, power = closed.sought(plan.system, found.q, found.qd, found.qdd, wrenches, acting)
     rows = slice(0, len(t), each)
-    count = len(t[rows])
-    balance = np.zeros(count)
+    balance = np.zeros(len(t[rows]))
     if plan.record.energy:
         power = power + passive_power(plan.robot, found.q, found.qd, wrenches)
-        shares = np.concatenate([[0.0], _WEIGHTS])
-        whole = power[: (count - 1) * each].reshape(-1, each)
-        balance[1:] = np.cumsum(steps[: count - 1] * (whole @ shares))
+        balance = prescribed.gathered(t[rows], power)
     rows_of = _Run(t[rows], found.q[rows], found.qd[rows], found.qdd[rows], tau[rows], balance, evaluations=len(t))
     rows_of.forces = Forces(forces.actuated[rows], forces.multipliers[rows], forces.steps)
     if found.singular is not None:
@@ -242,7 +238,7 @@ def _followed(plan: Plan, run: Runner, tell: Progress) -> _Run:
 
 def _algebraic(plan: Plan, tell: Progress) -> _Run:
     """All motion is prescribed: inverse dynamics on the grid, nothing to integrate."""
-    q, qd, qdd = _prescribed(plan, plan.grid)
+    q, qd, qdd = prescribed.motion(plan.system, plan.grid)
     tau = np.full(qd.shape, np.nan)
     done, reason = _sound(q, qd, qdd), "the motion is beyond the floating-point numbers"
     try:
@@ -260,7 +256,7 @@ def _algebraic(plan: Plan, tell: Progress) -> _Run:
     count = len(plan.grid)
     kept = slice(0, max(done, 1))
     try:
-        balance = _work(plan, plan.grid[kept]) if plan.record.energy else np.zeros(max(done, 1))
+        balance = prescribed.work(plan.system, plan.grid[kept]) if plan.record.energy else np.zeros(max(done, 1))
     except (NumericalError, InputError):
         balance = np.full(max(done, 1), np.nan)
     run = _Run(plan.grid[kept], q[kept], qd[kept], qdd[kept], tau[kept], balance, evaluations=max(done, 1))
@@ -282,40 +278,9 @@ def _forces(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, count: i
     return tree.inverse(plan.robot, q[:count], qd[:count], qdd[:count], wrenches)
 
 
-def _prescribed(plan: Plan, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    q = np.zeros((len(t), plan.robot.nq))
-    qd, qdd = np.zeros((len(t), plan.robot.nv)), np.zeros((len(t), plan.robot.nv))
-    for motion in plan.system.inputs.prescribed:
-        samples = motion.at(t)
-        places = (motion.joint.coordinates, motion.joint.speeds, motion.joint.speeds)
-        for target, source, columns in zip((q, qd, qdd), samples, places):
-            for k, values in zip(columns, source):
-                target[:, k] = values
-    return q, qd, qdd
-
-
 def timed_wrenches(plan: Plan, t: np.ndarray, q: np.ndarray) -> dict[str, np.ndarray] | None:
     """The scenario's wrenches at instants: link → [n; f] at its origin, in its axes."""
     return link_wrenches(plan.robot, plan.system.inputs.wrenches, t, q)
-
-
-# Gauss and Legendre, three points on (0, 1): exact to the fifth degree, as the integrators' own quadrature
-_NODES = (0.5 - 15**0.5 / 10, 0.5, 0.5 + 15**0.5 / 10)
-_WEIGHTS = (5 / 18, 8 / 18, 5 / 18)
-
-
-def _work(plan: Plan, grid: np.ndarray) -> np.ndarray:
-    """What actuators and wrenches have brought in less what friction took, since the first row."""
-    steps = np.diff(grid)
-    total = np.zeros(len(steps))
-    for node, weight in zip(_NODES, _WEIGHTS):
-        t = grid[:-1] + node * steps
-        q, qd, qdd = _prescribed(plan, t)
-        wrenches = timed_wrenches(plan, t, q)
-        tau = tree.inverse(plan.robot, q, qd, qdd, wrenches)
-        power = (tau * qd).sum(axis=1) + passive_power(plan.robot, q, qd, wrenches)
-        total += weight * steps * power
-    return np.concatenate([[0.0], np.cumsum(total)])
 
 
 def _result(plan: Plan, run: _Run, seconds: float) -> Result:
@@ -326,7 +291,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
     tabulate.joint_columns(table, robot, run.q, run.qd, run.qdd, run.tau, torques=plan.record.torques)
     wrenches = timed_wrenches(plan, run.t, run.q) if plan.record.reactions else None
     if run.forces is not None:
-        on_links, cuts = closed.cut_wrenches(plan, run.q, run.forces)
+        on_links, cuts = closed.cut_wrenches(plan.system, run.q, run.forces)
         tabulate.actuator_columns(table, robot, run.forces.actuated)
         tabulate.drive_columns(table, plan, run.forces.multipliers)
         tabulate.cut_columns(table, cuts)
@@ -336,7 +301,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
     if plan.points:
         tabulate.point_columns(table, plan, run.q)
     residual = tabulate.energy_columns(table, robot, run.q, run.qd, run.balance) if plan.record.energy else None
-    gaps = closed.gaps(plan, run.t, run.q)
+    gaps = closed.gaps(plan.system, run.t, run.q)
     audit = {
         "closure": gaps[0],
         "closure_angle": gaps[1],
@@ -360,7 +325,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
         "audit": audit,
         "events": run.events,
         "warnings": warnings,
-        "undetermined": closed.undetermined(plan, run.q),
+        "undetermined": closed.undetermined(plan.system, run.q, reactions=plan.record.reactions),
         "columns": [column.as_dict() for column in table.columns],
         "plots": list(plan.plots),
         "solver": {key: _plain(value) for key, value in vars(plan.solver).items()} if plan.system.free else None,
@@ -385,7 +350,7 @@ def _tied(plan: Plan, run: _Run) -> None:
     robot, wrenches = plan.robot, timed_wrenches(plan, run.t, run.q)
     if plan.task == "inverse":
         acting = law_forces(plan.system.inputs.driven, run.t, run.q, run.qd)
-        run.forces, run.tau, _ = closed.sought(plan, run.q, run.qd, run.qdd, wrenches, acting, run.resistance)
+        run.forces, run.tau, _ = closed.sought(plan.system, run.q, run.qd, run.qdd, wrenches, acting, run.resistance)
     elif plan.system.loops is not None:
         run.forces = closed.transmitted(
             robot, plan.system.loops, run.q, run.qd, run.qdd, run.tau, run.resistance, wrenches

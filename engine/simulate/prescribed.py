@@ -1,0 +1,52 @@
+"""Runs in which all motion is prescribed: the motion at instants, and the work that goes with it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..recursion import calls as tree
+from ..recursion.energy import passive_power
+from .laws import link_wrenches
+from .system import System
+
+# Gauss and Legendre, three points on (0, 1): exact to the fifth degree, as the integrators' own quadrature
+NODES = (0.5 - 15**0.5 / 10, 0.5, 0.5 + 15**0.5 / 10)
+WEIGHTS = (5 / 18, 8 / 18, 5 / 18)
+
+
+def motion(system: System, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coordinates, speeds and accelerations of the prescribed joints, a row for each instant; 0 for the others."""
+    q = np.zeros((len(t), system.robot.nq))
+    qd, qdd = np.zeros((len(t), system.robot.nv)), np.zeros((len(t), system.robot.nv))
+    for one in system.inputs.prescribed:
+        places = (one.joint.coordinates, one.joint.speeds, one.joint.speeds)
+        for target, source, columns in zip((q, qd, qdd), one.at(t), places):
+            for k, values in zip(columns, source):
+                target[:, k] = values
+    return q, qd, qdd
+
+
+def instants(grid: np.ndarray) -> tuple[np.ndarray, int]:
+    """The grid with the quadrature's nodes between its rows; and every how many of them is a row."""
+    between = grid[:-1, None] + np.outer(np.diff(grid), (0.0, *NODES))
+    return np.append(between.ravel(), grid[-1]), between.shape[1]
+
+
+def gathered(rows: np.ndarray, power: np.ndarray) -> np.ndarray:
+    """The work since the first row, of the power at the instants that belong to these rows."""
+    each = 1 + len(NODES)
+    whole = power[: (len(rows) - 1) * each].reshape(-1, each)
+    return np.concatenate([[0.0], np.cumsum(np.diff(rows) * (whole @ (0.0, *WEIGHTS)))])
+
+
+def work(system: System, grid: np.ndarray) -> np.ndarray:
+    """What actuators and wrenches of a tree have brought in less what friction took, since the first row."""
+    steps = np.diff(grid)
+    total = np.zeros(len(steps))
+    for node, weight in zip(NODES, WEIGHTS):
+        t = grid[:-1] + node * steps
+        q, qd, qdd = motion(system, t)
+        wrenches = link_wrenches(system.robot, system.inputs.wrenches, t, q)
+        tau = tree.inverse(system.robot, q, qd, qdd, wrenches)
+        total += weight * steps * ((tau * qd).sum(axis=1) + passive_power(system.robot, q, qd, wrenches))
+    return np.concatenate([[0.0], np.cumsum(total)])
