@@ -26,7 +26,7 @@ from ..recursion.energy import passive_power
 from ..robot.build import build
 from ..robot.load import load
 from ..robot.model import Robot
-from ..simulate import prescribed
+from ..simulate import internal_forces, prescribed
 from ..simulate.discrete import Discrete
 from ..simulate.feedforward import runner
 from ..simulate.follow import follow
@@ -34,7 +34,7 @@ from ..simulate.laws import law_forces, link_wrenches
 from ..simulate.loop import Progress, Trace, integrate
 from ..simulate.runner import ROW, Runner
 from ..simulate.singular import Singular
-from . import closed, tabulate
+from . import tabulate
 from .plan import Plan, plan
 from .replay import Prepared, doubts, files, name_of, prepared, recorded, tables
 
@@ -222,7 +222,7 @@ def _followed(plan: Plan, run: Runner, tell: Progress) -> _Run:
     t = times[: len(found.q)]
     wrenches = timed_wrenches(plan, t, found.q)
     acting = law_forces(plan.system.inputs.driven, t, found.q, found.qd)
-    forces, tau, power = closed.sought(plan.system, found.q, found.qd, found.qdd, wrenches, acting)
+    forces, tau, power = internal_forces.sought(plan.system, found.q, found.qd, found.qdd, wrenches, acting)
     rows = slice(0, len(t), each)
     balance = np.zeros(len(t[rows]))
     if plan.record.energy:
@@ -291,7 +291,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
     tabulate.joint_columns(table, robot, run.q, run.qd, run.qdd, run.tau, torques=plan.record.torques)
     wrenches = timed_wrenches(plan, run.t, run.q) if plan.record.reactions else None
     if run.forces is not None:
-        on_links, cuts = closed.cut_wrenches(plan.system, run.q, run.forces)
+        on_links, cuts = internal_forces.cut_wrenches(plan.system, run.q, run.forces)
         tabulate.actuator_columns(table, robot, run.forces.actuated)
         tabulate.drive_columns(table, plan, run.forces.multipliers)
         tabulate.cut_columns(table, cuts)
@@ -301,7 +301,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
     if plan.points:
         tabulate.point_columns(table, plan, run.q)
     residual = tabulate.energy_columns(table, robot, run.q, run.qd, run.balance) if plan.record.energy else None
-    gaps = closed.gaps(plan.system, run.t, run.q)
+    gaps = internal_forces.gaps(plan.system, run.t, run.q)
     audit = {
         "closure": gaps[0],
         "closure_angle": gaps[1],
@@ -325,7 +325,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
         "audit": audit,
         "events": run.events,
         "warnings": warnings,
-        "undetermined": closed.undetermined(plan.system, run.q, reactions=plan.record.reactions),
+        "undetermined": internal_forces.undetermined(plan.system, run.q, reactions=plan.record.reactions),
         "columns": [column.as_dict() for column in table.columns],
         "plots": list(plan.plots),
         "solver": {key: _plain(value) for key, value in vars(plan.solver).items()} if plan.system.free else None,
@@ -350,9 +350,11 @@ def _tied(plan: Plan, run: _Run) -> None:
     robot, wrenches = plan.robot, timed_wrenches(plan, run.t, run.q)
     if plan.task == "inverse":
         acting = law_forces(plan.system.inputs.driven, run.t, run.q, run.qd)
-        run.forces, run.tau, _ = closed.sought(plan.system, run.q, run.qd, run.qdd, wrenches, acting, run.resistance)
+        run.forces, run.tau, _ = internal_forces.sought(
+            plan.system, run.q, run.qd, run.qdd, wrenches, acting, run.resistance
+        )
     elif plan.system.loops is not None:
-        run.forces = closed.transmitted(
+        run.forces = internal_forces.transmitted(
             robot, plan.system.loops, run.q, run.qd, run.qdd, run.tau, run.resistance, wrenches
         )
 

@@ -16,8 +16,8 @@ from ..record.columns import WRENCH
 from ..recursion import calls as tree
 from ..recursion.samples import Samples
 from ..robot.model import Joint, Robot
-from ..simulate.signals import wanted
-from ..simulate.system import System
+from .signals import wanted
+from .system import System
 
 
 def balance(system: System, q: np.ndarray) -> Balance:
