@@ -9,7 +9,7 @@ import numpy as np
 
 from ..machine.scalars import Scalar
 from ..robot.model import Body, Robot
-from .calls import bare
+from .calls import BLOCK, bare
 from .kinematics import link_frames
 from .samples import Samples, computes
 from .sweeps import Load, Wrenches, dynamics
@@ -70,9 +70,18 @@ def wrench_power(
     return power
 
 
-def passive_power(robot: Robot, q: np.ndarray, qd: np.ndarray, wrenches: Mapping[str, Any] | None) -> np.ndarray:
-    """What wrenches, the robot's own and those given, bring in, less what damping and dry friction take."""
-    s = Samples(robot, q=q, qd=qd)
-    bodies, places, speeds = robot.tree.bodies, s.scalars("q"), s.scalars("qd")
-    brought = wrench_power(bodies, places, speeds, *s.loads(wrenches))
-    return np.broadcast_to(brought - damped(bodies, speeds) - rubbed(bodies, speeds), s.shape)
+def passive_power(robot: Robot, q: np.ndarray, qd: np.ndarray, wrenches: Mapping[str, np.ndarray] | None) -> np.ndarray:
+    """What wrenches, the robot's own and those given, bring in, less what damping and dry friction take.
+
+    All arrays have a row for each sample; the text runs on so many at a time that what it keeps stays small.
+    """
+    bodies, found = robot.tree.bodies, np.empty(len(q))
+    block = max(8, BLOCK // max(len(bodies), 1))
+    for first in range(0, len(q), block):
+        these = slice(first, first + block)
+        s = Samples(robot, q=q[these], qd=qd[these])
+        acting = s.loads({link: six[these] for link, six in (wrenches or {}).items()})
+        speeds = s.scalars("qd")
+        brought = wrench_power(bodies, s.scalars("q"), speeds, *acting)
+        found[these] = brought - damped(bodies, speeds) - rubbed(bodies, speeds)
+    return found

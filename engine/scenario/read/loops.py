@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,19 +68,13 @@ def closed(
     references: dict[str, Motion],
 ) -> Start:
     """The start with all loops closed, and the motions that can be given; held joints start where that is."""
-    t0, robot = reading.span[0], reading.robot
-    q0, qd0, driving = list(start.q0), list(start.qd0), start.driving
-    ruled = {one.joint.name for one in start.prescribed}
-    firm, led, held = _ranked(motions, ruled)
-    for joint in (*firm, *led):
-        if joint.name in ruled or joint.name not in reading.file.initial:  # one that is led may start off its way
-            for k, x in zip(joint.coordinates, references[joint.name].at(t0)[0]):
-                q0[k] = float(x)
-    order = list(dict.fromkeys([*firm, *(robot.joint(name) for name in reading.file.initial), *led]))
+    firm, led, held = _ranked(motions, {one.joint.name for one in start.prescribed})
+    q0 = _wished(reading, start.q0, references, firm, led)
+    order = list(dict.fromkeys([*firm, *map(reading.robot.joint, reading.file.initial), *led]))
     if reading.file.drives:  # a drive without a place of its own starts where the robot is
-        q0 = _coordinates(closure(robot), q0, [k for joint in order for k in joint.speeds])
-        driving = drives.laws(loops, q0)
-        loops = loops.at(drives.values(loops, driving, t0))
+        q0 = _coordinates(closure(reading.robot), q0, [k for joint in order for k in joint.speeds])
+        start = replace(start, driving=drives.laws(loops, q0))
+        loops = loops.at(drives.values(loops, start.driving, reading.span[0]))
         drives.refuse_contradictions(loops, q0, [k for joint in firm for k in joint.speeds])
     q0, moved = surplus.coordinates(reading, loops, _coordinates, q0, order, held, start.q0)
     surplus.motions(reading, loops, q0, firm, motions)
@@ -93,14 +87,32 @@ def closed(
         references[joint.name] = motion.reference(reading, joint, *motions[joint], q0)
     loose = {joint.name for joint in surplus.decided(loops, q0, [*firm, *held])}
     prescribed = [references[one.joint.name] for one in start.prescribed if one.joint.name not in loose]
-    for one in prescribed:
+    qd0, changed = _started(reading, loops, replace(start, q0=q0, prescribed=prescribed))
+    return Start(q0, qd0, prescribed, start.driving, (*moved, *changed))
+
+
+def _wished(
+    reading: Reading, q0: Sequence[float], references: dict[str, Motion], firm: Sequence[Joint], led: Sequence[Joint]
+) -> list[float]:
+    """The coordinates where the motions start; one that is led may start off its way if `initial` says so."""
+    found = list(q0)
+    for joint in (*firm, *(joint for joint in led if joint.name not in reading.file.initial)):
+        for k, x in zip(joint.coordinates, references[joint.name].at(reading.span[0])[0]):
+            found[k] = float(x)
+    return found
+
+
+def _started(reading: Reading, loops: Closure, start: Start) -> tuple[list[float], list[str]]:
+    """The speeds with which all loops stay closed, and what of `rates` was changed for that."""
+    t0, qd0 = reading.span[0], list(start.qd0)
+    for one in start.prescribed:
         for k, x in zip(one.joint.speeds, one.at(t0)[1]):
             qd0[k] = float(x)
     asked = surplus.rates(reading, start.qd0)
     zeros = [[k for k in joint.speeds if k not in one] for joint, one in asked.items()]
-    known = [*(one.joint.speeds for one in prescribed), *(list(one) for one in asked.values()), *zeros]
-    qd0 = _speeds(loops, q0, qd0, known, [float(drive.curve(t0)[1]) for drive in driving])
-    return Start(q0, qd0, prescribed, driving, (*moved, *surplus.speeds(reading, loops, qd0, asked)))
+    known = [*(one.joint.speeds for one in start.prescribed), *(list(one) for one in asked.values()), *zeros]
+    qd0 = _speeds(loops, start.q0, qd0, known, [float(drive.curve(t0)[1]) for drive in start.driving])
+    return qd0, surplus.speeds(reading, loops, qd0, asked)
 
 
 def _ranked(motions: Motions, ruled: Collection[str]) -> tuple[list[Joint], list[Joint], list[Joint]]:
