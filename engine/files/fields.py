@@ -6,12 +6,14 @@ A field's type says what the program gets, `Annotated` how the file's value is r
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache, reduce
+from operator import or_
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ..errors import InputError, did_you_mean
@@ -89,14 +91,62 @@ class Or:
         return {"anyOf": [dict(self.other) or told["items"], told]}
 
 
-@dataclass(frozen=True)
 class Choice:
-    """One of the names of a table, as `Literal` would have it."""
+    """One of the names of tables.
 
-    names: tuple[str, ...]
+    Tables are looked into whenever a file is read or a schema is made, never kept: whoever adds a row to a table has
+    added its name here, too.
+    """
+
+    def __init__(self, *tables: Iterable[str]):
+        self._tables = tables
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for table in self._tables for name in table))
+
+    def read(self, value: Any) -> str:
+        names = self.names
+        if not isinstance(value, str) or value not in names:
+            hint = did_you_mean(value, names) if isinstance(value, str) else ""
+            raise PydanticCustomError("choice", "unknown value", {"allowed": ", ".join(names), "hint": hint})
+        return value
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        return core_schema.literal_schema(list(self.names))
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        return {"enum": list(self.names), "type": "string"}
+
+
+class OneOf:
+    """A mapping that one of a table's models reads; which one, is said under `key` in the mapping.
+
+    Like `Choice`, it looks into the table whenever a file is read or a schema is made.
+    """
+
+    def __init__(self, table: Mapping[str, type[Strict]], key: str):
+        self._table, self._key = table, key
+
+    @property
+    def models(self) -> tuple[type[Strict], ...]:
+        return tuple(self._table.values())
+
+    def _union(self) -> TypeAdapter:
+        return _tagged(self.models, self._key)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(lambda value: self._union().validate_python(value))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        made: dict[str, Any] = handler(self._union().core_schema)
+        return made
+
+
+@lru_cache(maxsize=16)
+def _tagged(models: tuple[type[Strict], ...], key: str) -> TypeAdapter:
+    """Pydantic's own union of these models, which names the key's words in its errors."""
+    return TypeAdapter(Annotated[reduce(or_, models), Field(discriminator=key)])
 
 
 def number(
@@ -323,7 +373,8 @@ def _candidates(model: Any, loc: tuple) -> list[Any]:
         for candidate in candidates:
             origin, arguments = get_origin(candidate), get_args(candidate)
             if _is_model(candidate) and step in _fields(candidate):
-                inner += _members(_fields(candidate)[step].annotation)
+                field = _fields(candidate)[step]
+                inner += _members(field.annotation, field.metadata)
             elif origin in (list, tuple) and isinstance(step, int):
                 inner += _members(arguments[min(step, len(arguments) - 1)])
             elif origin is dict:
@@ -334,10 +385,14 @@ def _candidates(model: Any, loc: tuple) -> list[Any]:
     return candidates
 
 
-def _members(annotation: Any) -> list[Any]:
-    """The types of a union, or the one type, without what `Annotated` says of them."""
+def _members(annotation: Any, metadata: Iterable[Any] = ()) -> list[Any]:
+    """The types of a union, or the one type, without what `Annotated` says of them; the models of a table."""
+    for one in metadata:
+        if isinstance(one, OneOf):
+            return list(one.models)
     if get_origin(annotation) is Annotated:
-        return _members(get_args(annotation)[0])
+        inner, *said = get_args(annotation)
+        return _members(inner, said)
     if get_origin(annotation) in (Union, UnionType):
         return [member for argument in get_args(annotation) for member in _members(argument)]
     return [annotation]
@@ -382,6 +437,7 @@ __all__ = [
     "Length",
     "Name",
     "Numbers",
+    "OneOf",
     "Or",
     "Point",
     "Position",

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from ..files.fields import Angle, Numbers, Position, Strict, number, one_or_more
+from ..files.fields import Angle, Numbers, OneOf, Position, Strict, number, one_or_more
 from .laws import STEPS, Duration, Pace, one_of, table_pace, turn_rate
 from .table import Spline, columns
 
@@ -221,7 +221,4 @@ LAWS: dict[str, type[ForceLaw]] = {
     "computed-torque": ComputedTorque,
     "feedforward": Feedforward,
 }
-AnyForceLaw = Annotated[
-    Zero | Constant | HarmonicForce | TableForce | SpringForce | ProportionalDerivative | ComputedTorque | Feedforward,
-    Field(discriminator="law"),
-]
+AnyForceLaw = Annotated[ForceLaw, OneOf(LAWS, "law")]

@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..files.fields import Angle, Numbers, Strict, number, one_or_more, several
+from ..files.fields import Angle, Numbers, OneOf, Strict, number, one_or_more, several
 from . import profiles
 from .table import Spline, columns
 
@@ -298,4 +298,4 @@ LAWS: dict[str, type[MotionLaw]] = {
     "hold": Hold,
     "table": Table,
 }
-AnyMotionLaw = Annotated[Cycloid | Polynomial | Trapezoid | Harmonic | Rate | Hold | Table, Field(discriminator="law")]
+AnyMotionLaw = Annotated[MotionLaw, OneOf(LAWS, "law")]

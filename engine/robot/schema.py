@@ -252,7 +252,7 @@ class LoopEntry(Strict):
     """A cut joint, which closes a loop."""
 
     name: Name | None = Field(default=None, description="default: loop<k>, k its place among the loops")
-    joint: Annotated[str, Choice(tuple(CUTS))] = Field(description="the type of the cut joint")
+    joint: Annotated[str, Choice(CUTS)] = Field(description="the type of the cut joint")
     between: Annotated[tuple[Name, Name], several(2, "links")] = Field(description="the two links; one may be `base`")
     first: CutFrame = Field(default=CutFrame(), description="the cut's frame in the first link")
     second: CutFrame = Field(default=CutFrame(), description="the cut's frame in the second link")
@@ -289,9 +289,7 @@ class ActuatorEntry(Strict):
 class JointInGraph(LoopEntry):
     """A joint of a mechanism given as a graph."""
 
-    joint: Annotated[str, Choice((*CUTS, *(name for name in NAMES if name not in CUTS)))] = Field(
-        description="the joint's type"
-    )
+    joint: Annotated[str, Choice(CUTS, NAMES)] = Field(description="the joint's type")
     actuated: StrictBool | None = Field(default=None, description="default: it is not")
     friction: Friction | None = Field(default=None, description="against the motion")
     rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = Field(default=0.0, description="of its motor")

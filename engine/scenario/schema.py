@@ -56,7 +56,7 @@ def _no_bound(value: Any) -> Any:
 
 
 class SolverEntry(Strict):
-    method: Annotated[str, Choice(tuple(INTEGRATORS))] = Field(default="rk45", description="of integration")
+    method: Annotated[str, Choice(INTEGRATORS)] = Field(default="rk45", description="of integration")
     rtol: Annotated[float, number("number", at_least=1e-15, below=1.0)] = Field(
         default=1e-8, description="relative tolerance of a step"
     )
@@ -83,7 +83,7 @@ class SolverEntry(Strict):
 
 
 class ClosureEntry(Strict):
-    method: Annotated[str, Choice(tuple(METHODS))] = Field(default="denoc", description="of closing loops")
+    method: Annotated[str, Choice(METHODS)] = Field(default="denoc", description="of closing loops")
     independent: list[Name] | None = Field(
         default=None, description="joints; default: the actuated ones where they are as many as the freedoms"
     )
@@ -154,7 +154,7 @@ class RegressEntry(ToleranceEntry):
 
     until: Annotated[float, number("time")] | None = Field(default=None, description="rows after it aren't compared")
     columns: dict[str, ToleranceEntry] = Field(default={}, description="by column; * stands for any letters")
-    pinned: list[Annotated[str, Choice(tuple(PLOTS))]] = Field(default=[], description="plots compared as images")
+    pinned: list[Annotated[str, Choice(PLOTS)]] = Field(default=[], description="plots compared as images")
 
 
 class ReplayEntry(Strict):
@@ -196,8 +196,6 @@ class ScenarioFile(Strict):
     drives: list[DriveEntry] = Field(default=[], description="points and distances whose motion is given")
     expect: Literal["done", "singularity"] = Field(default="done", description="how the run should end")
     record: RecordEntry = Field(default=RecordEntry(), description="what is among the columns")
-    plots: list[Annotated[str, Choice(tuple(PLOTS))]] = Field(
-        default=["torques", "angles"], description="what is drawn"
-    )
+    plots: list[Annotated[str, Choice(PLOTS)]] = Field(default=["torques", "angles"], description="what is drawn")
     regress: RegressEntry = Field(default=RegressEntry(), description="how results are compared with a baseline")
     replay: ReplayEntry | None = Field(default=None, description="written by denoc beside results")
