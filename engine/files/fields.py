@@ -146,7 +146,8 @@ class OneOf:
 @lru_cache(maxsize=16)
 def _tagged(models: tuple[type[Strict], ...], key: str) -> TypeAdapter:
     """Pydantic's own union of these models, which names the key's words in its errors."""
-    return TypeAdapter(Annotated[reduce(or_, models), Field(discriminator=key)])
+    union: Any = Annotated[reduce(or_, models), Field(discriminator=key)]
+    return TypeAdapter(union)
 
 
 def number(

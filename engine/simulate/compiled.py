@@ -8,14 +8,12 @@ from typing import Any
 from ..machine import kernel, march
 from ..machine.choice import Ledger, give_up
 from ..machine.kernel import Single
-from ..machine.march import March
+from ..machine.march import March, Scheme
 from ..machine.trace import Program, Recording
 from ..recursion.numbers import Path, planted
 from .discrete import Discrete
 from .equations import evaluate, rates
-from .integrate import scheme
 from .system import System
-from .tableau import DORMAND_PRINCE
 
 MOST_BODIES = 150  # straight-line code of a longer chain takes too long to compile
 
@@ -64,28 +62,28 @@ class Compiled:
             inputs = [signals, system.measured]
             return kernel.build_single(lambda: program(system, discrete, signals), inputs, outputs, identity, cached)
 
-        return self._built("single", discrete, signals, 1, build)
+        return self._built(("single",), discrete, signals, 1, build)
 
-    def march(self, discrete: Discrete, signals: int) -> March | None:
-        """The time loop of these modes, if compiling it pays by now."""
+    def march(self, discrete: Discrete, signals: int, scheme: Scheme) -> March | None:
+        """The time loop of these modes with this integrator, if compiling it pays by now."""
         system = self._system
 
         def build(identity: Sequence[str], cached: bool) -> March | None:
             sizes = system.measured + 2, system.measured, system.units
             recorded = lambda: program(system, discrete, signals)  # noqa: E731
-            return march.build(recorded, scheme(DORMAND_PRINCE), *sizes, 1, identity, cached)
+            return march.build(recorded, scheme, *sizes, 1, identity, cached)
 
-        return self._built("march", discrete, signals, 0, build)
+        return self._built(("march", scheme), discrete, signals, 0, build)
 
     def _built(
         self,
-        form: str,
+        form: tuple,
         discrete: Discrete,
         signals: int,
         samples: int,
         build: Callable[[Sequence[str], bool], Any],
     ) -> Any:
-        key = (form, discrete.program)
+        key = (*form, discrete.program)
         found = self._found.get(key)
         if found is not None:
             return found

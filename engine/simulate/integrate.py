@@ -98,7 +98,7 @@ class RungeKutta:
         self.E = np.zeros(len(tableau.B) + 1) if tableau.E is None else tableau.E
         self.P = hermite(tableau.B) if tableau.P is None else tableau.P
         # the derivative at a step's end is evaluated when it is needed: at once if the error has it, else later
-        self.end_first = self.adaptive and self.E[-1] != 0
+        self.end_first = self.adaptive and tableau.ends_on_a_stage
         self.end_known = False
         self.f: np.ndarray | None = None  # derivative at (t, y), the next step's first stage; None: not known yet
         self.K = np.empty((len(tableau.B) + 1, self.y.size))  # stages of the last step
@@ -226,17 +226,20 @@ class RungeKutta:
 
 def scheme(tableau: Tableau) -> Scheme:
     """The method with its step control, as data; that of scipy, whose steps ours are."""
-    none: list[list[float]] = []
     return Scheme(
-        tableau.A.tolist(),
-        tableau.B.tolist(),
-        [] if tableau.E is None else tableau.E.tolist(),
-        none if tableau.P is None else tableau.P.tolist(),
+        _rows(tableau.A),
+        tuple(tableau.B.tolist()),
+        () if tableau.E is None else tuple(tableau.E.tolist()),
+        () if tableau.P is None else _rows(tableau.P),
         -1 / (tableau.error_order + 1),
         SAFETY,
         LEAST_FACTOR,
         MOST_FACTOR,
     )
+
+
+def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in table.tolist())
 
 
 def rms(x: np.ndarray) -> float:
@@ -389,12 +392,31 @@ def quiet() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Method:
-    """A row of the table of integrators."""
+    """A row of the table of integrators; `runge_kutta` makes one of a tableau.
+
+    Where `dense` is False, steps end on the rows of the output. Where there is a `scheme`, the whole time loop can run
+    as compiled code.
+    """
 
     about: str
     adaptive: bool  # else it needs a fixed step
-    dense: bool  # has dense output of order 4 or more at every step, good enough for output rows and events
+    dense: bool  # has dense output of its own at every step, good enough for output rows and events
     make: Callable[..., Stepper]
+    scheme: Scheme | None = None
+
+
+def runge_kutta(about: str, tableau: Tableau) -> Method:
+    """The row of an explicit Runge-Kutta method: what it can do follows from its coefficients.
+
+    It is adaptive if it has an embedded solution. The compiled loop takes it if, besides, it has dense output and the
+    derivative at a step's end is both part of the error and the next step's first stage.
+    """
+    if tableau.E is None:
+        return Method(about, False, tableau.P is not None, partial(RungeKutta, tableau))
+    compiled = tableau.ends_on_a_stage and tableau.P is not None
+    return Method(
+        about, True, tableau.P is not None, partial(_adaptive, tableau), scheme(tableau) if compiled else None
+    )
 
 
 def _adaptive(tableau: Tableau, *args: Any, step: float | None, **options: Any) -> Stepper:
@@ -406,9 +428,9 @@ def _scipy(kind: str, *args: Any, step: float | None, **options: Any) -> Stepper
 
 
 METHODS = {
-    "rk45": Method("Dormand-Prince 5(4), adaptive; the default", True, True, partial(_adaptive, DORMAND_PRINCE)),
-    "rkck": Method("Cash-Karp 5(4), adaptive, of Numerical Recipes", True, False, partial(_adaptive, CASH_KARP)),
-    "rk4": Method("classical Runge-Kutta of order 4, fixed step", False, False, partial(RungeKutta, RUNGE_KUTTA)),
+    "rk45": runge_kutta("Dormand-Prince 5(4), adaptive; the default", DORMAND_PRINCE),
+    "rkck": runge_kutta("Cash-Karp 5(4), adaptive, of Numerical Recipes", CASH_KARP),
+    "rk4": runge_kutta("classical Runge-Kutta of order 4, fixed step", RUNGE_KUTTA),
     "dop853": Method("Dormand-Prince 8(5,3), adaptive, for tight tolerances", True, True, partial(_scipy, "DOP853")),
     "radau": Method("implicit Runge-Kutta of order 5, for stiff problems", True, False, partial(_scipy, "Radau")),
     "bdf": Method("implicit, of order 1 to 5, for stiff problems", True, False, partial(_scipy, "BDF")),

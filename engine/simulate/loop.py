@@ -19,7 +19,6 @@ from .runner import Runner
 
 Progress = Callable[[float], None]
 
-COMPILED = "rk45"  # the method whose whole loop can be compiled
 ATTEMPTS = 20_000  # steps of compiled code between two looks at the clock and at Ctrl-C
 CHATTER = 300  # events in a hundred-millionth of the run
 TOO_MANY = "more than {} steps (`max_steps` of the solver)"
@@ -134,15 +133,15 @@ def _leg(
     watched = contact.watches(run, t, y)
     guard = run.guard
     events = [w.function for w in watched] + ([guard] if guard else [])
-    marching = run.timeless and not watched and solver.method == COMPILED and not run.discrete.passing
+    scheme = METHODS[solver.method].scheme if run.timeless and not watched and not run.discrete.passing else None
     stepper = _stepper(run, t, y, end, solver)
     while stepper.t < end:
-        if marching and (march := run.march()) is not None:
+        if scheme is not None and (march := run.march(scheme)) is not None:
             t, y = _march(march, run, stepper, end, grid, solver, tell, trace)
             if t >= end or trace.ended != "done":
                 break
             _count(trace, stepper)  # something is ahead that has to be looked at step by step
-            stepper, marching = _stepper(run, t, y, end, solver), False
+            stepper, scheme = _stepper(run, t, y, end, solver), None
         row = len(trace.t)
         stepper.t_end = min(end, float(grid[row])) if lands else end
         failure = stepper.step()
@@ -272,7 +271,7 @@ def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
 
 
 def starting(run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver) -> RungeKutta:
-    """The stepper of the compiled method at the run's start."""
+    """The stepper of a method that has a compiled loop, at the run's start."""
     stepper = _stepper(run, float(grid[0]), y, float(grid[-1]), solver)
     assert isinstance(stepper, RungeKutta)
     return stepper

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..machine.march import March, Scheme
 from ..machine.scalars import Scalar
 from . import coordinates, equations, singular
 from .compiled import Compiled, bearing
@@ -155,9 +156,9 @@ class Runner:
         self._share(found, discrete)
         return found
 
-    def march(self) -> Any:
-        """The compiled time loop of the present discrete state, if it pays."""
-        return self._compiled.march(self.discrete, len(self.signals(0.0)))
+    def march(self, scheme: Scheme) -> March | None:
+        """The compiled time loop of the present discrete state with this integrator, if it pays."""
+        return self._compiled.march(self.discrete, len(self.signals(0.0)), scheme)
 
     def _solved(self, values: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Evaluation:
         if self._solve is not None and not self.system.inputs.wrenches:

@@ -30,6 +30,11 @@ class Tableau:
     P: np.ndarray | None  # (s + 1, degree)
     about: str
 
+    @property
+    def ends_on_a_stage(self) -> bool:
+        """Whether the derivative at a step's end enters the error, and is the next step's first stage (FSAL)."""
+        return self.E is not None and bool(self.E[-1] != 0)
+
     def __post_init__(self) -> None:
         for table in (self.A, self.B, self.C, self.E, self.P):
             if table is not None:

@@ -25,10 +25,9 @@ from ..scenario.replay import name_of, prepared
 from ..scenario.run import Result, Scenario, carry_out, result_of, robot_of, with_changes
 from ..simulate.compiled import identity, program
 from ..simulate.feedforward import runner
-from ..simulate.integrate import scheme
-from ..simulate.loop import ATTEMPTS, COMPILED, Trace, starting
+from ..simulate.integrate import METHODS
+from ..simulate.loop import ATTEMPTS, Trace, starting
 from ..simulate.runner import Runner
-from ..simulate.tableau import DORMAND_PRINCE
 
 Variation = Mapping[str, Any]
 MOST = 100_000  # variations
@@ -119,7 +118,7 @@ class Member:
 def _member(plan: Plan) -> Member | None:
     """The plan's run at its start; None if it can only go by itself, for its modes or its time."""
     system = plan.system
-    alone = not system.inputs.timeless or system.switching or plan.kinks or plan.solver.method != COMPILED
+    alone = not system.inputs.timeless or system.switching or plan.kinks or METHODS[plan.solver.method].scheme is None
     if alone or (system.loops is not None and system.method.afresh) or choice.backend() == "plain":
         return None
     run = runner(system, plan.q0)
@@ -130,14 +129,15 @@ def _member(plan: Plan) -> Member | None:
 
 def _side_by_side(members: Sequence[Member]) -> list[Result]:
     """The results of alike runs, as many at once as there are lanes."""
-    lanes, first = native.lanes(), members[0]
+    lanes, first, scheme = native.lanes(), members[0], METHODS[members[0].plan.solver.method].scheme
+    assert scheme is not None, "`_member` has seen to it"
     numbers = [dict(leaves(one.run.system.regrouped)) for one in members]
     symbols = [path for path in numbers[0] if len({each[path] for each in numbers}) > 1]
     system, discrete, width = first.run.system, first.run.discrete, len(first.signals)
     try:
         loop = march.build(
             lambda: program(system, discrete, width, symbols),
-            scheme(DORMAND_PRINCE),
+            scheme,
             system.measured + 2,
             system.measured,
             system.units,
