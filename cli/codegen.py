@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,27 +11,26 @@ import typer
 from denoc.cli import options
 
 
-class What(StrEnum):
-    """The programs; a test compares this list with the engine's table."""
-
-    idyn = "idyn"
-    fdyn = "fdyn"
-    inertia = "inertia"
-    bias = "bias"
-    kinematics = "kinematics"
-
-
-class Language(StrEnum):
-    """Of the code."""
-
-    c = "c"
-    python = "python"
-
-
 def codegen(
     robot: options.Robot,
-    what: Annotated[What, typer.Option("--what", help="What the code computes.")] = What.idyn,
-    lang: Annotated[Language, typer.Option("--lang", help="C99 or Python.")] = Language.c,
+    what: Annotated[
+        str,
+        typer.Option(
+            "--what",
+            metavar="NAME",
+            help="What the code computes: idyn, fdyn, inertia, bias, kinematics.",
+            autocompletion=options.names("denoc.recursion.programs", "PROGRAMS"),
+        ),
+    ] = "idyn",
+    lang: Annotated[
+        str,
+        typer.Option(
+            "--lang",
+            metavar="NAME",
+            help="The language: c (C99), python.",
+            autocompletion=options.names("denoc.machine.languages", "LANGUAGES"),
+        ),
+    ] = "c",
     regroup: Annotated[bool, typer.Option("--regroup", help="Fewer operations from regrouped inertias.")] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file (default: print it).")] = None,
 ) -> None:
@@ -40,7 +38,7 @@ def codegen(
     from denoc.robot.load import load
     from denoc.study.codegen import generate
 
-    name, text = generate(load(robot), what.value, lang.value, regroup=regroup)
+    name, text = generate(load(robot), what, lang, regroup=regroup)
     if out is None:
         typer.echo(text, nl=False)
         return

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,6 +49,15 @@ Settings = Annotated[
 Step = Annotated[str | None, typer.Option("--step", metavar="DT", help="Of the output, e.g. 0.01 or '10 ms'.")]
 
 OUTPUTS = Path("outputs")
+
+
+def names(module: str, table: str) -> Callable[[str], list[str]]:
+    """For the shell's completion: the names in a table, which is not imported before the shell asks."""
+
+    def beginning(incomplete: str) -> list[str]:
+        return [name for name in getattr(import_module(module), table) if name.startswith(incomplete)]
+
+    return beginning
 
 
 def number(text: str | None, kind: str, option: str, *, above: float | None = None) -> float | None:

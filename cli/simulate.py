@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,18 +10,6 @@ from denoc.cli import options
 
 if TYPE_CHECKING:
     from denoc.robot.model import Robot
-
-
-class Method(StrEnum):
-    """The integrators; a test compares this list with the engine's table."""
-
-    rk45 = "rk45"
-    rkck = "rkck"
-    rk4 = "rk4"
-    dop853 = "dop853"
-    radau = "radau"
-    bdf = "bdf"
-    lsoda = "lsoda"
 
 
 DURATION = 1.0
@@ -36,7 +23,15 @@ def simulate(
     scenario: options.ScenarioFile = None,
     time: options.Duration = None,
     step: options.Step = None,
-    method: Annotated[Method | None, typer.Option("--method", help="Of integration (default: rk45).")] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="Of integration: rk45 (default), rkck, rk4, dop853, radau, bdf, lsoda.",
+            autocompletion=options.names("denoc.simulate.integrate", "METHODS"),
+        ),
+    ] = None,
     rtol: Annotated[str | None, typer.Option("--rtol", metavar="X", help="Relative tolerance (default: 1e-8).")] = None,
     atol: Annotated[
         str | None, typer.Option("--atol", metavar="X", help="Absolute tolerance (default: rtol/100).")
@@ -63,7 +58,7 @@ def simulate(
     end = options.number(time, "time", "--time")
     dt = options.number(step, "time", "--step", above=0.0)
     given = {
-        "method": method.value if method else None,
+        "method": method,
         "rtol": options.number(rtol, "number", "--rtol", above=0.0),
         "atol": options.number(atol, "number", "--atol", above=0.0),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from . import trace
 from .trace import Node, Program, live
@@ -63,3 +63,14 @@ def python_function(program: Program, name: str, about: str) -> str:
     returned = ", ".join("[" + ", ".join(names[node.id] for node in group) + "]" for group in program.outputs.values())
     body = [f'    """{about}"""', *loads, *(f"    {target} = {text}" for target, text in statements)]
     return f"def {name}({', '.join(program.inputs)}):\n" + "\n".join([*body, f"    return {returned}"]) + "\n"
+
+
+def python_call(program: Program, name: str) -> str:
+    return f"{next(iter(program.outputs))} = {name}({', '.join(program.inputs)})"
+
+
+def python_file(program: Program, name: str, about: str, head: Sequence[str]) -> str:
+    """A module that holds nothing but the function, with these lines as its docstring."""
+    told = "\n".join(head).replace("\\", "/").replace('"', "'")
+    imports = "from math import cos, sin, sqrt  # noqa: F401\n\n\n"
+    return f'"""{told}\n"""\n\n{imports}{python_function(program, name, about)}'

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from denoc.cli import simulate
 from denoc.cli.main import main
 from denoc.cli.matrices import TITLES
 from denoc.record import plots, write
@@ -171,10 +170,6 @@ def test_own_files_go_before_the_library(denoc):
 
 
 # ---- simulate
-
-
-def test_methods_of_the_option_are_those_of_the_engine():
-    assert [method.value for method in simulate.Method] == list(METHODS)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from denoc.cli import codegen, idyn, main, simulate
+from denoc.cli import idyn, main, options
+from denoc.machine.languages import LANGUAGES
 from denoc.motion.laws import LAWS
 from denoc.recursion.programs import PROGRAMS
 from denoc.simulate.integrate import METHODS
-from denoc.study.codegen import LANGUAGES
 
 
 @pytest.fixture
@@ -31,10 +31,31 @@ def denoc(tmp_path, monkeypatch, capsys):
 
 
 def test_choices_on_the_command_line_are_those_of_the_engine():
-    assert [one.value for one in codegen.What] == list(PROGRAMS)
-    assert [one.value for one in codegen.Language] == list(LANGUAGES)
-    assert [one.value for one in simulate.Method] == list(METHODS)
     assert {one.value for one in idyn.Law} <= set(LAWS)
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "table"),
+    [("codegen", "--what", PROGRAMS), ("codegen", "--lang", LANGUAGES), ("simulate", "--method", METHODS)],
+)
+def test_names_of_tables(denoc, monkeypatch, command, option, table):
+    """The help names rows that there are, another name is refused with all of them, and the shell completes them."""
+    monkeypatch.setenv("COLUMNS", "300")
+    said = next(line for line in denoc(command, "--help")[1].splitlines() if option in line)
+    assert {word.split()[0] for word in said.partition(": ")[2].partition(".")[0].split(", ")} <= set(table)
+    code, _, err = denoc(command, "puma", option, "nothing")
+    assert code == 2
+    assert option in err
+    assert f"allowed: {', '.join(table)}" in err
+    for name in table:
+        assert name in options.names(*HOMES[option])(name[:1])
+
+
+HOMES = {
+    "--what": ("denoc.recursion.programs", "PROGRAMS"),
+    "--lang": ("denoc.machine.languages", "LANGUAGES"),
+    "--method": ("denoc.simulate.integrate", "METHODS"),
+}
 
 
 def test_complexity_prints_the_papers_and_ours(denoc):
