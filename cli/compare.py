@@ -37,10 +37,17 @@ def compare(
     ] = None,
     rtol: Annotated[str, typer.Option("--rtol", metavar="X,…", help="Tolerances of rk45.")] = "1e-3,1e-6",
     steps: Annotated[str, typer.Option("--steps", metavar="DT,…", help="Steps of rk4.")] = "0.01,0.001",
-    k: Annotated[str, typer.Option("--k", metavar="K,…", help="Stiffnesses of penalties.")] = "1e3,1e4,1e5,1e6",
+    k: Annotated[
+        str | None, typer.Option("--k", metavar="K,…", help="Stiffnesses of penalties (default: 1e3,1e4,1e5,1e6).")
+    ] = None,
     sigma: Annotated[
-        str, typer.Option("--sigma", metavar="S,…", help="Convergence factors of projections.")
-    ] = "10,20,30,40",
+        str | None,
+        typer.Option("--sigma", metavar="S,…", help="Convergence factors of projections (default: 10,20,30,40)."),
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option("--values", metavar="NAME=X,…", help="Values of any parameter of a method, as alpha=5,20."),
+    ] = None,
     feedback: Annotated[
         bool, typer.Option("--feedback/--no-feedback", help="Runs with a correction of the forces, too.")
     ] = True,
@@ -70,8 +77,7 @@ def compare(
         **({"methods": names} if names else {}),
         rtols=_numbers(rtol, "number", "--rtol", below=1.0),
         steps=_numbers(steps, "time", "--steps"),
-        ks=_numbers(k, "stiffness", "--k"),
-        sigmas=_numbers(sigma, "frequency", "--sigma"),
+        values=_values(k, sigma, values or []),
         feedback=feedback,
         max_step=options.number(max_step, "time", "--max-step", above=0.0),
         max_evaluations=max_evaluations,
@@ -109,6 +115,20 @@ def _numbers(text: str, kind: str, option: str, below: float | None = None) -> t
     if below is not None and any(x >= below for x in found):
         raise InputError(f"must be less than {below:g}", key=option, found=f"`{text}`")
     return tuple(dict.fromkeys(found))
+
+
+def _values(k: str | None, sigma: str | None, others: list[str]) -> dict[str, tuple[float, ...]]:
+    """Values of the methods' parameters by name; those without any are varied as their rows say."""
+    from denoc.errors import InputError
+    from denoc.study.compare import parameter
+
+    given = {f"--{name}": (name, text) for name, text in (("k", k), ("sigma", sigma)) if text is not None}
+    for text in others:
+        name, sign, listed = text.partition("=")
+        if not sign:
+            raise InputError("not NAME=X,…", key=f"--values {text}", allowed="such as alpha=5,20")
+        given[f"--values {text}"] = name.strip(), listed
+    return {name: _numbers(text, parameter(name).kind, option) for option, (name, text) in given.items()}
 
 
 def _carried_out(comparison: Comparison, quiet: bool) -> tuple[list[Run], bool]:

@@ -12,7 +12,7 @@ differ in what N is, in whether positions are closed again and again, and in how
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ..machine.scalars import Scalar
@@ -24,14 +24,26 @@ Vector = list[Scalar]
 
 
 @dataclass(frozen=True)
-class Parameters:
-    """Of all methods; each takes its own."""
+class Parameter:
+    """A number that a method can be given, under its name in a scenario's `closure`; two methods may share one.
 
-    alpha: float = 20.0  # 1/s
-    beta: float = 20.0  # 1/s
-    sigma: float = 20.0  # 1/s
-    k: float = 1e5  # N/m
-    d: float | None = None  # N s/m; default 2 √k
+    `kind` is a kind of quantity of files. Without a default the method knows what to do without it. `compared` are the
+    values that `denoc compare` tries, of which with feedback the first is enough, unless the parameter `bends` the
+    motion itself and not only the way in which it is integrated.
+    """
+
+    name: str
+    about: str
+    kind: str
+    default: float | None
+    at_least: float | None = None
+    above: float | None = None
+    compared: tuple[float, ...] = ()
+    bends: bool = False
+
+
+class Parameters(dict[str, float]):
+    """Values of a method's parameters by their names."""
 
 
 @dataclass
@@ -80,12 +92,12 @@ def closed(p: Problem) -> Vector:
 def stabilised(p: Problem) -> Vector:
     """A q̈ = −σ ċ − Ȧ q̇ (Khan 2002, eq. 2.21)."""
     off = subtract([dot(row, p.qd) for row in p.A], p.rate)
-    return projected(p, subtract(p.second, scale(p.parameters.sigma, off)))
+    return projected(p, subtract(p.second, scale(p.parameters["sigma"], off)))
 
 
 def augmented(p: Problem) -> Vector:
     """(A M⁻¹ Aᵀ) λ = … − A q̈_free, through the recursion's own factors, with Baumgarte's correction."""
-    a, b = p.parameters.alpha, p.parameters.beta
+    a, b = p.parameters["alpha"], p.parameters["beta"]
     A = p.A[: p.closures]
     off = subtract([dot(row, p.qd) for row in A], p.rate)
     wanted = subtract(subtract(p.second[: p.closures], scale(2 * a, off)), scale(b * b, p.gap[: p.closures]))
@@ -100,8 +112,8 @@ def augmented(p: Problem) -> Vector:
 
 def penalised(p: Problem) -> Vector:
     """Springs and dampers where the constraints are."""
-    k = p.parameters.k
-    d = p.parameters.d if p.parameters.d is not None else 2 * k**0.5
+    k = p.parameters["k"]
+    d = p.parameters.get("d", 2 * k**0.5)
     A = p.A[: p.closures]
     off = subtract([dot(row, p.qd) for row in A], p.rate)
     forces: Vector = [0.0] * p.n
@@ -119,24 +131,50 @@ class Method:
     basis: str = "independent"  # independent | strongest | qr | svd
     speeds: str = "all"  # all | independent
     closes: bool = False
-    pulls: bool = False  # q̇ = T ż − σ K⁻¹ [c; 0]
-    parameters: Sequence[str] = ()
+    parameters: tuple[Parameter, ...] = ()
+    pulls: Parameter | None = None  # σ, where q̇ = T ż − σ K⁻¹ [c; 0]
     switches: bool = False  # takes other coordinates by itself where they come to the end of their use
+    scaled: bool = False  # takes the `scales` of the rows, which are by the mechanism's length
     afresh: bool = False  # N from an SVD at every evaluation, and N q̇ in the state; on numbers only
 
+    def values(self, given: Mapping[str, float | None]) -> Parameters:
+        """The values of this method's parameters: those given, else the defaults; none where there is neither."""
+        own = {one.name: given.get(one.name, one.default) for one in self.parameters}
+        return Parameters({name: float(x) for name, x in own.items() if x is not None})
+
+    def pull(self, values: Parameters) -> float:
+        """The rate at which the speeds pull gaps shut, in 1/s."""
+        return values[self.pulls.name] if self.pulls is not None else 0.0
+
+
+ALPHA = Parameter("alpha", "the correction is -2 alpha c' - beta^2 c, c the gaps", "frequency", 20.0, at_least=0.0)
+BETA = Parameter("beta", "the correction is -2 alpha c' - beta^2 c, c the gaps", "frequency", 20.0, at_least=0.0)
+SIGMA = Parameter(
+    "sigma", "gaps close as exp(-sigma t)", "frequency", 20.0, at_least=0.0, compared=(10.0, 20.0, 30.0, 40.0)
+)
+STIFFNESS = Parameter(
+    "k",
+    "of the springs in the constraints' places",
+    "stiffness",
+    1e5,
+    above=0.0,
+    compared=(1e3, 1e4, 1e5, 1e6),
+    bends=True,
+)
+DAMPING = Parameter("d", "of the dampers beside them; default: 2 sqrt(k)", "damping", None, at_least=0.0, bends=True)
 
 METHODS = {
     "denoc": Method(
         "independent coordinates, positions and speeds kept closed", closed, speeds="independent", closes=True
     ),
-    "multipliers": Method("augmented system, Baumgarte's stabilisation", augmented, parameters=("alpha", "beta")),
+    "multipliers": Method("augmented system, Baumgarte's stabilisation", augmented, parameters=(ALPHA, BETA)),
     "projection-qr": Method(
         "null space by QR, its directions kept",
         stabilised,
         "qr",
         "independent",
-        pulls=True,
-        parameters=("sigma",),
+        parameters=(SIGMA,),
+        pulls=SIGMA,
         switches=True,
     ),
     "projection-svd": Method(
@@ -144,8 +182,8 @@ METHODS = {
         stabilised,
         "svd",
         "independent",
-        pulls=True,
-        parameters=("sigma",),
+        parameters=(SIGMA,),
+        pulls=SIGMA,
         switches=True,
     ),
     "projection-gauss": Method(
@@ -153,8 +191,8 @@ METHODS = {
         stabilised,
         "strongest",
         "independent",
-        pulls=True,
-        parameters=("sigma",),
+        parameters=(SIGMA,),
+        pulls=SIGMA,
         switches=True,
     ),
     "projection-svd-raw": Method(
@@ -162,10 +200,21 @@ METHODS = {
         stabilised,
         "svd",
         "independent",
-        pulls=True,
-        parameters=("sigma",),
+        parameters=(SIGMA,),
+        pulls=SIGMA,
         afresh=True,
     ),
-    "penalty": Method("springs and dampers for constraints", penalised, parameters=("k", "d")),
+    "penalty": Method("springs and dampers for constraints", penalised, parameters=(STIFFNESS, DAMPING), scaled=True),
     "denoc-extended": Method("all joint rates integrated, no stabilisation (Khan 2002)", closed),
 }
+
+
+def parameters() -> dict[Parameter, list[str]]:
+    """The parameters of all methods as the table is now, each with the methods that take it."""
+    found: dict[Parameter, list[str]] = {}
+    for name, method in METHODS.items():
+        for one in method.parameters:
+            found.setdefault(one, []).append(name)
+    names = [one.name for one in found]
+    assert len(set(names)) == len(names), "a name stands for one parameter, whatever the method"
+    return found

@@ -143,6 +143,37 @@ class OneOf:
         return made
 
 
+class Made:
+    """A mapping that is read by a model made of a table.
+
+    The model is asked for whenever a file is read or a schema is made, so it follows the table as `Choice` does. All of
+    its keys have defaults, and so has a field of this kind, which `field` makes.
+    """
+
+    def __init__(self, model: Callable[[], type[Strict]]):
+        self._model = model
+
+    @property
+    def models(self) -> tuple[type[Strict], ...]:
+        return (self._model(),)
+
+    def field(self, description: str) -> Any:
+        """A field that is, where the file has none, the entry in which every key has its default."""
+
+        def with_default(schema: dict[str, Any]) -> None:
+            schema["default"] = self._model()().model_dump(mode="json")
+
+        return Field(default_factory=lambda: self._model()(), description=description, json_schema_extra=with_default)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(lambda value: self._model().model_validate(value))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        # pydantic puts what a bare link leads to in the link's place, so the link is taken out of a list's items
+        listed = handler(core_schema.list_schema(self._model().__pydantic_core_schema__))
+        return {"allOf": [listed["items"]]}
+
+
 @lru_cache(maxsize=16)
 def _tagged(models: tuple[type[Strict], ...], key: str) -> TypeAdapter:
     """Pydantic's own union of these models, which names the key's words in its errors."""
@@ -389,7 +420,7 @@ def _candidates(model: Any, loc: tuple) -> list[Any]:
 def _members(annotation: Any, metadata: Iterable[Any] = ()) -> list[Any]:
     """The types of a union, or the one type, without what `Annotated` says of them; the models of a table."""
     for one in metadata:
-        if isinstance(one, OneOf):
+        if isinstance(one, OneOf | Made):
             return list(one.models)
     if get_origin(annotation) is Annotated:
         inner, *said = get_args(annotation)
@@ -436,6 +467,7 @@ __all__ = [
     "Choice",
     "FileName",
     "Length",
+    "Made",
     "Name",
     "Numbers",
     "OneOf",

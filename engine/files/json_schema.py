@@ -36,6 +36,8 @@ def _tidied(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     told = _within({key: value for key, value in schema.items() if key not in ("title", "discriminator")})
+    if len(told.get("allOf", ())) == 1:
+        told = {**told.pop("allOf")[0], **told}
     if "oneOf" in told:  # one law or convention: which one is said by what is in it
         told["anyOf"] = told.pop("oneOf")
     if "default" in told and told["default"] is None:

@@ -115,7 +115,7 @@ def _system(reading: Reading, constraints: Closure | None, inputs: Inputs) -> Sy
         inputs,
         constraints,
         closure=reading.file.closure.method,
-        parameters=loops.parameters(reading),
+        parameters=reading.file.closure.values(),
         preferred=None if chosen is None else tuple(chosen),
         switches=entry.at_singularity == "switch",
         smooth=float(entry.friction_rate) if smooth else 0.0,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..closure.methods import METHODS
-from ..files.fields import Choice, FileName, Name, Numbers, Or, Point, Strict, number, one_or_more, several
+from ..closure.methods import METHODS, Parameter, parameters
+from ..files.fields import Choice, FileName, Made, Name, Numbers, Or, Point, Strict, number, one_or_more, several
 from ..motion.forces import AnyForceLaw
 from ..motion.laws import AnyMotionLaw
 from ..record.plots import PLOTS
@@ -87,13 +88,29 @@ class ClosureEntry(Strict):
     independent: list[Name] | None = Field(
         default=None, description="joints; default: the actuated ones where they are as many as the freedoms"
     )
-    alpha: Annotated[float, number("frequency", at_least=0.0)] = Field(default=20.0, description="of `multipliers`")
-    beta: Annotated[float, number("frequency", at_least=0.0)] = Field(default=20.0, description="of `multipliers`")
-    sigma: Annotated[float, number("frequency", at_least=0.0)] = Field(default=20.0, description="of `projection-…`")
-    k: Annotated[float, number("stiffness", above=0.0)] = Field(default=1e5, description="of `penalty`")
-    d: Annotated[float, number("damping", at_least=0.0)] | None = Field(
-        default=None, description="of `penalty`; default: 2 sqrt(k)"
-    )
+
+    def values(self) -> dict[str, float | None]:
+        """The values of all methods' parameters; None where there is neither one in the file nor a default."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name not in ClosureEntry.model_fields}
+
+
+def closure_entry() -> type[ClosureEntry]:
+    """The entry with the parameters of all methods, as the table of methods is now."""
+    return _closure_entry(tuple((one, tuple(methods)) for one, methods in parameters().items()))
+
+
+@lru_cache(maxsize=16)
+def _closure_entry(rows: tuple[tuple[Parameter, tuple[str, ...]], ...]) -> type[ClosureEntry]:
+    fields: dict[str, Any] = {}
+    for one, methods in rows:
+        sort: Any = Annotated[float, number(one.kind, at_least=one.at_least, above=one.above)]
+        of = ", ".join(f"`{method}`" for method in methods)
+        field = Field(default=one.default, description=f"of {of}: {one.about}")
+        fields[one.name] = (sort if one.default is not None else sort | None, field)
+    return create_model(ClosureEntry.__name__, __base__=ClosureEntry, **fields)
+
+
+CLOSURE = Made(closure_entry)
 
 
 class RecordEntry(Strict):
@@ -192,7 +209,7 @@ class ScenarioFile(Strict):
         default={}, description="joint: speeds at the start, where they aren't 0"
     )
     solver: SolverEntry = Field(default=SolverEntry(), description="of simulations")
-    closure: ClosureEntry = Field(default=ClosureEntry(), description="of closed loops")
+    closure: Annotated[ClosureEntry, CLOSURE] = CLOSURE.field("of closed loops")
     drives: list[DriveEntry] = Field(default=[], description="points and distances whose motion is given")
     expect: Literal["done", "singularity"] = Field(default="done", description="how the run should end")
     record: RecordEntry = Field(default=RecordEntry(), description="what is among the columns")

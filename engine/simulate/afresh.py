@@ -49,7 +49,7 @@ def unfolded(system: System, discrete: Discrete, now: Situation, y: Sequence[Sca
     part, q = partition_of(discrete), np.array(now.q, dtype=float)
     v = [now.qd[k] for k in system.cv if k not in part.given][: len(part.N)]
     gaps = constraints_of(system).gaps(now.q)
-    pull = system.parameters.sigma
+    pull = system.method.pull(system.values)
     wanted = [now.rates.get(r, 0.0) - pull * (gaps[r] - now.values.get(r, 0.0)) for r in part.rows]
     K = Elimination(part.matrix(_jacobian(system, q)).tolist(), part.order)
     speeds = K.solve([*wanted, *(now.qd[k] for k in part.given), *v])

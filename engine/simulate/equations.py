@@ -128,11 +128,11 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
     gaps = loops.gaps(q, tied)
     gap = [gaps[r] - now.values.get(r, 0.0) for r in part.rows]
     if method.speeds == "independent":
-        pull = system.parameters.sigma if method.pulls else 0.0
+        pull = method.pull(system.values)
         wanted = [now.rates.get(r, 0.0) - pull * x for r, x in zip(part.rows, gap)]
         qd = K.solve([*wanted, *(qd[k] for k in part.given), *(dot(list(row), qd) for row in part.N)])
     forces = Forces(pushed(system, now, qd), now.wrenches, now.loads, {k: now.given[k] for k in part.given})
-    problem = equations.problem(q, qd, A, K, tied, forces, gap, now.rates, now.seconds, system.parameters)
+    problem = equations.problem(q, qd, A, K, tied, forces, gap, now.rates, now.seconds, system.values)
     qdd = method.accelerations(problem)
     moved = Moved(q, qd, qdd, {}, guard=equations.guard(K, now.limits))
     if part.given or now.rates:

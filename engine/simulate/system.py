@@ -9,7 +9,7 @@ signals (`signals.py`); the equations themselves are in `equations.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -51,7 +51,7 @@ class System:
     inputs: Inputs = field(default_factory=Inputs)
     loops: Closure | None = None
     closure: str = "denoc"  # the method by which loops are kept closed
-    parameters: Parameters = field(default_factory=Parameters)
+    parameters: Mapping[str, float | None] = field(default_factory=dict)  # of any method; None: as it is by default
     preferred: tuple[int, ...] | None = None  # speeds that are to be independent; None: the actuated ones
     switches: bool = False  # takes other coordinates without asking where these come to the end of their use
     smooth: float = 0.0  # the rate below which dry friction is smooth; 0: joints stick
@@ -60,6 +60,11 @@ class System:
     @property
     def method(self) -> Method:
         return METHODS[self.closure]
+
+    @cached_property
+    def values(self) -> Parameters:
+        """The values of the method's own parameters."""
+        return self.method.values(self.parameters)
 
     @cached_property
     def model(self) -> Model:
@@ -210,8 +215,8 @@ class System:
         )
         if loops is None:
             return found
-        size = loops.length if "k" in self.method.parameters else None  # penalties are by lengths of the mechanism
-        return (*found, self.closure, self.parameters, len(inputs.drives), size)
+        size = loops.length if self.method.scaled else None
+        return (*found, self.closure, self.values, len(inputs.drives), size)
 
 
 def constraints_of(system: System) -> Closure:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import pathlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..closure.methods import METHODS
+from ..closure.methods import METHODS, Parameter, parameters
 from ..closure.rank import null_space
 from ..errors import InputError, did_you_mean
 from ..files.change import Change
@@ -50,11 +50,10 @@ PAUSE = 1 / 500  # of the duration, between two looks at how good the coordinate
 class Options:
     """What is compared."""
 
-    methods: Sequence[str] = tuple(METHODS)
+    methods: Sequence[str] = field(default_factory=lambda: tuple(METHODS))
     rtols: Sequence[float] = (1e-3, 1e-6)
     steps: Sequence[float] = (0.01, 0.001)
-    ks: Sequence[float] = (1e3, 1e4, 1e5, 1e6)
-    sigmas: Sequence[float] = (10.0, 20.0, 30.0, 40.0)
+    values: Mapping[str, Sequence[float]] = field(default_factory=dict)  # of parameters; else the rows' `compared`
     feedback: bool = True
     max_step: float | None = None  # None: a fiftieth of the duration
     max_evaluations: int = 20_000
@@ -154,6 +153,20 @@ NUMBERS = (
 HEADS = tuple(Run(Setting("", "", None, "", 0.0), "").row())
 
 
+def parameter(name: str) -> Parameter:
+    """The closure methods' parameter of this name."""
+    known = {one.name: one for one in parameters()}
+    if name not in known:
+        raise InputError(
+            f"no closure method has a parameter `{name}`",
+            key="--values",
+            found=name,
+            allowed=", ".join(known),
+            hint=did_you_mean(name, tuple(known)),
+        )
+    return known[name]
+
+
 class Comparison:
     """A mechanism, its reference motion, and the runs that are asked for."""
 
@@ -167,6 +180,8 @@ class Comparison:
                     allowed=", ".join(METHODS),
                     hint=did_you_mean(name, tuple(METHODS)),
                 )
+        for name in options.values:
+            parameter(name)
         self.options = options
         self.plan = played_back(scenario, changes)
         self.system: System = self.plan.system
@@ -190,17 +205,25 @@ class Comparison:
             models = self._models(name)
             found += [Setting(name, *model, *way) for model, way in product(models, ways)]
             if options.feedback and options.steps:
-                few = models[:1] if models[0][0] == "sigma" else models
+                varied = self._varied(name)
+                few = models if varied is None or varied.bends else models[:1]
                 found += [Setting(name, *model, FIXED, min(options.steps), True) for model in few]
         return found
 
+    def _varied(self, name: str) -> Parameter | None:
+        """The method's first parameter of which there are values to compare."""
+        return next((one for one in METHODS[name].parameters if self._values(one)), None)
+
+    def _values(self, parameter: Parameter) -> Sequence[float]:
+        return self.options.values.get(parameter.name, parameter.compared)
+
     def _models(self, name: str) -> list[tuple[str, float | None]]:
         """The parameter that is varied, and its values; one of a method that is slow."""
-        method = METHODS[name]
-        for parameter, values in (("k", self.options.ks), ("sigma", self.options.sigmas)):
-            if parameter in method.parameters and values:
-                return [(parameter, value) for value in (values[:1] if method.afresh else values)]
-        return [("", None)]
+        varied = self._varied(name)
+        if varied is None:
+            return [("", None)]
+        values = self._values(varied)
+        return [(varied.name, value) for value in (values[:1] if METHODS[name].afresh else values)]
 
     def runs(self, tell: Callable[[Setting, float], None] | None = None) -> Iterator[Run]:
         """One after the other; `tell` hears of each how far it is, as a share."""
@@ -315,7 +338,7 @@ class Comparison:
             system,
             inputs=replace(system.inputs, driven=(*system.inputs.driven, *(self._gains if setting.feedback else ()))),
             closure=setting.method,
-            parameters=replace(system.parameters, **value) if value else system.parameters,
+            parameters={**system.parameters, **value},
             switches=True,
         )
         return Runner(system, plan.q0, planned=self._planned, pause=PAUSE * (self.end - self.start))

@@ -21,8 +21,7 @@ FEW = Options(
     methods=("denoc", "penalty", "projection-svd-raw"),
     rtols=(1e-3,),
     steps=(0.01,),
-    ks=(1e4,),
-    sigmas=(10,),
+    values={"k": (1e4,), "sigma": (10,)},
     max_evaluations=4000,
 )
 
@@ -47,7 +46,7 @@ def runs(five_bar):
 
 
 def test_every_model_has_every_integrator_and_feedback_the_smallest_step(five_bar):
-    options = Options(methods=("denoc", "penalty", "projection-qr"), ks=(1e3, 1e4), sigmas=(10, 20))
+    options = Options(methods=("denoc", "penalty", "projection-qr"), values={"k": (1e3, 1e4), "sigma": (10, 20)})
     found = Comparison(five_bar, options).settings()
     assert len(found) == len(set(found)) == 4 + 1 + 2 * 4 + 2 + 2 * 4 + 1
     for setting in found:
@@ -94,7 +93,12 @@ def test_feedback_corrects_by_what_the_model_is_wrong(runs):
 
 def test_too_many_evaluations_stop_a_run_and_are_told(five_bar):
     options = Options(
-        methods=("penalty",), rtols=(1e-3, 1e-6), steps=(0.001,), ks=(1e6,), feedback=False, max_evaluations=300
+        methods=("penalty",),
+        rtols=(1e-3, 1e-6),
+        steps=(0.001,),
+        values={"k": (1e6,)},
+        feedback=False,
+        max_evaluations=300,
     )
     loose, tight, fixed = Comparison(five_bar, options).runs()
     assert loose.ended == "failed"
@@ -152,7 +156,7 @@ def test_stiffness_is_the_largest_eigenvalue_times_the_duration():
 
 def test_penalties_are_stiff_as_the_root_of_their_stiffness(five_bar):
     """With d = 2 √k both springs and dampers give eigenvalues that grow as √k."""
-    options = Options(methods=("penalty",), rtols=(1e-3,), steps=(), ks=(1e5, 1e7), feedback=False)
+    options = Options(methods=("penalty",), rtols=(1e-3,), steps=(), values={"k": (1e5, 1e7)}, feedback=False)
     comparison = Comparison(five_bar, options)
     one, other = (comparison._costs(setting)[1] for setting in comparison.settings())
     assert other / one == pytest.approx(10, rel=0.05)

@@ -10,7 +10,6 @@ import numpy as np
 from ...closure.assemble import assembled
 from ...closure.closure import Closure, closure
 from ...closure.forces import idle_spins
-from ...closure.methods import Parameters
 from ...closure.rank import independent
 from ...motion.forces import ComputedTorque, Feedforward
 from ...motion.laws import Hold
@@ -41,13 +40,6 @@ def constraints(reading: Reading, drives: Drives) -> Closure | None:
     if reading.file.drives:
         return Closure(reading.robot, drives.ties())
     return closure(reading.robot) if reading.robot.tied else None
-
-
-def parameters(reading: Reading) -> Parameters:
-    """The numbers of the methods of closing loops."""
-    entry = reading.file.closure
-    d = float(entry.d) if entry.d is not None else None
-    return Parameters(float(entry.alpha), float(entry.beta), float(entry.sigma), float(entry.k), d)
 
 
 def preferred(reading: Reading) -> list[int] | None:
