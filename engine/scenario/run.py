@@ -217,7 +217,7 @@ def _run_of(run: Runner, trace: Trace) -> _Run:
 
 def _followed(plan: Plan, run: Runner, tell: Progress) -> _Run:
     """All motion is prescribed, of a robot with loops: positions by continuation, then inverse dynamics."""
-    times, each = prescribed.instants(plan.grid) if plan.record.energy else (plan.grid, 1)
+    times, each = prescribed.instants(plan.grid) if plan.record.wants("energy") else (plan.grid, 1)
     found = follow(run, np.array(plan.q0), times, tell)
     t = times[: len(found.q)]
     wrenches = timed_wrenches(plan, t, found.q)
@@ -225,7 +225,7 @@ def _followed(plan: Plan, run: Runner, tell: Progress) -> _Run:
     forces, tau, power = internal_forces.sought(plan.system, found.q, found.qd, found.qdd, wrenches, acting)
     rows = slice(0, len(t), each)
     balance = np.zeros(len(t[rows]))
-    if plan.record.energy:
+    if plan.record.wants("energy"):
         power = power + passive_power(plan.robot, found.q, found.qd, wrenches)
         balance = prescribed.gathered(t[rows], power)
     rows_of = _Run(t[rows], found.q[rows], found.qd[rows], found.qdd[rows], tau[rows], balance, evaluations=len(t))
@@ -256,7 +256,7 @@ def _algebraic(plan: Plan, tell: Progress) -> _Run:
     count = len(plan.grid)
     kept = slice(0, max(done, 1))
     try:
-        balance = prescribed.work(plan.system, plan.grid[kept]) if plan.record.energy else np.zeros(max(done, 1))
+        balance = prescribed.work(plan.system, plan.grid[kept]) if plan.record.wants("energy") else np.zeros(max(done, 1))
     except (NumericalError, InputError):
         balance = np.full(max(done, 1), np.nan)
     run = _Run(plan.grid[kept], q[kept], qd[kept], qdd[kept], tau[kept], balance, evaluations=max(done, 1))
@@ -284,28 +284,15 @@ def timed_wrenches(plan: Plan, t: np.ndarray, q: np.ndarray) -> dict[str, np.nda
 
 
 def _result(plan: Plan, run: _Run, seconds: float) -> Result:
-    table = tabulate.Table()
     robot = plan.robot
     if run.forces is None and (robot.closed or plan.system.loops is not None):
         _tied(plan, run)
-    tabulate.joint_columns(table, robot, run.q, run.qd, run.qdd, run.tau, torques=plan.record.torques)
-    wrenches = timed_wrenches(plan, run.t, run.q) if plan.record.reactions else None
-    if run.forces is not None:
-        on_links, cuts = internal_forces.cut_wrenches(plan.system, run.q, run.forces)
-        tabulate.actuator_columns(table, robot, run.forces.actuated)
-        tabulate.drive_columns(table, plan, run.forces.multipliers)
-        tabulate.cut_columns(table, cuts)
-        wrenches = tabulate.together(wrenches, on_links)
-    if plan.record.reactions:
-        tabulate.reaction_columns(table, plan, run.q, run.qd, run.qdd, wrenches)
-    if plan.points:
-        tabulate.point_columns(table, plan, run.q)
-    residual = tabulate.energy_columns(table, robot, run.q, run.qd, run.balance) if plan.record.energy else None
+    table = tabulate.table(_rows(plan, run), plan.record.wants)
     gaps = internal_forces.gaps(plan.system, run.t, run.q)
     audit = {
         "closure": gaps[0],
         "closure_angle": gaps[1],
-        "energy": residual,
+        "energy": _imbalance(table),
         "steps": run.steps,
         "rejected": run.rejected,
         "evaluations": run.evaluations,
@@ -325,7 +312,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
         "audit": audit,
         "events": run.events,
         "warnings": warnings,
-        "undetermined": internal_forces.undetermined(plan.system, run.q, reactions=plan.record.reactions),
+        "undetermined": internal_forces.undetermined(plan.system, run.q, reactions=plan.record.wants("reactions")),
         "columns": [column.as_dict() for column in table.columns],
         "plots": list(plan.plots),
         "solver": {key: _plain(value) for key, value in vars(plan.solver).items()} if plan.system.free else None,
@@ -343,6 +330,32 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
         "code": code,
     }
     return Result(plan.name, run.t, table.data, run.ended, audit, record, table.columns, plan.plots)
+
+
+def _rows(plan: Plan, run: _Run) -> tabulate.Rows:
+    """What the columns are made of."""
+    on_links, cuts = internal_forces.cut_wrenches(plan.system, run.q, run.forces) if run.forces is not None else ({}, {})
+    return tabulate.Rows(
+        robot=plan.robot,
+        q=run.q,
+        qd=run.qd,
+        qdd=run.qdd,
+        tau=run.tau,
+        balance=run.balance,
+        points=plan.points,
+        loops=plan.system.loops,
+        forces=run.forces,
+        cuts=cuts,
+        loads=lambda: tabulate.together(timed_wrenches(plan, run.t, run.q), on_links) or None,
+    )
+
+
+def _imbalance(table: tabulate.Table) -> float | None:
+    """The largest energy that the balance leaves unexplained; None where there are no numbers."""
+    if "energy.residual" not in table.data:
+        return None
+    largest = float(abs(table.data["energy.residual"]).max(initial=0.0))
+    return largest if np.isfinite(largest) else None
 
 
 def _tied(plan: Plan, run: _Run) -> None:

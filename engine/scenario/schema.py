@@ -15,6 +15,7 @@ from ..motion.laws import AnyMotionLaw
 from ..record.plots import PLOTS
 from ..robot.schema import Direction, Place
 from ..simulate.integrate import METHODS as INTEGRATORS
+from .tabulate import FAMILIES
 
 
 class Time(Strict):
@@ -114,10 +115,27 @@ CLOSURE = Made(closure_entry)
 
 
 class RecordEntry(Strict):
-    torques: StrictBool = Field(default=True, description="forces of joints among the columns")
-    reactions: StrictBool = Field(default=False, description="reactions in the joints")
-    energy: StrictBool = Field(default=True, description="energies and their balance")
     points: list[str] = Field(default=[], description="named points, `link.point`")
+
+    def wants(self, family: str) -> bool:
+        """Whether these columns are wanted; those that have no key here always are."""
+        return bool(getattr(self, family, True))
+
+
+def record_entry() -> type[RecordEntry]:
+    """The entry with a key for each family of columns that isn't always wanted, as the table is now."""
+    return _record_entry(
+        tuple((name, row.default, row.about) for name, row in FAMILIES.items() if row.default is not None)
+    )
+
+
+@lru_cache(maxsize=16)
+def _record_entry(switches: tuple[tuple[str, bool, str], ...]) -> type[RecordEntry]:
+    fields: dict[str, Any] = {name: (StrictBool, Field(default=x, description=about)) for name, x, about in switches}
+    return create_model(RecordEntry.__name__, __base__=RecordEntry, **fields)
+
+
+RECORD = Made(record_entry)
 
 
 class PointEntry(Strict):
@@ -212,7 +230,7 @@ class ScenarioFile(Strict):
     closure: Annotated[ClosureEntry, CLOSURE] = CLOSURE.field("of closed loops")
     drives: list[DriveEntry] = Field(default=[], description="points and distances whose motion is given")
     expect: Literal["done", "singularity"] = Field(default="done", description="how the run should end")
-    record: RecordEntry = Field(default=RecordEntry(), description="what is among the columns")
+    record: Annotated[RecordEntry, RECORD] = RECORD.field("what is among the columns")
     plots: list[Annotated[str, Choice(PLOTS)]] = Field(default=["torques", "angles"], description="what is drawn")
     regress: RegressEntry = Field(default=RegressEntry(), description="how results are compared with a baseline")
     replay: ReplayEntry | None = Field(default=None, description="written by denoc beside results")

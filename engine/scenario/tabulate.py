@@ -1,22 +1,34 @@
-"""Columns of a result from coordinates, speeds, accelerations and forces over time."""
+"""The columns of a result: families, which are rows of a table, in the order of the CSV file.
+
+A family says whose columns these are (joints, cuts, points, the whole robot), what they are called and measured in,
+when they are wanted, and how their numbers are computed from what a run has over its instants.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 
+from ..closure.closure import Closure
+from ..closure.forces import Forces
 from ..errors import NumericalError
 from ..record.columns import WRENCH, Column
 from ..recursion.calls import reactions
 from ..recursion.energy import energy
 from ..recursion.kinematics import frames
 from ..robot.joints import ANGLE, LENGTH
-from ..robot.model import Robot
-from .plan import Plan
+from ..robot.model import Joint, Robot
 
-_POSITION_UNIT = {ANGLE: "rad", LENGTH: "m"}
+Wrenches = Mapping[str, np.ndarray]  # link → [n; f] of each row, at its origin, in its axes
+
+_UNITS = {ANGLE: "rad", LENGTH: "m"}
+_FORCES_FIRST = (3, 4, 5, 0, 1, 2)  # of [n; f], the order of wrenches in the CSV file
+_ENERGIES = ("kinetic", "potential", "elastic")
 
 
 class Table:
@@ -31,116 +43,250 @@ class Table:
         self.data[column.name] = np.asarray(values, dtype=float)
 
 
-def joint_columns(
-    table: Table, robot: Robot, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, tau: np.ndarray, *, torques: bool
-) -> None:
-    """Each joint's coordinates, speeds, accelerations and forces."""
-    for joint in robot.moving:
-        row = joint.type
-        families = [("position", row.coordinates, joint.coordinates, q), ("speed", row.speeds, joint.speeds, qd)]
-        families.append(("acceleration", row.accelerations, joint.speeds, qdd))
-        if torques:
-            families.append(("force", row.forces, joint.speeds, tau))
-        for family, suffixes, places, values in families:
-            for i, (suffix, k) in enumerate(zip(suffixes, places)):
-                unit = _unit(family, row.kinds[i] if family == "position" else "", row.turning, i)
-                # in a mechanism most joints are passive: their columns are there, but not among what is drawn
-                none = family == "force" and robot.tied and not joint.actuated and not values[:, k].any()
-                kind = "no force" if none else family
-                column = Column(f"{joint.name}.{suffix}", unit, kind, joint.name, f"{joint.name}.{suffix}")
-                table.add(column, values[:, k])
+@dataclass
+class Rows:
+    """What a run has over its instants; what several families need of it is computed once, and only on demand.
+
+    A run that failed keeps the rows up to there whatever they hold: what can't be computed of them is NaN.
+    """
+
+    robot: Robot
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    tau: np.ndarray
+    balance: np.ndarray  # the energy that came in from outside since the first row
+    points: Sequence[tuple[str, str]]  # link, and the name of the point
+    loops: Closure | None
+    forces: Forces | None  # of actuators and ties, where there are loops
+    cuts: Wrenches  # what each cut's first link exerts on the second at the cut point, base-frame axes
+    loads: Callable[[], Wrenches | None]  # on links: the scenario's, and those of cuts, drives and actuators
+
+    @cached_property
+    def frames(self) -> Mapping[str, np.ndarray]:
+        """Where the links are."""
+        return self._or_nan(lambda: frames(self.robot, self.q), dict.fromkeys(self._links, (4, 4)))
+
+    @cached_property
+    def reactions(self) -> Mapping[str, np.ndarray]:
+        """The wrench at every joint, base-frame axes."""
+        known = np.isfinite(self.qdd).all(axis=1)
+        qdd = np.where(known[:, None], self.qdd, 0.0)
+        none = {link.joint.name: (6,) for link in self.robot.links}
+        found = self._or_nan(lambda: reactions(self.robot, self.q, self.qd, qdd, self.loads()), none)
+        for six in found.values():
+            six[~known] = np.nan
+        return found
+
+    @cached_property
+    def energies(self) -> Mapping[str, np.ndarray]:
+        """The parts of the energy, their sum, and what the balance leaves unexplained."""
+        found = self._or_nan(lambda: energy(self.robot, self.q, self.qd), dict.fromkeys(_ENERGIES, ()))
+        parts = {key: np.asarray(x, dtype=float) for key, x in found.items()}
+        with np.errstate(all="ignore"):
+            total = parts["kinetic"] + parts["potential"] + parts["elastic"]
+            return {**parts, "total": total, "residual": total - total[0] - self.balance}
+
+    @property
+    def _links(self) -> list[str]:
+        return [link.name for link in self.robot.links]
+
+    def _or_nan(
+        self, computed: Callable[[], dict[str, np.ndarray]], shapes: Mapping[str, tuple[int, ...]]
+    ) -> dict[str, np.ndarray]:
+        try:
+            return computed()
+        except NumericalError:
+            return {name: np.full((len(self.q), *shape), np.nan) for name, shape in shapes.items()}
 
 
-def _unit(family: str, kind: str, turning: tuple[bool, ...], i: int) -> str:
-    if family == "position":
-        return _POSITION_UNIT.get(kind, "1")
-    if family == "force":
-        return "N m" if turning[i] else "N"
-    base = "rad" if turning[i] else "m"
-    return f"{base}/s" if family == "speed" else f"{base}/s²"
+@dataclass(frozen=True)
+class Family:
+    """A row of the table of columns.
+
+    Each of its `owners` has `columns` (their names, units, and the family by which a plot knows them) and `values`,
+    an array with one column for each of these. Rows that stand beside each other and have the same `owners` take
+    turns: all columns of the first owner, then all of the second.
+
+    With a `default` of True or False the family is wanted as the scenario says: its name in the table is a key of the
+    section `record`, with this default. Otherwise it is there wherever it has owners.
+    """
+
+    about: str
+    owners: Callable[[Rows], Iterable[Any]]
+    columns: Callable[[Rows, Any], Sequence[Column]]
+    values: Callable[[Rows, Any], np.ndarray]
+    default: bool | None = None
 
 
-def reaction_columns(
-    table: Table,
-    plan: Plan,
-    q: np.ndarray,
-    qd: np.ndarray,
-    qdd: np.ndarray,
-    wrenches: Mapping[str, np.ndarray] | None,
-) -> None:
-    """The wrench at every joint, base-frame axes; NaN in a row that has no accelerations."""
-    known = np.isfinite(qdd).all(axis=1)
-    if not known.all():
-        qdd = np.where(known[:, None], qdd, 0.0)
-    none = {link.joint.name: (len(q), 6) for link in plan.robot.links}
-    for joint, six in _or_nan(lambda: reactions(plan.robot, q, qd, qdd, wrenches), none).items():
-        six[~known] = np.nan
-        for k in (3, 4, 5, 0, 1, 2):
-            name = f"{joint}.reaction.{WRENCH[k]}"
-            unit = "N" if k >= 3 else "N m"
-            table.add(Column(name, unit, "reaction", joint, f"{joint} {WRENCH[k]}"), six[:, k])
+def table(rows: Rows, wanted: Callable[[str], bool]) -> Table:
+    """The columns of all families that are wanted, by their names."""
+    made = Table()
+    for column, values in _columns(rows, [row for name, row in FAMILIES.items() if wanted(name)]):
+        made.add(column, values)
+    return made
 
 
-def actuator_columns(table: Table, robot: Robot, forces: np.ndarray) -> None:
-    """Forces of actuators that are no joint's."""
-    for c, one in enumerate(robot.actuators, start=len(robot.driven)):
-        unit = "N m" if one.moment else "N"
-        table.add(Column(f"{one.name}.force", unit, "force", one.name, f"{one.name}.force"), forces[:, c])
+def _columns(rows: Rows, families: Sequence[Family]) -> Iterator[tuple[Column, np.ndarray]]:
+    for owners, group in groupby(families, key=lambda family: family.owners):
+        alike = list(group)
+        for owner in owners(rows):
+            for family in alike:
+                values = family.values(rows, owner)
+                yield from ((column, values[:, k]) for k, column in enumerate(family.columns(rows, owner)))
 
 
-def cut_columns(table: Table, cuts: Mapping[str, np.ndarray]) -> None:
-    """Of each cut, what its first link exerts on the second at the cut point, base-frame axes."""
-    for name, six in cuts.items():
-        for k in (3, 4, 5, 0, 1, 2):
-            unit = "N" if k >= 3 else "N m"
-            table.add(Column(f"{name}.lambda.{WRENCH[k]}", unit, "reaction", name, f"{name} {WRENCH[k]}"), six[:, k])
-
-
-def together(wrenches: Mapping[str, np.ndarray] | None, more: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def together(wrenches: Wrenches | None, more: Wrenches) -> dict[str, np.ndarray]:
     """Wrenches on links, summed."""
-    found = dict(wrenches or {})
+    summed = dict(wrenches or {})
     for link, six in more.items():
-        found[link] = found[link] + six if link in found else six
+        summed[link] = summed[link] + six if link in summed else six
+    return summed
+
+
+# ---- joints
+
+
+def _joints(rows: Rows) -> Sequence[Joint]:
+    return rows.robot.moving
+
+
+def _positions(rows: Rows, joint: Joint) -> list[Column]:
+    units = [_UNITS.get(kind, "1") for kind in joint.type.kinds]
+    return _of_joint(joint, joint.type.coordinates, units, "position")
+
+
+def _speeds(rows: Rows, joint: Joint) -> list[Column]:
+    units = ["rad/s" if turning else "m/s" for turning in joint.type.turning]
+    return _of_joint(joint, joint.type.speeds, units, "speed")
+
+
+def _accelerations(rows: Rows, joint: Joint) -> list[Column]:
+    units = ["rad/s²" if turning else "m/s²" for turning in joint.type.turning]
+    return _of_joint(joint, joint.type.accelerations, units, "acceleration")
+
+
+def _torques(rows: Rows, joint: Joint) -> list[Column]:
+    """In a mechanism most joints are passive: their columns are there, but not among what is drawn."""
+    units = ["N m" if turning else "N" for turning in joint.type.turning]
+    found = []
+    for k, column in zip(joint.speeds, _of_joint(joint, joint.type.forces, units, "force")):
+        none = rows.robot.tied and not joint.actuated and not rows.tau[:, k].any()
+        found.append(Column(column.name, column.unit, "no force", column.owner, column.label) if none else column)
     return found
 
 
-def drive_columns(table: Table, plan: Plan, multipliers: np.ndarray) -> None:
-    """Forces of the drives along what they drive."""
-    loops = plan.system.loops
-    if loops is not None and multipliers.shape[1] == loops.m:
-        for tie, row in zip(loops.ties[len(loops.ties) - loops.drives :], loops.driven_rows()):
-            table.add(Column(f"{tie.name}.force", "N", "force", tie.name, f"{tie.name}.force"), multipliers[:, row])
+def _of_joint(joint: Joint, suffixes: Sequence[str], units: Sequence[str], family: str) -> list[Column]:
+    names = [f"{joint.name}.{suffix}" for suffix in suffixes]
+    return [Column(name, unit, family, joint.name, name) for name, unit in zip(names, units)]
 
 
-def point_columns(table: Table, plan: Plan, q: np.ndarray) -> None:
-    """Positions of the recorded points in the base."""
-    placed = _or_nan(lambda: frames(plan.robot, q), {link.name: (len(q), 4, 4) for link in plan.robot.links})
-    for link, point in plan.points:
-        at = np.array([*plan.robot.link(link).points[point], 1.0])
-        place = placed[link] @ at
-        for k, axis in enumerate("xyz"):
-            name = f"{link}.{point}.{axis}"
-            table.add(Column(name, "m", "point", f"{link}.{point}", name), place[:, k])
+# ---- loops
 
 
-def energy_columns(table: Table, robot: Robot, q: np.ndarray, qd: np.ndarray, balance: np.ndarray) -> float | None:
-    """Energies and what the balance leaves unexplained; its largest size, None where there are no numbers."""
-    none = dict.fromkeys(("kinetic", "potential", "elastic"), (len(q),))
-    parts = {key: np.asarray(x, dtype=float) for key, x in _or_nan(lambda: energy(robot, q, qd), none).items()}
-    with np.errstate(all="ignore"):
-        total = parts["kinetic"] + parts["potential"] + parts["elastic"]
-        parts["total"] = total
-        parts["residual"] = total - total[0] - balance
-    for key, values in parts.items():
-        owner = "residual" if key == "residual" else "energy"
-        table.add(Column(f"energy.{key}", "J", "energy", owner, key), values)
-    largest = float(abs(parts["residual"]).max(initial=0.0))
-    return largest if math.isfinite(largest) else None
+def _actuators(rows: Rows) -> Iterator[tuple[int, Any]]:
+    """Those that are no joint's, with their places among all forces."""
+    return enumerate(rows.robot.actuators if rows.forces is not None else (), start=len(rows.robot.driven))
 
 
-def _or_nan(found: Callable[[], dict[str, np.ndarray]], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """What is found, or NaN in its place: of a run that failed, the rows up to there are kept whatever they hold."""
-    try:
-        return found()
-    except NumericalError:
-        return {name: np.full(shape, np.nan) for name, shape in shapes.items()}
+def _actuator(rows: Rows, actuator: tuple[int, Any]) -> list[Column]:
+    one = actuator[1]
+    return [Column(f"{one.name}.force", "N m" if one.moment else "N", "force", one.name, f"{one.name}.force")]
+
+
+def _actuated(rows: Rows, actuator: tuple[int, Any]) -> np.ndarray:
+    assert rows.forces is not None
+    return rows.forces.actuated[:, [actuator[0]]]
+
+
+def _drives(rows: Rows) -> Iterable[tuple[Any, int]]:
+    """The ties whose value is given, with their rows among the multipliers."""
+    loops, forces = rows.loops, rows.forces
+    if loops is None or forces is None or forces.multipliers.shape[1] != loops.m:
+        return ()
+    return zip(loops.ties[len(loops.ties) - loops.drives :], loops.driven_rows())
+
+
+def _drive(rows: Rows, drive: tuple[Any, int]) -> list[Column]:
+    name = drive[0].name
+    return [Column(f"{name}.force", "N", "force", name, f"{name}.force")]
+
+
+def _driven(rows: Rows, drive: tuple[Any, int]) -> np.ndarray:
+    assert rows.forces is not None
+    return rows.forces.multipliers[:, [drive[1]]]
+
+
+def _cut(rows: Rows, name: str) -> list[Column]:
+    return _of_wrench(name, "lambda")
+
+
+# ---- reactions, points, energy
+
+
+def _reaction(rows: Rows, name: str) -> list[Column]:
+    return _of_wrench(name, "reaction")
+
+
+def _of_wrench(owner: str, suffix: str) -> list[Column]:
+    components = [WRENCH[k] for k in _FORCES_FIRST]
+    units = ["N" if component[0] == "f" else "N m" for component in components]
+    return [
+        Column(f"{owner}.{suffix}.{component}", unit, "reaction", owner, f"{owner} {component}")
+        for component, unit in zip(components, units)
+    ]
+
+
+def _point(rows: Rows, point: tuple[str, str]) -> list[Column]:
+    owner = ".".join(point)
+    return [Column(f"{owner}.{axis}", "m", "point", owner, f"{owner}.{axis}") for axis in "xyz"]
+
+
+def _place(rows: Rows, point: tuple[str, str]) -> np.ndarray:
+    link, name = point
+    at = np.array([*rows.robot.link(link).points[name], 1.0])
+    place: np.ndarray = rows.frames[link] @ at
+    return place[:, :3]
+
+
+def _energy(rows: Rows, robot: Robot) -> list[Column]:
+    panels = {"residual": "residual"}  # it is so much smaller that it is drawn by itself
+    return [Column(f"energy.{key}", "J", "energy", panels.get(key, "energy"), key) for key in rows.energies]
+
+
+FAMILIES = {
+    "positions": Family(
+        "coordinates of joints", _joints, _positions, lambda rows, joint: rows.q[:, list(joint.coordinates)]
+    ),
+    "speeds": Family("their speeds", _joints, _speeds, lambda rows, joint: rows.qd[:, list(joint.speeds)]),
+    "accelerations": Family(
+        "their accelerations", _joints, _accelerations, lambda rows, joint: rows.qdd[:, list(joint.speeds)]
+    ),
+    "torques": Family(
+        "forces of joints among the columns",
+        _joints,
+        _torques,
+        lambda rows, joint: rows.tau[:, list(joint.speeds)],
+        default=True,
+    ),
+    "actuators": Family("forces of actuators that are no joint's", _actuators, _actuator, _actuated),
+    "drives": Family("forces of drives along what they drive", _drives, _drive, _driven),
+    "cuts": Family(
+        "wrenches in the cuts", lambda rows: rows.cuts, _cut, lambda rows, name: rows.cuts[name][:, _FORCES_FIRST]
+    ),
+    "reactions": Family(
+        "reactions in the joints",
+        lambda rows: rows.reactions,
+        _reaction,
+        lambda rows, name: rows.reactions[name][:, _FORCES_FIRST],
+        default=False,
+    ),
+    "points": Family("places of the points that are named", lambda rows: rows.points, _point, _place),
+    "energy": Family(
+        "energies and their balance",
+        lambda rows: [rows.robot],
+        _energy,
+        lambda rows, robot: np.column_stack(list(rows.energies.values())),
+        default=True,
+    ),
+}

@@ -11,6 +11,7 @@ from denoc.machine.choice import using
 from denoc.recursion.spatial import dot, scale, subtract
 from denoc.scenario.json_schema import scenario_schema
 from denoc.scenario.run import prepare
+from denoc.simulate.runner import Runner
 from denoc.study.compare import Comparison, Options
 
 OMEGA = Parameter("omega", "gaps die out, critically damped", "frequency", 30.0, at_least=0.0, compared=(10.0, 60.0))
@@ -39,13 +40,12 @@ def fall(**closure):
 def test_the_parameter_of_the_file_is_the_methods(closure, omega):
     """c'' + 2 ω c' + ω² c = 0 of gaps that are there, by differences along the motion."""
     plan = prepare(fall(method="damped", **closure))
-    plant, n = plan.plant, plan.robot.nv
+    runner, loops, n = Runner(plan.system, plan.q0), plan.system.loops, plan.robot.nv
     rng = np.random.default_rng(3)
     q, qd = np.array(plan.q0) + 1e-3 * rng.normal(size=n), rng.normal(size=n)
-    y = plant.start(q, qd)
-    qdd = plant.derivative(0.0, y)[n : 2 * n]
+    qdd = runner.derivative(0.0, plan.system.state(q, qd))[n : 2 * n]
     h = 1e-3
-    before, now, after = (plant.loops.gap((q + t * qd + t * t / 2 * qdd)[None])[0] for t in (-h, 0.0, h))
+    before, now, after = (loops.gap((q + t * qd + t * t / 2 * qdd)[None])[0] for t in (-h, 0.0, h))
     rate, second = (after - before) / (2 * h), (after - 2 * now + before) / h**2
     np.testing.assert_allclose(second, -2 * omega * rate - omega**2 * now, atol=1e-3)
     assert abs(2 * omega * rate + omega**2 * now).max() > 1.0
@@ -83,8 +83,7 @@ def test_methods_are_compared_by_it():
     assert [s.model for s in settings] == ["damped omega = 10"] * 2 + ["damped omega = 60"] * 2 + ["damped omega = 10"]
     comparison = Comparison("four-bar-idyn", Options(**few, values={"omega": (40.0,)}))
     assert [s.model for s in comparison.settings()] == ["damped omega = 40"] * 3
-    made = comparison._made(comparison.settings()[0])
-    assert made.parameters == {"omega": 40.0}
+    assert comparison._begun(comparison.settings()[0]).system.values == {"omega": 40.0}
     assert comparison.run(comparison.settings()[0]).ended == "done"
     with pytest.raises(InputError, match="no closure method has a parameter `omga`"):
         Comparison("four-bar-idyn", Options(values={"omga": (1.0,)}))
