@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lint types layers wheel bench regress baseline snapshot compare clean
+.PHONY: demo test check lint types layers wheel bench regress baseline snapshot compare pages clean
 
 SOURCES = $(shell find engine cli robots scenarios -name "*.py" -o -name "*.yaml" -o -name "*.csv")
 
@@ -69,6 +69,10 @@ snapshot: $(VENV)/test
 # what differs between two of them: make compare OLD=/tmp/before NEW=/tmp/after
 compare: $(VENV)/test
 	$(BIN)/python tests/tools/snapshot.py compare $(OLD) $(NEW)
+
+# the pages that are made of the program and checked to be so: docs/reference.md and docs/schema/
+pages: $(VENV)/test
+	$(BIN)/python tests/tools/pages.py
 
 clean:
 	rm -rf build dist *.egg-info .venv

@@ -6,7 +6,7 @@ A field's type says what the program gets, `Annotated` how the file's value is r
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
@@ -69,6 +69,7 @@ class Reader:
 
     read: Callable[[Any], Any]
     told: dict[str, Any]
+    kind: str = ""  # of quantity, where the value is one or a list of them
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(self.read)
@@ -204,7 +205,7 @@ def number(
     bounded = {"type": "number", **{key: bound for key, bound in bounds.items() if bound is not None}}
     words = {"at least": at_least, "more than": above, "less than": below}
     limits = "".join(f", {word} {bound:g}" for word, bound in words.items() if bound is not None)
-    return Reader(read, {"anyOf": [bounded, QUANTITY], KIND: text + limits})
+    return Reader(read, {"anyOf": [bounded, QUANTITY], KIND: text + limits}, kind)
 
 
 def one_or_more(kind: str) -> Reader:
@@ -229,7 +230,34 @@ def one_or_more(kind: str) -> Reader:
 
     choices = reader.told["anyOf"]
     listed = {"type": "array", "items": {"anyOf": choices}, "minItems": 1}
-    return Reader(read, {"anyOf": [*choices, listed], KIND: f"{DIMENSIONS[kind][1]}, or a list with one a coordinate"})
+    said = f"{DIMENSIONS[kind][1]}, or a list with one a coordinate"
+    return Reader(read, {"anyOf": [*choices, listed], KIND: said}, kind)
+
+
+@lru_cache(maxsize=64)
+def quantities(model: type[Strict]) -> dict[str, str]:
+    """The kind of quantity of each of the model's own fields that holds quantities."""
+    fields = model.model_fields.items()
+    kinds = {name: next(_kinds(field.annotation, field.metadata), "") for name, field in fields}
+    return {name: kind for name, kind in kinds.items() if kind}
+
+
+def _kinds(annotation: Any, metadata: Iterable[Any]) -> Iterator[str]:
+    """The kinds that a type's readers tell, those of its parts included."""
+    for one in metadata:
+        if isinstance(one, Reader) and one.kind:
+            yield one.kind
+    if get_origin(annotation) is Annotated:
+        yield from _kinds(*_parted(annotation))
+    elif get_origin(annotation) in (Union, UnionType):
+        for part in get_args(annotation):
+            yield from _kinds(part, ())
+
+
+def _parted(annotated: Any) -> tuple[Any, tuple[Any, ...]]:
+    """What stands in `Annotated`: the type, and what is said of it."""
+    inner, *said = get_args(annotated)
+    return inner, tuple(said)
 
 
 def several(count: int, what: str = "numbers") -> BeforeValidator:
@@ -423,8 +451,7 @@ def _members(annotation: Any, metadata: Iterable[Any] = ()) -> list[Any]:
         if isinstance(one, OneOf | Made):
             return list(one.models)
     if get_origin(annotation) is Annotated:
-        inner, *said = get_args(annotation)
-        return _members(inner, said)
+        return _members(*_parted(annotation))
     if get_origin(annotation) in (Union, UnionType):
         return [member for argument in get_args(annotation) for member in _members(argument)]
     return [annotation]
@@ -479,6 +506,7 @@ __all__ = [
     "checked",
     "number",
     "one_or_more",
+    "quantities",
     "several",
     "told",
 ]

@@ -14,15 +14,15 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from ..files.fields import Angle, Numbers, OneOf, Position, Strict, number, one_or_more
-from .laws import STEPS, Duration, Pace, one_of, table_pace, turn_rate
+from ..files.fields import Angle, Numbers, OneOf, Position, number, one_or_more
+from .laws import STEPS, Duration, Law, Pace, one_of, table_pace, turn_rate
 from .table import Spline, columns
 
 # (t, positions, rates) of one coordinate, and its reference (position, rate) or None → force
 Force = Callable[[float, float, float, tuple[float, float] | None], float]
 
 
-class ForceLaw(Strict):
+class ForceLaw(Law):
     """What all force laws are asked."""
 
     def forces(self, count: int, folder: Path) -> list[Force]:
@@ -41,16 +41,9 @@ class ForceLaw(Strict):
         """Whether it is the same at all times."""
         return False
 
-    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
-        """As of motion laws."""
-        return None
-
-    def file(self) -> str | None:
-        return None
-
-    def columns_read(self) -> list[str]:
-        """The columns of the table, if there is one."""
-        return []
+    def of_time(self) -> bool:
+        """Whether it is a function of time alone."""
+        return not self.reads_state() and not self.follows_motion()
 
 
 class Zero(ForceLaw):
@@ -68,6 +61,7 @@ class Zero(ForceLaw):
 class Constant(ForceLaw):
     """The same at all times."""
 
+    example = {"value": "5 N m"}
     law: Literal["constant"]
     value: Annotated[Numbers, one_or_more("effort")] = Field(description="the force")
 
@@ -84,6 +78,7 @@ class Constant(ForceLaw):
 class HarmonicForce(ForceLaw):
     """offset + amplitude sin(2 pi frequency t + phase)."""
 
+    example = {"amplitude": "5 N m", "frequency": "2 Hz"}
     law: Literal["harmonic"]
     amplitude: Annotated[Numbers, one_or_more("effort")] = Field(description="to either side")
     frequency: Annotated[float, number("frequency", above=0.0)] | None = Field(default=None, description="or `period`")
@@ -111,6 +106,7 @@ class HarmonicForce(ForceLaw):
 class TableForce(ForceLaw):
     """From columns of a CSV file over its time, joined by a spline; the end values outside."""
 
+    example = {"file": "table.csv", "columns": ["first", "second"]}
     law: Literal["table"]
     file_: str = Field(alias="file", description="a CSV file beside the scenario")
     column: str | None = Field(default=None, description="for a joint with one coordinate")
@@ -142,6 +138,7 @@ class TableForce(ForceLaw):
 class SpringForce(ForceLaw):
     """-stiffness (q - rest) - damping q̇."""
 
+    example = {"stiffness": "20 N m/rad", "rest": "30 deg", "damping": "0.1 N m s/rad"}
     law: Literal["spring"]
     stiffness: Annotated[float, number("stiffness", at_least=0.0)] = Field(description="force over way")
     rest: Position = Field(default=0.0, description="where its force is 0")
@@ -157,6 +154,7 @@ class SpringForce(ForceLaw):
 class ProportionalDerivative(ForceLaw):
     """kp (reference - q) + kd (its rate - q̇); the reference is `to`, else the joint's entry under `motion`."""
 
+    example = {"kp": "100 N m/rad", "kd": "10 N m s/rad"}
     law: Literal["pd"]
     kp: Annotated[float, number("stiffness", at_least=0.0)] = Field(description="force over error")
     kd: Annotated[float, number("damping", at_least=0.0)] = Field(
@@ -186,6 +184,7 @@ class ProportionalDerivative(ForceLaw):
 class ComputedTorque(ForceLaw):
     """The force that makes the error e of the joint obey ë + kd ė + kp e = 0 along its entry under `motion`."""
 
+    example = {"kp": 100, "kd": 20}
     law: Literal["computed-torque"]
     kp: Annotated[float, number("number", at_least=0.0)] = Field(description="1/s^2")
     kd: Annotated[float, number("number", at_least=0.0)] = Field(default=0.0, description="1/s")
@@ -222,3 +221,8 @@ LAWS: dict[str, type[ForceLaw]] = {
     "feedforward": Feedforward,
 }
 AnyForceLaw = Annotated[ForceLaw, OneOf(LAWS, "law")]
+
+
+def laws_of_time() -> list[str]:
+    """The laws that are functions of time alone, as the table is now."""
+    return [name for name, law in LAWS.items() if law.exemplary().of_time()]

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
-from pydantic import Discriminator, Field, Tag, field_validator, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Discriminator, Field, GetJsonSchemaHandler, Tag, field_validator, model_validator
+from pydantic_core import CoreSchema, PydanticCustomError
 
-from ..files.fields import Angle, Numbers, OneOf, Strict, number, one_or_more, several
+from ..files.fields import Angle, Numbers, OneOf, Strict, number, one_or_more, quantities, several
 from . import profiles
 from .table import Spline, columns
 
@@ -26,6 +26,16 @@ Values = Annotated[Numbers, one_or_more("position")]
 Duration = Annotated[float, number("time", above=0.0)]
 Pace = tuple[float, float, float]  # from, to, and the longest step in between that overlooks nothing
 STEPS = 40  # in a swing or a profile: enough for an integrator whose own state may stand still meanwhile
+
+
+# kinds of quantities whose units depend on what a joint does: of one that turns, of one that slides
+OF_JOINT = {
+    "position": ("angle", "length"),
+    "velocity": ("rate", "speed"),
+    "effort": ("moment", "force"),
+    "stiffness": ("turn stiffness", "slide stiffness"),
+    "damping": ("turn damping", "slide damping"),
+}
 
 
 class Turn(Strict):
@@ -42,10 +52,53 @@ class Turn(Strict):
         return axis
 
 
-class MotionLaw(Strict, ABC):
-    """What all motion laws are asked: a curve for each coordinate, and the instants where curves have kinks."""
+class Law(Strict):
+    """What motion and force laws have in common: a row of a table, which its key `law` names.
 
-    positions: ClassVar[tuple[str, ...]] = ()  # the parameters that are positions of the joint
+    The type of a parameter says of which kind it is (`one_or_more("position")`, say); by `OF_JOINT` a scenario knows
+    from that which units it may have for a joint that turns, and for one that slides.
+    """
+
+    example: ClassVar[Mapping[str, Any]] = {}  # parameters for the reference page, for editors, and for tests
+
+    @classmethod
+    def law_name(cls) -> str:
+        """What the key `law` says."""
+        return str(get_args(cls.model_fields["law"].annotation)[0])
+
+    @classmethod
+    def exemplary(cls) -> Self:
+        """The law of the example."""
+        return cls.model_validate({"law": cls.law_name(), **cls.example})
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        made = handler(schema)
+        handler.resolve_ref_schema(made)["examples"] = [{"law": cls.law_name(), **cls.example}]
+        return made
+
+    def measured(self) -> Iterator[tuple[str, str, Any]]:
+        """Key, kind and value of each parameter whose units are the joint's."""
+        for name, kind in quantities(type(self)).items():
+            value = getattr(self, name)
+            if kind in OF_JOINT and value is not None:
+                yield type(self).model_fields[name].alias or name, kind, value
+
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        """When the law asks for short steps, and how short; None where it doesn't."""
+        return None
+
+    def file(self) -> str | None:
+        """The table that it reads, if there is one."""
+        return None
+
+    def columns_read(self) -> list[str]:
+        """The columns of that table."""
+        return []
+
+
+class MotionLaw(Law, ABC):
+    """What all motion laws are asked: a curve for each coordinate, and the instants where curves have kinks."""
 
     @abstractmethod
     def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
@@ -54,25 +107,14 @@ class MotionLaw(Strict, ABC):
     def kinks(self, t0: float, t1: float) -> list[float]:
         return []
 
-    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
-        return None
-
     def misfit(self, t0: float, t1: float) -> tuple[str, str, str] | None:
         """What doesn't fit into the time: key, what is wrong, what is allowed."""
         return None
-
-    def file(self) -> str | None:
-        return None
-
-    def columns_read(self) -> list[str]:
-        """The columns of the table, if there is one."""
-        return []
 
 
 class Profiled(MotionLaw):
     """From one place to another by a profile of `profiles.py`."""
 
-    positions = ("from_", "to")
     from_: Values | None = Field(default=None, alias="from", description="default: the initial value")
     to: Annotated[
         Annotated[Turn, Tag("(turn)")] | Annotated[Values, Tag("(values)")],
@@ -129,6 +171,7 @@ class Profiled(MotionLaw):
 class Cycloid(Profiled):
     """The papers' law: x - sin(2 pi x)/(2 pi)."""
 
+    example = {"to": "90 deg", "over": "2 s"}
     law: Literal["cycloid"]
 
     def profile(self, x: Any, over: float) -> profiles.Curve:
@@ -138,6 +181,7 @@ class Cycloid(Profiled):
 class Polynomial(Profiled):
     """Of degree 3, 5 or 7, at rest at both ends."""
 
+    example = {"to": "90 deg", "degree": 7}
     law: Literal["polynomial"]
     degree: Literal[3, 5, 7] = Field(default=5, description="3: no rate at both ends, 5: no acceleration, 7: no jerk")
 
@@ -148,6 +192,7 @@ class Polynomial(Profiled):
 class Trapezoid(Profiled):
     """Constant acceleration for `ramp` seconds, constant rate, constant deceleration."""
 
+    example = {"to": "90 deg", "over": "2 s", "ramp": "0.5 s"}
     law: Literal["trapezoid"]
     ramp: Duration | None = Field(default=None, description="default: a quarter of `over`")
 
@@ -172,7 +217,7 @@ class Trapezoid(Profiled):
 class Harmonic(MotionLaw):
     """offset + amplitude sin(2 pi frequency t + phase)."""
 
-    positions = ("amplitude", "offset")
+    example = {"amplitude": "10 deg", "frequency": "2 Hz"}
     law: Literal["harmonic"]
     amplitude: Values = Field(description="to either side")
     frequency: Annotated[float, number("frequency", above=0.0)] | None = Field(default=None, description="or `period`")
@@ -204,7 +249,7 @@ class Harmonic(MotionLaw):
 class Rate(MotionLaw):
     """from + rate t."""
 
-    positions = ("from_",)
+    example = {"rate": "30 rpm"}
     law: Literal["rate"]
     rate: Annotated[Numbers, one_or_more("velocity")] = Field(description="of the motion")
     from_: Values | None = Field(default=None, alias="from", description="default: the initial value")
@@ -219,7 +264,7 @@ class Rate(MotionLaw):
 class Hold(MotionLaw):
     """Stays at `from`."""
 
-    positions = ("from_",)
+    example = {"from": "30 deg"}
     law: Literal["hold"]
     from_: Values | None = Field(default=None, alias="from", description="default: the initial value")
 
@@ -233,6 +278,7 @@ class Hold(MotionLaw):
 class Table(MotionLaw):
     """Positions from columns of a CSV file over its time, joined by a spline."""
 
+    example = {"file": "table.csv", "columns": ["first", "second"]}
     law: Literal["table"]
     file_: str = Field(alias="file", description="a CSV file beside the scenario")
     column: str | None = Field(default=None, description="for a joint with one coordinate")

@@ -1,8 +1,6 @@
-"""Writes docs/reference.md: every key of robot and scenario files, from the JSON Schemas that are made of the models.
+"""The page docs/reference.md: every key of robot and scenario files, from the JSON Schemas made of the models.
 
-    python tests/tools/reference.py
-
-`tests/test_readme.py` checks that the page is what this writes.
+`tests/tools/pages.py` (`make pages`) writes it.
 """
 
 from __future__ import annotations
@@ -10,17 +8,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from denoc.files.json_schema import Schema
+from denoc.files.text import flow
+from denoc.motion import forces, laws
 from denoc.robot.json_schema import robot_schema
 from denoc.scenario.json_schema import scenario_schema
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference.md"
 INTRODUCTION = """# All keys of robot and scenario files
 
-Made by `python tests/tools/reference.py` from the models that read the files and of which the JSON Schemas
+Made by `make pages` from the models that read the files and of which the JSON Schemas
 ([robot](schema/robot.json), [scenario](schema/scenario.json)) are made; [files.md](files.md) explains, and has examples.
 
 Every quantity is a number in SI units or an expression with a unit, such as `90 deg` ([files.md](files.md#numbers)).
@@ -37,14 +35,15 @@ class Reference:
 
     def __init__(self, kind: str, schema: Schema) -> None:
         self.kind, self.schema = kind, schema
+        tables = {MOTION_LAWS: laws.LAWS, FORCE_LAWS: forces.LAWS}
+        self.groups = {law.__name__: group for group, table in tables.items() for law in table.values()}
 
     def text(self) -> str:
         parts = [f"## {self.kind.capitalize()} files\n\n{self.table(self.schema)}"]
         entries = self.entries()
-        laws = [name for name in entries if self.is_law(name)]
-        parts += [self.section(name) for name in entries if name not in laws]
-        for group in (MOTION_LAWS, FORCE_LAWS) if laws else ():
-            of_group = [name for name in laws if self.group(laws[: laws.index(name) + 1]) == group]
+        parts += [self.section(name) for name in entries if name not in self.groups]
+        for group in dict.fromkeys(self.groups[name] for name in entries if name in self.groups):
+            of_group = [name for name in entries if self.groups.get(name) == group]
             links = ", ".join(f"[{self.said(name)}](#{self.anchor(name)})" for name in of_group)
             parts.append(f"### {self.kind}: {group}\n\n{links}.\n")
             parts += [self.section(name) for name in of_group]
@@ -66,21 +65,14 @@ class Reference:
         told: Schema = self.schema["$defs"][name]
         return told.get("then", told)
 
-    def is_law(self, name: str) -> bool:
-        return "law" in self.definition(name)["properties"]
-
-    def group(self, met: list[str]) -> str:
-        """Of the law that was met last: `zero` is the first of the laws of force."""
-        return FORCE_LAWS if "Zero" in met else MOTION_LAWS
-
     def said(self, name: str) -> str:
         """`DhJoint` as `dh joint`, a law by what its key `law` says."""
-        if self.is_law(name):
+        if name in self.groups:
             return str(self.definition(name)["properties"]["law"]["const"])
         return "".join(f" {x.lower()}" if x.isupper() else x for x in name).strip().removesuffix(" entry")
 
     def heading(self, name: str) -> str:
-        again = self.is_law(name) and name.endswith("Force")  # there is a motion law of that name, too
+        again = self.groups.get(name) == FORCE_LAWS and self.said(name) in laws.LAWS
         return f"{self.kind}: {self.said(name)}{' (force)' if again else ''}"
 
     def anchor(self, name: str) -> str:
@@ -89,7 +81,10 @@ class Reference:
     def section(self, name: str) -> str:
         told = self.definition(name)
         about = [escaped(told["description"])] if "description" in told else []
-        return "\n\n".join([f"### {self.heading(name)}", *about, self.table(told)])
+        keys = ("law", *told["properties"])  # the schema has an example's keys by their letters
+        ordered = ({key: one[key] for key in keys if key in one} for one in told.get("examples", ()))
+        shown = [f"Example: `{flow(example)}`" for example in ordered]
+        return "\n\n".join([f"### {self.heading(name)}", *about, *shown, self.table(told)])
 
     def table(self, told: Schema) -> str:
         rows = ["| key | is | default | meaning |", "|---|---|---|---|"]
@@ -131,8 +126,8 @@ class Reference:
 
     def choices(self, several: list[Schema]) -> Iterator[str]:
         for one in several:
-            if "$ref" in one and self.is_law(entry(one)):
-                group = self.group([entry(x) for x in several if "$ref" in x])
+            if "$ref" in one and entry(one) in self.groups:
+                group = self.groups[entry(one)]
                 yield f"[one of the {group}](#{self.kind}-{group.replace(' ', '-')})"
             elif one.get("type") != "null":
                 yield self.sort(one)
@@ -198,7 +193,3 @@ def page() -> str:
     """The whole page."""
     kinds = {"robot": robot_schema(), "scenario": scenario_schema()}
     return "\n".join([INTRODUCTION, *(Reference(kind, schema).text() for kind, schema in kinds.items())])
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")

@@ -12,9 +12,8 @@ from ...closure.closure import Closure, distance_drive, point_drive
 from ...closure.rank import independent
 from ...closure.ties import Tie
 from ...errors import did_you_mean
-from ...files.expression import DIMENSIONS, misfit
 from ...files.fields import told
-from ...motion.laws import Turn
+from ...motion.laws import OF_JOINT, Turn
 from ...robot.model import Three
 from ...robot.placement import Placement, pointing
 from ...simulate.inputs import Driving
@@ -52,12 +51,11 @@ class Drives:
         found = []
         for k, (entry, row) in enumerate(zip(self._entries, loops.driven_rows())):
             law, path = entry.motion, ("drives", k)
-            for key in law.positions:
-                value, where = getattr(law, key), (*path, key.rstrip("_"))
+            for key, kind, value in law.measured():
+                wanted = OF_JOINT[kind][1]
                 if isinstance(value, Turn | tuple):
-                    raise self._reading.error(where, "a drive needs one length", found=told(value))
-                if value is not None and (message := misfit(value, "length")):
-                    raise self._reading.error(where, message, allowed=DIMENSIONS["length"][1])
+                    raise self._reading.error((*path, key), f"a drive needs one {wanted}", found=told(value))
+                self._reading.fits(value, wanted, (*path, key))
             made = partial(law.curves, (float(here[row]),), t0, t1, self._reading.folder)
             found.append(Driving(entry.name, self._reading.tabled(law, path, 1, entry.name, made)[0]))
         return found

@@ -6,24 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from ...motion.forces import ComputedTorque, Feedforward, ForceLaw
+from ...motion.forces import LAWS, ComputedTorque, Feedforward, ForceLaw
 from ...robot.model import Joint
 from ...simulate.inputs import Commanded, Driven, Motion
 from .motion import Motions
 from .reading import Reading
-
-# what the numbers of a force law are, for a joint that turns and one that slides
-EFFORTS = (
-    ("value", "moment", "force"),
-    ("amplitude", "moment", "force"),
-    ("offset", "moment", "force"),
-    ("to", "angle", "length"),
-    ("rest", "angle", "length"),
-    ("stiffness", "turn stiffness", "slide stiffness"),
-    ("damping", "turn damping", "slide damping"),
-    ("kp", "turn stiffness", "slide stiffness"),
-    ("kd", "turn damping", "slide damping"),
-)
 
 Forces = dict[Joint, tuple[ForceLaw, tuple]]  # a joint's law, and the path of its entry
 
@@ -82,7 +69,7 @@ def efforts(reading: Reading, found: Forces, references: Mapping[str, Motion]) -
             raise reading.error(
                 path,
                 f"`{joint.name}` has Euler parameters, which this law can't read",
-                allowed="zero, constant, harmonic, table",
+                allowed=", ".join(name for name, row in LAWS.items() if not row.exemplary().reads_state()),
             )
         if isinstance(law, ComputedTorque):
             made.commanded.append(Commanded(joint, references[joint.name], law))
@@ -99,7 +86,7 @@ def _driven(
     reading: Reading, joint: Joint, law: ForceLaw, path: tuple, references: Mapping[str, Motion]
 ) -> list[Driven]:
     """The law's function for each speed of the joint."""
-    _numbers_fit(reading, joint, law, path)
+    reading.law_fits(law, path, joint)
     nv = joint.type.nv
     functions = reading.tabled(law, path, nv, joint.name, partial(law.forces, nv, reading.folder))
     reference = references.get(joint.name) if law.follows_motion() else None
@@ -116,15 +103,6 @@ def _driven(
         )
         for place, (speed, function) in enumerate(zip(joint.speeds, functions))
     ]
-
-
-def _numbers_fit(reading: Reading, joint: Joint, law: ForceLaw, path: tuple) -> None:
-    """Refuses numbers of the law whose units are not of the joint's kinds."""
-    for key, turns, slides in EFFORTS:
-        value = getattr(law, key, None)
-        if value is not None:
-            kinds = [turns if turning else slides for turning in joint.type.turning]
-            reading.all_fit(value, kinds, (*path, key), joint)
 
 
 def _all_planned(reading: Reading, found: Forces, references: Mapping[str, Motion], feedforward: list[Motion]) -> None:

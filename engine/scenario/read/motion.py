@@ -10,7 +10,7 @@ import numpy as np
 
 from ...files.expression import DIMENSIONS
 from ...files.fields import told
-from ...motion.laws import Hold, MotionLaw, Profiled, Rate, Turn
+from ...motion.laws import LAWS, Hold, MotionLaw, Profiled, Turn
 from ...robot.model import Joint
 from ...simulate.inputs import Motion
 from ...simulate.reference import Held, Reference, Turning
@@ -42,10 +42,8 @@ def reference(reading: Reading, joint: Joint, law: MotionLaw, path: tuple, q0: S
         return Held(joint, place)
     if joint.type.orientation is not None:
         return _turning(reading, joint, law, path, place, kinks)
-    _positions_fit(reading, joint, law, path)
-    if isinstance(law, Rate):
-        kinds = ["rate" if turning else "speed" for turning in joint.type.turning]
-        reading.all_fit(law.rate, kinds, (*path, "rate"), joint)
+    _refuse_turns(reading, joint, law, path)
+    reading.law_fits(law, path, joint)
     made = partial(law.curves, place, t0, t1, reading.folder)
     return Reference(joint, tuple(reading.tabled(law, path, joint.type.nq, joint.name, made)), kinks)
 
@@ -55,12 +53,13 @@ def _turning(
 ) -> Turning:
     """The turn about an axis of a joint that has Euler parameters."""
     free = joint.type.nq != 4
+    profiled = [name for name, row in LAWS.items() if issubclass(row, Profiled)]
     if free or not (isinstance(law, Profiled) and isinstance(law.to, Turn)) or law.from_ is not None:
         raise reading.error(
             path,
             f"the {joint.type.name} joint `{joint.name}` can't follow this",
             found=f"law: {getattr(law, 'law', '')}",
-            allowed="hold" if free else "cycloid, polynomial or trapezoid with `to: {axis: […], angle: …}`, hold",
+            allowed="hold" if free else f"{' or '.join(profiled)} with `to: {{axis: […], angle: …}}`, hold",
         )
     axis = np.array([float(x) for x in law.to.axis])
     axis = axis / abs(axis).max()
@@ -75,17 +74,14 @@ def _turning(
     return Turning(joint, turned, (float(axis[0]), float(axis[1]), float(axis[2])), place, kinks)
 
 
-def _positions_fit(reading: Reading, joint: Joint, law: MotionLaw, path: tuple) -> None:
-    """Refuses positions of a law that are not of the kinds of the joint's coordinates."""
-    for key in law.positions:
-        value = getattr(law, key)
+def _refuse_turns(reading: Reading, joint: Joint, law: MotionLaw, path: tuple) -> None:
+    """Refuses a turn about an axis, which is no position of the joint's coordinates."""
+    for key, _, value in law.measured():
         if isinstance(value, Turn):
             raise reading.error(
-                (*path, "to"),
+                (*path, key),
                 f"`{joint.name}` has no Euler parameters, so it can't be told to turn about an axis",
                 found=told({"axis": 0, "angle": 0}),
                 allowed=", ".join(DIMENSIONS[kind][1] for kind in joint.type.kinds)
                 + "; an axis and an angle are for spherical joints",
             )
-        if value is not None:
-            reading.all_fit(value, joint.type.kinds, (*path, key.rstrip("_")), joint)

@@ -10,8 +10,7 @@ from ...errors import InputError, did_you_mean
 from ...files.expression import DIMENSIONS, misfit
 from ...files.fields import Numbers, checked
 from ...files.source import Document
-from ...motion.forces import ForceLaw
-from ...motion.laws import MotionLaw
+from ...motion.laws import OF_JOINT, Law
 from ...robot.model import Joint, Robot
 from ...robot.values import counted
 from ..schema import ScenarioFile
@@ -97,11 +96,16 @@ class Reading:
             listed = isinstance(value, tuple)
             self.fits(value[k] if isinstance(value, tuple) else value, kind, (*path, k) if listed else path)
 
+    def law_fits(self, law: Law, path: tuple, joint: Joint) -> None:
+        """Refuses numbers of a law whose units are not those that the joint has for them."""
+        for key, kind, value in law.measured():
+            turns, slides = OF_JOINT[kind]
+            kinds = [turns if turning else slides for turning in joint.type.turning]
+            self.all_fit(value, kinds, (*path, key), joint)
+
     # ---- tables
 
-    def tabled(
-        self, law: MotionLaw | ForceLaw, path: tuple, count: int, who: str, made: Callable[[], list[Any]]
-    ) -> list[Any]:
+    def tabled(self, law: Law, path: tuple, count: int, who: str, made: Callable[[], list[Any]]) -> list[Any]:
         """What the law makes, one for each of `count` coordinates; a table's mistakes are told at the law's entry."""
         if law.columns_read() and len(law.columns_read()) != count:
             key: tuple[str | int, ...] = ("columns",) if getattr(law, "columns", None) else ("column",)

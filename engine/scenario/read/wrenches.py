@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import did_you_mean
 from ...files.fields import told
-from ...motion.forces import ForceLaw
+from ...motion.forces import ForceLaw, laws_of_time
 from ...simulate.inputs import TimedWrench
 from .reading import Reading
 
@@ -54,19 +54,19 @@ def _component(reading: Reading, value: Any, kind: str, path: tuple) -> Callable
         reading.fits(value, kind, path)
         number = float(value)
         return lambda t: number
-    if value.reads_state() or value.follows_motion():
+    if not value.of_time():
         raise reading.error(
             path,
             "a wrench can depend on time only",
             found=f"law: {getattr(value, 'law', '')}",
-            allowed="a number, zero, constant, harmonic, table",
+            allowed=", ".join(["a number", *laws_of_time()]),
         )
-    for key in ("value", "amplitude", "offset"):
-        given = getattr(value, key, None)
+    for key, sort, given in value.measured():
+        if sort != "effort":
+            continue
         if isinstance(given, tuple):
             raise reading.error((*path, key), "one component needs 1 number", found=told(given), allowed="one")
-        if given is not None:
-            reading.fits(given, kind, (*path, key))
+        reading.fits(given, kind, (*path, key))
     function = reading.tabled(value, path, 1, "one component", partial(value.forces, 1, reading.folder))[0]
 
     def component(t: Any) -> Any:

@@ -1,0 +1,36 @@
+"""The pages that are made of the program, and are checked to be what it makes: `make pages` writes them all.
+
+python tests/tools/pages.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import reference
+from denoc.files.json_schema import schema_text
+from denoc.robot.json_schema import robot_schema
+from denoc.scenario.json_schema import scenario_schema
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def pages() -> dict[Path, str]:
+    """The text of each page, by its file."""
+    return {
+        DOCS / "reference.md": reference.page(),
+        DOCS / "schema" / "robot.json": schema_text(robot_schema()),
+        DOCS / "schema" / "scenario.json": schema_text(scenario_schema()),
+    }
+
+
+def main() -> None:
+    """Writes those that have changed, and says which."""
+    for path, text in pages().items():
+        if path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(path.relative_to(DOCS.parent))
+
+
+if __name__ == "__main__":
+    main()
