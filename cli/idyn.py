@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,14 +10,6 @@ from denoc.cli import options
 
 if TYPE_CHECKING:
     from denoc.robot.model import Joint, Robot
-
-
-class Law(StrEnum):
-    """Motion laws that need no more than an end."""
-
-    cycloid = "cycloid"
-    polynomial = "polynomial"
-    trapezoid = "trapezoid"
 
 
 DURATION = 10.0
@@ -32,7 +23,15 @@ def idyn(
         str | None,
         typer.Option("--to", metavar="VALUE", help="Where actuated joints go, e.g. '90 deg': those that turn."),
     ] = None,
-    law: Annotated[Law | None, typer.Option("--law", help="How it gets there (default: cycloid).")] = None,
+    law: Annotated[
+        str | None,
+        typer.Option(
+            "--law",
+            metavar="NAME",
+            help="How it gets there: cycloid (default), polynomial, trapezoid.",
+            autocompletion=options.names("denoc.motion.laws", "profiled"),
+        ),
+    ] = None,
     time: options.Duration = None,
     step: options.Step = None,
     settings: options.Settings = None,
@@ -54,9 +53,9 @@ def idyn(
     end = options.number(time, "time", "--time")
     dt = options.number(step, "time", "--step", above=0.0)
     goal = options.number(to, "position", "--to")
+    chosen = _known(law)
 
     def made(model: Robot) -> dict[str, Any]:
-        chosen = law.value if law else "cycloid"
         _reaches(model, goal)
         motion = {joint.name: _law(joint, chosen, goal) for joint in model.moving if joint.actuated}
         times = timed({"end": DURATION}, end, dt)
@@ -73,6 +72,17 @@ def idyn(
         settings=options.changes(settings),
     )
     carry_out([plan], out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet)
+
+
+def _known(law: str | None) -> str:
+    """The name of a law that needs no more than an end."""
+    from denoc.errors import InputError, did_you_mean
+    from denoc.motion.laws import profiled
+
+    if law is not None and law not in profiled():
+        hint = did_you_mean(law, profiled())
+        raise InputError("unknown law", key="--law", found=f"`{law}`", allowed=", ".join(profiled()), hint=hint)
+    return law or "cycloid"
 
 
 def _law(joint: Joint, law: str, goal: float | None) -> dict[str, Any]:

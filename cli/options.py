@@ -52,10 +52,11 @@ OUTPUTS = Path("outputs")
 
 
 def names(module: str, table: str) -> Callable[[str], list[str]]:
-    """For the shell's completion: the names in a table, which is not imported before the shell asks."""
+    """For the shell's completion: the names in a table, or that a function gives; imported only when the shell asks."""
 
     def beginning(incomplete: str) -> list[str]:
-        return [name for name in getattr(import_module(module), table) if name.startswith(incomplete)]
+        found = getattr(import_module(module), table)
+        return [name for name in (found() if callable(found) else found) if name.startswith(incomplete)]
 
     return beginning
 

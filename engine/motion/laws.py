@@ -345,3 +345,8 @@ LAWS: dict[str, type[MotionLaw]] = {
     "table": Table,
 }
 AnyMotionLaw = Annotated[MotionLaw, OneOf(LAWS, "law")]
+
+
+def profiled() -> list[str]:
+    """The laws that lead from one place to another, as the table is now."""
+    return [name for name, law in LAWS.items() if issubclass(law, Profiled)]

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from denoc.cli import idyn, main, options
+from denoc.cli import main, options
 from denoc.machine.languages import LANGUAGES
-from denoc.motion.laws import LAWS
+from denoc.motion.laws import profiled
 from denoc.recursion.programs import PROGRAMS
 from denoc.simulate.integrate import METHODS
 
@@ -30,13 +30,14 @@ def denoc(tmp_path, monkeypatch, capsys):
     return run
 
 
-def test_choices_on_the_command_line_are_those_of_the_engine():
-    assert {one.value for one in idyn.Law} <= set(LAWS)
-
-
 @pytest.mark.parametrize(
     ("command", "option", "table"),
-    [("codegen", "--what", PROGRAMS), ("codegen", "--lang", LANGUAGES), ("simulate", "--method", METHODS)],
+    [
+        ("codegen", "--what", PROGRAMS),
+        ("codegen", "--lang", LANGUAGES),
+        ("simulate", "--method", METHODS),
+        ("idyn", "--law", profiled()),
+    ],
 )
 def test_names_of_tables(denoc, monkeypatch, command, option, table):
     """The help names rows that there are, another name is refused with all of them, and the shell completes them."""
@@ -54,6 +55,7 @@ def test_names_of_tables(denoc, monkeypatch, command, option, table):
 HOMES = {
     "--what": ("denoc.recursion.programs", "PROGRAMS"),
     "--lang": ("denoc.machine.languages", "LANGUAGES"),
+    "--law": ("denoc.motion.laws", "profiled"),
     "--method": ("denoc.simulate.integrate", "METHODS"),
 }
 

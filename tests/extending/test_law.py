@@ -1,6 +1,7 @@
 """A law is one row: a swing that dies out as a motion, a spring whose force grows with the cube as a force."""
 
 import runpy
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,12 +12,13 @@ from pydantic import Field, TypeAdapter
 
 import denoc
 from comparing import slope
+from denoc.cli import main, options
 from denoc.errors import InputError
 from denoc.files.fields import Numbers, number, one_or_more
 from denoc.machine.choice import using
 from denoc.motion import forces, laws
 from denoc.motion.forces import AnyForceLaw, ForceLaw
-from denoc.motion.laws import AnyMotionLaw, Duration, MotionLaw
+from denoc.motion.laws import AnyMotionLaw, Duration, MotionLaw, Profiled
 from denoc.scenario.json_schema import scenario_schema
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
@@ -47,6 +49,16 @@ class DyingSwing(MotionLaw):
         ]
 
 
+class Sine(Profiled):
+    """(1 - cos(pi x))/2."""
+
+    example = {"to": "90 deg"}
+    law: Literal["sine"]
+
+    def profile(self, x, over):
+        return (1 - np.cos(np.pi * x)) / 2, np.pi / 2 * np.sin(np.pi * x), np.pi**2 / 2 * np.cos(np.pi * x)
+
+
 class CubicSpring(ForceLaw):
     """-stiffness q (q/softness)^2."""
 
@@ -65,6 +77,7 @@ class CubicSpring(ForceLaw):
 @pytest.fixture(autouse=True)
 def _rows(monkeypatch):
     monkeypatch.setitem(laws.LAWS, "dying-swing", DyingSwing)
+    monkeypatch.setitem(laws.LAWS, "sine", Sine)
     monkeypatch.setitem(forces.LAWS, "cubic-spring", CubicSpring)
 
 
@@ -98,6 +111,21 @@ def test_an_inverse_scenario_moves_by_it():
     tau = denoc.inverse(robot, place, rate, second)
     for k in range(3):
         np.testing.assert_allclose(result.table[f"joint{k + 1}.tau"], tau[:, k], atol=1e-11 * abs(tau).max())
+
+
+def test_the_command_takes_a_profile_that_joined_the_table(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    words = ["idyn", "planar3r", "--to", "60 deg", "--law", "sine", "--time", "2", "--step", "0.5", "--no-plot", "-q"]
+    monkeypatch.setattr(sys, "argv", ["denoc", *words])
+    with pytest.raises(SystemExit) as left:
+        main.main()
+    assert not left.value.code
+    header, *rows = (tmp_path / "outputs/planar3r-idyn/planar3r-idyn.csv").read_text().splitlines()
+    column = header.split(",").index("joint1.q")
+    q = np.array([float(row.split(",")[column]) for row in rows])
+    start = denoc.load("planar3r").q0[0]
+    np.testing.assert_allclose(q, start + (np.pi / 3 - start) * (1 - np.cos(np.pi * np.arange(5) / 4)) / 2, atol=1e-14)
+    assert options.names("denoc.motion.laws", "profiled")("s") == ["sine"]
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
@@ -137,7 +165,7 @@ def test_a_drive_and_a_wrench_take_laws_of_the_table():
 @pytest.mark.parametrize(
     ("section", "law", "message", "allowed"),
     [
-        ("motion", {**SWING, "law": "dyingswing"}, "unknown value", "hold, table, dying-swing"),
+        ("motion", {**SWING, "law": "dyingswing"}, "unknown value", "hold, table, dying-swing, sine"),
         ("motion", {**SWING, "amplitude": "3 m"}, "", "an angle (rad, deg, turn)"),
         ("motion", {**SWING, "perod": 3}, "unknown key `perod`", "law, amplitude, period, decay"),
         (
@@ -146,7 +174,7 @@ def test_a_drive_and_a_wrench_take_laws_of_the_table():
             "`decay` is missing",
             "law, amplitude, period, decay",
         ),
-        ("motion", {"amplitude": 1}, "`law` is missing", "table, dying-swing"),
+        ("motion", {"amplitude": 1}, "`law` is missing", "table, dying-swing, sine"),
         ("forces", {"law": "cubic-spring", "stiffness": "3 N/m"}, "", "N m/rad)"),
         ("forces", {"law": "cubic"}, "unknown value", "feedforward, cubic-spring"),
     ],
@@ -168,7 +196,7 @@ def test_the_schema_and_the_reference_have_it_without_a_word_more(monkeypatch):
     page = next(
         text for path, text in runpy.run_path(str(TOOLS / "pages.py"))["pages"]().items() if path.suffix == ".md"
     )
-    assert "[table](#scenario-table), [dying-swing](#scenario-dying-swing)." in page
+    assert "[table](#scenario-table), [dying-swing](#scenario-dying-swing), [sine](#scenario-sine)." in page
     assert "[feedforward](#scenario-feedforward), [cubic-spring](#scenario-cubic-spring)." in page
     assert "Example: `{law: dying-swing, amplitude: 10 deg, period: 1 s, decay: 2 s}`" in page
     assert TypeAdapter(AnyForceLaw).validate_python({"law": "cubic-spring", "stiffness": 1}).softness == 1.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...files.expression import DIMENSIONS
 from ...files.fields import told
-from ...motion.laws import LAWS, Hold, MotionLaw, Profiled, Turn
+from ...motion.laws import Hold, MotionLaw, Profiled, Turn, profiled
 from ...robot.model import Joint
 from ...simulate.inputs import Motion
 from ...simulate.reference import Held, Reference, Turning
@@ -53,13 +53,12 @@ def _turning(
 ) -> Turning:
     """The turn about an axis of a joint that has Euler parameters."""
     free = joint.type.nq != 4
-    profiled = [name for name, row in LAWS.items() if issubclass(row, Profiled)]
     if free or not (isinstance(law, Profiled) and isinstance(law.to, Turn)) or law.from_ is not None:
         raise reading.error(
             path,
             f"the {joint.type.name} joint `{joint.name}` can't follow this",
             found=f"law: {getattr(law, 'law', '')}",
-            allowed="hold" if free else f"{' or '.join(profiled)} with `to: {{axis: […], angle: …}}`, hold",
+            allowed="hold" if free else f"{' or '.join(profiled())} with `to: {{axis: […], angle: …}}`, hold",
         )
     axis = np.array([float(x) for x in law.to.axis])
     axis = axis / abs(axis).max()
