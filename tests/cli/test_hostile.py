@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from denoc.cli.main import main
+from limits import HANGS
 
 HOSTILE = Path(__file__).parents[1] / "hostile"
 COMMANDS = {"robots": "idyn", "scenarios": "run"}
@@ -75,7 +76,7 @@ def test_mistake(file, tmp_path, monkeypatch, capsys):
 def test_mistake_as_a_user_meets_it(name, tmp_path):
     file = HOSTILE / f"{name}.yaml"
     words = [sys.executable, "-c", "from denoc.cli.main import main; main()", COMMANDS[file.parent.name], str(file)]
-    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=HANGS, check=False)
     judged(file, run.returncode, run.stdout, run.stderr)
     assert not list(tmp_path.iterdir())
 

@@ -14,6 +14,7 @@ import pytest
 import denoc
 from denoc.machine import cache, choice
 from denoc.machine.choice import using
+from limits import HANGS
 
 
 @pytest.fixture(autouse=True)
@@ -142,7 +143,7 @@ def test_two_processes_write_at_once(own_folder):
         "with using('compiled'): print(denoc.inverse(denoc.load('planar3r'), *[np.ones((3, 3))] * 3)[0].tolist())"
     )
     runs = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    answers = {run.communicate(timeout=120)[0] for run in runs}
+    answers = {run.communicate(timeout=HANGS)[0] for run in runs}
     assert len(answers) == 1
     assert all(run.returncode == 0 for run in runs)
     assert len(list(own_folder.glob("*.o"))) == 1
