@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lint types layers wheel bench regress baseline snapshot compare pages clean
+.PHONY: demo test check lint types layers wheel bench regress baseline snapshot compare pages smoke full clean
 
 SOURCES = $(shell find engine cli robots scenarios -name "*.py" -o -name "*.yaml" -o -name "*.csv")
 
@@ -33,6 +33,14 @@ demo: $(VENV)/demo
 
 test: $(VENV)/test
 	$(BIN)/python -m pytest -q
+
+# the quickest tests, after every change: a minute of CPU
+smoke: $(VENV)/test
+	$(BIN)/python -m pytest -q -n 0 -m smoke
+
+# every case of every test
+full: $(VENV)/test
+	$(BIN)/python -m pytest -q --full
 
 # every check there is
 check: lint types layers test regress wheel

@@ -66,6 +66,7 @@ def test_there_are_enough():
 
 
 @pytest.mark.parametrize("file", FILES, ids=named)
+@pytest.mark.sampled(3)
 def test_mistake(file, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     judged(file, *command([COMMANDS[file.parent.name], file], monkeypatch, capsys))
@@ -219,6 +220,7 @@ def here(tmp_path, monkeypatch):
     ],
     ids=lambda x: " ".join(x)[:50] if isinstance(x, list) else "",
 )
+@pytest.mark.sampled(2)
 def test_odd_commands(here, words, says, monkeypatch, capsys):
     before = written(here)
     code, _, err = command(words, monkeypatch, capsys)

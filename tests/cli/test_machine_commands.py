@@ -76,6 +76,7 @@ def test_complexity_prints_the_papers_and_ours(denoc):
     assert "n = 9" in out
 
 
+@pytest.mark.full
 def test_complexity_measures_and_writes(denoc, tmp_path):
     code, out, _ = denoc("complexity", "--json", "--csv", "counts.csv", "--plot", "counts.png")
     assert code == 0

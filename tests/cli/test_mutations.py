@@ -68,6 +68,7 @@ def commands(file, draw):
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
+@pytest.mark.sampled(2)
 def test_broken_files(group, tmp_path, monkeypatch, capsys):
     draw = random.Random(SEED + group)
     monkeypatch.setenv("DENOC_DEBUG", "1")  # what is no error of ours comes through

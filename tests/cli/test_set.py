@@ -9,6 +9,8 @@ import pytest
 
 from denoc.cli.main import main
 
+pytestmark = pytest.mark.smoke
+
 ROBOT = """
 name: rod
 convention: dh

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.smoke
+
 HEAVY = ("numpy", "scipy", "pydantic", "matplotlib", "llvmlite")
 
 PROBE = """

@@ -118,6 +118,7 @@ def test_closed_form_of_bricard():
         ("andrews-drive", 1e-9, 1e-14),
     ],
 )
+@pytest.mark.sampled(2)
 def test_energy_and_loops(name, energy, gap):
     """Far within what the benchmarks ask for: 0.1 % of the energy, 0.001 J of Bricard's."""
     run = result(name)
@@ -193,6 +194,7 @@ def test_five_windows():
 
 
 @pytest.mark.parametrize("rtol", [1e-8, 1e-11])
+@pytest.mark.sampled(2)
 def test_slider_crank_passes_where_rods_cover_each_other(rtol):
     solver = {"rtol": rtol, "atol": rtol / 100}
     run = denoc.run(scenario("slider-crank-singular-fall", solver=solver))
@@ -210,6 +212,7 @@ def test_stops_where_it_is_told_to(name):
     assert run.audit["singular"]["coordinates"] == []
 
 
+@pytest.mark.full
 def test_forty_windows_up_to_the_first_flat_position():
     change = {"time": {"end": 0.6, "step": 0.1}, "solver": {"at_singularity": "stop"}, "record": {"points": []}}
     run = denoc.run(scenario("n-four-bar-fall", **change), windows(40))

@@ -5,6 +5,8 @@ import pytest
 
 import denoc
 
+pytestmark = pytest.mark.smoke
+
 GEARS = """
 name: gears
 convention: frames

@@ -15,6 +15,8 @@ from denoc.closure.rank import null_space
 from denoc.files.library import find
 from denoc.robot.model import Effort
 
+pytestmark = pytest.mark.smoke
+
 
 def drawn(seed):
     """A u = b with limits and weights; every second one has a solution between the limits."""

@@ -12,6 +12,8 @@ from denoc.closure.closure import closure
 from denoc.closure.partition import partition
 from denoc.study.codegen import generate
 
+pytestmark = pytest.mark.smoke
+
 
 def coordinates(name):
     robot = denoc.load(name)

@@ -8,6 +8,8 @@ from denoc.closure.forces import Balance
 from denoc.closure.mobility import mobility
 from random_mechanisms import mechanism, ring
 
+pytestmark = pytest.mark.smoke
+
 LIBRARY = {  # freedoms, Kutzbach's count, redundant constraints, idle spins, order of solution
     "four-bar": (1, -2, 3, 0, "I + II"),
     "five-bar": (2, -1, 3, 0, "I + II"),

@@ -16,6 +16,8 @@ from denoc.closure.holds import Geometry
 from denoc.closure.platform import shared
 from denoc.recursion.samples import Samples
 
+pytestmark = pytest.mark.smoke
+
 EXACT = 1e-11
 PLANAR = closed.names("inverse_dynamics", ["three_rrr", "five_bar", "four_bar"])
 GOUGH = [one["name"] for one in closed.file("gough_stewart")["cases"]]

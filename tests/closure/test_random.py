@@ -79,6 +79,7 @@ def test_branch_by_branch_is_all_at_once(seed):
 
 
 @seeds
+@pytest.mark.smoke
 def test_inverse_of_forward_is_the_identity(seed):
     case = mechanism(seed)
     size = len(case.robot.driven) + len(case.robot.actuators)

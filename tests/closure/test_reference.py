@@ -17,6 +17,8 @@ from denoc.closure.forces import Balance
 from denoc.closure.subsystems import branch_links
 from denoc.machine.choice import using
 
+pytestmark = pytest.mark.sampled(3)
+
 EXACT = 1e-9
 PLANAR = closed.names("inverse_dynamics")
 MOTIONS = closed.names("forward_dynamics", ["five_bar", "four_bar"])

@@ -68,6 +68,7 @@ def test_the_singular_position_of_the_five_bar_is_announced(case, singular, rtol
 
 
 @pytest.mark.parametrize("rtol, atol, most", [(1e-12, 1e-14, 1e-8), (1e-10, 1e-12, 1e-6)])
+@pytest.mark.sampled(2)
 def test_feedforward_returns_the_motion(rtol, atol, most):
     """The motion is unstable: with gravity errors of integration grow a thousand times in its three seconds."""
     whole, one = closed.one_case("three_rrr", "inverse_dynamics_gravity_minus_Y")
@@ -134,6 +135,7 @@ FIVE_BAR = {
     ],
 )
 @pytest.mark.parametrize("led", [["J1^1", "J1^2"], ["J1^1"]])
+@pytest.mark.sampled(2)
 def test_feedforward_knows_wrenches_and_what_else_is_prescribed(led, more):
     scenario = {"robot": "five-bar", "task": "simulate", "time": {"end": 2, "step": 0.02}, "motion": FIVE_BAR, **more}
     solver = {"rtol": 1e-10, "atol": 1e-12}

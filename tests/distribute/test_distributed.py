@@ -154,6 +154,7 @@ def test_euler_parameters_of_turns():
 
 @dask
 @pytest.mark.parametrize("closure", ["denoc", "penalty", "projection-qr", "projection-svd", "projection-gauss"])
+@pytest.mark.sampled(3)
 def test_runs_by_legs_are_those_of_the_whole(closure, engine):
     scenario = {**FALL, "closure": {"method": closure}, "wrenches": []}
     right = denoc.run(scenario)
@@ -306,7 +307,9 @@ def test_a_given_scheduler_is_used_and_left_running(workers):
 
 
 @dask
-@pytest.mark.parametrize("signal, finishes", [("SIGKILL", True), ("SIGSTOP", False)])
+@pytest.mark.parametrize(
+    "signal, finishes", [("SIGKILL", True), pytest.param("SIGSTOP", False, marks=pytest.mark.full)]
+)
 def test_workers_that_die_or_hang_in_mid_run_end_it_or_not_but_never_hang_it(signal, finishes):
     pytest.importorskip("distributed", reason="Dask isn't installed (the extra `cluster`)")
     robot = denoc.load("three-rrr")

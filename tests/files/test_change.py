@@ -6,6 +6,8 @@ from denoc.errors import InputError
 from denoc.files.change import Change, changed, parted
 from denoc.files.source import parse
 
+pytestmark = pytest.mark.smoke
+
 TEXT = "a: {b: 1, c: [10, 20]}\nlist:\n  - {name: x, m: 1}\n  - {name: y, m: 2}\nnothing:\n"
 
 

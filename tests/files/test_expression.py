@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from denoc.files.expression import DIMENSIONS, UNITS, ExpressionError, Quantity, evaluate, quantity
 from limits import run_within
 
+pytestmark = pytest.mark.smoke
+
 steady = settings(deadline=None, derandomize=True)
 PI = math.pi
 

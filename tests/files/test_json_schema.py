@@ -14,6 +14,8 @@ from denoc.files.source import parse, read
 from denoc.robot.json_schema import robot_schema
 from denoc.scenario.json_schema import scenario_schema
 
+pytestmark = pytest.mark.smoke
+
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = {"robot": robot_schema(), "scenario": scenario_schema()}
 FILES = [(kind, path) for kind in SCHEMAS for path in sorted(folder(f"{kind}s").glob("*.yaml"))]

@@ -10,6 +10,8 @@ from denoc.files.library import folder
 from denoc.files.source import parse, read
 from denoc.files.text import yaml_text
 
+pytestmark = pytest.mark.smoke
+
 WORDS = [
     "",
     " ",

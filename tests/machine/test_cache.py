@@ -16,6 +16,8 @@ from denoc.machine import cache, choice
 from denoc.machine.choice import using
 from limits import HANGS
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path, monkeypatch):

@@ -13,6 +13,8 @@ from denoc.machine.scalars import cosine_sine, sign, square_root
 from denoc.machine.text import python_function
 from denoc.machine.trace import Count, Recording, count
 
+pytestmark = pytest.mark.smoke
+
 
 def pendulum_and_more(x, p):
     """A program with every operation there is, none of it mechanics."""

@@ -14,6 +14,8 @@ from denoc.errors import InputError
 from denoc.motion import forces, laws, profiles
 from denoc.motion.table import Spline, columns
 
+pytestmark = pytest.mark.smoke
+
 MOTION, FORCE = TypeAdapter(laws.AnyMotionLaw), TypeAdapter(forces.AnyForceLaw)
 T0, T1 = 0.5, 4.5  # the time of the run
 START = (0.3, -0.2)  # where the joint is at T0

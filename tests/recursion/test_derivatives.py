@@ -12,6 +12,8 @@ import references
 from denoc.recursion.spatial import quaternion_matrix
 from denoc.simulate.reference import product
 
+pytestmark = pytest.mark.smoke
+
 ROBOTS = ("puma", "tree", "spherical-arm", "space-arm", "elastic-arm", "planar3r")
 
 

@@ -12,7 +12,7 @@ from random_robots import drawn
 
 pin = pytest.importorskip("pinocchio")
 
-laws = settings(deadline=None, derandomize=True, max_examples=80)
+laws = settings()  # those of the tier
 seeds = given(seed=st.integers(0, 2**32 - 1))
 EXACT = 1e-11
 SHARED = ("revolute", "prismatic", "spherical", "free")

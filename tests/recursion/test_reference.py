@@ -15,6 +15,8 @@ from comparing import off
 from denoc.machine import native
 from denoc.machine.choice import using
 
+pytestmark = pytest.mark.sampled(4)
+
 FIXED_BASE = references.names(has=["cqd"])
 TREES = references.names(has=["frames"])
 FLOATING = references.names(has=["base"])

@@ -21,7 +21,7 @@ from denoc.recursion.regroup import regrouped
 from denoc.recursion.sweeps import dynamics
 from random_robots import ALL, CHAINS, FREE, MOVING, WITH_AXIS, Drawn, coordinate_rates, drawn, moves
 
-laws = settings(deadline=None, derandomize=True, max_examples=80)
+laws = settings()  # those of the tier
 seeds = given(seed=st.integers(0, 2**32 - 1))
 EXACT = 1e-11
 
@@ -50,6 +50,7 @@ def test_a_tree_in_each_convention_obeys_newton_and_euler(convention, seed):
 
 @laws
 @seeds
+@pytest.mark.smoke
 def test_a_tree_of_mixed_conventions_in_any_order_obeys_newton_and_euler(seed):
     agrees_with_newton(drawn(seed, shuffled=True, links=(3, 9)))
 
@@ -230,6 +231,7 @@ def test_forward_undoes_inverse(seed):
 
 @laws
 @seeds
+@pytest.mark.smoke
 def test_inverse_undoes_forward(seed):
     case = drawn(seed)
     qdd = denoc.forward(case.robot, case.q, case.qd, case.tau)
@@ -288,6 +290,7 @@ def test_hybrid_is_inverse_where_all_motion_is_given_and_forward_where_none_is(s
 
 @laws
 @seeds
+@pytest.mark.smoke
 def test_energy_grows_by_what_is_put_in_less_what_is_lost(seed):
     """d(T + V + elastic)/dt = τ · q̇ + power of the wrenches − friction's and damping's."""
     case = drawn(seed)

@@ -9,6 +9,8 @@ import pytest
 
 import denoc
 
+pytestmark = pytest.mark.smoke
+
 PUMA, BALL = denoc.load("puma"), denoc.load("spherical-arm")
 CALLS = {  # name → how many arguments beside the coordinates, all with one number a speed
     "inverse": 2,

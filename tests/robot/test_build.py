@@ -7,6 +7,8 @@ import pytest
 
 import denoc
 
+pytestmark = pytest.mark.smoke
+
 G = 9.81
 HALF = math.sqrt(0.5)
 

@@ -9,6 +9,8 @@ import newton
 from denoc.robot.placement import Placement, X, Y, Z, pointing, turn_matrix_of, zxz
 from newton import turned
 
+pytestmark = pytest.mark.smoke
+
 X_AXIS, Y_AXIS, Z_AXIS = np.eye(3)
 RIGHT_ANGLES = [0.0, math.pi / 2, math.pi, -math.pi / 2]
 

@@ -11,6 +11,8 @@ from comparing import off, slope
 from denoc.files.library import folder
 from denoc.scenario.run import prepare
 
+pytestmark = pytest.mark.smoke
+
 EXACT = 1e-9
 
 

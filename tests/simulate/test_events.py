@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from denoc.simulate.events import crossing, first_crossing
 from denoc.simulate.integrate import METHODS, start
 
+pytestmark = pytest.mark.smoke
+
 
 def counted(g):
     def inner(t):

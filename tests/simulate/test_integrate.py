@@ -10,6 +10,8 @@ from denoc.errors import InputError
 from denoc.simulate.integrate import AT_END, METHODS, NOT_FINITE, TOO_SMALL, RungeKutta, Scipy, start
 from denoc.simulate.tableau import CASH_KARP, DORMAND_PRINCE, TABLEAUS
 
+pytestmark = pytest.mark.smoke
+
 ADAPTIVE = [name for name, method in METHODS.items() if method.adaptive]
 
 

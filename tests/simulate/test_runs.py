@@ -216,6 +216,7 @@ def test_computed_torque_makes_the_error_obey_its_equation():
 
 
 @pytest.mark.parametrize("robot", ["puma", "stanford", "tree"])
+@pytest.mark.sampled(3)
 def test_feedforward_returns_the_trajectory(robot):
     """Forward and inverse dynamics undo each other."""
     names = denoc.load(robot).joints

@@ -8,6 +8,8 @@ import pytest
 
 from denoc.simulate.tableau import DORMAND_PRINCE, TABLEAUS, hermite
 
+pytestmark = pytest.mark.smoke
+
 each = pytest.mark.parametrize("tableau", TABLEAUS, ids=lambda tableau: tableau.name)
 embedded = pytest.mark.parametrize(
     "tableau", [t for t in TABLEAUS if t.E is not None], ids=lambda tableau: tableau.name

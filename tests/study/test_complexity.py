@@ -11,6 +11,8 @@ from denoc.machine.trace import count
 from denoc.recursion.programs import program
 from denoc.study import complexity
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.mark.parametrize(
     ("row", "at_six"),

@@ -32,6 +32,7 @@ def rows_at(table, t):
 
 
 @pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.sampled(3)
 def test_every_entry_is_made_and_drawn(name):
     one, it = ENTRIES[name], made(name)
     x, *columns = it.table.values()

@@ -1,0 +1,43 @@
+"""The tiers: `pytest -m smoke` for whoever changes a line, `pytest` before a commit, `pytest --full` before a release.
+
+A test marked `sampled(k)` runs on one of k of its cases, drawn once and for all by a seed, unless `--full` is given; so
+do the tests of hypothesis, on fewer examples.  A test marked `full` waits for `--full`.  No test is left out of the
+first two tiers for another reason than its cost, and each that is sampled keeps at least one case.
+"""
+
+import random
+from itertools import groupby
+
+from hypothesis import settings
+
+SEED = 20260712
+settings.register_profile("sampled", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("full", deadline=None, derandomize=True, max_examples=80)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="every case of every test")
+
+
+def pytest_configure(config):
+    settings.load_profile("full" if config.getoption("full") else "sampled")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("full") or any("::" in word for word in config.args):  # a test that is named is run
+        return
+    left = {item.nodeid for item in items if item.get_closest_marker("full")}
+    for _, group in groupby(items, key=lambda item: item.nodeid.partition("[")[0]):
+        left |= unsampled(list(group))
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
+    items[:] = [item for item in items if item.nodeid not in left]
+
+
+def unsampled(cases):
+    """Names of the cases of one test that aren't in its sample."""
+    marker = cases[0].get_closest_marker("sampled")
+    if marker is None:
+        return set()
+    names = sorted(case.nodeid for case in cases)
+    kept = random.Random(f"{SEED} {names[0]}").sample(names, -(-len(names) // marker.args[0]))
+    return {*names} - {*kept}
