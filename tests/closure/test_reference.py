@@ -17,14 +17,20 @@ from denoc.closure.forces import Balance
 from denoc.closure.subsystems import branch_links
 from denoc.machine.choice import using
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(4)
 
 EXACT = 1e-9
 PLANAR = closed.names("inverse_dynamics")
 MOTIONS = closed.names("forward_dynamics", ["five_bar", "four_bar"])
 RSSR = [one["name"] for one in closed.file("rssr")["cases"] if one["name"].startswith("spin_free")]
 GOUGH = [one["name"] for one in closed.file("gough_stewart")["cases"]]
-WAYS = {"plain": ("plain", "auto"), "straight": ("compiled", "straight"), "rolled": ("compiled", "rolled")}
+WAYS = {
+    "plain": ("plain", "auto"),
+    "8 lanes": ("compiled", "straight", 8),
+    "4 lanes": ("compiled", "straight", 4),
+    "2 lanes": ("compiled", "straight", 2),
+    "rolled": ("compiled", "rolled"),
+}
 SAMPLES = {"one by one": False, "all at once": True}
 
 

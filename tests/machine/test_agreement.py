@@ -46,6 +46,20 @@ def test_compiled_and_plain(name, way, monkeypatch):
         assert abs(found_qdd[k] - qdd[k]).max() <= max(1e-13, 1e-15 * cond) * abs(qdd[k]).max()
 
 
+@pytest.mark.parametrize("words, lanes", [("2", 2), ("4", 4), ("8", 8), ("3", 4), ("", 4)])
+def test_the_variable_says_how_many_lanes(words, lanes, monkeypatch):
+    """What isn't a width is the processor's."""
+    monkeypatch.setenv("DENOC_LANES", words)
+    monkeypatch.setattr(native, "processor", lambda: ("any", "+sse2,+avx2,-avx512f"))
+    native._fitting.cache_clear()
+    try:
+        assert native.lanes() == lanes
+        with using("compiled", lanes=2):
+            assert native.lanes() == 2
+    finally:
+        native._fitting.cache_clear()
+
+
 @pytest.mark.parametrize("name", OPEN)
 def test_one_sample_and_many(name):
     robot = denoc.load(name)

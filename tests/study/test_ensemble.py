@@ -44,6 +44,20 @@ def test_states_and_masses_vary(count, lanes, monkeypatch):
     assert len({result.table["joint2.q"][-1] for result in together}) == count
 
 
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+def test_mechanisms_in_lanes_of_every_width(lanes):
+    """The compiled time loop of a robot with a loop beside its plain text, run by run."""
+    scenario = {"robot": "four-bar", "task": "simulate", "time": {"end": 0.4, "step": 0.1}}
+    variations = [{"rates.A0": 0.3 * k, "robot.links.coupler.mass": 0.5 + 0.2 * k} for k in range(lanes + 1)]
+    with using("compiled", lanes=lanes):
+        together = denoc.ensemble(scenario, variations)
+    with using("plain"):
+        alone = [denoc.ensemble(scenario, [variation])[0] for variation in variations]
+    for found, expected in zip(together, alone):
+        same(found, expected, 1e-7)
+    assert len({result.table["A0.q"][-1] for result in together}) == lanes + 1
+
+
 def test_forces_vary():
     scenario = FALL | {"forces": {"joint1": {"law": "constant", "value": 0}}}
     variations = [{"forces.joint1.value": float(x)} for x in range(5)]
