@@ -25,7 +25,10 @@ from setuptools.build_meta import (  # noqa: F401  # the hooks by which pip and 
 )
 
 FIRST = "denoc-first.pth"  # such files are read in the order of their names, setuptools' own `__editable__…` before
-LINE = "import sys; sys.meta_path.sort(key=lambda finder: '__editable___denoc' not in str(getattr(finder, '__module__', '')))\n"
+LINE = (
+    "import sys; "
+    "sys.meta_path.sort(key=lambda finder: '__editable___denoc' not in str(getattr(finder, '__module__', '')))\n"
+)
 
 
 def build_editable(
