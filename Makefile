@@ -78,7 +78,7 @@ snapshot: $(VENV)/test
 compare: $(VENV)/test
 	$(BIN)/python tests/tools/snapshot.py compare $(OLD) $(NEW)
 
-# the pages that are made of the program and checked to be so: docs/reference.md and docs/schema/
+# the pages that are made of the program and checked to be so: docs/reference.md, docs/schema/, links to lines of code
 pages: $(VENV)/test
 	$(BIN)/python tests/tools/pages.py
 

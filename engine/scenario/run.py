@@ -256,7 +256,8 @@ def _algebraic(plan: Plan, tell: Progress) -> _Run:
     count = len(plan.grid)
     kept = slice(0, max(done, 1))
     try:
-        balance = prescribed.work(plan.system, plan.grid[kept]) if plan.record.wants("energy") else np.zeros(max(done, 1))
+        wanted = plan.record.wants("energy")
+        balance = prescribed.work(plan.system, plan.grid[kept]) if wanted else np.zeros(max(done, 1))
     except (NumericalError, InputError):
         balance = np.full(max(done, 1), np.nan)
     run = _Run(plan.grid[kept], q[kept], qd[kept], qdd[kept], tau[kept], balance, evaluations=max(done, 1))
@@ -334,7 +335,10 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
 
 def _rows(plan: Plan, run: _Run) -> tabulate.Rows:
     """What the columns are made of."""
-    on_links, cuts = internal_forces.cut_wrenches(plan.system, run.q, run.forces) if run.forces is not None else ({}, {})
+    on_links: dict[str, np.ndarray] = {}
+    cuts: dict[str, np.ndarray] = {}
+    if run.forces is not None:
+        on_links, cuts = internal_forces.cut_wrenches(plan.system, run.q, run.forces)
     return tabulate.Rows(
         robot=plan.robot,
         q=run.q,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..closure.rank import null_space
+from ..closure.rank import TINY, null_space
 from ..recursion.dense import inertia_matrix
 from . import coordinates
 from .complementarity import balanced
@@ -32,6 +32,7 @@ DRIFTING = 1e-8  # relative: a joint that is accelerated more than this isn't he
 # A mode is left as soon as its event function is not positive, but many a mode starts where that function is zero: at
 # rest, at the stop, at break-away itself. If it then goes the wrong way, that must be seen too, hence a little slack.
 SLACK = 1e-12
+NOISE = 1e-10  # relative to the largest acceleration: less is none
 WEAKER = 1e-6  # relative: friction at break-away is taken for this much less, so that what breaks loose moves
 
 
@@ -65,7 +66,9 @@ class Felt:
             J, scale = loops.jacobian(np.array(q))[0], loops.column_scale
             self.rows = np.concatenate([J, unit])
             unit = np.concatenate([loops.scaled(J), unit * scale])
-        self.T = null_space(unit) * scale[:, None]
+        T = null_space(unit)
+        T[abs(T).max(axis=1, initial=0.0) < TINY] = 0.0  # what the loops hold still, but for rounding
+        self.T = T * scale[:, None]
         self.inverse = np.linalg.pinv(self.T.T @ self.M @ self.T, hermitian=True)
 
     def compliance(self, speeds: list[int]) -> np.ndarray:
@@ -172,7 +175,8 @@ def _released(
     """Who of those at rest starts to move, and which way: where the forces that would hold them are at their bounds."""
     system, still = run.system, list(trial.still)
     q = run.complete(t, y)[0]
-    b = np.array([float(x) for x in run.evaluate(t, y, _with(run, q, moving, {})).qdd])[still]
+    free = np.array([float(x) for x in run.evaluate(t, y, _with(run, q, moving, {})).qdd])
+    b, rounding = free[still], NOISE * abs(free).max(initial=0.0)
     G = Felt(system, q, system.ruled).compliance(still)
     low, high = np.array([trial.held[k] for k in still]).T
     if loose:
@@ -180,7 +184,7 @@ def _released(
     _, a = balanced(G, b, low, high)
     slip, held = dict(moving), dict(trial.held)
     for k, x in zip(still, a.tolist()):
-        if x:
+        if abs(x) > rounding:
             del held[k]
             if system.switching[k]:
                 slip[k] = math.copysign(1.0, x)

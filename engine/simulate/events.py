@@ -66,6 +66,8 @@ def first_crossing(
     for part in range(1, samples + 1):
         last = part == samples
         t1 = stepper.t if last else start + length * part / samples
+        if not last and not seen[-1][0] < t1 < stepper.t:
+            continue  # a step of a few spacings of floating-point numbers has no room for all parts
         y1 = stepper.y if last else stepper.between(t1)
         seen = [*seen[-2:], (t1, [g(t1, y1) for g in functions])]
         fired = []

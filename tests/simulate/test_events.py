@@ -186,3 +186,18 @@ def test_every_method_finds_the_lowest_point_of_a_pendulum(name):
         assert stepper.step() == ""
         found = first_crossing([lambda t, y: y[0]], stepper)
     assert found[0] == pytest.approx(quarter, abs=1e-5)
+
+
+def test_a_step_of_a_few_spacings():
+    """Parts of so short a step coincide; an event in it is found all the same."""
+
+    class Short:
+        t_old, t = 1.0, math.nextafter(math.nextafter(1.0, 2.0), 2.0)
+        y = np.array([-1.0])
+
+        def between(self, t):
+            return np.array([1.0 if t < self.t else -1.0])
+
+    found = first_crossing([lambda t, y: float(y[0]), lambda t, y: 1.0], Short())
+    assert found == (Short.t, 0)
+    assert first_crossing([lambda t, y: 1.0], Short()) is None

@@ -5,6 +5,7 @@ python tests/tools/pages.py
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import reference
@@ -15,13 +16,31 @@ from denoc.scenario.json_schema import scenario_schema
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
+LINE = re.compile(r"\[`(?P<code>[^`]+)`\]\(\.\./(?P<file>[\w/]+\.py)#L(?P<line>\d+)\)")
+
+
 def pages() -> dict[Path, str]:
     """The text of each page, by its file."""
     return {
+        DOCS / "theory.md": linked((DOCS / "theory.md").read_text(encoding="utf-8")),
         DOCS / "reference.md": reference.page(),
         DOCS / "schema" / "robot.json": schema_text(robot_schema()),
         DOCS / "schema" / "scenario.json": schema_text(scenario_schema()),
     }
+
+
+def linked(text: str) -> str:
+    """A page whose links to lines of code lead to where these lines are now; those that are gone stay as they are."""
+
+    def renewed(link: re.Match[str]) -> str:
+        lines = (DOCS.parent / link["file"]).read_text(encoding="utf-8").splitlines()
+        places = [k for k, line in enumerate(lines, start=1) if line.strip() == link["code"]]
+        if not places:
+            return link[0]
+        nearest = min(places, key=lambda k: abs(k - int(link["line"])))
+        return f"[`{link['code']}`](../{link['file']}#L{nearest})"
+
+    return LINE.sub(renewed, text)
 
 
 def main() -> None:
