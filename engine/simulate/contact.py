@@ -9,11 +9,12 @@ problem (`complementarity.py`), and so is what a blow does to all joints that to
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..closure.assemble import CLOSED, newton
 from ..closure.rank import TINY, null_space
 from ..recursion.dense import inertia_matrix
 from . import coordinates
@@ -32,6 +33,7 @@ DRIFTING = 1e-8  # relative: a joint that is accelerated more than this isn't he
 # A mode is left as soon as its event function is not positive, but many a mode starts where that function is zero: at
 # rest, at the stop, at break-away itself. If it then goes the wrong way, that must be seen too, hence a little slack.
 SLACK = 1e-12
+NEARLY = 1e-4  # a joint that is found farther from its stop than this isn't put there
 NOISE = 1e-10  # relative to the largest acceleration: less is none
 WEAKER = 1e-6  # relative: friction at break-away is taken for this much less, so that what breaks loose moves
 
@@ -323,15 +325,28 @@ def struck(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = Non
     y = y.copy()
     for k in system.cv:
         y[system.place_of(k)] = qd[k]
-    if system.loops is None:
-        for k in hit:
-            stop = system.stopped[k]
-            y[system.cq.index(stop.coordinate)] = stop.low if sides[k][0] else stop.high
+    y = _placed(run, t, y, {k: 0 if sides[k][0] else 1 for k in hit})
     if before is not None:
         y[-2] += felt.kinetic(qd) - felt.kinetic(start) + lost
     else:
         lost = felt.kinetic(start) - felt.kinetic(qd)
     y[-1] += lost
+    return y
+
+
+def _placed(run: Runner, t: float, y: np.ndarray, at: Mapping[int, int]) -> np.ndarray:
+    """The state with joints exactly at their lower (0) or upper (1) stops, loops closed around them."""
+    system, q = run.system, np.array(run.complete(t, y)[0])
+    moved = q.copy()
+    for k, side in at.items():
+        stop = system.stopped[k]
+        moved[stop.coordinate] = (stop.low, stop.high)[side]
+    if system.loops is not None and at:
+        moved, left = newton(system.loops.at(wanted(system, t)[0]), moved, [*system.prescribed, *at], near=True)
+        if left > CLOSED or abs(moved - q).max() > NEARLY * max(system.loops.length, 1.0):
+            return y  # more stops than freedoms, whose places don't fit each other to the last digit
+    y = y.copy()
+    y[: len(system.cq)] = moved[system.cq]
     return y
 
 

@@ -101,8 +101,8 @@ class RungeKutta:
         self.end_first = self.adaptive and tableau.ends_on_a_stage
         self.end_known = False
         self.f: np.ndarray | None = None  # derivative at (t, y), the next step's first stage; None: not known yet
-        self.K = np.empty((len(tableau.B) + 1, self.y.size))  # stages of the last step
-        self.trial = np.empty_like(self.K)  # stages of the one under way: a step that fails must not spoil `between`
+        self.K = np.zeros((len(tableau.B) + 1, self.y.size))  # stages of the last step
+        self.trial = np.zeros_like(self.K)  # stages of the one under way: a step that fails must not spoil `between`
         self.Q: np.ndarray | None = None
         # the length wanted for the next step; 0: to be chosen by the first one, which knows where it may end
         self.h = (first_step or 0.0) if step is None else min(step, max_step)

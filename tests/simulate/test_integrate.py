@@ -480,3 +480,11 @@ def test_a_change_before_the_first_step_is_taken_over(name):
     np.testing.assert_array_equal(stepper.between(0), [0, 1])
     run(stepper)
     np.testing.assert_allclose(stepper.y, [math.sin(1), math.cos(1)], atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["rk45", "rkck"])
+def test_a_stage_that_no_error_asks_for_can_not_spoil_it(method):
+    """Memory that held no numbers before may hold NaN, and 0 × NaN would reject every step."""
+    stepper = start(method, lambda t, y: -y, 0.0, np.ones(3), 1.0)
+    assert not stepper.trial.any()
+    assert not stepper.K.any()
