@@ -14,7 +14,7 @@ from ..recursion.samples import Samples, computes
 from ..recursion.wrenches import moved
 from ..robot.model import Robot
 from .closure import Closure, closure
-from .compiled import CONSISTENT, Forward, Inverse, many, quick
+from .compiled import CONSISTENT, Forward, Inverse, many, plainly, quick
 from .forces import Balance, Forces, enough
 from .platform import shared
 
@@ -40,7 +40,7 @@ def inverse(
         found = many(Inverse, closure(robot), s.rows("q"), s.rows("qd"), s.rows("qdd"))
         if found is not None:
             return found if s.count is not None else found[0]
-    forces = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches))
+    forces = plainly(Inverse, robot, s.count or 1, forces_of, s, tree.inverse(robot, q, qd, qdd, wrenches))
     return forces.actuated if s.count is not None else forces.actuated[0]
 
 
@@ -57,15 +57,19 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
         found = many(Forward, loops, *rows.values())
         if found is not None:
             return found if s.count is not None else found[0]
-    J, drift = loops.jacobian(rows["q"], rows["qd"])
-    _consistent(loops, rows["q"], J, rows["qd"])
     h = np.atleast_2d(tree.bias(robot, q, qd, wrenches))
-    M = tree.inertia(robot, rows["q"])
-    B, c = motions(loops, J, drift, ())
-    free = np.einsum("nki,nk->ni", B, rows["tau"] - h - np.einsum("nij,nj->ni", M, c))
-    I = np.einsum("nki,nkl,nlj->nij", B, M, B)
-    qdd = c + np.einsum("nij,nj->ni", B, np.linalg.solve(I, free[..., None])[..., 0])
+    qdd = plainly(Forward, robot, s.count or 1, _forward, loops, h, **rows)
     return qdd if s.count is not None else qdd[0]
+
+
+def _forward(loops: Closure, h: np.ndarray, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    J, drift = loops.jacobian(q, qd)
+    _consistent(loops, q, J, qd)
+    M = tree.inertia(loops.robot, q)
+    B, c = motions(loops, J, drift, ())
+    free = np.einsum("nki,nk->ni", B, tau - h - np.einsum("nij,nj->ni", M, c))
+    I = np.einsum("nki,nkl,nlj->nij", B, M, B)
+    return c + np.einsum("nij,nj->ni", B, np.linalg.solve(I, free[..., None])[..., 0])
 
 
 def hybrid(

@@ -53,7 +53,7 @@ class Closure:
         self.turning = np.array(turning, dtype=bool)
         self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
         identity = (self.bodies, [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
-        self.numbers = Numbers(self._whole, robot.nq, robot.nv, self.m, len(self.bodies), identity)
+        self.numbers = Numbers(self._whole, robot.nq, robot.nv, self.m, identity)
 
     def at(self, goal: np.ndarray) -> Closure:
         """The same constraints where other values are wanted of the rows."""
@@ -113,14 +113,18 @@ class Closure:
         """Gaps and Jacobian of one position."""
         found = self.numbers(q)
         if found is None:
-            gaps, J = self.gap_jacobian(q)
-            return gaps, J
+            return self.numbers.offer.plain(1, self.gap_jacobian, q)
         return found[0] if self.goal is None else found[0] - self.goal, found[1]
 
     def jacobian(self, q: np.ndarray, qd: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """J and `J̇ q̇` of one state or of many, rows first."""
         if q.ndim == 1 and (found := self.numbers(q, qd)) is not None:
             return found[1], found[2] if qd is not None else np.zeros(self.m)
+        if q.ndim == 1:
+            return self.numbers.offer.plain(1, self._jacobian, q, qd)
+        return self._jacobian(q, qd)
+
+    def _jacobian(self, q: np.ndarray, qd: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         s = Samples(self.robot, q=q) if qd is None else Samples(self.robot, q=q, qd=qd)
         rows, drift = self.rates(s.scalars("q"), s.scalars("qd") if qd is not None else None)
         J = np.zeros((*s.shape, self.m, self.robot.nv))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..machine import choice, kernel
-from ..machine.choice import Ledger, plain_here
-from ..machine.kernel import Kernel, Single
+from ..machine import choice
+from ..machine.kernel import Single
+from ..machine.offer import Offer
 from ..machine.scalars import Scalar
 from ..machine.trace import Program, Recording
 from ..machine.trigonometry import REACH
@@ -31,6 +31,10 @@ CHECKS = 3  # numbers behind the results
 MOST = 4  # partitions whose compiled code is asked before a good one is looked for
 
 
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+
 class Forward:
     """Of one robot in the coordinates of one partition."""
 
@@ -38,14 +42,10 @@ class Forward:
 
     def __init__(self, loops: Closure, part: Partition):
         self.loops, self.part = loops, part
-        self.ledger = Ledger(4 * len(loops.bodies))  # each of its columns runs through all of them
         self.widths = (loops.robot.nq, loops.robot.nv, loops.robot.nv)
-        self.outputs = (self.results() + CHECKS,)
+        self.offer = Offer(self.program, self.widths, (self.results() + CHECKS,), self.identity)
         self.oriented = any(joint.type.orientation is not None for joint in loops.robot.moving)
         self.one: Single | None = None  # the compiled program for one sample at a time
-        self._kernel: Kernel | None = None
-        self._missed: set[bool] = set()  # looked for in the cache in vain: for one sample, for many
-        self._lock = threading.Lock()
 
     def results(self) -> int:
         """How many numbers are sought."""
@@ -86,37 +86,24 @@ class Forward:
 
     def __call__(self, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray | None:
         """What is sought by compiled code; None where the plain way is to be taken."""
-        if not self.able or not self._ready(len(q)):
+        if not self.able:
             return None
         if len(q) == 1:
+            self.one = self.offer.single()
             alone = self.one(q[0], qd[0], tau[0]) if self.one is not None else None
             found = alone[None] if alone is not None else None
-        else:
-            assert self._kernel is not None
-            (found,), finite, largest = self._kernel(q, qd, tau)
+        elif (kernel := self.offer.lanes(len(q))) is not None:
+            (found,), finite, largest = kernel(q, qd, tau)
             found = found if finite and largest <= REACH else None
+        else:
+            return None
         if found is None or not (found[:, -CHECKS:] >= 0.0).all():
             return None
         return np.ascontiguousarray(found[:, :-CHECKS])
 
-    def _ready(self, samples: int) -> bool:
-        """Whether compiled code for so many samples is there, if it pays."""
-        wanted, alone = self.ledger.wants(samples), samples == 1
-        if wanted == "plain":
-            return False
-        with self._lock:
-            if (self.one if alone else self._kernel) is None and not (wanted == "cached" and alone in self._missed):
-                self._missed.add(alone)
-                identity = (repr(self.loops.bodies), repr(self._identity()))
-                given = self.program, self.widths, self.outputs, identity, wanted == "cached"
-                try:
-                    if alone:
-                        self.one = kernel.build_single(*given)
-                    else:
-                        self._kernel = kernel.build(*given)
-                except (ImportError, RuntimeError, OSError) as error:
-                    choice.give_up(error)
-            return (self.one if alone else self._kernel) is not None
+    def identity(self) -> tuple[str, ...]:
+        """All that the program depends on."""
+        return repr(self.loops.bodies), repr(self._identity())
 
     def _identity(self) -> tuple:
         robot, loops = self.loops.robot, self.loops
@@ -174,10 +161,26 @@ def many(kind: type[Forward], loops: Closure, q: np.ndarray, qd: np.ndarray, x: 
     return found
 
 
+def plainly(
+    kind: type[Forward],
+    robot: Robot,
+    count: int,
+    text: Callable[Given, Found],
+    /,
+    *given: Given.args,
+    **named: Given.kwargs,
+) -> Found:
+    """What the plain way gives; its time is charged to the program that was asked first."""
+    known: Sequence[Forward] = robot.derived.get(kind, ())
+    if not known:
+        return text(*given, **named)
+    return known[0].offer.plain(count, text, *given, **named)
+
+
 def quick(kind: type[Forward], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray | None:
     """One sample by code that was compiled for `many`, with as little around it as can be."""
     known = robot.derived.get(kind)
-    if not known or plain_here() or type(q) is not np.ndarray or q.ndim != 1:
+    if not known or not choice.free() or type(q) is not np.ndarray or q.ndim != 1:
         return None
     for program in known[:MOST]:
         one = program.one

@@ -16,8 +16,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
-from . import choice
-
 MAGIC = b"denoc object 1 "
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files longest unused go first
 
@@ -61,16 +59,10 @@ def key(*parts: str) -> str:
 
 def kept(name: str, made: Callable[[], bytes], only: bool) -> bytes | None:
     """The object code of this name: from the cache, else made and put there; with `only` none that isn't there yet."""
-    notes = choice.journal()
-    then = notes.replayed if only and notes is not None else None
-    if then is not None and name not in then:
-        return None
     code = load(name)
-    if code is None and (then is not None or not only):
+    if code is None and not only:
         code = made()
         store(name, code)
-    if only and code is not None and notes is not None:
-        notes.found.append(name)
     return code
 
 

@@ -1,133 +1,165 @@
-"""Which way a program runs: as plain text or compiled.  Decided by what was asked so far, unless the user says."""
+"""What the caller says about how programs run, and what a run notes about how they ran.
+
+Whether a program runs as plain text or compiled is decided in `offer.py`; here is what that decision stands on besides
+the program's own ledger.
+"""
 
 from __future__ import annotations
 
 import os
+import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 BACKENDS = ("auto", "compiled", "plain")
 FORMS = ("auto", "straight", "rolled")
 MOST_STRAIGHT = 30  # bodies; beyond, straight-line code leaves the caches and takes long to compile
 
-# rough costs in seconds on a present-day machine; only their proportions matter
-SAMPLE, CALL = 3e-7, 3e-5  # of the plain text, for each body: one sample of many, and a call
-LOAD, COMPILE = 0.03, 0.008  # to look into the cache (and to import llvmlite); to compile, for each body
-ROLLED = 0.04  # to compile a loop, however long
-
-_chosen: ContextVar[str] = ContextVar("backend", default="")
-_form: ContextVar[str] = ContextVar("form", default="auto")
-_lanes: ContextVar[int] = ContextVar("lanes", default=0)
-_broken: list[str] = []
-
 
 @dataclass
 class Journal:
-    """Which programs a run found in the cache where it would not have compiled them; a replay has just these."""
+    """From which of its calls on each program of a run was compiled; a replay compiles the same ones at the same calls.
 
-    found: list[str] = field(default_factory=list)
-    replayed: frozenset[str] | None = None  # None: whatever is there
+    The calls of a program are counted from the run's beginning, for each object that offers the program: a mechanism
+    with equal legs has the same program several times, perhaps on several threads.  All of them change over at the
+    same count, so that it doesn't matter which of them comes first.
+    """
+
+    since: dict[str, int] = field(default_factory=dict)
+    plain: dict[str, int] = field(default_factory=dict)  # calls that went the plain way, at most, of any such object
+    replayed: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def goes_on(self, name: str, call: int, ready: bool) -> bool:
+        """Whether this call may be compiled; if not, it counts as a plain one.
+
+        `ready` says that the program would change over now if that is up to its ledger.
+        """
+        with self.lock:
+            since = self.since.get(name)
+            on = ready and not self.replayed if since is None else call >= since
+            if not on:
+                self._passed(name, call)
+            return on
+
+    def begins(self, name: str, call: int) -> bool:
+        """Notes that code is there; whether this call is one of those that have it."""
+        with self.lock:
+            if call >= self.since.setdefault(name, self.plain.get(name, 0)):
+                return True
+            self._passed(name, call)
+            return False
+
+    def _passed(self, name: str, call: int) -> None:
+        self.plain[name] = max(self.plain.get(name, 0), call + 1)
+
+    def notes(self) -> list[str]:
+        """`name@call` of each program, as `recorded` takes them."""
+        return sorted(f"{name}@{call}" for name, call in self.since.items())
 
 
-_journal: ContextVar[Journal | None] = ContextVar("journal", default=None)
+@dataclass(frozen=True, eq=False)
+class Way:
+    """What is chosen in one context: backend, form and lanes of compiled code, and the run's journal."""
+
+    chosen: str = ""
+    form: str = "auto"
+    lanes: int = 0
+    journal: Journal | None = None
+
+
+NOTHING = Way()  # is chosen
+
+_way: ContextVar[Way] = ContextVar("way", default=NOTHING)
+_broken: list[str] = []
+
+
+def way() -> Way:
+    """What is chosen just here; the same object as long as nothing is chosen anew."""
+    return _way.get()
 
 
 def backend() -> str:
     """`auto`, `compiled` or `plain`: what the caller chose, else DENOC_BACKEND."""
-    chosen = _chosen.get() or os.environ.get("DENOC_BACKEND", "auto")
+    chosen = _way.get().chosen or os.environ.get("DENOC_BACKEND", "auto")
     if _broken or chosen == "plain":
         return "plain"
     return chosen if chosen in BACKENDS else "auto"
 
 
-def plain_here() -> bool:
-    """Whether the caller has chosen the plain text just here; quick to ask."""
-    return _chosen.get() == "plain"
+def free() -> bool:
+    """Whether code that is there may be called without asking: not by choice of the plain text, nor within a run."""
+    here = _way.get()
+    return here.journal is None and here.chosen != "plain"
 
 
 def rolled(bodies: int) -> bool:
     """Whether compiled code loops over the bodies, or has all of them in one straight line."""
-    form = _form.get()
+    form = _way.get().form
     return bodies > MOST_STRAIGHT if form == "auto" else form == "rolled"
 
 
 def lanes() -> int:
     """How many samples the caller wants side by side; 0 for as many as the processor has room for."""
-    return _lanes.get()
+    return _way.get().lanes
 
 
-def journal() -> Journal | None:
-    """That of the run we are in."""
-    return _journal.get()
+@contextmanager
+def _here(way: Way) -> Iterator[None]:
+    token = _way.set(way)
+    try:
+        yield
+    finally:
+        _way.reset(token)
 
 
 @contextmanager
 def using(name: str, form: str = "auto", lanes: int = 0) -> Iterator[None]:
     """Within this, programs run this way, and compiled code has this form and this many lanes."""
-    tokens = _chosen.set(name), _form.set(form), _lanes.set(lanes)
-    try:
+    with _here(replace(_way.get(), chosen=name, form=form, lanes=lanes)):
         yield
-    finally:
-        _chosen.reset(tokens[0])
-        _form.reset(tokens[1])
-        _lanes.reset(tokens[2])
 
 
 @contextmanager
 def recorded(
-    backend: str = "", form: str = "auto", lanes: int = 0, cached: tuple[str, ...] | None = None
+    backend: str = "", form: str = "auto", lanes: int = 0, cached: Iterable[str] | None = None
 ) -> Iterator[Journal]:
-    """Within this, what is found in the cache is noted; with an earlier run's notes, programs run as they did then.
+    """Within this, a journal is kept; with an earlier run's notes, programs run as they did then.
 
     A backend that the caller has chosen is stronger than those notes.
     """
-    made = Journal()
-    token = _journal.set(made)
-    try:
-        if backend and _chosen.get() in ("", "auto"):
-            made.replayed = frozenset(cached or ())
-            with using(backend, form, lanes):
-                yield made
-        else:
-            yield made
-    finally:
-        _journal.reset(token)
+    before, journal = _way.get(), Journal()
+    here = replace(before, journal=journal)
+    if backend and before.chosen in ("", "auto"):
+        journal.since, journal.replayed = dict(_read(note) for note in cached or ()), True
+        here = Way(backend, form, lanes, journal)
+    with _here(here):
+        yield journal
+
+
+def _read(note: str) -> tuple[str, int]:
+    """Name and call of a note; one without a call holds from the first call on."""
+    name, _, call = note.partition("@")
+    return name, int(call) if call.isdigit() else 0
 
 
 def description() -> dict[str, object]:
     """How programs have run here, for records; the processor is known once something was compiled."""
     import sys
 
-    found: dict[str, object] = {"backend": backend(), "form": _form.get()}
-    if (noted := _journal.get()) is not None:
-        found["cached"] = list(noted.found)
+    here = _way.get()
+    found: dict[str, object] = {"backend": backend(), "form": here.form}
+    if here.journal is not None:
+        found["cached"] = here.journal.notes()
     if "llvmlite" in sys.modules and not _broken:
         from . import native
 
         cpu, features = native.processor()
         found |= {"lanes": native.lanes(), "cpu": cpu, "features": features}
     return found
-
-
-class Ledger:
-    """What a program's plain runs have cost so far; renting is given up when it has cost as much as buying."""
-
-    def __init__(self, bodies: int):
-        self.bodies, self.spent = max(bodies, 1), 0.0
-
-    def wants(self, samples: int) -> str:
-        """`plain`, `cached` (compiled if it is in the cache) or `compiled`, for a call of so many samples."""
-        chosen = backend()
-        if chosen != "auto":
-            return chosen
-        self.spent += self.bodies * (CALL + SAMPLE * samples)
-        if self.spent < LOAD:
-            return "plain"
-        price = ROLLED if rolled(self.bodies) else COMPILE * self.bodies
-        return "cached" if self.spent < LOAD + price else "compiled"
 
 
 def give_up(error: Exception) -> None:

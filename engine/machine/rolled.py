@@ -286,9 +286,9 @@ class Rolled:
         self._integers = np.array(table, dtype=np.int64).reshape(len(table), -1)
         self._numbers = np.array(numbers or [0.0])
         self._widths = np.array(widths, dtype=np.int64)
-        self._work = np.zeros((len(table) + 1, len(loop.rows), lanes))
-        for row, value in elements.ground.items():
-            self._work[0, loop.rows[row]] = value
+        self._ground = {loop.rows[row]: value for row, value in elements.ground.items()}
+        self._shape = len(table) + 1, len(loop.rows), lanes
+        self._free: list[np.ndarray] = []  # workspaces that no thread is using just now
         arguments = [ctypes.c_long] * 2 + [ctypes.c_void_p] * (5 + len(arrays))
         self._call = ctypes.CFUNCTYPE(None, *arguments)(loaded.address("rolled"))
 
@@ -309,8 +309,20 @@ class Rolled:
 
     def _run(self, blocks: int, arrays: Sequence[np.ndarray], out: np.ndarray, status: np.ndarray) -> None:
         tables = (self._integers, self._numbers, self._widths)
-        pointers = [x.ctypes.data for x in (*tables, *arrays, out, self._work, status)]
+        work = self._workspace()
+        pointers = [x.ctypes.data for x in (*tables, *arrays, out, work, status)]
         self._call(blocks, len(self._integers), *pointers)
+        self._free.append(work)
+
+    def _workspace(self) -> np.ndarray:
+        """The slots of all elements, for one call: calls may come from several threads."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            work = np.zeros(self._shape)
+            for row, value in self._ground.items():
+                work[0, row] = value
+            return work
 
 
 def build(loop: Loop, elements: Elements, widths: Sequence[int], lanes: int, cached: bool) -> Rolled | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..machine.choice import plain_here, rolled
+from ..machine import choice
 from ..machine.scalars import Scalar
 from ..robot.model import Body, Drive, Robot
 from .dense import inertia_matrix
@@ -53,52 +53,66 @@ def hybrid(
 
 
 def _sought(s: Samples, x: np.ndarray, motion_given: Pattern, wrenches: Wrenches | None) -> np.ndarray:
-    """What is sought for each speed: compiled where that pays, else by the plain text."""
-    robot = s.robot
+    """What is sought for each speed."""
     on, loads = s.loads(wrenches)
-    problem = mixed(robot, motion_given, on, loads)
-    sixes = [*on.values(), *(six for _, six, _ in loads)]
-    if s.count != 0 and (s.count is not None or rolled(len(robot.tree.bodies))):
-        count = s.count or 1
-        rows = np.ascontiguousarray(np.broadcast_to(x, (count, robot.nv)))
-        w = np.empty((count, 6 * len(sixes)))
-        for k, value in enumerate(value for six in sixes for value in six):
-            w[:, k] = value
-        answer = problem.batch(s.rows("q"), s.rows("qd"), rows, w)
-        if answer is not None:
-            return answer if s.count is not None else answer[0]
-    s.finite()
+    problem = mixed(s.robot, motion_given, on, loads)
+    acting = [value for six in (*on.values(), *(six for _, six, _ in loads)) for value in six]
     given = x.tolist() if x.ndim == 1 else [np.ascontiguousarray(x[:, k]) for k in range(x.shape[1])]
-    arguments = s.scalars("q"), s.scalars("qd"), given, [value for six in sixes for value in six]
-    with np.errstate(all="ignore"):
-        try:
-            found = _in_blocks(problem, s, arguments)
-        except (ZeroDivisionError, OverflowError):
-            raise (too_large if all(motion_given) else singular)(robot) from None
-    if not np.isfinite(found).all():
-        sizes = [float(abs(array).max(initial=0.0)) for array in (*s.arrays.values(), x)]
-        raise (too_large if all(motion_given) or max(sizes) > LARGE else no_numbers)(robot)
+    arguments = s.scalars("q"), s.scalars("qd"), given, acting
+    if s.count is None and not choice.rolled(len(problem.bodies)):
+        s.finite()
+        return _plain(problem, s, x, 1, arguments)[0]
+    count = 1 if s.count is None else s.count
+    w = np.empty((count, len(acting)))
+    for k, value in enumerate(acting):
+        w[:, k] = value
+    rows = s.rows("q"), s.rows("qd"), np.ascontiguousarray(np.broadcast_to(x, (count, s.robot.nv))), w
+    found = _in_blocks(problem, s, x, rows, arguments)
+    return found if s.count is not None else found[0]
+
+
+def _in_blocks(
+    problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray], arguments: Sequence[list[Scalar]]
+) -> np.ndarray:
+    """Many samples: by the plain text, block by block, until code takes the rest."""
+    count, able = len(rows[0]), True
+    block = max(8, min(1024, BLOCK // max(len(problem.bodies), 1)))  # so that what the text keeps of a body stays small
+    found = np.empty((count, problem.nv))
+    for first in range(0, count, block):
+        code = problem.compiled(count - first) if able else None
+        if code is not None and (answer := problem.by(code, [row[first:] for row in rows])) is not None:
+            if not first:
+                return answer
+            found[first:] = answer
+            break
+        able = code is None
+        s.finite()
+        these = slice(first, min(first + block, count))
+        part = [[x[these] if isinstance(x, np.ndarray) else x for x in group] for group in arguments]
+        found[these] = _plain(problem, s, x, these.stop - first, part)
     return found
 
 
-def _in_blocks(problem: Mixed, s: Samples, arguments: tuple[list[Scalar], ...]) -> np.ndarray:
-    """The plain text on so many samples at a time that what it keeps of each body stays small."""
-    block = max(8, min(1024, BLOCK // max(len(problem.bodies), 1)))
-    if s.count is None or s.count <= block:
-        return s.array(problem.text(*arguments))
-    found = np.empty((s.count, problem.nv))
-    for first in range(0, s.count, block):
-        these = slice(first, first + block)
-        columns = ([x[these] if isinstance(x, np.ndarray) else x for x in group] for group in arguments)
-        for k, x in enumerate(problem.text(*columns)):
-            found[these, k] = x
+def _plain(problem: Mixed, s: Samples, x: np.ndarray, count: int, arguments: Sequence[list[Scalar]]) -> np.ndarray:
+    """Rows by the plain text, or an error that says why there are none."""
+    robot, motion = s.robot, all(problem.motion_given)
+    found = np.empty((count, problem.nv))
+    with np.errstate(all="ignore"):
+        try:
+            for k, value in enumerate(problem.offer.plain(count, problem.text, *arguments)):
+                found[:, k] = value
+        except (ZeroDivisionError, OverflowError):
+            raise (too_large if motion else singular)(robot) from None
+    if not np.isfinite(found).all():
+        sizes = [float(abs(array).max(initial=0.0)) for array in (*s.arrays.values(), x)]
+        raise (too_large if motion or max(sizes) > LARGE else no_numbers)(robot)
     return found
 
 
 def _quick(robot: Robot, motion: bool, q: Any, qd: Any, x: Any) -> np.ndarray | None:
     """One sample by compiled code, with as little around it as can be; None where that isn't the way."""
     try:
-        single = robot.derived.get(("single", motion))
+        single = robot.derived.get(("single", motion)) if choice.free() else None
     except AttributeError:  # not a robot, which will be told
         return None
     if single is None:
@@ -109,7 +123,7 @@ def _quick(robot: Robot, motion: bool, q: Any, qd: Any, x: Any) -> np.ndarray | 
             return None
         robot.derived["single", motion] = single
     try:
-        if plain_here() or (q.shape, qd.shape, x.shape) != single.shapes:
+        if (q.shape, qd.shape, x.shape) != single.shapes:
             return None
         return single(q, qd, x)
     except (AttributeError, TypeError, ValueError):

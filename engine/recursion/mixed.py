@@ -5,15 +5,14 @@ Everything that computes comes through here, so that there is one place where th
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..machine import choice, kernel, native, rolled
-from ..machine.choice import Ledger
+from ..machine import choice, native, rolled
 from ..machine.kernel import Kernel, Single
+from ..machine.offer import LOOP, Offer
 from ..machine.rolled import Rolled
 from ..machine.scalars import Scalar
 from ..machine.trace import Program, Recording
@@ -40,8 +39,8 @@ class Mixed:
     ):
         self.bodies, self.gravity, self.nq, self.nv = bodies, tuple(gravity), nq, len(motion_given)
         self.motion_given, self.wrenched, self.loaded = motion_given, wrenched, loaded
-        self.ledger = Ledger(len(bodies))
         self.widths = (nq, self.nv, self.nv, 6 * (len(wrenched) + len(loaded)))
+        self.offer = Offer(self.program, [width for width in self.widths if width], [self.nv], self.identity)
         # angles of which only cosine and sine matter: no spring measures them, no thread turns them into a slide
         measured = {drive.coordinate for body in bodies for drive in body.drives if drive.stiffness}
         self.turning = tuple(
@@ -50,10 +49,6 @@ class Mixed:
             for what, _, k in body.moves
             if what == "turn" and body.coordinates[k] not in measured
         )
-        self._kernels: dict[bool, Kernel | Rolled] = {}  # straight and rolled
-        self._single: Single | None = None
-        self._looked: set[Any] = set()  # what was looked for in the cache
-        self._lock = threading.Lock()
 
     # ---- the text
 
@@ -83,69 +78,34 @@ class Mixed:
         """All that the program depends on, for the cache."""
         return (repr(self.bodies), repr(self.gravity), repr((self.motion_given, self.wrenched, self.loaded)))
 
-    # ---- many samples
-
-    def batch(self, q: np.ndarray, qd: np.ndarray, x: np.ndarray, w: np.ndarray) -> np.ndarray | None:
-        """Compiled, for arrays of one row a sample; None where the plain text is to be used."""
-        compiled = self.compiled(len(q))
-        if compiled is None:
-            return None
-        arrays = [array for array, width in zip((q, qd, x, w), self.widths) if width]
-        (sought,), finite, largest = compiled(*arrays)
-        if largest > REACH:
-            arrays[0] = self.reduced(q)
-            (sought,), finite, largest = compiled(*arrays)
-        return sought if finite and largest <= REACH else None  # the plain way finds out what is wrong
+    # ---- compiled
 
     def compiled(self, samples: int) -> Kernel | Rolled | None:
-        """The compiled program if it pays."""
-        wanted = self.ledger.wants(samples)
-        if wanted == "plain" or not self.nv:
+        """Code for many samples where it is to be used, with so many of them ahead."""
+        if not self.nv:
             return None
-        form = choice.rolled(len(self.bodies))
-        if form and self.loaded:
+        if not choice.rolled(len(self.bodies)):
+            return self.offer.lanes(samples)
+        if self.loaded:
             return None  # wrenches in base axes need the way to the base, which a loop doesn't have
-        if form not in self._kernels and not (wanted == "cached" and form in self._looked):
-            with self._lock:
-                if form not in self._kernels:
-                    self._looked.add(form)
-                    made = self._made(self._build_rolled if form else self._build_straight, wanted == "cached")
-                    if made is not None:
-                        self._kernels[form] = made
-        return self._kernels.get(form)
-
-    def _made(self, build: Callable[[bool], Any], cached: bool) -> Any:
-        try:
-            return build(cached)
-        except (ImportError, RuntimeError, OSError) as error:
-            choice.give_up(error)
-            return None
-
-    def _build_straight(self, cached: bool) -> Kernel | None:
-        widths = [width for width in self.widths if width]
-        return kernel.build(self.program, widths, [self.nv], self.identity(), cached)
-
-    def _build_single(self, cached: bool) -> Single | None:
-        widths = [width for width in self.widths if width]
-        return kernel.build_single(self.program, widths, [self.nv], self.identity(), cached)
+        return self.offer.form("rolled", self._build_rolled, samples, LOOP)
 
     def _build_rolled(self, cached: bool) -> Rolled | None:
-        widths = [width for width in self.widths if width]
         loop, elements = as_loop(regrouped(self.bodies), self.gravity, self.motion_given, self.wrenched)
-        return rolled.build(loop, elements, [*widths, self.nv], native.lanes(), cached)
-
-    # ---- one sample
+        return rolled.build(loop, elements, [*self.offer.inputs, self.nv], native.lanes(), cached)
 
     def single(self) -> Single | None:
-        """The compiled program for one sample at a time, if it pays."""
-        wanted = self.ledger.wants(1)
-        if wanted == "plain" or not self.nv or choice.rolled(len(self.bodies)):
-            return None
-        if self._single is None and not (wanted == "cached" and "single" in self._looked):
-            with self._lock:
-                self._looked.add("single")
-                self._single = self._single or self._made(self._build_single, wanted == "cached")
-        return self._single
+        """Code for one sample at a time where it is to be used."""
+        return self.offer.single() if self.nv and not choice.rolled(len(self.bodies)) else None
+
+    def by(self, code: Kernel | Rolled, rows: Sequence[np.ndarray]) -> np.ndarray | None:
+        """What code makes of rows, one a sample; None where it can't, and the plain text says what is wrong."""
+        arrays = [array for array, width in zip(rows, self.widths) if width]
+        (sought,), finite, largest = code(*arrays)
+        if largest > REACH:
+            arrays[0] = self.reduced(arrays[0])
+            (sought,), finite, largest = code(*arrays)
+        return sought if finite and largest <= REACH else None
 
     def reduced(self, q: np.ndarray) -> np.ndarray:
         """Q with its huge angles taken back to one turn, which the compiled sines need."""
@@ -159,8 +119,8 @@ def mixed(robot: Robot, motion_given: Pattern, on: Wrenches, loads: Sequence[Loa
     """The robot's problem of this kind; made once for each robot."""
     wrenched, loaded = tuple(on), tuple((body, tuple(point)) for body, _, point in loads)
     key = ("mixed", motion_given, wrenched, loaded)
-    found = robot.derived.get(key)
+    found: Mixed | None = robot.derived.get(key)
     if found is None:
-        found = Mixed(robot.tree.bodies, robot.gravity, robot.nq, motion_given, wrenched, loaded)
-        robot.derived[key] = found
+        made = Mixed(robot.tree.bodies, robot.gravity, robot.nq, motion_given, wrenched, loaded)
+        found = robot.derived.setdefault(key, made)
     return found

@@ -200,7 +200,7 @@ class ReplayEntry(Strict):
     lanes: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(default=0, description="0: what the processor has")
     cpu: str = Field(default="", description="the processor that it ran on")
     cached: list[str] = Field(
-        default=[], description="programs that were compiled already, by their names in the cache"
+        default=[], description="programs that ran compiled: their names, and from which call on (`name@call`)"
     )
     versions: dict[str, str] = Field(default={}, description="of denoc and what it stands on")
 

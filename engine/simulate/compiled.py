@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
 
-from ..machine import kernel, march
-from ..machine.choice import Ledger, give_up
+from ..machine import march
 from ..machine.kernel import Single
 from ..machine.march import March, Scheme
+from ..machine.offer import Offer
 from ..machine.trace import Program, Recording
 from ..recursion.numbers import Path, planted
 from .discrete import Discrete
-from .equations import evaluate, rates
+from .equations import Evaluation, evaluate, rates
 from .system import System
 
 MOST_BODIES = 150  # straight-line code of a longer chain takes too long to compile
@@ -44,61 +43,47 @@ def identity(system: System, discrete: Discrete) -> tuple[str, ...]:
 
 
 class Compiled:
-    """What has been compiled of a system so far."""
+    """The offers of a system's equations, one for each discrete state that has equations of its own."""
 
     def __init__(self, system: System):
         self._system = system
-        self._ledgers: dict[object, Ledger] = {}  # of each partition
-        self._found: dict[tuple, Any] = {}
-        self._missed: set[tuple] = set()  # looked for in the cache in vain
+        self._offers: dict[Hashable, Offer] = {}
 
     def single(self, discrete: Discrete, signals: int) -> Single | None:
-        """One evaluation of these modes, if compiling it pays by now."""
-        system = self._system
-        outputs = [system.measured + 2, system.robot.nq + 4 * system.robot.nv + len(bearing(system, discrete))]
-        outputs += [1] * (system.loops is not None)
-
-        def build(identity: Sequence[str], cached: bool) -> Single | None:
-            inputs = [signals, system.measured]
-            return kernel.build_single(lambda: program(system, discrete, signals), inputs, outputs, identity, cached)
-
-        return self._built(("single",), discrete, signals, 1, build)
+        """Code of one evaluation in this discrete state, where it is to be used."""
+        return self._offer(discrete, signals).single() if self._able else None
 
     def march(self, discrete: Discrete, signals: int, scheme: Scheme) -> March | None:
-        """The time loop of these modes with this integrator, if compiling it pays by now."""
-        system = self._system
+        """Code of the time loop in this discrete state with a run's integrator, where it is to be used."""
+        if not self._able:
+            return None
+        system, offer = self._system, self._offer(discrete, signals)
+        sizes = system.measured + 2, system.measured, system.units
 
-        def build(identity: Sequence[str], cached: bool) -> March | None:
-            sizes = system.measured + 2, system.measured, system.units
-            recorded = lambda: program(system, discrete, signals)  # noqa: E731
-            return march.build(recorded, scheme, *sizes, 1, identity, cached)
+        def build(cached: bool) -> March | None:
+            return march.build(offer.program, scheme, *sizes, 1, offer.identity, cached)
 
-        return self._built(("march", scheme), discrete, signals, 0, build)
+        return offer.form("march", build)
 
-    def _built(
-        self,
-        form: tuple,
-        discrete: Discrete,
-        signals: int,
-        samples: int,
-        build: Callable[[Sequence[str], bool], Any],
-    ) -> Any:
-        key = (*form, discrete.program)
-        found = self._found.get(key)
-        if found is not None:
-            return found
+    def plain(self, discrete: Discrete, signals: int, text: Callable[[], Evaluation]) -> Evaluation:
+        """What the plain text gives of one evaluation; its time is charged."""
+        return self._offer(discrete, signals).plain(1, text) if self._able else text()
+
+    @property
+    def _able(self) -> bool:
+        """Whether the equations can be recorded, and are short enough for a straight line of code."""
         system = self._system
         numeric = system.loops is not None and system.method.afresh
-        bodies = len(system.model.bodies)
-        ledger = self._ledgers.setdefault(discrete.program[1], Ledger(bodies))
-        wanted = "plain" if numeric or bodies > MOST_BODIES else ledger.wants(samples)
-        if wanted == "plain" or (wanted == "cached" and key in self._missed):
-            return None
-        self._missed.add(key)
-        try:
-            found = build((*identity(system, discrete), repr(signals)), wanted == "cached")
-        except (ImportError, RuntimeError, OSError) as error:
-            give_up(error)
-        if found is not None:
-            self._found[key] = found
-        return found
+        return not numeric and len(system.model.bodies) <= MOST_BODIES
+
+    def _offer(self, discrete: Discrete, signals: int) -> Offer:
+        offer = self._offers.get(discrete.program)
+        if offer is None:
+            system = self._system
+            outputs = [system.measured + 2, system.robot.nq + 4 * system.robot.nv + len(bearing(system, discrete))]
+            outputs += [1] * (system.loops is not None)
+            given = (*identity(system, discrete), repr(signals))
+            inputs = signals, system.measured
+            offer = Offer(lambda: program(system, discrete, signals), inputs, outputs, lambda: given)
+            self._offers[discrete.program] = offer
+        return offer

@@ -165,10 +165,13 @@ class Runner:
         return equations.evaluate(self.system, values, y, discrete, self.system.model)
 
     def _plain(self, values: Sequence[float], y: np.ndarray, discrete: Discrete) -> Evaluation:
+        system, state = self.system, y.tolist()
         try:
-            return equations.evaluate(self.system, values, y.tolist(), discrete, self.system.model)
+            return self._compiled.plain(
+                discrete, len(values), lambda: equations.evaluate(system, values, state, discrete, system.model)
+            )
         except (ZeroDivisionError, OverflowError):
-            return equations.lost(self.system, values, y.tolist(), discrete)
+            return equations.lost(system, values, state, discrete)
 
     def _told(self, rate: np.ndarray, row: np.ndarray, discrete: Discrete) -> Evaluation:
         """An evaluation from what compiled code has left."""

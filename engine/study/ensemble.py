@@ -17,6 +17,7 @@ from ..files.source import from_mapping, read
 from ..files.text import flow
 from ..machine import choice, march, native
 from ..machine.march import ACCEPTED, PAUSED, REJECTED, ROW, STATUS, March
+from ..machine.offer import Offer
 from ..recursion.numbers import leaves, shape
 from ..robot.load import load
 from ..robot.model import Robot
@@ -134,21 +135,16 @@ def _side_by_side(members: Sequence[Member]) -> list[Result]:
     numbers = [dict(leaves(one.run.system.regrouped)) for one in members]
     symbols = [path for path in numbers[0] if len({each[path] for each in numbers}) > 1]
     system, discrete, width = first.run.system, first.run.discrete, len(first.signals)
-    try:
-        loop = march.build(
-            lambda: program(system, discrete, width, symbols),
-            scheme,
-            system.measured + 2,
-            system.measured,
-            system.units,
-            lanes,
-            (*identity(system, discrete), repr(symbols), repr(width)),
-            False,
-        )
-    except (ImportError, RuntimeError, OSError) as error:
-        choice.give_up(error)
+    own = (*identity(system, discrete), repr(symbols), repr(width))
+    offer = Offer(lambda: program(system, discrete, width, symbols), (), (), lambda: own)
+    sizes = system.measured + 2, system.measured, system.units
+
+    def build(cached: bool) -> March | None:
+        return march.build(offer.program, scheme, *sizes, lanes, own, cached)
+
+    loop = offer.at_once("march", build)
+    if loop is None:
         return [carry_out(one.plan) for one in members]
-    assert loop is not None
     inputs = [[*one.signals, *(each[path] for path in symbols)] for one, each in zip(members, numbers)]
     found: list[Result] = []
     for start in range(0, len(members), lanes):

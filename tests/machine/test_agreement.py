@@ -78,9 +78,10 @@ def test_a_thousand_links_fit():
         qdd = denoc.forward(robot, q, qd, tau)
     assert abs(qdd - x).max() < 1e-5 * abs(x).max()  # the inertia matrix has a condition number of some 1e12
     used = [
-        kernel._work.nbytes
+        work.nbytes
         for problem in robot.derived.values()
-        for kernel in getattr(problem, "_kernels", {}).values()
+        for kernel in problem.offer._code.values()
+        for work in kernel._free
     ]
     assert len(used) == 2
     assert sum(used) < 8 * 2**20

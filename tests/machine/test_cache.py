@@ -178,28 +178,3 @@ def test_without_llvm_the_plain_text_serves_with_one_warning(monkeypatch):
     assert [str(w.message) for w in heard] == [
         "no compiled code on this machine (RuntimeError: LLVM ERROR: no such target); the plain text is used instead"
     ]
-
-
-def test_a_replay_finds_what_was_found_then_and_nothing_else(own_folder):
-    made = []
-
-    def code():
-        made.append(1)
-        return b"code"
-
-    with choice.recorded() as notes:
-        assert cache.kept("one", code, only=True) is None
-        assert cache.kept("one", code, only=False) == b"code"  # made, so it is no find
-        assert not notes.found
-    with choice.recorded() as notes:
-        assert cache.kept("one", code, only=True) == b"code"
-        assert notes.found == ["one"]
-    with choice.recorded("auto", cached=()):  # it is there by now, but wasn't then
-        assert cache.kept("one", code, only=True) is None
-    with choice.recorded("auto", cached=("two",)) as notes:  # it was there then
-        assert len(made) == 1
-        assert cache.kept("two", code, only=True) == b"code"
-        assert len(made) == 2
-        assert notes.found == ["two"]
-    with choice.using("compiled"), choice.recorded("plain", cached=()):
-        assert choice.backend() == "compiled"  # what the caller says is stronger
