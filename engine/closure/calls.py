@@ -14,7 +14,7 @@ from ..recursion.samples import Samples, computes
 from ..recursion.wrenches import moved
 from ..robot.model import Robot
 from .closure import Closure, closure
-from .compiled import CONSISTENT, Forward, Inverse, many, plainly, quick
+from .compiled import Forward, Inverse, consistent, quick, sought
 from .forces import Balance, Forces, enough
 from .platform import shared
 
@@ -36,11 +36,7 @@ def inverse(
     if wrenches is None and (answer := quick(Inverse, robot, q, qd, qdd)) is not None:
         return answer
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
-    if wrenches is None and robot.driven and not robot.actuators and s.count != 0:
-        found = many(Inverse, closure(robot), s.rows("q"), s.rows("qd"), s.rows("qdd"))
-        if found is not None:
-            return found if s.count is not None else found[0]
-    forces = plainly(Inverse, robot, s.count or 1, forces_of, s, tree.inverse(robot, q, qd, qdd, wrenches))
+    forces = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches))
     return forces.actuated if s.count is not None else forces.actuated[0]
 
 
@@ -51,25 +47,11 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
     if wrenches is None and (answer := quick(Forward, robot, q, qd, tau)) is not None:
         return answer
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
-    rows = {name: s.rows(name) for name in ("q", "qd", "tau")}
-    loops = closure(robot)
-    if wrenches is None and len(rows["q"]):
-        found = many(Forward, loops, *rows.values())
-        if found is not None:
-            return found if s.count is not None else found[0]
-    h = np.atleast_2d(tree.bias(robot, q, qd, wrenches))
-    qdd = plainly(Forward, robot, s.count or 1, _forward, loops, h, **rows)
+    wrenched, w = s.acting(wrenches)
+    if s.count == 0:
+        return np.empty((0, robot.nv))
+    qdd = sought(Forward, closure(robot), (s.rows("q"), s.rows("qd"), s.rows("tau"), w), wrenched)
     return qdd if s.count is not None else qdd[0]
-
-
-def _forward(loops: Closure, h: np.ndarray, q: np.ndarray, qd: np.ndarray, tau: np.ndarray) -> np.ndarray:
-    J, drift = loops.jacobian(q, qd)
-    _consistent(loops, q, J, qd)
-    M = tree.inertia(loops.robot, q)
-    B, c = motions(loops, J, drift, ())
-    free = np.einsum("nki,nk->ni", B, tau - h - np.einsum("nij,nj->ni", M, c))
-    I = np.einsum("nki,nkl,nlj->nij", B, M, B)
-    return c + np.einsum("nij,nj->ni", B, np.linalg.solve(I, free[..., None])[..., 0])
 
 
 def hybrid(
@@ -97,7 +79,7 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
         return (M, h) if s.count is not None else (M[0], h[0])
     loops = closure(robot)
     J, drift = loops.jacobian(rows["q"], rows["qd"])
-    _consistent(loops, rows["q"], J, rows["qd"])
+    consistent(loops, rows["q"], rows["qd"], J)
     independent = independent_speeds(loops, J[0])
     B, c = motions(loops, J, drift, independent)
     I = np.einsum("nki,nkl,nlj->nij", B, M, B)
@@ -132,7 +114,7 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
 def forces_of(s: Samples, tau: np.ndarray) -> Forces:
     """The forces behind the spanning tree's, of checked samples."""
     balance = Balance(s.robot, s.rows("q"))
-    _consistent(balance.loops, balance.q, balance.J, s.rows("qd"))
+    consistent(balance.loops, balance.q, s.rows("qd"), balance.J)
     enough(balance)
     return balance.solve(tau)
 
@@ -197,24 +179,3 @@ def motions(
     B[:, dependent] = x[:, :, :-1]
     c[:, dependent] = x[:, :, -1]
     return B, c
-
-
-def _consistent(loops: Closure, q: np.ndarray, J: np.ndarray, qd: np.ndarray) -> None:
-    """Refuses positions and speeds at which the loops aren't closed."""
-    gaps = abs(loops.gap(q)) * loops.row_scale
-    if gaps.max(initial=0.0) > CONSISTENT:
-        n, _ = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
-        told = ", ".join(
-            f"`{gap.name}` {gap.length * 1000:.3g} mm {np.degrees(gap.angle):.3g}°" for gap in loops.open(q[n])
-        )
-        raise InputError(
-            f"{loops.robot.name}: the loops aren't closed at this `q`", found=told, hint="`denoc.assemble` closes them"
-        )
-    rates = abs(np.einsum("nij,nj->ni", J, qd)) * loops.row_scale
-    sizes = (abs(J) * abs(qd)[:, None]).max(axis=2, initial=0.0) * loops.row_scale + 1e-3
-    if (rates > CONSISTENT * np.maximum(sizes, 1.0)).any():
-        raise InputError(
-            f"{loops.robot.name}: these speeds would open the loops",
-            found=f"`qd` with a rate of {rates.max():.3g} across a cut",
-            hint="the dependent speeds follow from the others",
-        )

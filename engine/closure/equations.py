@@ -49,7 +49,7 @@ class Equations:
         """Positive while every pivot times its limit is above 1."""
         least: Scalar = 1.0
         for pivot, limit in zip(K.pivots, limits):
-            if not isinstance(pivot, float):
+            if not (isinstance(pivot, float) and not isinstance(limit, float)):  # a number doesn't change
                 least = smaller(least, pivot * limit - 1.0)
         return least
 

@@ -33,7 +33,7 @@ def program(robot: Robot, what: str, *, regroup: bool = True) -> Program:
     row = tree.PROGRAMS[what]
     q, qd, x = (recording.input(name, robot.nq if name == "q" else robot.nv) for name in row.inputs)
     if what == "fdyn":
-        return recording.program(qdd=Forward(loops, part).text(q, qd, x, bodies)[0])
+        return recording.program(qdd=Forward(loops, part).text(q, qd, x, (), bodies)[0])
     if part.independent != sorted(robot.driven) or robot.actuators:
         raise InputError(
             f"{robot.name}: the code of inverse dynamics needs as many actuated joints as freedoms",

@@ -19,6 +19,8 @@ from functools import cached_property, lru_cache
 from time import thread_time
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from . import choice, kernel
 from .kernel import Kernel, Single
 from .trace import Program
@@ -211,3 +213,29 @@ class Offer:
     def _given(self, cached: bool) -> tuple[Any, ...]:
         outputs = self._outputs() if callable(self._outputs) else self._outputs
         return self.program, self.inputs, outputs, self.identity, cached
+
+
+def in_blocks(
+    found: np.ndarray,
+    block: int,
+    ask: Callable[[int], Code | None],
+    by: Callable[[Code, int], np.ndarray | None],
+    text: Callable[[slice], np.ndarray],
+) -> np.ndarray:
+    """Fills `found`, a row a sample: by the plain text, block by block, until code takes the rest.
+
+    `ask` asks the offer, with so many samples ahead; `by` gives what code makes of the samples from a place on, None
+    where it can't, so that the text says what is wrong; `text` gives the rows of a block.
+    """
+    count, able = len(found), True
+    for first in range(0, count, block):
+        code = ask(count - first) if able else None
+        if code is not None and (answer := by(code, first)) is not None:
+            if not first:
+                return answer
+            found[first:] = answer
+            break
+        able = code is None
+        these = slice(first, min(first + block, count))
+        found[these] = text(these)
+    return found

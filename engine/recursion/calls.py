@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine import choice
+from ..machine.offer import in_blocks
 from ..machine.scalars import Scalar
 from ..robot.model import Body, Drive, Robot
 from .dense import inertia_matrix
@@ -67,30 +68,18 @@ def _sought(s: Samples, x: np.ndarray, motion_given: Pattern, wrenches: Wrenches
     for k, value in enumerate(acting):
         w[:, k] = value
     rows = s.rows("q"), s.rows("qd"), np.ascontiguousarray(np.broadcast_to(x, (count, s.robot.nv))), w
-    found = _in_blocks(problem, s, x, rows, arguments)
-    return found if s.count is not None else found[0]
-
-
-def _in_blocks(
-    problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray], arguments: Sequence[list[Scalar]]
-) -> np.ndarray:
-    """Many samples: by the plain text, block by block, until code takes the rest."""
-    count, able = len(rows[0]), True
     block = max(8, min(1024, BLOCK // max(len(problem.bodies), 1)))  # so that what the text keeps of a body stays small
-    found = np.empty((count, problem.nv))
-    for first in range(0, count, block):
-        code = problem.compiled(count - first) if able else None
-        if code is not None and (answer := problem.by(code, [row[first:] for row in rows])) is not None:
-            if not first:
-                return answer
-            found[first:] = answer
-            break
-        able = code is None
+
+    def text(these: slice) -> np.ndarray:
         s.finite()
-        these = slice(first, min(first + block, count))
         part = [[x[these] if isinstance(x, np.ndarray) else x for x in group] for group in arguments]
-        found[these] = _plain(problem, s, x, these.stop - first, part)
-    return found
+        return _plain(problem, s, x, these.stop - these.start, part)
+
+    def by(code: Any, first: int) -> np.ndarray | None:
+        return problem.by(code, [row[first:] for row in rows])
+
+    found = in_blocks(np.empty((count, problem.nv)), block, problem.compiled, by, text)
+    return found if s.count is not None else found[0]
 
 
 def _plain(problem: Mixed, s: Samples, x: np.ndarray, count: int, arguments: Sequence[list[Scalar]]) -> np.ndarray:

@@ -109,6 +109,14 @@ class Samples:
         """External wrenches, the robot file's and the caller's, on the bodies of `tree`."""
         return on_bodies(self.robot.tree, _all(self.robot, wrenches, self.count))
 
+    def acting(self, wrenches: Mapping[str, Any] | None) -> tuple[tuple[str, ...], np.ndarray]:
+        """The links on which the caller's own wrenches act, and six numbers for each, one row a sample."""
+        own = list(_all(self.robot, wrenches, self.count))[len(self.robot.wrenches) :]
+        rows = np.empty((1 if self.count is None else self.count, 6 * len(own)))
+        for k, x in enumerate(x for _, six, _, _ in own for x in six):
+            rows[:, k] = x
+        return tuple(link for link, *_ in own), rows
+
     def part_loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
         """Likewise on the bodies of `parts`."""
         return on_bodies(self.robot.parts, _all(self.robot, wrenches, self.count))
