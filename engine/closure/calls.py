@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,9 +14,11 @@ from ..recursion.kinematics import link_frames
 from ..recursion.samples import Samples, computes
 from ..recursion.wrenches import moved
 from ..robot.model import Robot
+from . import branches, compiled, effort
+from .branches import Inverse, efforts
 from .closure import Closure, closure
-from .compiled import Forward, Inverse, consistent, quick, sought
-from .forces import Balance, Forces, enough
+from .compiled import Forward, consistent, quick
+from .forces import Balance, Forces, enough, shares
 from .platform import shared
 
 Wrenches = Mapping[str, Any]
@@ -36,8 +39,17 @@ def inverse(
     if wrenches is None and (answer := quick(Inverse, robot, q, qd, qdd)) is not None:
         return answer
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
-    forces = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches))
-    return forces.actuated if s.count is not None else forces.actuated[0]
+    wrenched, w = s.acting(wrenches)
+    loops, arrays = closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}
+    if s.count == 0:
+        return np.empty((0, len(efforts(robot))))
+    if Inverse not in robot.derived:  # whether there are enough doesn't change
+        enough(Balance(robot, arrays["q"]))
+    family = branches.inverse(loops, wrenched)
+    found = family.rows(arrays)
+    if shares(family) and effort.beyond(found, efforts(robot)).any():
+        found = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches)).actuated
+    return found if s.count is not None else found[0]
 
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
@@ -50,7 +62,8 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
     wrenched, w = s.acting(wrenches)
     if s.count == 0:
         return np.empty((0, robot.nv))
-    qdd = sought(Forward, closure(robot), (s.rows("q"), s.rows("qd"), s.rows("tau"), w), wrenched)
+    arrays = {"w": w, **{name: s.rows(name) for name in ("q", "qd", "tau")}}
+    qdd = compiled.forward(closure(robot), wrenched).rows(arrays)
     return qdd if s.count is not None else qdd[0]
 
 
@@ -71,26 +84,18 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
 
     With more actuators than freedoms, in the independent ones.
     """
-    s = Samples(robot, q=q, qd=qd).finite()
-    rows = {name: s.rows(name) for name in ("q", "qd")}
-    h = np.atleast_2d(tree.bias(robot, q, qd))
-    M = tree.inertia(robot, rows["q"])
     if not robot.closed:
-        return (M, h) if s.count is not None else (M[0], h[0])
+        h = tree.bias(robot, q, qd)
+        M = tree.inertia(robot, q)
+        return (M, h) if M.ndim == h.ndim + 1 else (np.broadcast_to(M, (len(h), *M.shape[-2:])), h)
+    s = Samples(robot, q=q, qd=qd).finite()
+    arrays = {name: s.rows(name) for name in ("q", "qd")}
     loops = closure(robot)
-    J, drift = loops.jacobian(rows["q"], rows["qd"])
-    consistent(loops, rows["q"], rows["qd"], J)
-    independent = independent_speeds(loops, J[0])
-    B, c = motions(loops, J, drift, independent)
-    I = np.einsum("nki,nkl,nlj->nij", B, M, B)
-    H = np.einsum("nki,nk->ni", B, h + np.einsum("nij,nj->ni", M, c))
-    idle = [place for place, k in enumerate(independent) if k not in robot.driven]
-    ours = [place for place in range(len(independent)) if place not in idle]
-    if idle and ours:  # what no actuator moves follows freely
-        share = np.linalg.solve(I[:, idle][:, :, idle], np.concatenate([I[:, idle][:, :, ours], H[:, idle, None]], 2))
-        H = H[:, ours] - np.einsum("nij,nj->ni", I[:, ours][:, :, idle], share[..., -1])
-        I = I[:, ours][:, :, ours] - np.einsum("nij,njk->nik", I[:, ours][:, :, idle], share[..., :-1])
-    return (I, H) if s.count is not None else (I[0], H[0])
+    consistent(loops, arrays)
+    found = compiled.reduction(loops, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0])).rows(arrays)
+    n = math.isqrt(found.shape[1])  # n² + n numbers
+    I, h = found[:, : n * n].reshape(-1, n, n), found[:, n * n :]
+    return (I, h) if s.count is not None else (I[0], h[0])
 
 
 @computes
@@ -114,7 +119,7 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
 def forces_of(s: Samples, tau: np.ndarray) -> Forces:
     """The forces behind the spanning tree's, of checked samples."""
     balance = Balance(s.robot, s.rows("q"))
-    consistent(balance.loops, balance.q, s.rows("qd"), balance.J)
+    consistent(balance.loops, {"q": balance.q, "qd": s.rows("qd")})
     enough(balance)
     return balance.solve(tau)
 

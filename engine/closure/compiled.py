@@ -1,17 +1,17 @@
 """What is sought of a mechanism with loops, for many samples or for one: one text, plain or compiled.
 
-A text holds where the coordinates of its partition serve.  So it gives checks along with what is sought, and samples
-that fail are done by the same text in coordinates that are good for them.
+A text holds where the coordinates that were chosen for it serve.  So it gives checks along with what is sought, and
+samples that fail are done by the same text in coordinates that are good for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import DenocError, InputError
 from ..machine import choice
 from ..machine.kernel import Kernel, Single
 from ..machine.offer import Offer, in_blocks
@@ -20,88 +20,88 @@ from ..machine.trace import Program, Recording
 from ..machine.trigonometry import REACH
 from ..recursion.regroup import regrouped
 from ..recursion.samples import constant_wrenches, no_numbers, on_bodies
-from ..recursion.spatial import dot
-from ..recursion.sweeps import Load, Wrenches, dynamics
+from ..recursion.sweeps import Load, Wrenches
 from ..robot.model import Body, Robot
 from .closure import Closure
-from .elimination import Elimination
+from .elimination import kept
 from .equations import Equations, Forces
-from .methods import Parameters, closed
+from .methods import Parameters, Problem, closed, reduced
 from .partition import Partition, partition
 from .ties import Tied
 
 NEAR = 1e-4  # share of a pivot below which other coordinates are better
 GOOD = 0.05  # share from which on none are looked for
 CONSISTENT = 1e-6  # of positions, speeds and accelerations given, relative
-CHECKS = 3  # numbers behind the results
-MOST = 4  # partitions whose compiled code is asked before a good one is looked for
+CHECKS = 3  # numbers behind the results: whether the coordinates serve, the loops are closed, and stay so
+MOST = 4  # texts whose compiled code is asked before a good one is looked for
 BLOCK = 4000  # samples × bodies that the plain text holds at once
 
+Arguments = Mapping[str, list[Scalar]]
+Arrays = Mapping[str, np.ndarray]
 
-class Forward:
-    """Accelerations of one robot under its joints' forces, in the coordinates of one partition.
 
-    Callers' wrenches act on the links `wrenched`.
-    """
+class Text:
+    """A text of one mechanism in the coordinates of one partition; callers' wrenches `w` act on links `wrenched`."""
 
-    able = True  # whether the partition serves
+    inputs: tuple[str, ...] = ()  # besides `w`
 
     def __init__(self, loops: Closure, part: Partition, wrenched: tuple[str, ...] = ()):
         self.loops, self.part, self.wrenched = loops, part, wrenched
-        self.widths = (loops.robot.nq, loops.robot.nv, loops.robot.nv, 6 * len(wrenched))
-        inputs = [width for width in self.widths if width]
-        self.offer = Offer(self.program, inputs, (self.results() + CHECKS,), self.identity)
+        self.names = (*self.inputs, "w") if wrenched else self.inputs
+        self.widths = {name: loops.robot.nq if name == "q" else loops.robot.nv for name in self.inputs}
+        self.widths |= {"w": 6 * len(wrenched)} if wrenched else {}
+        self.offer = Offer(self.program, list(self.widths.values()), (self.results() + CHECKS,), self.identity)
         self.oriented = any(joint.type.orientation is not None for joint in loops.robot.moving)
         self.one: Single | None = None  # code for one sample at a time, once it was taken
 
     def results(self) -> int:
         """How many numbers are sought."""
-        return self.loops.robot.nv
+        raise NotImplementedError
 
-    # ---- the text
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """What is sought, and three checks that aren't negative where it is right."""
+        raise NotImplementedError
 
-    def text(
-        self,
-        q: list[Scalar],
-        qd: list[Scalar],
-        tau: list[Scalar],
-        w: Sequence[Scalar] = (),
-        bodies: tuple[Body, ...] | None = None,
-    ) -> tuple[list[Scalar], list[Scalar]]:
-        """Accelerations; and what isn't negative where the partition, the positions and the speeds are fit."""
-        equations = Equations(self.loops, self.part, bodies or self.loops.bodies)
+    def share(self, q: np.ndarray) -> float:
+        """The pivot that has lost most at these positions since it was chosen, as a share."""
+        return self.part.share(self.loops.jacobian(q)[0])
+
+    def acting(self, given: Arguments) -> tuple[Wrenches, list[Load]]:
+        """The robot's own wrenches and the caller's, on bodies."""
+        w, robot = given.get("w", []), self.loops.robot
+        own = [(link, list(w[6 * k : 6 * k + 6]), (0.0, 0.0, 0.0), "link") for k, link in enumerate(self.wrenched)]
+        return on_bodies(robot.tree, [*constant_wrenches(robot), *own])
+
+    def closing(self, q: list[Scalar], qd: list[Scalar], tied: Sequence[Tied]) -> list[Scalar]:
+        """What isn't negative where the loops are closed, and where they stay so at these speeds."""
+        loops = self.loops
+        gaps = loops.gaps(q, tied)
+        J, _ = loops.rates([], None, tied)
+        rates = [sum((x * qd[k] for k, x in row.items()), 0.0) for row in J]
+        open_by, opening = (sum(((x * s) * (x * s) for x, s in zip(a, loops.row_scale)), 0.0) for a in (gaps, rates))
+        speed = sum(((x / s) * (x / s) for x, s in zip(qd, loops.column_scale)), 0.0)
+        slack = CONSISTENT**2
+        return [slack - open_by, slack / len(qd) * speed - opening]
+
+    def problem(
+        self, given: Arguments, tau: Sequence[Scalar], bodies: tuple[Body, ...]
+    ) -> tuple[Problem, list[Scalar]]:
+        """The equations of motion under these forces of the joints, and checks."""
+        q, qd, part = given["q"], given["qd"], self.part
+        equations = Equations(self.loops, part, bodies)
         tied = self.loops.tied(q)
         A = equations.rows(q, tied)
         K = equations.factors(A)
         gaps = self.loops.gaps(q, tied)
-        forces, gap = Forces(tau, *self.acting(w)), [gaps[r] for r in self.part.rows]
+        forces, gap = Forces(tau, *self.acting(given)), [gaps[r] for r in part.rows]
         problem = equations.problem(q, qd, A, K, tied, forces, gap, {}, {}, Parameters())
-        return closed(problem), self._checks(equations, K, gaps, qd, tied)
-
-    def acting(self, w: Sequence[Scalar]) -> tuple[Wrenches, list[Load]]:
-        """The robot's own wrenches and the caller's, on bodies."""
-        own = [(link, list(w[6 * k : 6 * k + 6]), (0.0, 0.0, 0.0), "link") for k, link in enumerate(self.wrenched)]
-        return on_bodies(self.loops.robot.tree, [*constant_wrenches(self.loops.robot), *own])
-
-    def _checks(
-        self, equations: Equations, K: Elimination, gaps: list[Scalar], qd: list[Scalar], tied: list[Tied]
-    ) -> list[Scalar]:
-        loops = self.loops
-        J, _ = loops.rates([], None, tied)
-        rates = [sum((x * qd[k] for k, x in row.items()), 0.0) for row in J]
-        limits = [1.0 / (NEAR * x) for x in self.part.pivots]
-        open_by, opening = (sum(((x * s) * (x * s) for x, s in zip(a, loops.row_scale)), 0.0) for a in (gaps, rates))
-        speed = sum(((x / s) * (x / s) for x, s in zip(qd, loops.column_scale)), 0.0)
-        slack = CONSISTENT**2
-        return [equations.guard(K, limits), slack - open_by, slack / len(qd) * speed - opening]
+        return problem, [kept(K.pivots, [1.0 / (NEAR * x) for x in part.pivots]), *self.closing(q, qd, tied)]
 
     def program(self) -> Program:
         """The text recorded, inertias regrouped."""
         recording = Recording("closed")
-        groups = [
-            recording.input(name, width) if width else [] for name, width in zip(("q", "qd", "x", "w"), self.widths)
-        ]
-        found, checks = self.text(*groups, regrouped(self.loops.bodies))
+        given = {name: recording.input(name, width) for name, width in self.widths.items()}
+        found, checks = self.text(given, regrouped(self.loops.bodies))
         return recording.program(found=[*found, *checks])
 
     def identity(self) -> tuple[str, ...]:
@@ -110,10 +110,13 @@ class Forward:
         rest = (
             type(self).__name__,
             robot.driven,
+            robot.actuators,
+            [joint.effort for joint in robot.moving],
             robot.gravity,
             [(joint.type.name, joint.coordinates, joint.speeds) for joint in robot.moving],
-            [(wrench.wrench, wrench.at, wrench.axes, robot.tree.seats[wrench.link]) for wrench in robot.wrenches],
-            [(link, robot.tree.seats[link]) for link in self.wrenched],
+            [(wrench.wrench, wrench.at, wrench.axes) for wrench in robot.wrenches],
+            [(link.name, robot.tree.seats[link.name]) for link in robot.links],
+            self.wrenched,
             [(one.first, one.second, one.rows) for one in loops.ties],
             loops.couplings,
             self.part,
@@ -122,31 +125,31 @@ class Forward:
 
     # ---- rows
 
-    def rows(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
-        """What is sought and the checks, a row for each of q, qd, x, w; numbers that aren't finite fail the first."""
-        given = [array for array, width in zip(arrays, self.widths) if width]
-        count = len(arrays[0])
+    def rows(self, arrays: Arrays) -> np.ndarray:
+        """What is sought and the checks, a row a sample; where numbers aren't finite the first check isn't, either."""
+        given = [arrays[name] for name in self.names]
+        count = len(given[0])
         if count == 1:
             self.one = self.offer.single()
             alone = self.one(*(array[0] for array in given)) if self.one is not None else None
-            return alone[None] if alone is not None else self._plain([array[0].tolist() for array in arrays], 1)
+            return alone[None] if alone is not None else self._plain([array[0].tolist() for array in given], 1)
 
         def by(code: Kernel, first: int) -> np.ndarray | None:
             (found,), finite, largest = code(*(array[first:] for array in given))
             return found if finite and largest <= REACH else None
 
         def text(these: slice) -> np.ndarray:
-            columns = [[np.ascontiguousarray(x) for x in array[these].T] for array in arrays]
+            columns = [[np.ascontiguousarray(x) for x in array[these].T] for array in given]
             return self._plain(columns, these.stop - these.start)
 
         found = np.empty((count, self.results() + CHECKS))
         return in_blocks(found, max(8, BLOCK // len(self.loops.bodies)), self.offer.lanes, by, text)
 
-    def _plain(self, arguments: Sequence[list[Scalar]], count: int) -> np.ndarray:
+    def _plain(self, given: Sequence[list[Scalar]], count: int) -> np.ndarray:
         rows = np.empty((count, self.results() + CHECKS))
         with np.errstate(all="ignore"):
             try:
-                found, checks = self.offer.plain(count, self.text, *arguments)
+                found, checks = self.offer.plain(count, self.text, dict(zip(self.names, given)), self.loops.bodies)
                 for k, x in enumerate((*found, *checks)):
                     rows[:, k] = x
             except (ZeroDivisionError, OverflowError):
@@ -155,78 +158,137 @@ class Forward:
         return rows
 
 
-class Inverse(Forward):
-    """Forces of as many actuated joints as there are freedoms: those of the tree, taken along with their speeds."""
+class Forward(Text):
+    """Accelerations under the joints' forces."""
 
-    def __init__(self, loops: Closure, part: Partition, wrenched: tuple[str, ...] = ()):
-        super().__init__(loops, part, wrenched)
-        self.able = sorted(part.independent) == sorted(loops.robot.driven)
+    inputs = ("q", "qd", "tau")
 
     def results(self) -> int:
-        return len(self.loops.robot.driven)
+        """All accelerations of the spanning tree."""
+        return self.loops.robot.nv
 
-    def text(
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """Accelerations, and checks."""
+        problem, checks = self.problem(given, given["tau"], bodies)
+        return closed(problem), checks
+
+
+class Reduced(Text):
+    """Inertia and bias in the actuated ones of the partition's coordinates, or in all where none is.
+
+    What no actuator moves follows freely: it is eliminated.
+    """
+
+    inputs = ("q", "qd")
+
+    def __init__(self, loops: Closure, part: Partition):
+        independent, driven = part.independent, loops.robot.driven
+        self.moved = [place for place, k in enumerate(independent) if k in driven] or list(range(len(independent)))
+        super().__init__(loops, part)
+
+    def results(self) -> int:
+        """The matrix row by row, then the bias."""
+        return len(self.moved) * (len(self.moved) + 1)
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """Inertia and bias, and checks."""
+        problem, checks = self.problem(given, [0.0] * self.loops.robot.nv, bodies)
+        _, _, I, h = reduced(problem, problem.second)
+        for i in reversed([place for place in range(len(h)) if place not in self.moved]):
+            one_over = 1.0 / I[i][i]
+            shares = [row[i] * one_over for row in I]
+            h = [x - share * h[i] for x, share in zip(h, shares)]
+            I = [[x - share * y for x, y in zip(row, I[i])] for row, share in zip(I, shares)]
+        return [*(I[i][j] for i in self.moved for j in self.moved), *(h[i] for i in self.moved)], checks
+
+
+class Family:
+    """The texts of one kind for one mechanism, each in other coordinates; the one that was good last is asked first.
+
+    `made` makes a text that is good at given positions; `lost` is what is said where none is.  Where results stand in
+    `coordinates`, these have to be the independent ones of all texts.
+    """
+
+    def __init__(
         self,
-        q: list[Scalar],
-        qd: list[Scalar],
-        qdd: list[Scalar],
-        w: Sequence[Scalar] = (),
-        bodies: tuple[Body, ...] | None = None,
-    ) -> tuple[list[Scalar], list[Scalar]]:
-        """Forces of the actuated joints; and the checks."""
-        robot, loops, part = self.loops.robot, self.loops, self.part
-        equations = Equations(loops, part, bodies or loops.bodies)
-        tied = loops.tied(q)
-        K = equations.factors(equations.rows(q, tied))
-        tau, _ = dynamics(equations.bodies, robot.gravity, q, qd, qdd, [True] * robot.nv, *self.acting(w))
-        rows = [len(part.rows) + part.independent.index(k) for k in robot.driven]
-        columns = [K.solve([float(r == row) for r in range(robot.nv)]) for row in rows]
-        return [dot(column, tau) for column in columns], self._checks(equations, K, loops.gaps(q, tied), qd, tied)
+        loops: Closure,
+        made: Callable[[np.ndarray], Text],
+        lost: DenocError | None = None,
+        coordinates: Sequence[int] | None = None,
+    ):
+        self.loops, self.known, self._coordinates = loops, list[Text](), coordinates
+        self._made, self._lost = made, lost or no_numbers(loops.robot)
+
+    def rows(self, arrays: Arrays) -> np.ndarray:
+        """What is sought, a row a sample."""
+        count, text = len(arrays["q"]), self.known[0] if self.known else None
+        found, doubtful = np.empty((count, 0)), np.zeros(count, dtype=bool)
+        left = np.arange(count)
+        while len(left):
+            these = {name: array[left] for name, array in arrays.items()} if len(left) < count else arrays
+            fresh = text is None
+            if text is None:
+                consistent(self.loops, these)
+                text = self._good(these["q"][0])
+            rows = text.rows(these)
+            values, checks = rows[:, :-CHECKS], rows[:, -CHECKS:] >= 0.0
+            if len(left) == count and checks.all():
+                self._first(text)
+                return np.ascontiguousarray(values)
+            found = found if found.size else np.full((count, values.shape[1]), np.nan)
+            fit = checks[:, 0]
+            if fresh and not fit[0]:
+                raise self._lost.with_traceback(None)
+            found[left[fit]], doubtful[left[fit]] = values[fit], ~checks[fit].all(axis=1)
+            left, text = left[~fit], None
+        if doubtful.any():  # the checks are a little stricter
+            consistent(self.loops, {name: array[doubtful] for name, array in arrays.items()})
+        return found
+
+    def _good(self, q: np.ndarray) -> Text:
+        """A text that is good at q."""
+        for one in self.known:
+            if one.share(q) > GOOD:
+                return one
+        made = self._made(q)
+        if self._coordinates is not None and made.part.independent != list(self._coordinates):
+            raise self._lost.with_traceback(None)
+        self.known = [*self.known, made]
+        return made
+
+    def _first(self, text: Text) -> None:
+        if self.known[0] is not text:
+            self.known = [text, *(one for one in self.known if one is not text)]
 
 
-def sought(
-    kind: type[Forward], loops: Closure, arrays: Sequence[np.ndarray], wrenched: tuple[str, ...] = ()
-) -> np.ndarray:
-    """What is sought, a row for each of q, qd, x, w: in the coordinates that were good last, else in others."""
-    key = (kind, wrenched) if wrenched else kind
-    known: list[Forward] = loops.robot.derived.setdefault(key, [])
-    count = len(arrays[0])
-    found = np.empty((count, 0))
-    left, doubtful = np.arange(count), np.zeros(count, dtype=bool)
-    program = known[0] if known else None
-    while len(left):
-        these = [array[left] for array in arrays] if len(left) < count else arrays
-        chosen = program is None
-        if program is None:
-            consistent(loops, these[0], these[1])
-            program = _good(kind, loops, known, these[0][0], wrenched)
-        rows = program.rows(these)
-        values, checks = rows[:, :-CHECKS], rows[:, -CHECKS:] >= 0.0
-        if len(left) == count and checks.all():
-            found = np.ascontiguousarray(values)
-            break
-        if not found.size:
-            found = np.full((count, values.shape[1]), np.nan)
-        fit = checks[:, 0]
-        if chosen and not fit[0]:
-            raise no_numbers(loops.robot)
-        found[left[fit]], doubtful[left[fit]] = values[fit], ~checks[fit].all(axis=1)
-        left, program = left[~fit], None
-    if doubtful.any():  # the checks are a little stricter
-        consistent(loops, arrays[0][doubtful], arrays[1][doubtful])
-    if program is not None and known and program is not known[0]:  # from now on it is asked first
-        loops.robot.derived[key] = [program, *(one for one in known if one is not program)]
+def forward(loops: Closure, wrenched: tuple[str, ...]) -> Family:
+    """The robot's texts of forward dynamics."""
+    key = (Forward, wrenched) if wrenched else Forward
+    found: Family | None = loops.robot.derived.get(key)
+    if found is None:
+        made = Family(loops, lambda q: Forward(loops, partition(loops, q, (), loops.robot.driven), wrenched))
+        found = loops.robot.derived.setdefault(key, made)
     return found
 
 
-def quick(kind: type[Forward], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray | None:
+def reduction(loops: Closure, independent: Sequence[int]) -> Family:
+    """The robot's texts of inertia and bias in these coordinates."""
+    key = Reduced, tuple(independent)
+    found: Family | None = loops.robot.derived.get(key)
+    if found is None:
+        made = Family(loops, lambda q: Reduced(loops, partition(loops, q, (), independent)), coordinates=independent)
+        found = loops.robot.derived.setdefault(key, made)
+    return found
+
+
+def quick(kind: type[Text], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray | None:
     """One sample by code that is there already, with as little around it as can be."""
-    known = robot.derived.get(kind)
-    if not known or not choice.free() or type(q) is not np.ndarray or q.ndim != 1:
+    family = robot.derived.get(kind)
+    if family is None or not choice.free() or type(q) is not np.ndarray or q.ndim != 1:
         return None
-    for program in known[:MOST]:
-        one = program.one
-        if one is not None and not program.oriented:
+    for text in family.known[:MOST]:
+        one = text.one
+        if one is not None and not text.oriented:
             try:
                 if (q.shape, qd.shape, x.shape) != one.shapes:
                     return None
@@ -238,20 +300,11 @@ def quick(kind: type[Forward], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndar
     return None
 
 
-def _good(
-    kind: type[Forward], loops: Closure, known: list[Forward], q: np.ndarray, wrenched: tuple[str, ...]
-) -> Forward:
-    """One in coordinates that are good at q."""
-    J, _ = loops.jacobian(q)
-    for one in known:
-        if one.part.share(J) > GOOD:
-            return one
-    known.append(kind(loops, partition(loops, q, (), loops.robot.driven), wrenched))
-    return known[-1]
-
-
-def consistent(loops: Closure, q: np.ndarray, qd: np.ndarray, J: np.ndarray | None = None) -> None:
-    """Refuses positions and speeds at which the loops aren't closed."""
+def consistent(loops: Closure, arrays: Arrays) -> None:
+    """Refuses positions, and speeds where some are given, at which the loops aren't closed."""
+    if "qd" not in arrays:
+        return  # whoever gives forces alone has looked
+    q, qd = arrays["q"], arrays["qd"]
     gaps = abs(loops.gap(q)) * loops.row_scale
     if gaps.max(initial=0.0) > CONSISTENT:
         n, _ = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
@@ -261,7 +314,7 @@ def consistent(loops: Closure, q: np.ndarray, qd: np.ndarray, J: np.ndarray | No
         raise InputError(
             f"{loops.robot.name}: the loops aren't closed at this `q`", found=told, hint="`denoc.assemble` closes them"
         )
-    J = loops.jacobian(q)[0] if J is None else J
+    J, _ = loops.jacobian(q)
     rates = abs(np.einsum("nij,nj->ni", J, qd)) * loops.row_scale
     sizes = (abs(J) * abs(qd)[:, None]).max(axis=2, initial=0.0) * loops.row_scale + 1e-3
     if (rates > CONSISTENT * np.maximum(sizes, 1.0)).any():

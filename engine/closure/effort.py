@@ -10,6 +10,7 @@ from ..errors import NumericalError
 from ..robot.model import Effort
 from .rank import null_space
 
+FULFILLED = 1e-7  # relative
 CANT = "the actuators can't make this motion within their limits (`effort.limits`)"
 
 
@@ -24,6 +25,13 @@ def least(A: np.ndarray, b: np.ndarray, efforts: Sequence[Effort], near: np.ndar
     if (np.maximum(u - high, low - u) > slack).any():
         u = _limited(A, wanted, weight, u, low, high)
     return u + near
+
+
+def beyond(u: np.ndarray, efforts: Sequence[Effort]) -> np.ndarray:
+    """For each row of forces, whether some of them are beyond their limits."""
+    low, high = (np.array(list(side)) for side in zip(*((one.low, one.high) for one in efforts)))
+    slack = 1e-10 * (1.0 + abs(u).max(axis=1, initial=0.0))
+    return (np.maximum(u - high, low - u) > slack[:, None]).any(axis=1)
 
 
 def _limited(
@@ -69,5 +77,5 @@ def _with_held(A: np.ndarray, b: np.ndarray, weight: np.ndarray, held: dict[int,
 
 
 def _fulfilled(A: np.ndarray, u: np.ndarray, b: np.ndarray) -> None:
-    if abs(A @ u - b).max(initial=0.0) > 1e-7 * (1.0 + abs(b).max(initial=0.0)):
+    if abs(A @ u - b).max(initial=0.0) > FULFILLED * (1.0 + abs(b).max(initial=0.0)):
         raise NumericalError(CANT)

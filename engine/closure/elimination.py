@@ -1,4 +1,4 @@
-"""K x = b on any scalars, by Gaussian elimination in an order of pivots that was chosen beforehand.
+"""K x = b and Kᵀ y = b on any scalars, by Gaussian elimination in an order of pivots that was chosen beforehand.
 
 The order is chosen with numbers, by complete pivoting; the text then follows it without looking, so that it can be
 recorded.  How good it still is, the pivots tell.
@@ -10,21 +10,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..machine.scalars import Scalar
+from ..machine.scalars import Scalar, smaller
 
 Pivots = tuple[tuple[int, int], ...]  # (row, column), the first eliminated first
 
 
 def pivots(K: np.ndarray) -> Pivots:
-    """A good order for a matrix like K; rows with a single entry first, because they cost nothing."""
+    """A good order for a matrix like K; rows and columns with a single entry first, because they cost nothing."""
     K = np.array(K, dtype=float)
     rows, columns = list(range(len(K))), list(range(len(K)))
     found: list[tuple[int, int]] = []
     while rows:
         part = abs(K[np.ix_(rows, columns)])
         alone = [(r, int(np.argmax(part[i]))) for i, r in enumerate(rows) if (part[i] > 0.0).sum() == 1]
+        single = [(int(np.argmax(part[:, j])), c) for j, c in enumerate(columns) if (part[:, j] > 0.0).sum() == 1]
         if alone:
             r, c = alone[0][0], columns[alone[0][1]]
+        elif single:
+            r, c = rows[single[0][0]], single[0][1]
         else:
             i, j = np.unravel_index(int(np.argmax(part)), part.shape)
             r, c = rows[int(i)], columns[int(j)]
@@ -39,8 +42,17 @@ def pivots(K: np.ndarray) -> Pivots:
     return tuple(found + list(zip(rows, columns)))
 
 
+def kept(pivots: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:
+    """Positive while every pivot times its limit is above 1."""
+    least: Scalar = 1.0
+    for pivot, limit in zip(pivots, limits):
+        if not (isinstance(pivot, float) and not isinstance(limit, float)):  # a number doesn't change
+            least = smaller(least, pivot * limit - 1.0)
+    return least
+
+
 class Elimination:
-    """The factors of K, with its pivots in their order."""
+    """The factors of K, with its pivots in their order; rows without a pivot are left aside."""
 
     def __init__(self, K: Sequence[Sequence[Scalar]], order: Pivots):
         self._order, self._rows = order, [list(row) for row in K]
@@ -65,7 +77,7 @@ class Elimination:
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """X of K x = b."""
-        b, x = list(b), [0.0] * len(b)
+        b, x = list(b), [0.0] * len(self._order)
         for (r, _), factors in zip(self._order, self._factors):
             for s, factor in factors:
                 if not _nothing(b[r]):
@@ -78,6 +90,21 @@ class Elimination:
                     value = value - self._rows[r][d] * x[d]
             x[c] = value * self._one_over[place] if not _nothing(value) else 0.0
         return x
+
+    def transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """Y of Kᵀ y = b, an entry for each row."""
+        y: list[Scalar] = [0.0] * len(self._rows)
+        for place, (r, c) in enumerate(self._order):
+            value = b[c]
+            for s, _ in self._order[:place]:
+                if not (_nothing(self._rows[s][c]) or _nothing(y[s])):
+                    value = value - self._rows[s][c] * y[s]
+            y[r] = value * self._one_over[place] if not _nothing(value) else 0.0
+        for (r, _), factors in reversed(list(zip(self._order, self._factors))):
+            for s, factor in factors:
+                if not _nothing(y[s]):
+                    y[r] = y[r] - factor * y[s]
+        return y
 
 
 def _nothing(x: Scalar) -> bool:

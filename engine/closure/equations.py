@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..machine.scalars import Scalar, smaller
+from ..machine.scalars import Scalar
 from ..recursion.calls import bare
 from ..recursion.sweeps import Load, Wrenches, dynamics
 from ..robot.model import ZERO, Body
 from .closure import Closure
-from .elimination import Elimination
+from .elimination import Elimination, kept
 from .methods import Parameters, Problem
 from .partition import Partition
 from .ties import Tied
@@ -47,11 +47,7 @@ class Equations:
 
     def guard(self, K: Elimination, limits: Sequence[Scalar]) -> Scalar:
         """Positive while every pivot times its limit is above 1."""
-        least: Scalar = 1.0
-        for pivot, limit in zip(K.pivots, limits):
-            if not (isinstance(pivot, float) and not isinstance(limit, float)):  # a number doesn't change
-                least = smaller(least, pivot * limit - 1.0)
-        return least
+        return kept(K.pivots, limits)
 
     def problem(
         self,

@@ -71,15 +71,20 @@ class Problem:
     parameters: Parameters = field(default_factory=Parameters)
 
 
-def projected(p: Problem, drift: Vector) -> Vector:
-    """Q̈ = T z̈ + K⁻¹ [drift; 0], with (Tᵀ M T) z̈ = −Tᵀ (M q̈₀ + h − τ)."""
+def reduced(p: Problem, drift: Vector) -> tuple[Vector, list[Vector], list[Vector], Vector]:
+    """Q̈₀ = K⁻¹ [drift; 0], the columns of T, Tᵀ M T, and Tᵀ (M q̈₀ + h − τ)."""
     start = p.K.solve([*drift, *([0.0] * len(p.N))])
     known = p.bias(start)
     T = [p.K.solve([float(r == len(p.A) + c) for r in range(p.n)]) for c in range(len(p.N))]
     MT = [p.momentum(column) for column in T]
     inertia = [[dot(T[max(i, j)], MT[min(i, j)]) for j in range(len(T))] for i in range(len(T))]
-    qdd = list(start)
-    for column, z in zip(T, solve(inertia, [-dot(column, known) for column in T])):
+    return start, T, inertia, [dot(column, known) for column in T]
+
+
+def projected(p: Problem, drift: Vector) -> Vector:
+    """Q̈ = T z̈ + K⁻¹ [drift; 0], with (Tᵀ M T) z̈ = −Tᵀ (M q̈₀ + h − τ)."""
+    qdd, T, inertia, force = reduced(p, drift)
+    for column, z in zip(T, solve(inertia, scale(-1.0, force))):
         qdd = add(qdd, scale(z, column))
     return qdd
 

@@ -15,7 +15,8 @@ from ..recursion.sweeps import Motion, inertia_wrench, outward
 from ..recursion.wrenches import moved
 from ..robot.model import ZERO, Robot
 from . import effort
-from .forces import Balance, efforts, enough, singular_words
+from .branches import efforts, singular_words
+from .forces import Balance, enough
 from .holds import Geometry, Hold
 from .legs import Parallel, legs
 

@@ -8,25 +8,33 @@ recursion, overview section 4).  Where no branch is determinate, all that are le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..machine.scalars import Scalar
+from ..recursion.dense import solve
+from ..recursion.spatial import dot
 from ..robot.model import Robot
-from .rank import TINY
-
-Solve = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (N, e, u) and (N, e) → (N, u)
+from .elimination import Elimination, Pivots, pivots
+from .rank import TINY, independent
 
 
 @dataclass(frozen=True)
 class Step:
-    """One small system: the branches whose equations it has, and the unknowns that it finds."""
+    """One small system: the branches whose equations it has, and the unknowns that it finds.
+
+    It is eliminated by `pivots`, places among its equations and among its unknowns, which had the `sizes` where they
+    were chosen.  Equations that no pivot has are left over by idle spins.
+    """
 
     branches: tuple[int, ...]
     equations: tuple[int, ...]
     unknowns: tuple[int, ...]
     determinate: bool
+    pivots: Pivots = ()
+    sizes: tuple[float, ...] = ()
 
 
 def branches(robot: Robot) -> list[tuple[int, ...]]:
@@ -76,16 +84,79 @@ def order(parts: Sequence[tuple[int, ...]], A: np.ndarray, present: np.ndarray) 
     return steps
 
 
-def solved(steps: Sequence[Step], A: np.ndarray, b: np.ndarray, solve: Solve) -> np.ndarray:
-    """X of A x = b for many samples, step by step; `solve` is given each small system."""
-    x = np.zeros((len(b), A.shape[2]))
+def eliminated(step: Step, A: np.ndarray, scaled: np.ndarray) -> Step:
+    """The step with an order of pivots that is good for A, chosen by its scaled entries."""
+    if not (step.determinate and step.unknowns):
+        return step
+    own = np.ix_(step.equations, step.unknowns)
+    rows = sorted(independent(scaled[own], [range(len(step.equations))]))
+    size = abs(scaled[own][rows])
+    order = tuple((rows[r], c) for r, c in pivots(scaled[own][rows] / size.max(axis=1, initial=0.0)[:, None]))
+    return replace(step, pivots=order, sizes=tuple(map(float, Elimination(A[own].tolist(), order).pivots)))
+
+
+def solved(
+    steps: Sequence[Step], A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]
+) -> tuple[dict[int, Scalar], list[Scalar]]:
+    """X of A x = b, of the unknowns that determinate steps find, step by step; and the pivots."""
+    x: dict[int, Scalar] = {}
+    found: list[Scalar] = []
     for step in steps:
-        if not step.unknowns:
+        if not step.pivots:
             continue
-        e, u = list(step.equations), list(step.unknowns)
-        rest = b[:, e] - np.einsum("neu,nu->ne", A[:, e], x)
-        x[:, u] = solve(A[:, e][:, :, u], rest)
-    return x
+        right = []
+        for k in step.equations:
+            rest = b[k]
+            for c, known in x.items():
+                if not (isinstance(A[k][c], float) and A[k][c] == 0.0):
+                    rest = rest - A[k][c] * known
+            right.append(rest)
+        own = [[A[k][c] for c in step.unknowns] for k in step.equations]
+        K = Elimination(own, step.pivots)
+        x.update(zip(step.unknowns, K.solve(_without_spins(K, step, own, right))))
+        found += K.pivots
+    return x, found
+
+
+def _without_spins(K: Elimination, step: Step, A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+    """B without the part that no unknown can balance, which is what would turn rods about themselves.
+
+    Of the equations left over, each is Σ m_i of the others; so n = [−m; 1] is square to all columns of A, and b
+    becomes b − n (nᵀ n)⁻¹ nᵀ b.
+    """
+    right, taken = list(b), [r for r, _ in step.pivots]
+    left = [r for r in range(len(b)) if r not in taken]
+    if left:
+        ways = [K.transposed(A[r]) for r in left]
+        off = [b[r] - dot([m[s] for s in taken], [b[s] for s in taken]) for r, m in zip(left, ways)]
+        gram = [
+            [float(i == j) + dot(ways[max(i, j)], ways[min(i, j)]) for j in range(len(left))] for i in range(len(left))
+        ]
+        for m, share in zip(ways, solve(gram, off)):
+            for s in taken:
+                right[s] = right[s] + share * m[s]
+    return right
+
+
+def _one_and_gram(rows: Sequence[list[Scalar]]) -> list[list[Scalar]]:
+    """1 + C Cᵀ of the rows of C."""
+    n = len(rows)
+    return [[float(i == j) + dot(rows[max(i, j)], rows[min(i, j)]) for j in range(n)] for i in range(n)]
+
+
+def least_norm(C: Sequence[list[Scalar]], multipliers: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    """Multipliers of independent rows and of those that depend on them, with the least norm of all that do the same.
+
+    Row d is Σ C_di of the independent rows, so z = [−Cᵀ; 1] does nothing to the links: μ = (1 + C Cᵀ)⁻¹ C λ of the
+    dependent rows, and λ − Cᵀ μ.
+    """
+    if not C:
+        return list(multipliers), []
+    found = list(multipliers)
+    others = solve(_one_and_gram(C), [dot(row, found) for row in C])
+    for row, share in zip(C, others):
+        found = [x - entry * share for x, entry in zip(found, row)]
+    return found, others
 
 
 def _determined(A: np.ndarray) -> bool:

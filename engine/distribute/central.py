@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..closure import effort
-from ..closure.forces import singular_words
+from ..closure.branches import singular_words
 from ..errors import NumericalError
 from ..robot.model import Effort
 from .node import UPPER, Message

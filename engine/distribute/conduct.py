@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..closure.branches import efforts
 from ..closure.calls import independent_speeds
 from ..closure.closure import closure
-from ..closure.forces import Balance, efforts, enough
+from ..closure.forces import Balance, enough
 from ..closure.legs import legs
 from ..errors import InputError
 from ..recursion.samples import Samples, no_numbers

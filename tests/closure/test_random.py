@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import denoc
+from balanced import whole
 from comparing import off, slope
 from denoc.closure.assemble import moved
 from denoc.closure.forces import Balance, undetermined
@@ -72,10 +73,10 @@ def test_branch_by_branch_is_all_at_once(seed):
     case = mechanism(seed)
     tau = case.rng.uniform(-10, 10, (3, case.robot.nv))
     balance = Balance(case.robot, np.array([case.q] * 3))
-    by_steps, whole = balance.solve(tau), balance.whole(tau)
-    scale = abs(whole.actuated).max() + abs(whole.multipliers).max()
-    assert off(by_steps.actuated, whole.actuated, scale) < EXACT
-    assert off(by_steps.multipliers, whole.multipliers, scale) < EXACT
+    by_steps, at_once = balance.solve(tau), whole(balance, tau)
+    scale = abs(at_once.actuated).max() + abs(at_once.multipliers).max()
+    assert off(by_steps.actuated, at_once.actuated, scale) < EXACT
+    assert off(by_steps.multipliers, at_once.multipliers, scale) < EXACT
 
 
 @seeds
@@ -170,9 +171,9 @@ def test_loops_in_a_plane_are_redundant_and_their_forces_least(seed):
     push, wrenches = case.pushes(tau)
     assert off(denoc.forward(robot, case.q, case.qd, push, wrenches=wrenches), case.qdd) < 1e-9
     loads = case.rng.uniform(-10, 10, robot.nv)
-    by_steps, whole = balance.solve(loads), balance.whole(loads)
-    assert off(by_steps.actuated, whole.actuated) < EXACT
-    assert off(by_steps.multipliers, whole.multipliers) < EXACT
+    by_steps, at_once = balance.solve(loads), whole(balance, loads)
+    assert off(by_steps.actuated, at_once.actuated) < EXACT
+    assert off(by_steps.multipliers, at_once.multipliers) < EXACT
     lost = undetermined(loops, case.q)
     for loop, place in zip(robot.loops, loops.places):  # axes are those of the base, turned about z
         rows = [("f", k) for k in loop.type.slides] + [("n", 3 - j - k) for j, k in loop.type.aligned]
