@@ -160,27 +160,3 @@ def independent_speeds(loops: Closure, J: np.ndarray) -> list[int]:
     """The actuated speeds where they are as many as the freedoms, else the best ones, actuated before others."""
     _, dependent = loops.choice(J, loops.robot.driven)
     return [k for k in range(loops.robot.nv) if k not in dependent]
-
-
-def motions(
-    loops: Closure, J: np.ndarray, drift: np.ndarray, independent: list[int] | tuple[int, ...]
-) -> tuple[np.ndarray, np.ndarray]:
-    """B, c of q̈ = B q̈_i + c for many samples: a column for each independent speed (default: the best ones)."""
-    nv = loops.robot.nv
-    rows, dependent = loops.choice(J[0], independent or loops.robot.driven)
-    if not independent:
-        independent = [k for k in range(nv) if k not in dependent]
-    elif set(independent) & set(dependent) or len(independent) + len(dependent) != nv:
-        dependent = [k for k in range(nv) if k not in independent]
-    scaled = loops.scaled(J)[:, rows][:, :, dependent]
-    if len(J) > 1 and rows and np.linalg.cond(scaled).max() > 1e8:  # one choice doesn't do for all
-        both = [motions(loops, J[n : n + 1], drift[n : n + 1], independent) for n in range(len(J))]
-        return np.concatenate([B for B, _ in both]), np.concatenate([c for _, c in both])
-    right = np.concatenate([J[:, rows][:, :, list(independent)], drift[:, rows, None]], axis=2)
-    x = -np.linalg.solve(J[:, rows][:, :, dependent], right) if rows else right
-    B, c = np.zeros((len(J), nv, len(independent))), np.zeros((len(J), nv))
-    for place, k in enumerate(independent):
-        B[:, k, place] = 1.0
-    B[:, dependent] = x[:, :, :-1]
-    c[:, dependent] = x[:, :, -1]
-    return B, c

@@ -6,6 +6,7 @@ import re
 import textwrap
 
 from .._version import VERSION
+from ..closure.forces import actuated_speeds
 from ..closure.programs import program
 from ..errors import InputError, did_you_mean
 from ..machine.languages import LANGUAGES
@@ -41,8 +42,8 @@ def _closing(robot: Robot, what: str) -> str:
     if not robot.tied:
         return ""
     if what == "idyn":
-        names = [joint.name for joint in robot.moving if joint.actuated]
-        return f"The loops are closed: q, qd, qdd must be consistent with them; tau: {', '.join(names)}."
+        names = ", ".join(actuated_speeds(robot))
+        return f"The loops are closed: q, qd, qdd must be consistent with them; tau: {names}."
     return "The loops are closed; q and qd must be consistent with them." if what == "fdyn" else "Of the spanning tree."
 
 

@@ -9,8 +9,9 @@ import yaml
 
 import closed
 import denoc
+from balanced import motions
 from comparing import off, slope
-from denoc.closure.calls import independent_speeds, motions
+from denoc.closure.calls import independent_speeds
 from denoc.closure.closure import closure
 from denoc.closure.holds import Geometry
 from denoc.closure.platform import shared

@@ -38,3 +38,17 @@ def accelerations(robot, loops, q, qd, tau, inertia, bias):
     N = loops.column_scale[:, None] * null_space(loops.scaled(J))
     start = -np.linalg.lstsq(J * loops.row_scale[:, None], drift * loops.row_scale, rcond=1e-10)[0]
     return start + N @ np.linalg.solve(N.T @ inertia @ N, N.T @ (tau - bias - inertia @ start))
+
+
+def motions(loops, J, drift, independent):
+    """B, c of q̈ = B q̈_i + c for many samples: a column for each of these independent speeds."""
+    nv, rows = loops.robot.nv, loops.choice(J[0], independent)[0]
+    dependent = [k for k in range(nv) if k not in independent]
+    right = np.concatenate([J[:, rows][:, :, list(independent)], drift[:, rows, None]], axis=2)
+    x = -np.linalg.solve(J[:, rows][:, :, dependent], right) if rows else right
+    B, c = np.zeros((len(J), nv, len(independent))), np.zeros((len(J), nv))
+    for place, k in enumerate(independent):
+        B[:, k, place] = 1.0
+    B[:, dependent] = x[:, :, :-1]
+    c[:, dependent] = x[:, :, -1]
+    return B, c

@@ -6,7 +6,8 @@ import numpy as np
 import yaml
 
 import denoc
-from denoc.closure.calls import independent_speeds, motions
+from balanced import motions
+from denoc.closure.calls import independent_speeds
 from denoc.closure.closure import closure
 
 
