@@ -17,6 +17,7 @@ from denoc.distribute.engines import Counting, Process, Threads
 from denoc.distribute.part import euler_parameters
 from denoc.distribute.steps import plan
 from denoc.files.library import find
+from denoc.machine.choice import using
 from denoc.scenario.run import prepare
 from denoc.study import distribute as study
 from limits import HANGS
@@ -157,7 +158,8 @@ def test_euler_parameters_of_turns():
 @pytest.mark.sampled(3)
 def test_runs_by_legs_are_those_of_the_whole(closure, engine):
     scenario = {**FALL, "closure": {"method": closure}, "wrenches": []}
-    right = denoc.run(scenario)
+    with using("plain"):  # as the nodes do, whatever the ledger says: penalties are stiff, and last digits grow
+        right = denoc.run(scenario)
     found = prepare(scenario)
     if closure == "denoc":
         by_legs = study.ByLegs(found.system, engine, 2)
