@@ -11,18 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
 from ..errors import NumericalError
 from ..machine.scalars import Scalar, smaller
-from ..recursion.calls import bare
 from ..recursion.dense import solve
-from ..recursion.samples import Samples, on_bodies
+from ..recursion.samples import Samples
 from ..recursion.spatial import dot
 from ..recursion.sweeps import dynamics
-from ..robot.model import ZERO, Body, Effort, Robot
+from ..recursion.wrenches import balancing, on_bodies
+from ..robot.model import Body, Effort, Robot
 from .closure import Closure
 from .compiled import NEAR, Arguments, Family, Text
 from .effort import FULFILLED
@@ -77,12 +77,10 @@ def efforts(robot: Robot) -> list[Effort]:
 def pushes(robot: Robot, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """The joint forces that a unit of each actuator makes."""
     found = []
-    rest, given = [0.0] * robot.nv, [True] * robot.nv
     for one in robot.actuators:
         six = [*one.direction, 0.0, 0.0, 0.0] if one.moment else [0.0, 0.0, 0.0, *one.direction]
         on, loads = on_bodies(robot.tree, [(one.link, six, one.at, one.axes)])
-        tau, _ = dynamics(massless(robot.tree.bodies), ZERO, q, rest, rest, given, on, loads)
-        found.append([-x for x in tau])
+        found.append([-x for x in balancing(robot.tree.bodies, q, robot.nv, on, loads)])
     return found
 
 
@@ -95,13 +93,6 @@ def acting(robot: Robot, q: np.ndarray) -> np.ndarray:
     for c, column in enumerate(pushes(robot, s.scalars("q")), start=len(robot.driven)):
         found[:, :, c] = s.array(column)
     return found
-
-
-@lru_cache(maxsize=64)
-def massless(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    """The bodies as pure geometry: what is left of their dynamics is what acts from outside."""
-    bodies = tuple(replace(body, drives=tuple(replace(d, rotor=0.0) for d in body.drives)) for body in bare(bodies))
-    return tuple(replace(body, E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0) for body in bodies)
 
 
 class Branches(Text):

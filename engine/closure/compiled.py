@@ -19,8 +19,9 @@ from ..machine.scalars import Scalar
 from ..machine.trace import Program, Recording
 from ..machine.trigonometry import REACH
 from ..recursion.regroup import regrouped
-from ..recursion.samples import constant_wrenches, no_numbers, on_bodies
+from ..recursion.samples import no_numbers
 from ..recursion.sweeps import Load, Wrenches
+from ..recursion.wrenches import constant_wrenches, on_bodies
 from ..robot.model import Body, Robot
 from .closure import Closure
 from .elimination import kept
