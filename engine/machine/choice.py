@@ -146,20 +146,9 @@ def _read(note: str) -> tuple[str, int]:
     return name, int(call) if call.isdigit() else 0
 
 
-def description() -> dict[str, object]:
-    """How programs have run here, for records; the processor is known once something was compiled."""
-    import sys
-
-    here = _way.get()
-    found: dict[str, object] = {"backend": backend(), "form": here.form}
-    if here.journal is not None:
-        found["cached"] = here.journal.notes()
-    if "llvmlite" in sys.modules and not _broken:
-        from . import native
-
-        cpu, features = native.processor()
-        found |= {"lanes": native.lanes(), "cpu": cpu, "features": features}
-    return found
+def given_up() -> bool:
+    """Whether compiling has failed here."""
+    return bool(_broken)
 
 
 def give_up(error: Exception) -> None:

@@ -18,7 +18,7 @@ from ..files.change import Change, changed, parted
 from ..files.fields import told
 from ..files.library import find
 from ..files.source import Document, from_mapping, read
-from ..machine import choice
+from ..machine.account import account
 from ..record import plots, write
 from ..record.columns import Column
 from ..recursion import calls as tree
@@ -299,7 +299,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
         "evaluations": run.evaluations,
         "singular": run.singular and {**vars(run.singular), "coordinates": list(run.singular.coordinates)},
     }
-    code, versions = choice.description(), _versions()
+    code, versions = account(), _versions()
     warnings = [*robot.warnings, *plan.warnings, *_beyond_limits(plan, run), *doubts(plan, code, versions)]
     record = {
         "scenario": plan.name,
