@@ -57,7 +57,7 @@ def idyn(
 
     def made(model: Robot) -> dict[str, Any]:
         _reaches(model, goal)
-        motion = {joint.name: _law(joint, chosen, goal) for joint in model.moving if joint.actuated}
+        motion = {joint.name: _law(joint, chosen, goal) for joint in _led(model)}
         times = timed({"end": DURATION}, end, dt)
         return {"name": f"{model.name}-idyn", "task": "inverse", "time": times, "motion": motion}
 
@@ -83,6 +83,24 @@ def _known(law: str | None) -> str:
         hint = did_you_mean(law, profiled())
         raise InputError("unknown law", key="--law", found=f"`{law}`", allowed=", ".join(profiled()), hint=hint)
     return law or "cycloid"
+
+
+def _led(model: Robot) -> list[Joint]:
+    """The actuated joints; in a mechanism as many of them as can move for themselves."""
+    actuated = [joint for joint in model.moving if joint.actuated]
+    if not model.tied:
+        return actuated
+    from denoc.closure.assemble import assemble
+    from denoc.closure.closure import closure
+    from denoc.closure.partition import independent_speeds
+    from denoc.errors import DenocError
+
+    try:
+        J, _ = closure(model).jacobian(assemble(model, model.q0))
+    except DenocError:  # it can't be closed, as the run will say
+        return actuated
+    free = independent_speeds(closure(model), J)
+    return [joint for joint in actuated if set(joint.speeds) <= set(free)]
 
 
 def _law(joint: Joint, law: str, goal: float | None) -> dict[str, Any]:

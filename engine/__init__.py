@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ._version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from .api import forward, hybrid, inverse, reactions, reduced
     from .closure.assemble import assemble
-    from .closure.calls import forward, hybrid, inverse, reactions, reduced
     from .closure.decoupled import parallel_matrices
     from .closure.legs import legs
     from .closure.linear import derivatives, linearize
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "closure.assemble": ("assemble",),
     "closure.linear": ("derivatives", "linearize"),
-    "closure.calls": ("forward", "hybrid", "inverse", "reactions", "reduced"),
+    "api": ("forward", "hybrid", "inverse", "reactions", "reduced"),
     "closure.decoupled": ("parallel_matrices",),
     "closure.legs": ("legs",),
     "closure.platform": ("platform_inverse",),

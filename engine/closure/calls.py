@@ -1,4 +1,4 @@
-"""The calls of the Python interface for any robot: with loops here, without them as `recursion` has them."""
+"""What is computed of a robot with loops, couplings or actuators of its own: arrays in, arrays out."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
 from ..recursion import calls as tree
 from ..recursion.kinematics import link_frames
-from ..recursion.samples import Samples, computes
+from ..recursion.samples import Samples
 from ..recursion.wrenches import moved
 from ..robot.model import Robot
 from . import branches, compiled, effort
@@ -19,23 +18,13 @@ from .branches import Inverse, efforts
 from .closure import Closure, closure
 from .compiled import Forward, consistent, quick
 from .forces import Balance, Forces, enough, shares
-from .platform import shared
+from .partition import independent_speeds
 
 Wrenches = Mapping[str, Any]
 
 
-def inverse(
-    robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, sharing: str = "least"
-) -> np.ndarray:
-    """Tau: the forces that actuators add for this motion; with loops, those of the actuated joints and `actuators`.
-
-    Where actuators are more than freedoms: of least weighted norm, or, in a parallel robot, each leg carries its share
-    of the platform, all the same (`even`) or more where its Jacobian is better conditioned (`conditioned`).
-    """
-    if sharing != "least":
-        return shared(robot, q, qd, qdd, wrenches, sharing)
-    if not getattr(robot, "closed", False):
-        return tree.inverse(robot, q, qd, qdd, wrenches)
+def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
+    """The forces of the actuated joints and of `actuators` for this motion, of least weighted norm where they share."""
     if wrenches is None and (answer := quick(Inverse, robot, q, qd, qdd)) is not None:
         return answer
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
@@ -53,9 +42,7 @@ def inverse(
 
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
-    """Qdd: the accelerations under these forces of all tree joints."""
-    if not getattr(robot, "closed", False):
-        return tree.forward(robot, q, qd, tau, wrenches)
+    """The accelerations of all tree joints under these forces."""
     if wrenches is None and (answer := quick(Forward, robot, q, qd, tau)) is not None:
         return answer
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
@@ -67,27 +54,8 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
     return qdd if s.count is not None else qdd[0]
 
 
-def hybrid(
-    robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """(qdd, tau), complete: for each speed one of the two is NaN on entry, and is what is sought; open chains only."""
-    if getattr(robot, "closed", False):
-        raise InputError(
-            f"{robot.name} has loops; `hybrid` is for open chains", hint="`inverse` and `forward` take loops"
-        )
-    return tree.hybrid(robot, q, qd, qdd, tau, wrenches)
-
-
-@computes
 def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(I, h) in the actuated coordinates of a robot with loops (Khalil's A_c and H_c, eq. 58).
-
-    With more actuators than freedoms, in the independent ones.
-    """
-    if not robot.closed:
-        h = tree.bias(robot, q, qd)
-        M = tree.inertia(robot, q)
-        return (M, h) if M.ndim == h.ndim + 1 else (np.broadcast_to(M, (len(h), *M.shape[-2:])), h)
+    """The inertia matrix and the bias in the independent coordinates, the actuated ones if these are enough."""
     s = Samples(robot, q=q, qd=qd).finite()
     arrays = {name: s.rows(name) for name in ("q", "qd")}
     loops = closure(robot)
@@ -98,14 +66,8 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
     return (I, h) if s.count is not None else (I[0], h[0])
 
 
-@computes
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
-    """Joint → wrench [n; f] of the parent on the link, at the link's origin, base-frame axes; fixed joints too.
-
-    Of a cut, what its first link exerts on the second at the second's point.
-    """
-    if not getattr(robot, "closed", False):
-        return tree.reactions(robot, q, qd, qdd, wrenches)
+    """The wrench at every joint, and of each cut what its first link exerts on the second, base-frame axes."""
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
     forces = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches))
     on_links, cuts = applied(robot, s, forces, closure(robot))
@@ -154,9 +116,3 @@ def applied(robot: Robot, s: Samples, forces: Forces, loops: Closure) -> tuple[d
         n, f = (push, none) if actuator.moment else (none, push)
         put(actuator.link, n, f, np.array(actuator.at))
     return on_links, cuts
-
-
-def independent_speeds(loops: Closure, J: np.ndarray) -> list[int]:
-    """The actuated speeds where they are as many as the freedoms, else the best ones, actuated before others."""
-    _, dependent = loops.choice(J, loops.robot.driven)
-    return [k for k in range(loops.robot.nv) if k not in dependent]

@@ -293,7 +293,7 @@ def quick(kind: type[Text], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray
             try:
                 if (q.shape, qd.shape, x.shape) != one.shapes:
                     return None
-                found = one(q, qd, x)
+                found = one.of_doubles(q, qd, x)
             except (AttributeError, TypeError, ValueError):
                 return None
             if found is not None and found[-1] >= 0.0 and found[-2] >= 0.0 and found[-3] >= 0.0:

@@ -22,10 +22,10 @@ from ..errors import InputError
 from ..recursion.explicit import MovingLink, moving_links, propagation
 from ..recursion.samples import Samples, computes
 from ..robot.model import Robot
-from .calls import independent_speeds
 from .closure import closure
 from .holds import Geometry
 from .legs import legs
+from .partition import independent_speeds
 from .projector import left, without
 from .rank import TINY
 

@@ -71,3 +71,9 @@ def partition(
     return Partition(
         tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), order, tuple(float(x) for x in values)
     )
+
+
+def independent_speeds(loops: Closure, J: np.ndarray) -> list[int]:
+    """The actuated speeds where they are as many as the freedoms, else the best ones, actuated before others."""
+    _, dependent = loops.choice(J, loops.robot.driven)
+    return [k for k in range(loops.robot.nv) if k not in dependent]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..closure.branches import efforts
-from ..closure.calls import independent_speeds
 from ..closure.closure import closure
 from ..closure.forces import Balance, enough
 from ..closure.legs import legs
+from ..closure.partition import independent_speeds
 from ..errors import InputError
 from ..recursion.samples import Samples, no_numbers
 from ..recursion.sweeps import placement

@@ -74,6 +74,13 @@ class Single:
                 return None
             return self.output.copy()
 
+    def of_doubles(self, *groups: np.ndarray) -> np.ndarray | None:
+        """The same of arrays of doubles; None of any others, which would be converted without a word."""
+        for group in groups:
+            if group.dtype is not _DOUBLE:
+                return None
+        return self(*groups)
+
 
 _DOUBLE = np.dtype(float)
 

@@ -114,7 +114,7 @@ def _quick(robot: Robot, motion: bool, q: Any, qd: Any, x: Any) -> np.ndarray | 
     try:
         if (q.shape, qd.shape, x.shape) != single.shapes:
             return None
-        return single(q, qd, x)
+        return single.of_doubles(q, qd, x)
     except (AttributeError, TypeError, ValueError):
         return None
 

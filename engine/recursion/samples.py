@@ -85,7 +85,7 @@ class Samples:
     def rows(self, name: str) -> np.ndarray:
         """The argument as contiguous rows, one a sample."""
         x = self.arrays[name]
-        return np.ascontiguousarray(np.broadcast_to(x, (self.count or 1, x.shape[-1])))
+        return np.ascontiguousarray(np.broadcast_to(x, (1 if self.count is None else self.count, x.shape[-1])))
 
     @property
     def shape(self) -> tuple[int, ...]:

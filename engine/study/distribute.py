@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..closure.calls import inverse
+from ..api import inverse
 from ..closure.legs import legs
 from ..distribute.cluster import PATIENCE, Cluster
 from ..distribute.conduct import BATCH, Distributed

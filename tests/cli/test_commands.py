@@ -399,7 +399,7 @@ def test_an_interrupted_run_keeps_what_it_had(denoc, monkeypatch):
         return derivative(self, t, y)
 
     monkeypatch.setattr(Runner, "derivative", interrupted)
-    code, out, _ = denoc("run", "swing.yaml", "puma-idyn", "--no-plot")
+    code, out, _ = denoc("run", "swing.yaml", "puma-idyn", "--no-plot", "--backend", "plain")
     assert code == 130
     assert "swing: INTERRUPTED" in out
     assert {Path(file).parent.name for file in written("outputs")} == {"swing"}  # the second one didn't start

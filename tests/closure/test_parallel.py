@@ -11,9 +11,9 @@ import closed
 import denoc
 from balanced import motions
 from comparing import off, slope
-from denoc.closure.calls import independent_speeds
 from denoc.closure.closure import closure
 from denoc.closure.holds import Geometry
+from denoc.closure.partition import independent_speeds
 from denoc.closure.platform import shared
 from denoc.recursion.samples import Samples
 

@@ -8,6 +8,7 @@ import yaml
 
 import denoc
 from denoc.files.library import find
+from denoc.machine.choice import using
 
 
 def four_bar():
@@ -32,7 +33,8 @@ def load(data):
 
 
 def torque(robot, joint="A0"):
-    result = denoc.run("four-bar-idyn", robot=robot)
+    with using("plain"):  # whether code is compiled depends on what was asked before, and with it the last digits
+        result = denoc.run("four-bar-idyn", robot=robot)
     return result.table[f"{joint}.tau"]
 
 

@@ -22,10 +22,10 @@ LINE = re.compile(r"\[`(?P<code>[^`]+)`\]\(\.\./(?P<file>[\w/]+\.py)#L(?P<line>\
 def pages() -> dict[Path, str]:
     """The text of each page, by its file."""
     return {
-        DOCS / "theory.md": linked((DOCS / "theory.md").read_text(encoding="utf-8")),
         DOCS / "reference.md": reference.page(),
         DOCS / "schema" / "robot.json": schema_text(robot_schema()),
         DOCS / "schema" / "scenario.json": schema_text(scenario_schema()),
+        DOCS / "theory.md": linked((DOCS / "theory.md").read_text(encoding="utf-8")),
     }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...closure.calls import inverse
+from ...api import inverse
 from ...closure.closure import closure
 from ...closure.compiled import Forward
 from ...closure.partition import partition

@@ -1,0 +1,73 @@
+"""The calls of the Python interface, for any robot: trees, mechanisms, parallel robots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .closure import calls as mechanism
+from .closure.platform import shared
+from .errors import InputError
+from .recursion import calls as tree
+from .recursion.samples import computes
+from .robot.model import Robot
+
+Wrenches = Mapping[str, Any]
+
+
+def inverse(
+    robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, sharing: str = "least"
+) -> np.ndarray:
+    """Tau: the forces that actuators add for this motion; with loops, those of the actuated joints and `actuators`.
+
+    Where actuators are more than freedoms: of least weighted norm, or, in a parallel robot, each leg carries its share
+    of the platform, all the same (`even`) or more where its Jacobian is better conditioned (`conditioned`).
+    """
+    if sharing != "least":
+        return shared(robot, q, qd, qdd, wrenches, sharing)
+    return (mechanism if _closed(robot) else tree).inverse(robot, q, qd, qdd, wrenches)
+
+
+def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
+    """Qdd: the accelerations under these forces of all tree joints."""
+    return (mechanism if _closed(robot) else tree).forward(robot, q, qd, tau, wrenches)
+
+
+def hybrid(
+    robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(qdd, tau), complete: for each speed one of the two is NaN on entry, and is what is sought; open chains only."""
+    if _closed(robot):
+        raise InputError(
+            f"{robot.name} has loops; `hybrid` is for open chains", hint="`inverse` and `forward` take loops"
+        )
+    return tree.hybrid(robot, q, qd, qdd, tau, wrenches)
+
+
+@computes
+def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(I, h) in the actuated coordinates of a robot with loops (Khalil's A_c and H_c, eq. 58).
+
+    With more actuators than freedoms, in the independent ones.
+    """
+    if _closed(robot):
+        return mechanism.reduced(robot, q, qd)
+    h = tree.bias(robot, q, qd)
+    M = tree.inertia(robot, q)
+    return (M, h) if M.ndim == h.ndim + 1 else (np.broadcast_to(M, (len(h), *M.shape[-2:])), h)
+
+
+@computes
+def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
+    """Joint → wrench [n; f] of the parent on the link, at the link's origin, base-frame axes; fixed joints too.
+
+    Of a cut, what its first link exerts on the second at the second's point.
+    """
+    return (mechanism if _closed(robot) else tree).reactions(robot, q, qd, qdd, wrenches)
+
+
+def _closed(robot: Robot) -> bool:
+    """Whether there is more to a robot than its tree; what is no robot is refused by the tree's calls."""
+    return getattr(robot, "closed", False)
