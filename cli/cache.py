@@ -9,7 +9,7 @@ import typer
 
 def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove all of it.")] = False) -> None:
     """Show where compiled code is kept, and how much; --clear removes it. It is made again when it is needed."""
-    from denoc.machine import cache as kept
+    from denoc.machine.jit import cache as kept
 
     if clear:
         typer.echo(f"removed {kept.clear()} objects from {kept.folder()}")

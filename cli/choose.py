@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from denoc.files.change import Change
-    from denoc.files.source import Document
     from denoc.robot.model import Robot
     from denoc.scenario.plan import Plan
+    from denoc.text.change import Change
+    from denoc.text.source import Document
 
 Data = dict[str, Any]
 TASKS = {"idyn": "inverse", "fall": "simulate"}
@@ -31,13 +31,13 @@ def planned(
 
     `options` says which option an entry of the data comes from, so that a mistake in it is told as the option's.
     """
-    from denoc.files.change import changed, parted
-    from denoc.files.library import find, folder
-    from denoc.files.source import from_mapping, read
     from denoc.robot.load import load
     from denoc.scenario.plan import plan
     from denoc.scenario.replay import name_of, prepared
     from denoc.scenario.run import with_changes
+    from denoc.text.change import changed, parted
+    from denoc.text.library import find, folder
+    from denoc.text.source import from_mapping, read
 
     rest, in_robot = parted(settings)
     for one in rest:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 if TYPE_CHECKING:
-    from denoc.record.compare import Difference
+    from denoc.record.deviation import Difference
     from denoc.study.regress import Verdict
 
 MOST_ROWS = 20  # differences of one scenario in a summary

@@ -19,7 +19,7 @@ def codegen(
             "--what",
             metavar="NAME",
             help="What the code computes: idyn, fdyn, inertia, bias, kinematics.",
-            autocompletion=options.names("denoc.recursion.programs", "PROGRAMS"),
+            autocompletion=options.names("denoc.dynamics.programs", "PROGRAMS"),
         ),
     ] = "idyn",
     lang: Annotated[
@@ -28,7 +28,7 @@ def codegen(
             "--lang",
             metavar="NAME",
             help="The language: c (C99), python.",
-            autocompletion=options.names("denoc.machine.languages", "LANGUAGES"),
+            autocompletion=options.names("denoc.machine.program.languages", "LANGUAGES"),
         ),
     ] = "c",
     regroup: Annotated[bool, typer.Option("--regroup", help="Fewer operations from regrouped inertias.")] = False,

@@ -25,8 +25,8 @@ def complexity(
     as_json: options.Json = False,
 ) -> None:
     """Print the papers' Tables 1 and 2 beside what denoc's own recursion costs, counted from its own text."""
-    from denoc.machine.trace import count
-    from denoc.recursion.samples import singular
+    from denoc.dynamics.samples import singular
+    from denoc.machine.program.trace import count
     from denoc.robot.load import load
     from denoc.study import complexity as study
 

@@ -13,7 +13,7 @@ import typer
 from denoc.cli import options
 
 if TYPE_CHECKING:
-    from denoc.distribute.steps import Row
+    from denoc.parallel.steps import Row
     from denoc.study.distribute import Cost, Outcome
 
 
@@ -52,7 +52,7 @@ def distribute(
 ) -> None:
     """Carry out a scenario by legs: a task a leg and a central one, with messages between them."""
     from denoc.cli import report
-    from denoc.machine.choice import using
+    from denoc.machine.jit.choice import using
     from denoc.record.write import check as writable
     from denoc.scenario.run import prepare
     from denoc.study import distribute as study

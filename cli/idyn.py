@@ -29,7 +29,7 @@ def idyn(
             "--law",
             metavar="NAME",
             help="How it gets there: cycloid (default), polynomial, trapezoid.",
-            autocompletion=options.names("denoc.motion.laws", "profiled"),
+            autocompletion=options.names("denoc.laws.motions", "profiled"),
         ),
     ] = None,
     time: options.Duration = None,
@@ -77,7 +77,7 @@ def idyn(
 def _known(law: str | None) -> str:
     """The name of a law that needs no more than an end."""
     from denoc.errors import InputError, did_you_mean
-    from denoc.motion.laws import profiled
+    from denoc.laws.motions import profiled
 
     if law is not None and law not in profiled():
         hint = did_you_mean(law, profiled())
@@ -90,10 +90,10 @@ def _led(model: Robot) -> list[Joint]:
     actuated = [joint for joint in model.moving if joint.actuated]
     if not model.tied:
         return actuated
-    from denoc.closure.assemble import assemble
-    from denoc.closure.closure import closure
-    from denoc.closure.partition import independent_speeds
     from denoc.errors import DenocError
+    from denoc.loops.assembly import assemble
+    from denoc.loops.constraints import closure
+    from denoc.loops.partition import independent_speeds
 
     try:
         J, _ = closure(model).jacobian(assemble(model, model.q0))
@@ -105,7 +105,7 @@ def _led(model: Robot) -> list[Joint]:
 
 def _law(joint: Joint, law: str, goal: float | None) -> dict[str, Any]:
     """A law of motion for any type of joint: to the goal, else a quarter turn (0.1 m) on."""
-    from denoc.files.expression import misfit
+    from denoc.text.expression import misfit
 
     row = joint.type
     if row.orientation is not None:
@@ -121,7 +121,7 @@ def _law(joint: Joint, law: str, goal: float | None) -> dict[str, Any]:
 def _reaches(model: Robot, goal: float | None) -> None:
     """Refuses a goal with a unit that no joint has."""
     from denoc.errors import InputError
-    from denoc.files.expression import misfit
+    from denoc.text.expression import misfit
 
     kinds = {kind for joint in model.moving if joint.actuated for kind in joint.type.kinds}
     wrong = [message for kind in sorted(kinds) if goal is not None and (message := misfit(goal, kind))]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from denoc.closure.mobility import Mobility
+    from denoc.loops.mobility import Mobility
     from denoc.robot.model import Link, Robot
 
 
@@ -52,7 +52,7 @@ def inspect(
 def _mobility(model: Robot) -> Mobility | None:
     if not model.closed:
         return None
-    from denoc.closure.mobility import mobility
+    from denoc.loops.mobility import mobility
 
     return mobility(model)
 
@@ -61,7 +61,7 @@ def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Pa
     """Draws it; the file."""
     from denoc.record.sketch import draw
     from denoc.record.write import folder
-    from denoc.study.sketch import sketched
+    from denoc.study.drawing import sketched
 
     path = out / model.name / f"{model.name}-sketch.{form}"
     folder(path.parent)
@@ -73,7 +73,7 @@ def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Pa
 
 
 def _facts(model: Robot, mobility: Mobility | None, warnings: list[str]) -> dict[str, Any]:
-    from denoc.recursion.masses import whole
+    from denoc.dynamics.masses import whole
 
     mass, centre = whole(model, mobility.q if mobility else None)
     freedoms = model.nv if mobility is None else mobility.standing.freedoms if mobility.standing else None
@@ -146,7 +146,7 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from denoc.recursion.masses import whole
+    from denoc.dynamics.masses import whole
 
     console = Console(highlight=False)
     console.print(Text.assemble((model.name, "bold"), f"  {model.about}" if model.about else ""))

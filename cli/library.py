@@ -24,7 +24,7 @@ def list_library(
 ) -> None:
     """List the robots and scenarios that come with denoc; with a NAME, print where its file is."""
     from denoc.errors import InputError, did_you_mean
-    from denoc.files.library import folder, names
+    from denoc.text.library import folder, names
 
     kinds = [what] if what in KINDS else list(KINDS)
     found = {kind: {name: _about(folder(kind) / f"{name}.yaml") for name in names(kind)} for kind in kinds}

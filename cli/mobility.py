@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from denoc.closure.mobility import Mobility, Standing
+    from denoc.loops.mobility import Mobility, Standing
     from denoc.robot.model import Robot
 
 
 def lines(model: Robot, mobility: Mobility) -> Iterator[str]:
     """Cuts, couplings and actuators; then freedoms, reactions, actuation, and how it is solved."""
-    from denoc.closure.mobility import opening
+    from denoc.loops.mobility import opening
     from denoc.robot.values import counted
 
     gaps = {gap.name: gap for gap in mobility.gaps}

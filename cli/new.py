@@ -63,8 +63,8 @@ def scenario(
     out: Out = None,
 ) -> None:
     """Write a scenario file for a robot, every key explained."""
-    from denoc.files.library import find
     from denoc.robot.load import load
+    from denoc.text.library import find
 
     name, path = _place(name, out)
     model, file = load(of), find(of, "robots")
@@ -83,7 +83,7 @@ def _place(name: str, out: Path | None) -> tuple[str, Path]:
     from pydantic import TypeAdapter, ValidationError
 
     from denoc.errors import InputError
-    from denoc.files.fields import FileName
+    from denoc.text.fields import FileName
 
     name = name.removesuffix(".yaml")
     try:
@@ -107,14 +107,14 @@ def _write(path: Path, text: str, hint: str) -> None:
 
 def _written(text: str) -> str:
     """As YAML has it."""
-    from denoc.files.text import flow
+    from denoc.text.writing import flow
 
     return flow(text)
 
 
 def _beside(robot: Path, scenario: Path) -> str:
     """How the scenario calls the robot: by its name in the library, else by the way to its file."""
-    from denoc.files.library import folder
+    from denoc.text.library import folder
 
     if robot.parent == folder("robots"):
         return robot.stem

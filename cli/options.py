@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from denoc.files.change import Change
     from denoc.robot.model import Robot as Model
+    from denoc.text.change import Change
 
 
 class Format(StrEnum):
@@ -66,7 +66,7 @@ def number(text: str | None, kind: str, option: str, *, above: float | None = No
     if text is None:
         return None
     from denoc.errors import InputError
-    from denoc.files.expression import DIMENSIONS, ExpressionError, quantity
+    from denoc.text.expression import DIMENSIONS, ExpressionError, quantity
 
     allowed = DIMENSIONS[kind][1]
     try:
@@ -94,8 +94,8 @@ def changes(settings: list[str] | None) -> list[Change]:
     if not settings:
         return []
     from denoc.errors import InputError
-    from denoc.files.change import Change
-    from denoc.files.source import parse
+    from denoc.text.change import Change
+    from denoc.text.source import parse
 
     found = []
     for text in settings:

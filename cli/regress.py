@@ -13,7 +13,7 @@ import typer
 from denoc.cli import options
 
 if TYPE_CHECKING:
-    from denoc.record.compare import Difference
+    from denoc.record.deviation import Difference
     from denoc.study.regress import Case, Verdict
 
 MOST_SHOWN = 10  # differences of one scenario on the terminal
@@ -85,7 +85,7 @@ def regress(
 
 def _verdict(case: Case, backend: str, quiet: bool) -> Verdict:
     from denoc.cli.report import watched
-    from denoc.machine.choice import using
+    from denoc.machine.jit.choice import using
     from denoc.study import regress as study
 
     if case.plan is None:

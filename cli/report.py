@@ -20,7 +20,7 @@ INTERRUPTED = 130
 
 def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: str, as_json: bool, quiet: bool) -> None:
     """Runs each plan, writes its results and says how it went; leaves with the highest exit code."""
-    from denoc.machine.choice import using
+    from denoc.machine.jit.choice import using
     from denoc.record.write import check
 
     for plan in plans:

@@ -23,7 +23,7 @@ def schema(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file (default: print it).")] = None,
 ) -> None:
     """Print the JSON Schema of robot or scenario files, by which editors complete and check them while one writes."""
-    from denoc.files.json_schema import schema_text
+    from denoc.text.json_schema import schema_text
 
     if kind is Kind.robot:
         from denoc.robot.json_schema import robot_schema

@@ -11,33 +11,33 @@ from ._version import VERSION as __version__
 
 if TYPE_CHECKING:
     from .api import forward, hybrid, inverse, reactions, reduced
-    from .closure.assemble import assemble
-    from .closure.decoupled import parallel_matrices
-    from .closure.legs import legs
-    from .closure.linear import derivatives, linearize
-    from .closure.platform import platform_inverse
+    from .dynamics.calls import bias, inertia
+    from .dynamics.energy import energy
+    from .dynamics.explicit import jacobian, matrices
+    from .dynamics.kinematics import frames
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
-    from .recursion.calls import bias, inertia
-    from .recursion.energy import energy
-    from .recursion.explicit import jacobian, matrices
-    from .recursion.kinematics import frames
+    from .loops.assembly import assemble
+    from .loops.linear import derivatives, linearize
+    from .parallel.decoupled import parallel_matrices
+    from .parallel.legs import legs
+    from .parallel.platform import platform_inverse
     from .robot.load import load, loads
     from .robot.model import Robot
     from .scenario.run import Result, run
     from .study.ensemble import ensemble
 
 _HOMES = {
-    "closure.assemble": ("assemble",),
-    "closure.linear": ("derivatives", "linearize"),
+    "loops.assembly": ("assemble",),
+    "loops.linear": ("derivatives", "linearize"),
     "api": ("forward", "hybrid", "inverse", "reactions", "reduced"),
-    "closure.decoupled": ("parallel_matrices",),
-    "closure.legs": ("legs",),
-    "closure.platform": ("platform_inverse",),
+    "parallel.decoupled": ("parallel_matrices",),
+    "parallel.legs": ("legs",),
+    "parallel.platform": ("platform_inverse",),
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
-    "recursion.calls": ("bias", "inertia"),
-    "recursion.energy": ("energy",),
-    "recursion.explicit": ("jacobian", "matrices"),
-    "recursion.kinematics": ("frames",),
+    "dynamics.calls": ("bias", "inertia"),
+    "dynamics.energy": ("energy",),
+    "dynamics.explicit": ("jacobian", "matrices"),
+    "dynamics.kinematics": ("frames",),
     "robot.load": ("load", "loads"),
     "robot.model": ("Robot",),
     "scenario.run": ("Result", "run"),

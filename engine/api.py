@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .closure import calls as mechanism
-from .closure.platform import shared
+from .dynamics import calls as tree
+from .dynamics.samples import computes
 from .errors import InputError
-from .recursion import calls as tree
-from .recursion.samples import computes
+from .loops import mechanism
+from .parallel.platform import shared
 from .robot.model import Robot
 
 Wrenches = Mapping[str, Any]

@@ -19,8 +19,8 @@ import pytest
 import yaml
 
 import denoc
-from denoc.files.source import from_mapping
 from denoc.scenario.plan import plan
+from denoc.text.source import from_mapping
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -158,7 +158,7 @@ def test_links_lead_somewhere(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_the_code_that_is_pointed_at_is_there(document):
-    """`recursion/sweeps.py:inward` means a file of engine/ and a name that it defines."""
+    """`dynamics/sweeps.py:inward` means a file of engine/ and a name that it defines."""
     for file, name in re.findall(r"`([\w/]+\.py):(\w+)(?:\.\w+)?`", document.read_text(encoding="utf-8")):
         path = ROOT / "engine" / file
         assert path.is_file(), file

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .compare import Difference, Signal, Table, allowance, excess, rounded, size, thinned
+from .deviation import Difference, Signal, Table, allowance, excess, rounded, size, thinned
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import plots
-from .compare import instants
+from .deviation import instants
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

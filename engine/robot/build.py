@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import did_you_mean
-from ..files.expression import DIMENSIONS
-from ..files.fields import checked
-from ..files.source import Document
+from ..text.expression import DIMENSIONS
+from ..text.fields import checked
+from ..text.source import Document
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
 from .graph import as_tree

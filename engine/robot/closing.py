@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from ..errors import did_you_mean
-from ..files.expression import DIMENSIONS
+from ..text.expression import DIMENSIONS
 from .cuts import CUTS
 from .frames import cut_frame, unit
 from .model import Actuator, Coupling, Effort, Joint, Link, Loop, Three

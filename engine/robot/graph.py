@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import did_you_mean
-from ..files.fields import checked
-from ..files.source import Document
+from ..text.fields import checked
+from ..text.source import Document
 from .cuts import CUTS
 from .joints import TYPES
 from .schema import GRAPH, MARK, GraphFile, JointInGraph

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..files.json_schema import Schema, json_schema
+from ..text.json_schema import Schema, json_schema
 from .repeat import MOST_LINKS
 from .schema import JOINTS, GraphJoint, LinkEntry, RobotFile
 

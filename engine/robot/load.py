@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..files.library import find
-from ..files.source import parse, read
+from ..text.library import find
+from ..text.source import parse, read
 from .build import build
 from .model import Robot
 

@@ -11,7 +11,7 @@ from .joints import JointType
 from .placement import Factor, Placement
 
 if TYPE_CHECKING:
-    from ..files.source import Document
+    from ..text.source import Document
 
 Three = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]
@@ -32,7 +32,7 @@ class Drive:
 
 @dataclass(frozen=True)
 class Body:
-    """One body of the tree in its near frame; names as in recursion/sweeps.py."""
+    """One body of the tree in its near frame; names as in dynamics/sweeps.py."""
 
     parent: int | None
     rotation: tuple[Factor, ...]

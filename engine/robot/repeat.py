@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..files.fields import told
-from ..files.source import Document
+from ..text.fields import told
+from ..text.source import Document
 
 MOST_LINKS = 5000
 _COUNTER = re.compile(r"\{k(?:([+-])(\d{1,4}))?\}")

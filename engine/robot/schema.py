@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, TypeAdapter
 from pydantic_core import PydanticCustomError
 
-from ..files.fields import (
+from ..text.fields import (
     NAME,
     Angle,
     Angles,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..errors import InputError
-from ..files.expression import DIMENSIONS, misfit
+from ..text.expression import DIMENSIONS, misfit
 from .joints import JointType
 
 Complain = Callable[..., InputError]  # path, message, … → the error at its place

@@ -5,8 +5,8 @@ There the law of a drive may stand beside the drive's own keys.
 
 from __future__ import annotations
 
-from ..files.json_schema import Schema, json_schema
-from ..motion.laws import LAWS
+from ..laws.motions import LAWS
+from ..text.json_schema import Schema, json_schema
 from .schema import DriveEntry, ScenarioFile
 
 

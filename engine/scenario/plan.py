@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..closure.closure import Closure
-from ..closure.methods import METHODS as METHODS_OF_CLOSURE
-from ..files.source import Document
-from ..motion.table import Spline
+from ..laws.table import Spline
+from ..loops.constraints import Closure
+from ..loops.methods import METHODS as METHODS_OF_CLOSURE
 from ..robot.model import Robot
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import METHODS
 from ..simulate.loop import Solver
 from ..simulate.reference import Reference
 from ..simulate.system import System
+from ..text.source import Document
 from .read import forces, initial, loops, motion, record, solver, tables, time, wrenches
 from .read.drives import Drives
 from .read.reading import Reading

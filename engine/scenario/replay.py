@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, Place, shown
-from ..files.change import Change
-from ..files.source import Document
-from ..files.text import yaml_text
-from ..machine import choice
+from ..machine.jit import choice
+from ..text.change import Change
+from ..text.source import Document
+from ..text.writing import yaml_text
 from .plan import Plan
 from .schema import ScenarioFile
 

@@ -12,28 +12,28 @@ from typing import Any
 import numpy as np
 
 from .._version import VERSION
-from ..closure.forces import Forces
+from ..dynamics import calls as tree
+from ..dynamics.energy import passive_power
 from ..errors import InputError, NumericalError
-from ..files.change import Change, changed, parted
-from ..files.fields import told
-from ..files.library import find
-from ..files.source import Document, from_mapping, read
-from ..machine.account import account
+from ..loops.balance import Forces
+from ..machine.jit.account import account
 from ..record import plots, write
 from ..record.columns import Column
-from ..recursion import calls as tree
-from ..recursion.energy import passive_power
 from ..robot.build import build
 from ..robot.load import load
 from ..robot.model import Robot
 from ..simulate import internal_forces, prescribed
+from ..simulate.acting import law_forces, link_wrenches
 from ..simulate.discrete import Discrete
 from ..simulate.feedforward import runner
 from ..simulate.follow import follow
-from ..simulate.laws import law_forces, link_wrenches
 from ..simulate.loop import Progress, Trace, integrate
 from ..simulate.runner import ROW, Runner
 from ..simulate.singular import Singular
+from ..text.change import Change, changed, parted
+from ..text.fields import told
+from ..text.library import find
+from ..text.source import Document, from_mapping, read
 from . import tabulate
 from .plan import Plan, plan
 from .replay import Prepared, doubts, files, name_of, prepared, recorded, tables

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..closure.methods import METHODS, Parameter, parameters
-from ..files.fields import Choice, FileName, Made, Name, Numbers, Or, Point, Strict, number, one_or_more, several
-from ..motion.forces import AnyForceLaw
-from ..motion.laws import AnyMotionLaw
+from ..laws.forces import AnyForceLaw
+from ..laws.motions import AnyMotionLaw
+from ..loops.methods import METHODS, Parameter, parameters
 from ..record.plots import PLOTS
 from ..robot.schema import Direction, Place
 from ..simulate.integrate import METHODS as INTEGRATORS
+from ..text.fields import Choice, FileName, Made, Name, Numbers, Or, Point, Strict, number, one_or_more, several
 from .tabulate import FAMILIES
 
 

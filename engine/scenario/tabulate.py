@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ..closure.closure import Closure
-from ..closure.forces import Forces
+from ..dynamics.calls import reactions
+from ..dynamics.energy import energy
+from ..dynamics.kinematics import frames
 from ..errors import NumericalError
+from ..loops.balance import Forces
+from ..loops.constraints import Closure
 from ..record.columns import WRENCH, Column
-from ..recursion.calls import reactions
-from ..recursion.energy import energy
-from ..recursion.kinematics import frames
 from ..robot.joints import ANGLE, LENGTH
 from ..robot.model import Joint, Robot
 

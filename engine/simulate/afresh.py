@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..closure.elimination import Elimination, pivots
-from ..closure.partition import Partition
-from ..machine.scalars import Scalar
+from ..loops.elimination import Elimination, pivots
+from ..loops.partition import Partition
+from ..machine.program.scalars import Scalar
 from .discrete import Discrete, partition_of
 from .situation import Situation
 from .system import System, constraints_of

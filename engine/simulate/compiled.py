@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from ..machine import march
-from ..machine.kernel import Single
-from ..machine.march import March, Scheme
-from ..machine.offer import Offer
-from ..machine.trace import Program, Recording
-from ..recursion.numbers import Path, planted
+from ..dynamics.symbols import Path, planted
+from ..machine.jit import march
+from ..machine.jit.kernel import Single
+from ..machine.jit.march import March, Scheme
+from ..machine.jit.offer import Offer
+from ..machine.program.trace import Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, evaluate, rates
 from .system import System

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..closure.assemble import CLOSED, newton
-from ..closure.rank import TINY, null_space
-from ..recursion.dense import inertia_matrix
+from ..dynamics.dense import inertia_matrix
+from ..loops.assembly import CLOSED, newton
+from ..loops.rank import TINY, null_space
 from . import coordinates
 from .complementarity import balanced
 from .discrete import Discrete

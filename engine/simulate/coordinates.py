@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..closure.assemble import CLOSED, newton, newton_rows
-from ..closure.partition import Partition, partition
-from ..closure.rank import independent
 from ..errors import InputError
+from ..loops.assembly import CLOSED, newton, newton_rows
+from ..loops.partition import Partition, partition
+from ..loops.rank import independent
 from . import afresh, singular
 from .discrete import Discrete, partition_of
 from .events import Event

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ..closure.partition import Partition
+from ..loops.partition import Partition
 
 
 @dataclass(frozen=True, eq=False)

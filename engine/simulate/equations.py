@@ -11,12 +11,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..closure.equations import Equations, Forces
-from ..machine.scalars import Scalar, sign, square_root
-from ..recursion.energy import damped, wrench_power
-from ..recursion.kinematics import coordinate_rates
-from ..recursion.spatial import add, dot
-from ..recursion.sweeps import dynamics
+from ..dynamics.energy import damped, wrench_power
+from ..dynamics.kinematics import coordinate_rates
+from ..dynamics.spatial import add, dot
+from ..dynamics.sweeps import dynamics
+from ..loops.equations import Equations, Forces
+from ..machine.program.scalars import Scalar, sign, square_root
 from . import afresh
 from .discrete import Discrete, partition_of
 from .situation import Situation, read

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..closure.forces import Balance
+from ..loops.balance import Balance
 from .follow import Path
 from .inputs import Inputs
 from .runner import Runner

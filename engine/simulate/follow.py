@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..closure.assemble import moved, newton
+from ..loops.assembly import moved, newton
 from .coordinates import completed
 from .runner import Runner
 from .signals import wanted

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..motion.forces import ComputedTorque, Force
-from ..motion.laws import Curve
+from ..laws.forces import ComputedTorque, Force
+from ..laws.motions import Curve
 from ..robot.model import Joint
 from .reference import Held, Reference, Turning
 

@@ -19,8 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..machine.control import bounded, lengths
-from ..machine.march import Scheme
+from ..machine.jit.march import Scheme
+from ..machine.program.control import bounded, lengths
 from .tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA, Tableau, hermite
 
 Fun = Callable[[float, np.ndarray], np.ndarray]

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..closure.calls import applied
-from ..closure.closure import Closure, closure
-from ..closure.forces import Balance, Forces, enough
-from ..closure.rank import null_space
+from ..dynamics import calls as tree
+from ..dynamics.samples import Samples
+from ..loops.balance import Balance, Forces, enough
+from ..loops.constraints import Closure, closure
+from ..loops.mechanism import applied
+from ..loops.rank import null_space
 from ..record.columns import WRENCH
-from ..recursion import calls as tree
-from ..recursion.samples import Samples
 from ..robot.model import Joint, Robot
 from .signals import wanted
 from .system import System

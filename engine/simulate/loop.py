@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
+from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import contact, coordinates
 from .discrete import Discrete
 from .events import first_crossing

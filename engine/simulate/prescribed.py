@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..recursion import calls as tree
-from ..recursion.energy import passive_power
-from .laws import link_wrenches
+from ..dynamics import calls as tree
+from ..dynamics.energy import passive_power
+from .acting import link_wrenches
 from .system import System
 
 # Gauss and Legendre, three points on (0, 1): exact to the fifth degree, as the integrators' own quadrature

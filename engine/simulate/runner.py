@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..machine.march import March, Scheme
-from ..machine.scalars import Scalar
+from ..machine.jit.march import March, Scheme
+from ..machine.program.scalars import Scalar
 from . import coordinates, equations, singular
 from .compiled import Compiled, bearing
 from .discrete import Discrete

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..closure import effort
-from ..closure.rank import TINY, null_space
 from ..errors import NumericalError
+from ..loops import effort
+from ..loops.rank import TINY, null_space
 from ..robot.model import Effort
 from .discrete import Discrete, partition_of
 from .system import System, constraints_of

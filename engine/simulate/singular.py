@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..closure.assemble import moved
-from ..closure.closure import Closure
-from ..closure.rank import TINY, independent
-from ..recursion.dense import inertia_matrix
-from ..recursion.sweeps import dynamics
+from ..dynamics.dense import inertia_matrix
+from ..dynamics.sweeps import dynamics
+from ..loops.assembly import moved
+from ..loops.constraints import Closure
+from ..loops.rank import TINY, independent
 from .discrete import Discrete, partition_of
 from .equations import Evaluation, Moved, concluded, pushed
 from .events import crossing

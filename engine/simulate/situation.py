@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..machine.scalars import Scalar
-from ..recursion.spatial import add
-from ..recursion.sweeps import Load, Wrenches, dynamics
-from ..recursion.wrenches import Applied, on_bodies
+from ..dynamics.spatial import add
+from ..dynamics.sweeps import Load, Wrenches, dynamics
+from ..dynamics.wrenches import Applied, on_bodies
+from ..machine.program.scalars import Scalar
 from .discrete import Discrete
 from .system import System
 

@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..closure.closure import Closure
-from ..closure.methods import METHODS, Method, Parameters
-from ..closure.ties import Tie
-from ..machine.scalars import Scalar
-from ..recursion.regroup import regrouped
-from ..recursion.sweeps import Load, Wrenches
-from ..recursion.wrenches import constant_wrenches, on_bodies
+from ..dynamics.regroup import regrouped
+from ..dynamics.sweeps import Load, Wrenches
+from ..dynamics.wrenches import constant_wrenches, on_bodies
+from ..loops.constraints import Closure
+from ..loops.methods import METHODS, Method, Parameters
+from ..loops.ties import Tie
+from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Coupling, Joint, Robot
 from .inputs import Inputs
 

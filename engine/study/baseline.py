@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, Place
-from ..record.compare import DIGITS, Signal
 from ..record.described import Picture
+from ..record.deviation import DIGITS, Signal
 from ..record.write import check
 from ..scenario.stored import table_of
 

@@ -6,13 +6,13 @@ import re
 import textwrap
 
 from .._version import VERSION
-from ..closure.forces import actuated_speeds
-from ..closure.programs import program
+from ..dynamics.programs import PROGRAMS
+from ..dynamics.samples import singular
 from ..errors import InputError, did_you_mean
-from ..machine.languages import LANGUAGES
-from ..machine.trace import Program, count
-from ..recursion.programs import PROGRAMS
-from ..recursion.samples import singular
+from ..loops.balance import actuated_speeds
+from ..loops.exported import program
+from ..machine.program.languages import LANGUAGES
+from ..machine.program.trace import Program, count
 from ..robot.model import Robot
 
 

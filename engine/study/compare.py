@@ -19,13 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from ..closure.methods import METHODS, Parameter, parameters
-from ..closure.rank import null_space
+from ..dynamics import calls as tree
 from ..errors import InputError, did_you_mean
-from ..files.change import Change
-from ..machine import choice
-from ..motion.forces import ProportionalDerivative
-from ..recursion import calls as tree
+from ..laws.forces import ProportionalDerivative
+from ..loops.methods import METHODS, Parameter, parameters
+from ..loops.rank import null_space
+from ..machine.jit import choice
 from ..robot.model import Joint
 from ..scenario.plan import Plan
 from ..scenario.run import Scenario, carry_out, prepare
@@ -34,6 +33,7 @@ from ..simulate.follow import Path
 from ..simulate.inputs import Driven
 from ..simulate.runner import Runner
 from ..simulate.system import System, constraints_of
+from ..text.change import Change
 
 LARGEST = 1 / 50  # of the duration: the longest step of an adaptive method, Simulink's own choice
 STAGES = {"rk4": 4}

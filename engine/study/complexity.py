@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..closure.programs import program
-from ..machine.scalars import Scalar
-from ..machine.trace import Count, Program, Recording, count
-from ..recursion.dense import inertia_matrix, solve
-from ..recursion.regroup import regrouped
-from ..recursion.sweeps import dynamics
+from ..dynamics.dense import inertia_matrix, solve
+from ..dynamics.regroup import regrouped
+from ..dynamics.sweeps import dynamics
+from ..loops.exported import program
+from ..machine.program.scalars import Scalar
+from ..machine.program.trace import Count, Program, Recording, count
 from ..robot.model import Body, Drive, Robot
 from ..robot.placement import TURN_PLANES, X
 
@@ -163,7 +163,7 @@ def crossover(counts: dict[int, tuple[Count, Count]]) -> dict[str, int | None]:
 
 def measured(robots: dict[int, Robot], samples: int = 1024, rounds: int = 30) -> dict[int, tuple[float, float]]:
     """Seconds a sample of O(n) and of dense forward dynamics, compiled the same way, for chains of n links."""
-    from ..machine.kernel import build
+    from ..machine.jit.kernel import build
 
     found = {}
     rng = np.random.default_rng(1)

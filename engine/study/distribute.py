@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..api import inverse
-from ..closure.legs import legs
-from ..distribute.cluster import PATIENCE, Cluster
-from ..distribute.conduct import BATCH, Distributed
-from ..distribute.engines import Counting, Engine, Process, Threads, Timing, echo
-from ..distribute.full import METHODS, Full
-from ..distribute.rates import ByLegs, refuse
-from ..distribute.steps import Row, plan
 from ..errors import InputError
+from ..parallel.cluster import PATIENCE, Cluster
+from ..parallel.conduct import BATCH, Distributed
+from ..parallel.engines import Counting, Engine, Process, Threads, Timing, echo
+from ..parallel.full import METHODS, Full
+from ..parallel.legs import legs
+from ..parallel.rates import ByLegs, refuse
+from ..parallel.steps import Row, plan
 from ..scenario.plan import Plan
 from ..scenario.run import Result, carry_out, result_of, timed_wrenches
 from ..simulate.coordinates import beginning

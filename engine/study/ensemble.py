@@ -10,15 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.symbols import leaves, shape
 from ..errors import InputError
-from ..files.change import Change, changed, parted
-from ..files.library import find
-from ..files.source import from_mapping, read
-from ..files.text import flow
-from ..machine import choice, march, native
-from ..machine.march import ACCEPTED, PAUSED, REJECTED, ROW, STATUS, March
-from ..machine.offer import Offer
-from ..recursion.numbers import leaves, shape
+from ..machine.jit import choice, march, native
+from ..machine.jit.march import ACCEPTED, PAUSED, REJECTED, ROW, STATUS, March
+from ..machine.jit.offer import Offer
 from ..robot.load import load
 from ..robot.model import Robot
 from ..scenario.plan import Plan, plan
@@ -29,6 +25,10 @@ from ..simulate.feedforward import runner
 from ..simulate.integrate import METHODS
 from ..simulate.loop import ATTEMPTS, Trace, starting
 from ..simulate.runner import Runner
+from ..text.change import Change, changed, parted
+from ..text.library import find
+from ..text.source import from_mapping, read
+from ..text.writing import flow
 
 Variation = Mapping[str, Any]
 MOST = 100_000  # variations

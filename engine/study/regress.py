@@ -14,16 +14,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NumericalError, Place, did_you_mean
-from ..files.library import find
-from ..files.library import folder as library
-from ..record import compare, images, plots
+from ..record import deviation as compare
+from ..record import images, plots
 from ..record.columns import Column
-from ..record.compare import Difference, Signal
 from ..record.described import Line, Picture, array, changes, described
+from ..record.deviation import Difference, Signal
 from ..record.overlay import Pair, overlay
 from ..scenario.plan import Plan
 from ..scenario.run import Result, prepare
 from ..scenario.schema import RegressEntry
+from ..text.library import find
+from ..text.library import folder as library
 from . import baseline
 from .baseline import Entry, Image, Kept, Rows
 

@@ -9,10 +9,10 @@ import time
 from arms import Arm
 from measure import Row, within
 
-from denoc.machine import cache, native
-from denoc.machine.choice import using
-from denoc.recursion.mixed import Mixed
-from denoc.recursion.regroup import regrouped
+from denoc.dynamics.mixed import Mixed
+from denoc.dynamics.regroup import regrouped
+from denoc.machine.jit import cache, native
+from denoc.machine.jit.choice import using
 
 COLD, WARM, RUNS = 0.1, 0.005, 15
 

@@ -14,11 +14,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 import denoc
 import legged
-from denoc.distribute.cluster import Cluster
-from denoc.distribute.conduct import Distributed
-from denoc.distribute.engines import Process, Threads, Timing
-from denoc.distribute.steps import plan
-from denoc.machine.choice import using
+from denoc.machine.jit.choice import using
+from denoc.parallel.cluster import Cluster
+from denoc.parallel.conduct import Distributed
+from denoc.parallel.engines import Process, Threads, Timing
+from denoc.parallel.steps import plan
 from denoc.study.distribute import Cost, _pinged
 
 NODES = 2

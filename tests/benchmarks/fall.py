@@ -10,7 +10,7 @@ from arms import Arm
 from measure import Row, against, checked, quickest
 from peers import Exudyn, Pinocchio, installed
 
-from denoc.machine.choice import using
+from denoc.machine.jit.choice import using
 from denoc.scenario.run import carry_out, prepare
 from denoc.simulate.feedforward import runner
 from denoc.simulate.loop import Solver, Trace, integrate

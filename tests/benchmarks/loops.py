@@ -14,8 +14,8 @@ from measure import Row, against, checked, difference, quickest
 from peers import installed
 
 import denoc
-from denoc.closure.closure import closure
-from denoc.machine.choice import using
+from denoc.loops.constraints import closure
+from denoc.machine.jit.choice import using
 from denoc.robot.model import Link, Robot
 from denoc.scenario.run import carry_out, prepare
 from denoc.simulate.feedforward import runner

@@ -11,7 +11,7 @@ import sys
 from arms import chain, puma
 
 import denoc
-from denoc.machine.choice import using
+from denoc.machine.jit.choice import using
 
 SAMPLES = 1000
 

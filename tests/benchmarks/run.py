@@ -15,7 +15,6 @@ from pathlib import Path
 
 import compiling
 import fall
-import loops
 import numpy as np
 import process
 from arms import Arm, chain, puma
@@ -23,7 +22,8 @@ from measure import Row, against, checked, quickest, table, within, write
 from peers import Mujoco, Pinocchio, Toolbox, installed, versions
 
 import denoc
-from denoc.machine.choice import using
+import loops
+from denoc.machine.jit.choice import using
 
 OURS = {"inverse": denoc.inverse, "forward": denoc.forward}
 OUT = Path("outputs") / "bench.csv"

@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from denoc.cli import main, options
-from denoc.machine.languages import LANGUAGES
-from denoc.motion.laws import profiled
-from denoc.recursion.programs import PROGRAMS
+from denoc.dynamics.programs import PROGRAMS
+from denoc.laws.motions import profiled
+from denoc.machine.program.languages import LANGUAGES
 from denoc.simulate.integrate import METHODS
 
 
@@ -53,9 +53,9 @@ def test_names_of_tables(denoc, monkeypatch, command, option, table):
 
 
 HOMES = {
-    "--what": ("denoc.recursion.programs", "PROGRAMS"),
-    "--lang": ("denoc.machine.languages", "LANGUAGES"),
-    "--law": ("denoc.motion.laws", "profiled"),
+    "--what": ("denoc.dynamics.programs", "PROGRAMS"),
+    "--lang": ("denoc.machine.program.languages", "LANGUAGES"),
+    "--law": ("denoc.laws.motions", "profiled"),
     "--method": ("denoc.simulate.integrate", "METHODS"),
 }
 

@@ -11,9 +11,9 @@ import pytest
 import denoc
 from denoc.cli.main import main
 from denoc.errors import DenocError
-from denoc.files.library import folder
-from denoc.files.source import from_mapping, parse
 from denoc.robot.build import build
+from denoc.text.library import folder
+from denoc.text.source import from_mapping, parse
 from limits import cpu_time
 
 SEED, GROUPS, EACH = 20260712, 10, 15

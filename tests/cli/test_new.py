@@ -10,8 +10,8 @@ import pytest
 import denoc as package
 from denoc.cli.main import main
 from denoc.cli.new import TEMPLATES, Convention, Task
-from denoc.files.library import names
-from denoc.files.source import read
+from denoc.text.library import names
+from denoc.text.source import read
 
 CONVENTIONS = [one.value for one in Convention]
 TASKS = [one.value for one in Task]

@@ -10,10 +10,10 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.files.source import parse, read
-from denoc.machine.choice import using
+from denoc.machine.jit.choice import using
 from denoc.record import write
 from denoc.scenario import replay
+from denoc.text.source import parse, read
 
 SWING = {"name": "swing", "robot": "puma", "task": "simulate", "time": {"end": 0.3, "step": 0.1}}
 
@@ -173,8 +173,8 @@ def test_runs_side_by_side_leave_their_files_without_notes(tmp_path):
 
 
 def test_every_scenario_of_the_library_can_be_read_back():
-    from denoc.files.library import names
     from denoc.scenario.run import prepare
+    from denoc.text.library import names
 
     for name in names("scenarios"):
         plan = prepare(name)

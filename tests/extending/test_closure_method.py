@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.closure.methods import METHODS, Method, Parameter, projected
+from denoc.dynamics.spatial import dot, scale, subtract
 from denoc.errors import InputError
-from denoc.files.json_schema import schema_text
-from denoc.machine.choice import using
-from denoc.recursion.spatial import dot, scale, subtract
+from denoc.loops.methods import METHODS, Method, Parameter, projected
+from denoc.machine.jit.choice import using
 from denoc.scenario.json_schema import scenario_schema
 from denoc.scenario.run import prepare
 from denoc.simulate.runner import Runner
 from denoc.study.compare import Comparison, Options
+from denoc.text.json_schema import schema_text
 
 OMEGA = Parameter("omega", "gaps die out, critically damped", "frequency", 30.0, at_least=0.0, compared=(10.0, 60.0))
 

@@ -7,11 +7,11 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.files.json_schema import schema_text
 from denoc.record.columns import Column
 from denoc.record.plots import PLOTS, Plot
 from denoc.scenario.json_schema import scenario_schema
 from denoc.scenario.tabulate import FAMILIES, Family
+from denoc.text.json_schema import schema_text
 
 
 def columns(rows, robot):

@@ -6,10 +6,10 @@ import yaml
 
 import denoc
 from denoc.errors import InputError
-from denoc.files.json_schema import schema_text
-from denoc.machine.choice import using
+from denoc.machine.jit.choice import using
 from denoc.robot.cuts import CUTS, PARALLEL, CutType, Y, Z
 from denoc.robot.json_schema import robot_schema
+from denoc.text.json_schema import schema_text
 
 PIN = CutType("pin-in-slot", "second turns about z and slides along first's x", (Y, Z), PARALLEL)
 R, CRANK, YOKE = 0.3, 0.02, 1.5  # radius of the pin; moment of inertia about the shaft; mass of the yoke

@@ -8,14 +8,14 @@ from scipy import integrate
 
 import denoc
 from denoc.errors import InputError
-from denoc.files.json_schema import schema_text
-from denoc.machine.choice import using
-from denoc.machine.march import ACCEPTED, REACHED, REJECTED, H, March, T, build
-from denoc.machine.scalars import cosine_sine
-from denoc.machine.trace import Recording
+from denoc.machine.jit.choice import using
+from denoc.machine.jit.march import ACCEPTED, REACHED, REJECTED, H, March, T, build
+from denoc.machine.program.scalars import cosine_sine
+from denoc.machine.program.trace import Recording
 from denoc.scenario.json_schema import scenario_schema
 from denoc.simulate.integrate import METHODS, runge_kutta, start
 from denoc.simulate.tableau import Tableau
+from denoc.text.json_schema import schema_text
 
 BOGACKI_SHAMPINE = Tableau(
     name="Bogacki-Shampine 3(2)",

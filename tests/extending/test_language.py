@@ -7,9 +7,9 @@ import pytest
 
 import denoc
 from denoc.cli import main, options
-from denoc.machine import trace
-from denoc.machine.languages import LANGUAGES, Language
-from denoc.machine.text import FORMS, lines
+from denoc.machine.program import trace
+from denoc.machine.program.languages import LANGUAGES, Language
+from denoc.machine.program.lines import FORMS, lines
 from denoc.study.codegen import generate
 
 FORM = {
@@ -75,7 +75,7 @@ def test_the_command_knows_it(monkeypatch, capsys, tmp_path):
         main.main()
     assert not left.value.code
     assert "import numpy" in (tmp_path / "planar3r_idyn.npy.py").read_text()
-    assert options.names("denoc.machine.languages", "LANGUAGES")("n") == ["numpy"]
+    assert options.names("denoc.machine.program.languages", "LANGUAGES")("n") == ["numpy"]
     with pytest.raises(denoc.DenocError) as told:
         generate(denoc.load("planar3r"), "idyn", "nunpy")
     assert told.value.allowed == "c, python, numpy"

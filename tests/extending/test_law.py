@@ -14,12 +14,13 @@ import denoc
 from comparing import slope
 from denoc.cli import main, options
 from denoc.errors import InputError
-from denoc.files.fields import Numbers, number, one_or_more
-from denoc.machine.choice import using
-from denoc.motion import forces, laws
-from denoc.motion.forces import AnyForceLaw, ForceLaw
-from denoc.motion.laws import AnyMotionLaw, Duration, MotionLaw, Profiled
+from denoc.laws import forces
+from denoc.laws import motions as laws
+from denoc.laws.forces import AnyForceLaw, ForceLaw
+from denoc.laws.motions import AnyMotionLaw, Duration, MotionLaw, Profiled
+from denoc.machine.jit.choice import using
 from denoc.scenario.json_schema import scenario_schema
+from denoc.text.fields import Numbers, number, one_or_more
 
 TOOLS = Path(__file__).resolve().parents[1] / "tools"
 
@@ -82,7 +83,7 @@ def _rows(monkeypatch):
 
 
 def test_its_rate_and_acceleration_are_the_derivatives():
-    """The tests of all laws in the table, which take each row's example (tests/motion/test_laws.py)."""
+    """The tests of all laws in the table, which take each row's example (tests/laws/test_laws.py)."""
     law = DyingSwing.exemplary()
     assert isinstance(TypeAdapter(AnyMotionLaw).validate_python({"law": "dying-swing", **law.example}), DyingSwing)
     (curve,) = law.curves([0.0], 0.0, 3.0, Path())
@@ -125,7 +126,7 @@ def test_the_command_takes_a_profile_that_joined_the_table(monkeypatch, capsys, 
     q = np.array([float(row.split(",")[column]) for row in rows])
     start = denoc.load("planar3r").q0[0]
     np.testing.assert_allclose(q, start + (np.pi / 3 - start) * (1 - np.cos(np.pi * np.arange(5) / 4)) / 2, atol=1e-14)
-    assert options.names("denoc.motion.laws", "profiled")("s") == ["sine"]
+    assert options.names("denoc.laws.motions", "profiled")("s") == ["sine"]
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])

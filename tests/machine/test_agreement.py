@@ -9,11 +9,11 @@ import pytest
 
 import denoc
 import references
-from denoc.files.library import names
-from denoc.machine import native
-from denoc.machine.choice import using
+from denoc.machine.jit import native
+from denoc.machine.jit.choice import using
 from denoc.study.codegen import generate
 from denoc.study.complexity import chain_robot
+from denoc.text.library import names
 
 OPEN = [name for name in names("robots") if not denoc.load(name).closed]
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine import cache, choice
-from denoc.machine.choice import using
+from denoc.machine.jit import cache, choice
+from denoc.machine.jit.choice import using
 from limits import HANGS
 
 pytestmark = pytest.mark.smoke
@@ -35,7 +35,7 @@ def torques():
 def test_an_object_is_kept_and_found_again(own_folder, monkeypatch):
     first = torques()
     (kept,) = own_folder.glob("*.o")
-    from denoc.machine import native
+    from denoc.machine.jit import native
 
     monkeypatch.setattr(native, "compile_ir", lambda *a: pytest.fail("compiled again"))
     assert (torques() == first).all()
@@ -66,7 +66,7 @@ def test_a_damaged_object_is_made_again(own_folder, damage):
 
 def test_another_processor_has_objects_of_its_own(own_folder, monkeypatch):
     first = torques()
-    from denoc.machine import native
+    from denoc.machine.jit import native
 
     cpu, features = native.processor()
     for path in own_folder.glob("*.o"):  # a foreign object under the old name must not be taken
@@ -118,15 +118,15 @@ def test_whichever_module_is_edited_or_renamed_the_key_is_another(tmp_path):
     for package in packages:
         edit(next(iter(sorted(package.glob("*.py")))))
         keys.append(cache._hashed(copy))
-    (copy / "recursion").rename(copy / "dynamics")
+    (copy / "dynamics").rename(copy / "statics")
     keys.append(key_of(copy))
-    edit(copy / "dynamics" / "sweeps.py")
+    edit(copy / "statics" / "sweeps.py")
     keys.append(key_of(copy))
     assert len(set(keys)) == len(keys)
 
 
 def test_a_key_of_no_sources_is_an_error(tmp_path):
-    (tmp_path / "recursion").mkdir()
+    (tmp_path / "dynamics").mkdir()
     with pytest.raises(LookupError, match="no sources"):
         cache._hashed(tmp_path)
 
@@ -141,7 +141,7 @@ def test_a_folder_that_cannot_be_written_is_no_harm(tmp_path, monkeypatch):
 
 def test_two_processes_write_at_once(own_folder):
     program = (
-        "import numpy as np, denoc\nfrom denoc.machine.choice import using\n"
+        "import numpy as np, denoc\nfrom denoc.machine.jit.choice import using\n"
         "with using('compiled'): print(denoc.inverse(denoc.load('planar3r'), *[np.ones((3, 3))] * 3)[0].tolist())"
     )
     runs = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(4)]
@@ -160,7 +160,7 @@ def test_clearing_removes_all(own_folder):
 
 
 def test_without_llvm_the_plain_text_serves_with_one_warning(monkeypatch):
-    from denoc.machine import native
+    from denoc.machine.jit import native
 
     def broken(*_):
         raise RuntimeError("LLVM ERROR: no such target")

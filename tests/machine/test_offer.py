@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine import choice, offer
-from denoc.machine.choice import using
-from denoc.machine.offer import LOOK, RUNS, Ledger, Offer
-from denoc.machine.trace import Recording
-from denoc.recursion.mixed import mixed
+from denoc.dynamics.mixed import mixed
+from denoc.machine.jit import choice, offer
+from denoc.machine.jit.choice import using
+from denoc.machine.jit.offer import LOOK, RUNS, Ledger, Offer
+from denoc.machine.program.trace import Recording
 from denoc.study.complexity import chain_robot
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from denoc.machine import llvm, native
-from denoc.machine.c import c_function
-from denoc.machine.dual import Dual, part_of, value_of
-from denoc.machine.kernel import Kernel, Single
-from denoc.machine.scalars import cosine_sine, sign, square_root
-from denoc.machine.text import python_function
-from denoc.machine.trace import Count, Recording, count
+from denoc.machine.jit import llvm, native
+from denoc.machine.jit.kernel import Kernel, Single
+from denoc.machine.program.c import c_function
+from denoc.machine.program.dual import Dual, part_of, value_of
+from denoc.machine.program.lines import python_function
+from denoc.machine.program.scalars import cosine_sine, sign, square_root
+from denoc.machine.program.trace import Count, Recording, count
 
 pytestmark = pytest.mark.smoke
 

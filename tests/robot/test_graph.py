@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 import denoc
-from denoc.files.library import find
-from denoc.machine.choice import using
+from denoc.machine.jit.choice import using
+from denoc.text.library import find
 
 
 def four_bar():

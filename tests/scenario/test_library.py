@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.files.library import folder, names
 from denoc.record.plots import PLOTS
 from denoc.scenario.run import prepare
+from denoc.text.library import folder, names
 
 MOST_EVALUATIONS = 20_000  # of any scenario, so that the library stays quick
 

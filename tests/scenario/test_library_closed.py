@@ -8,8 +8,8 @@ import pytest
 import closed
 import denoc
 from comparing import off, slope
-from denoc.files.library import folder
 from denoc.scenario.run import prepare
+from denoc.text.library import folder
 
 pytestmark = pytest.mark.smoke
 

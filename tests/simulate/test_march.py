@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from denoc.machine.choice import using
-from denoc.machine.march import ACCEPTED, REACHED, REJECTED, STATUS, TOO_SMALL, H, T, build
-from denoc.machine.scalars import cosine_sine
-from denoc.machine.trace import Recording
+from denoc.machine.jit.choice import using
+from denoc.machine.jit.march import ACCEPTED, REACHED, REJECTED, STATUS, TOO_SMALL, H, T, build
+from denoc.machine.program.scalars import cosine_sine
+from denoc.machine.program.trace import Recording
 from denoc.scenario.run import carry_out, prepare
 from denoc.simulate.integrate import RungeKutta, scheme
 from denoc.simulate.tableau import DORMAND_PRINCE

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.choice import using
+from denoc.machine.jit.choice import using
 from random_mechanisms import closed_robot, loaded
 from random_robots import random_robot
 

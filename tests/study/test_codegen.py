@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import denoc
+from denoc.dynamics.programs import PROGRAMS
 from denoc.errors import InputError
-from denoc.recursion.programs import PROGRAMS
 from denoc.study.codegen import generate
 
 ROBOTS = ("puma", "tree", "rx90", "spherical-arm", "space-arm", "stanford")

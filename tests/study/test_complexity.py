@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 import denoc
-from denoc.machine.trace import count
-from denoc.recursion.programs import program
+from denoc.dynamics.programs import program
+from denoc.machine.program.trace import count
 from denoc.study import complexity
 
 pytestmark = pytest.mark.smoke

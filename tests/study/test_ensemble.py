@@ -7,8 +7,8 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.machine import native
-from denoc.machine.choice import using
+from denoc.machine.jit import native
+from denoc.machine.jit.choice import using
 
 FALL = {"robot": "puma", "task": "simulate", "time": {"end": 1, "step": 0.1}}
 

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 import denoc
-from denoc.files.library import find, names
-from denoc.machine.choice import using
+from denoc.machine.jit.choice import using
+from denoc.text.library import find, names
 
 END = 0.1  # of a run, in s; that is when lanes part that read another run's numbers
 ROWS = 4

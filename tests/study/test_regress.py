@@ -12,14 +12,15 @@ import pytest
 
 import denoc
 from denoc.errors import InputError, NumericalError
-from denoc.files.library import folder, names
-from denoc.files.source import from_mapping, read
-from denoc.machine import native
-from denoc.machine.choice import using
-from denoc.record import compare, images, plots
+from denoc.machine.jit import native
+from denoc.machine.jit.choice import using
+from denoc.record import deviation as compare
+from denoc.record import images, plots
 from denoc.robot.build import build
 from denoc.scenario.run import carry_out, prepare
 from denoc.study import baseline, regress
+from denoc.text.library import folder, names
+from denoc.text.source import from_mapping, read
 
 SWING = {
     "robot": "planar3r",

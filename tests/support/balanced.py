@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from denoc.closure import effort
-from denoc.closure.branches import efforts
-from denoc.closure.forces import Forces
-from denoc.closure.rank import null_space
+from denoc.loops import effort
+from denoc.loops.balance import Forces
+from denoc.loops.branches import efforts
+from denoc.loops.rank import null_space
 
 
 def whole(balance, tau):

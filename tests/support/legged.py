@@ -7,8 +7,8 @@ import yaml
 
 import denoc
 from balanced import motions
-from denoc.closure.closure import closure
-from denoc.closure.partition import independent_speeds
+from denoc.loops.constraints import closure
+from denoc.loops.partition import independent_speeds
 
 
 def text(legs, stages):

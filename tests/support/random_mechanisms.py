@@ -12,8 +12,8 @@ import numpy as np
 
 import denoc
 import newton
-from denoc.closure.closure import closure
-from denoc.closure.forces import Balance
+from denoc.loops.balance import Balance
+from denoc.loops.constraints import closure
 from denoc.robot.cuts import CUTS
 from random_robots import ONE, Drawn, random_coordinates, random_robot
 

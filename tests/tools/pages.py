@@ -9,9 +9,9 @@ import re
 from pathlib import Path
 
 import reference
-from denoc.files.json_schema import schema_text
 from denoc.robot.json_schema import robot_schema
 from denoc.scenario.json_schema import scenario_schema
+from denoc.text.json_schema import schema_text
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from denoc.files.json_schema import Schema
-from denoc.files.text import flow
-from denoc.motion import forces, laws
+from denoc.laws import forces
+from denoc.laws import motions as laws
 from denoc.robot.json_schema import robot_schema
 from denoc.scenario.json_schema import scenario_schema
+from denoc.text.json_schema import Schema
+from denoc.text.writing import flow
 
 INTRODUCTION = """# All keys of robot and scenario files
 

@@ -8,15 +8,15 @@ from functools import partial
 
 import numpy as np
 
-from ...closure.closure import Closure, distance_drive, point_drive
-from ...closure.rank import independent
-from ...closure.ties import Tie
 from ...errors import did_you_mean
-from ...files.fields import told
-from ...motion.laws import OF_JOINT, Turn
+from ...laws.motions import OF_JOINT, Turn
+from ...loops.constraints import Closure, distance_drive, point_drive
+from ...loops.rank import independent
+from ...loops.ties import Tie
 from ...robot.model import Three
 from ...robot.placement import Placement, pointing
 from ...simulate.inputs import Driving
+from ...text.fields import told
 from ..schema import DriveEntry
 from .reading import Reading
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from ...motion.forces import LAWS, ComputedTorque, Feedforward, ForceLaw
+from ...laws.forces import LAWS, ComputedTorque, Feedforward, ForceLaw
 from ...robot.model import Joint
 from ...simulate.inputs import Commanded, Driven, Motion
 from .motion import Motions

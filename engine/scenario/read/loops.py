@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...closure.assemble import assembled
-from ...closure.closure import Closure, closure
-from ...closure.forces import idle_spins
-from ...closure.rank import independent
-from ...motion.forces import ComputedTorque, Feedforward
-from ...motion.laws import Hold
-from ...recursion import calls as tree
+from ...dynamics import calls as tree
+from ...laws.forces import ComputedTorque, Feedforward
+from ...laws.motions import Hold
+from ...loops.assembly import assembled
+from ...loops.balance import idle_spins
+from ...loops.constraints import Closure, closure
+from ...loops.rank import independent
 from ...robot.model import Joint
 from ...simulate.inputs import Driving, Motion
 from ...simulate.reference import Held

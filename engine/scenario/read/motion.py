@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...files.expression import DIMENSIONS
-from ...files.fields import told
-from ...motion.laws import Hold, MotionLaw, Profiled, Turn, profiled
+from ...laws.motions import Hold, MotionLaw, Profiled, Turn, profiled
 from ...robot.model import Joint
 from ...simulate.inputs import Motion
 from ...simulate.reference import Held, Reference, Turning
+from ...text.expression import DIMENSIONS
+from ...text.fields import told
 from .reading import Reading
 
 Motions = dict[Joint, tuple[MotionLaw, tuple]]  # a joint's law, and the path of its entry

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, did_you_mean
-from ...files.expression import DIMENSIONS, misfit
-from ...files.fields import Numbers, checked
-from ...files.source import Document
-from ...motion.laws import OF_JOINT, Law
+from ...laws.motions import OF_JOINT, Law
 from ...robot.model import Joint, Robot
 from ...robot.values import counted
+from ...text.expression import DIMENSIONS, misfit
+from ...text.fields import Numbers, checked
+from ...text.source import Document
 from ..schema import ScenarioFile
 
 

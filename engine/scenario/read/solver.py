@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...files.fields import told
-from ...motion.forces import ForceLaw
-from ...motion.laws import MotionLaw, Pace
+from ...laws.forces import ForceLaw
+from ...laws.motions import MotionLaw, Pace
 from ...simulate.integrate import METHODS
 from ...simulate.loop import Solver
+from ...text.fields import told
 from . import wrenches
 from .reading import Reading
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ...closure.closure import Closure
-from ...closure.rank import independent
 from ...errors import AssemblyError
+from ...loops.constraints import Closure
+from ...loops.rank import independent
 from ...robot.model import Joint
 from .motion import Motions
 from .reading import Reading

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import did_you_mean
-from ...files.fields import told
-from ...motion.forces import ForceLaw, laws_of_time
+from ...laws.forces import ForceLaw, laws_of_time
 from ...simulate.inputs import TimedWrench
+from ...text.fields import told
 from .reading import Reading
 
 

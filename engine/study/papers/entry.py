@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import NumericalError
-from ...files.change import Change
 from ...record import panels as drawing
 from ...record.panels import Line, Panel
 from ...scenario.run import Result, carry_out, prepare
+from ...text.change import Change
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

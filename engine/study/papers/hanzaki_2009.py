@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...api import inverse
-from ...closure.closure import closure
-from ...closure.compiled import Forward
-from ...closure.partition import partition
-from ...files.change import Change
-from ...machine.kernel import build
-from ...machine.trace import Count, count
+from ...dynamics.kinematics import frames
+from ...dynamics.programs import program
+from ...loops.constraints import closure
+from ...loops.partition import partition
+from ...loops.texts import Forward
+from ...machine.jit.kernel import build
+from ...machine.program.trace import Count, count
 from ...record.panels import Line, Panel
-from ...recursion.kinematics import frames
-from ...recursion.programs import program
 from ...robot.load import load
 from ...robot.model import Robot
 from ...scenario.run import Result, carry_out, prepare, with_changes
+from ...text.change import Change
 from .entry import Changes, Entry, Reproduction, Row, at, curves, ran
 
 if TYPE_CHECKING:

@@ -1,0 +1,90 @@
+"""The generalized inertia matrix by composite bodies and its dense factors, on scalars.
+
+`I = U D Uᵀ` of a full matrix is the O(n³) way to forward dynamics that the papers compare the recursion with; the
+matrix itself is what `denoc.inertia` gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..machine.program.scalars import Scalar
+from ..robot.model import Body
+from .spatial import Matrix, Vector, add, add_matrices, cross, outof, scale, turn_symmetric
+from .sweeps import joint_twist, placement, shear_wrench, wrench_at_parent
+
+
+class Composite:
+    """A body with all that hangs on it: E, h, m, and its placement in the parent."""
+
+    def __init__(self, body: Body, q: Sequence[Scalar]):
+        self.rotation, self.origin = placement(body, q)
+        self.E: Matrix = [list(row) for row in body.E]
+        self.h: Vector = list(body.h)
+        self.m: Scalar = body.m
+
+
+def inertia_matrix(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Matrix:
+    """The GIM, i_ij = p_iᵀ B_jiᵀ M̃_j p_j (Saha 1999, eqs. 23b and 24), rotor inertias on the diagonal."""
+    composites = [Composite(body, q) for body in bodies]
+    for i, body in reversed(list(enumerate(bodies))):
+        if body.parent is not None:
+            _add_to_parent(composites[body.parent], composites[i])
+    I: Matrix = [[0.0] * nv for _ in range(nv)]
+    for i, body in enumerate(bodies):
+        for d, k, drive in zip(body.directions, body.speeds, body.drives):
+            unit: list[Scalar] = [0.0] * nv
+            unit[k] = 1.0
+            W = _momentum(composites[i], *joint_twist(body, unit))
+            at: int | None = i
+            while at is not None:
+                above = bodies[at]
+                for e, j in zip(above.directions, above.speeds):
+                    if at == i and above.directions.index(e) > body.directions.index(d):
+                        continue  # the other half of a symmetric block
+                    I[j][k] = I[k][j] = shear_wrench(W, e, above.pitch)[e] if above.pitch else W[e]
+                W = wrench_at_parent(composites[at], W) if above.parent is not None else W
+                at = above.parent
+            I[k][k] = I[k][k] + drive.rotor
+    return I
+
+
+def _add_to_parent(up: Composite, body: Composite) -> None:
+    """M̃ of the parent grows by the body's, seen from there (eq. 23b)."""
+    p, E = body.origin, turn_symmetric(body.rotation, body.E)
+    h = outof(body.rotation, body.h)
+    moved = add(h, scale(body.m, p))  # h + m p
+    sums = [[p[r] * h[k] + moved[r] * p[k] for k in range(3)] for r in range(3)]
+    sums = [[sums[min(r, k)][max(r, k)] for k in range(3)] for r in range(3)]
+    up.E = add_matrices(up.E, add_matrices(E, sums))
+    up.h, up.m = add(up.h, moved), up.m + body.m
+
+
+def _momentum(body: Composite, w: Vector, v: Vector) -> Vector:
+    """M̃ t of a twist: [J ω + h × v; m v − h × ω], J = tr(E) 1 − E."""
+    E, h = body.E, body.h
+    J = [[-E[p][k] for k in range(3)] for p in range(3)]
+    J[0][0], J[1][1], J[2][2] = E[1][1] + E[2][2], E[0][0] + E[2][2], E[0][0] + E[1][1]
+    n = [J[r][0] * w[0] + J[r][1] * w[1] + J[r][2] * w[2] for r in range(3)]
+    return add(n, cross(h, v)) + add(scale(body.m, v), cross(w, h))
+
+
+def solve(I: Matrix, force: Sequence[Scalar]) -> Vector:
+    """I⁻¹ force by the reverse Gaussian elimination of the full matrix, I = U D Uᵀ (Saha 1999, appendix B)."""
+    n = len(force)
+    I, x = [list(row) for row in I], list(force)
+    one_over: Vector = [0.0] * n
+    U: Matrix = [[0.0] * n for _ in range(n)]
+    for j in reversed(range(n)):
+        one_over[j] = 1.0 / I[j][j]
+        for i in range(j):
+            U[i][j] = I[i][j] * one_over[j]
+        for i in range(j):
+            for k in range(i, j):
+                I[i][k] = I[i][k] - U[i][j] * I[k][j]
+            x[i] = x[i] - U[i][j] * x[j]
+    for i in range(n):
+        x[i] = x[i] * one_over[i]
+        for k in range(i):
+            x[i] = x[i] - U[k][i] * x[k]
+    return x

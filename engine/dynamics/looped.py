@@ -1,0 +1,218 @@
+"""The mixed dynamics as a loop: each kind of joint's three steps recorded once, from the text of `sweeps`.
+
+Bodies whose steps differ in numbers only are of one kind.  The numbers (turns, origins, inertias, drives) are then
+inputs of the step, except for those that are the same zero, or the same snapped cosine or sine, in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..machine.jit.rolled import Elements, Loop, Step, Sweep
+from ..machine.program.scalars import Scalar
+from ..robot.model import Body
+from . import sweeps
+from .spatial import Matrix, Vector
+from .sweeps import Motion, Pivot
+from .symbols import Path, number, paths, with_symbols
+
+SIX = range(6)
+UPPER = [(r, s) for r in SIX for s in range(r, 6)]
+
+
+class Kind:
+    """Bodies of one structure, and which of their numbers are symbols."""
+
+    def __init__(self, bodies: list[Body], given: tuple[bool, ...], loose: bool, loose_above: bool, wrenched: bool):
+        self.given, self.loose, self.loose_above, self.wrenched = given, loose, loose_above, wrenched
+        self.model = bodies[0]
+        self.paths = [
+            path for path in paths(self.model) if not _constant(path, [number(body, path) for body in bodies])
+        ]
+
+    def numbers(self, body: Body) -> list[float]:
+        return [number(body, path) for path in self.paths]
+
+    def body(self, step: Step) -> Body:
+        """The kind's body with symbols for its numbers, its coordinates and speeds counted from 0."""
+        m = self.model
+        local = replace(
+            m,
+            parent=None,
+            coordinates=tuple(range(len(m.coordinates))),
+            speeds=tuple(range(len(m.speeds))),
+            drives=tuple(
+                replace(drive, coordinate=drive.coordinate - m.coordinates[0] if drive.coordinate >= 0 else -1)
+                for drive in m.drives
+            ),
+        )
+        return with_symbols(local, {path: step.take("number", k) for k, path in enumerate(self.paths)})
+
+    def identity(self) -> tuple:
+        m = self.model
+        planes = tuple((i, j) for i, j, _, _ in m.rotation)
+        fixed = tuple((path, number(m, path)) for path in paths(m) if path not in self.paths)
+        springs = tuple(drive.coordinate - (m.coordinates[0] if m.coordinates else 0) for drive in m.drives)
+        shape = (m.moves, m.directions, len(m.coordinates), planes, tuple(self.paths), fixed, springs)
+        return (*shape, self.given, self.loose, self.loose_above, self.wrenched)
+
+
+def _constant(path: Path, values: list[float]) -> bool:
+    """A number that may be folded into the step: 0 in all bodies, or the same snapped 0 or ±1 of a turn."""
+    return len(set(values)) == 1 and values[0] in ((0.0, 1.0, -1.0) if path[0] == "rotation" else (0.0,))
+
+
+# ---- the three steps of a kind
+
+
+def _motion(step: Step, where: str) -> Motion:
+    """A motion from the rows of a slot."""
+    here = Motion()
+    here.w, here.wd, here.a = ([step.take(where, (name, r)) for r in range(3)] for name in ("w", "wd", "a"))
+    here.U = [[step.take(where, ("U", r, s)) for s in range(3)] for r in range(3)]
+    return here
+
+
+def _first(kind: Kind, gravity: Vector) -> Step:
+    step = Step()
+    body = kind.body(step)
+    n = len(body.speeds)
+    q = [step.take("q", k) for k in range(len(body.coordinates))]
+    qd, x = ([step.take(name, k) for k in range(n)] for name in ("qd", "x"))
+    rates = [x[k] if kind.given[k] else 0.0 for k in range(n)]
+    here = sweeps.outward(body, _motion(step, "up"), q, qd, rates, gravity)
+    for name in ("w", "wd", "a"):
+        for r in range(3):
+            step.put("own", (name, r), getattr(here, name)[r])
+    for r in range(3):
+        for s in range(3):
+            step.put("own", ("U", r, s), here.U[r][s])
+    for k, angle in enumerate(q):
+        step.put("own", ("q", k), angle)
+    for what, _, k in body.moves:
+        if what in ("turn", "screw"):
+            cosine, sine = q[k].cosine_sine()
+            step.put("own", ("cos", k), cosine)
+            step.put("own", ("sin", k), sine)
+    W = sweeps.inertia_wrench(body, here)
+    if kind.wrenched:
+        W = [W[r] - step.take("w", r) for r in SIX]
+    for r in SIX:
+        step.put("own", ("W", r), W[r])
+    if kind.loose:
+        A = sweeps.inertia(body)
+        for r, s in UPPER:
+            step.put("own", ("A", r, s), A[r][s])
+    return step
+
+
+def _placed(step: Step, body: Body) -> tuple[Motion, list[Scalar]]:
+    """The body's placement from what the first sweep has stored."""
+    turning = {k for what, _, k in body.moves if what in ("turn", "screw")}
+    q: list[Scalar] = [step.take("own", ("q", k)) for k in range(len(body.coordinates))]
+    for k in turning:
+        step.graph.know(q[k], step.take("own", ("cos", k)), step.take("own", ("sin", k)))
+    here = Motion()
+    here.rotation, here.origin = sweeps.placement(body, q)
+    return here, q
+
+
+def _second(kind: Kind, output: str) -> Step:
+    step = Step()
+    body = kind.body(step)
+    n = len(body.speeds)
+    here, q = _placed(step, body)
+    qd, x = ([step.take(name, k) for k in range(n)] for name in ("qd", "x"))
+    W: Vector = [step.take("own", ("W", r)) for r in SIX]
+    A: Matrix | None = None
+    if kind.loose:
+        upper = {(r, s): step.take("own", ("A", r, s)) for r, s in UPPER}
+        A = [[upper[min(r, s), max(r, s)] for s in SIX] for r in SIX]
+    pivots: dict[int, Pivot] = {}
+    A_up, W_up = sweeps.inward(body, A, W, q, qd, x, kind.given, pivots)
+    for k, pivot in pivots.items():
+        if pivot.row is None:
+            step.put(output, k, pivot.x)
+            continue
+        step.put("own", ("x", k), pivot.x)
+        for r in SIX:
+            step.put("own", ("row", k, r), pivot.row[r])
+    moved = sweeps.wrench_at_parent(here, W_up)
+    for r in SIX:
+        step.put("up", ("W", r), step.take("up", ("W", r)) + moved[r])
+    if kind.loose_above and A_up is not None:
+        seen = sweeps.inertia_at_parent(here, A_up)
+        for r, s in UPPER:
+            step.put("up", ("A", r, s), step.take("up", ("A", r, s)) + seen[r][s])
+    return step
+
+
+def _third(kind: Kind, output: str) -> Step:
+    step = Step()
+    if not kind.loose:
+        return step
+    body = kind.body(step)
+    here, _ = _placed(step, body)
+    n = len(body.speeds)
+    pivots = {k: Pivot([step.take("own", ("row", k, r)) for r in SIX], step.take("own", ("x", k))) for k in range(n)}
+    sought: list[Scalar] = [0.0] * n
+    up = [step.take("up", ("extra", r)) for r in SIX] if kind.loose_above else None
+    extra = sweeps.outward_again(body, here, up, pivots, kind.given, sought)
+    for k in range(n):
+        step.put(output, k, sought[k])
+    for r in SIX:
+        step.put("own", ("extra", r), extra[r])
+    return step
+
+
+# ---- the whole
+
+
+def rolled(
+    bodies: Sequence[Body], gravity: Sequence[float], motion_given: Sequence[bool], wrenched: Sequence[int]
+) -> tuple[Loop, Elements]:
+    """The loop and what it runs over; see `sweeps.dynamics`."""
+    loose = sweeps.reached(bodies, motion_given)
+    flags = []
+    for i, body in enumerate(bodies):
+        given = tuple(motion_given[k] for k in body.speeds)
+        above = body.parent is not None and loose[body.parent]
+        structure = (
+            body.moves,
+            body.directions,
+            bool(body.pitch),
+            tuple((a, b) for a, b, _, _ in body.rotation),
+            tuple(drive.coordinate - (body.coordinates[0] if body.coordinates else 0) for drive in body.drives),
+            tuple(bool(drive.coulomb) for drive in body.drives),
+            tuple(bool(drive.stiffness) for drive in body.drives),
+        )
+        flags.append((structure, given, loose[i], above, i in wrenched))
+    names = list(dict.fromkeys(flags))
+    kinds = [Kind([body for body, flag in zip(bodies, flags) if flag == name], *name[1:]) for name in names]
+    inputs = ("q", "qd", "x", "w") if wrenched else ("q", "qd", "x")
+    g = list(gravity)
+    all_sweeps = [
+        Sweep(False, [_first(kind, g) for kind in kinds]),
+        Sweep(True, [_second(kind, "sought") for kind in kinds]),
+    ]
+    if any(loose):
+        all_sweeps.append(Sweep(False, [_third(kind, "sought") for kind in kinds]))
+    loop = Loop(all_sweeps, inputs, "sought", (repr([kind.identity() for kind in kinds]), repr(inputs)))
+    first_speed = [body.speeds[0] if body.speeds else 0 for body in bodies]
+    places = {i: 6 * k for k, i in enumerate(wrenched)}
+    columns: dict[str, Sequence[int]] = {
+        "q": [body.coordinates[0] if body.coordinates else 0 for body in bodies],
+        "qd": first_speed,
+        "x": first_speed,
+        "sought": first_speed,
+        "w": [places.get(i, 0) for i in range(len(bodies))],
+    }
+    elements = Elements(
+        kinds=[names.index(flag) for flag in flags],
+        parents=[0 if body.parent is None else body.parent + 1 for body in bodies],
+        columns=columns,
+        numbers=[kinds[names.index(flag)].numbers(body) for body, flag in zip(bodies, flags)],
+        ground={("a", r): -gravity[r] for r in range(3)},
+    )
+    return loop, elements

@@ -1,0 +1,200 @@
+"""Callers' arrays to the recursion's scalars and back: one sample `(n,)` or many `(N, n)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+
+from ..errors import InputError, NumericalError, did_you_mean
+from ..machine.program.scalars import Scalar
+from ..robot.model import Robot
+from .sweeps import Load, Wrenches
+from .wrenches import Applied, constant_wrenches, on_bodies
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+LARGE = 1e60  # beyond this it is the numbers that overflow, whatever the robot is
+
+
+def computes(call: Callable[Concatenate[Robot, Given], Found]) -> Callable[Concatenate[Robot, Given], Found]:
+    """The call, which finds finite numbers or says why there are none."""
+
+    @wraps(call)
+    def guarded(robot: Robot, *given: Given.args, **named: Given.kwargs) -> Found:
+        with np.errstate(all="ignore"):
+            try:
+                found = call(robot, *given, **named)
+            except (ZeroDivisionError, OverflowError):
+                raise singular(robot) from None
+            for x in found.values() if isinstance(found, dict) else (found,):
+                if isinstance(x, np.ndarray) and not np.isfinite(x).all():
+                    raise no_numbers(robot)
+        return found
+
+    return guarded
+
+
+def singular(robot: Robot) -> NumericalError:
+    return NumericalError(
+        f"{robot.name}: a joint has nothing to accelerate (a pivot of the generalized inertia matrix is 0); "
+        "give the links beyond it a mass or the joint a rotor inertia"
+    )
+
+
+def too_large(robot: Robot) -> NumericalError:
+    return NumericalError(
+        f"{robot.name}: the numbers are too large: what is sought is beyond the floating-point numbers; "
+        "look for a unit that is wrong"
+    )
+
+
+def no_numbers(robot: Robot) -> NumericalError:
+    return NumericalError(
+        f"{robot.name}: what is sought is no finite number; either a joint has nothing to accelerate (give the links "
+        "beyond it a mass or the joint a rotor inertia), or the numbers given are too large"
+    )
+
+
+class Samples:
+    """Checked arguments of one call: lists of scalars, and the shape of what goes back."""
+
+    def __init__(self, robot: Robot, *, allow_nan: Sequence[str] = (), **arrays: Any):
+        if not isinstance(robot, Robot):
+            raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
+        self.robot, self._allow_nan = robot, tuple(allow_nan)
+        sizes = {"q": robot.nq}
+        shaped = {name: _checked(name, x, sizes.get(name, robot.nv)) for name, x in arrays.items()}
+        counts = {x.shape[0] for x in shaped.values() if x.ndim == 2}
+        if len(counts - {1}) > 1:
+            told = ", ".join(f"{name} {x.shape[0]}" for name, x in shaped.items() if x.ndim == 2)
+            raise InputError("the arguments have different numbers of samples", found=told)
+        self.count: int | None = next(iter(counts - {1}), 1) if counts else None
+        if "q" in shaped:
+            shaped["q"] = _unit(robot, shaped["q"])
+        self.arrays = shaped
+
+    def finite(self) -> Samples:
+        """These samples, or an error if a number isn't finite (compiled code finds out by itself)."""
+        for name, array in self.arrays.items():
+            _finite(name, array, name in self._allow_nan)
+        return self
+
+    def rows(self, name: str) -> np.ndarray:
+        """The argument as contiguous rows, one a sample."""
+        x = self.arrays[name]
+        return np.ascontiguousarray(np.broadcast_to(x, (1 if self.count is None else self.count, x.shape[-1])))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return () if self.count is None else (self.count,)
+
+    def scalars(self, name: str) -> list[Scalar]:
+        """The argument as one scalar a column: floats for one sample, arrays for many."""
+        x = self.arrays[name]
+        return x.tolist() if x.ndim == 1 else [np.ascontiguousarray(x[:, k]) for k in range(x.shape[1])]
+
+    def array(self, values: Sequence[Scalar]) -> np.ndarray:
+        """Scalars as an array of one row a sample."""
+        if self.count is None:
+            return np.array([float(x) for x in values])
+        out = np.empty((self.count, len(values)))
+        for k, x in enumerate(values):
+            out[:, k] = x
+        return out
+
+    def loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
+        """External wrenches, the robot file's and the caller's, on the bodies of `tree`."""
+        return on_bodies(self.robot.tree, _all(self.robot, wrenches, self.count))
+
+    def acting(self, wrenches: Mapping[str, Any] | None) -> tuple[tuple[str, ...], np.ndarray]:
+        """The links on which the caller's own wrenches act, and six numbers for each, one row a sample."""
+        own = list(_all(self.robot, wrenches, self.count))[len(self.robot.wrenches) :]
+        rows = np.empty((1 if self.count is None else self.count, 6 * len(own)))
+        for k, x in enumerate(x for _, six, _, _ in own for x in six):
+            rows[:, k] = x
+        return tuple(link for link, *_ in own), rows
+
+    def part_loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
+        """Likewise on the bodies of `parts`."""
+        return on_bodies(self.robot.parts, _all(self.robot, wrenches, self.count))
+
+
+def _checked(name: str, x: Any, size: int) -> np.ndarray:
+    try:
+        array = np.asarray(x)
+        if array.dtype.kind not in "fiubO":  # text that looks like numbers is no number, nor is a complex one
+            raise TypeError
+        array = np.asarray(array, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"`{name}` is not an array of numbers", found=type(x).__name__, allowed="finite numbers in SI units"
+        ) from None
+    if array.ndim not in (1, 2) or array.shape[-1] != size:
+        raise InputError(
+            f"`{name}` has the wrong shape",
+            found=str(array.shape),
+            allowed=f"({size},) for one sample, (N, {size}) for N",
+        )
+    return array
+
+
+def vector(name: str, x: Any, size: int) -> np.ndarray:
+    """`size` finite numbers."""
+    array = _checked(name, x, size)
+    _finite(name, array, False)
+    if array.ndim != 1:
+        raise InputError(f"`{name}` has the wrong shape", found=str(array.shape), allowed=f"({size},)")
+    return array
+
+
+def _finite(name: str, array: np.ndarray, allow_nan: bool) -> None:
+    bad = np.isinf(array) if allow_nan else ~np.isfinite(array)
+    if bad.any():
+        at = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise InputError(
+            f"`{name}` holds a number that is not finite", found=f"{array[at]} at {list(at)}", allowed="finite numbers"
+        )
+
+
+def _unit(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """Q with Euler parameters of norm 1."""
+    for joint in robot.moving:
+        if joint.type.orientation is not None:
+            at = [joint.coordinates[k] for k in range(joint.type.orientation, joint.type.orientation + 4)]
+            with np.errstate(all="ignore"):
+                norm = np.linalg.norm(q[..., at], axis=-1, keepdims=True)
+            if not np.isfinite(norm).all():
+                _finite("q", q, False)
+                raise InputError(f"the Euler parameters of `{joint.name}` are huge", allowed="four numbers of norm 1")
+            if (norm < 1e-6).any():
+                raise InputError(f"the Euler parameters of `{joint.name}` are all 0", allowed="four numbers of norm 1")
+            if (abs(norm - 1.0) > 1e-15).any():
+                q = q.copy()
+                q[..., at] = q[..., at] / norm
+    return q
+
+
+def _all(robot: Robot, wrenches: Mapping[str, Any] | None, count: int | None) -> Iterator[Applied]:
+    yield from constant_wrenches(robot)
+    if wrenches is not None and not isinstance(wrenches, Mapping):
+        raise InputError("`wrenches` is not a mapping", found=type(wrenches).__name__, allowed="{link: [n, f]}")
+    links = [link.name for link in robot.links]
+    for name, given in (wrenches or {}).items():
+        if name not in links:
+            raise InputError(
+                "a wrench acts on a link that isn't there",
+                found=f"`{name}`",
+                allowed=", ".join(links),
+                hint=did_you_mean(name, links),
+            )
+        x = _checked(f"wrenches[{name}]", given, 6)
+        if x.ndim == 2 and x.shape[0] != count:
+            raise InputError(
+                f"`wrenches[{name}]` has the wrong number of samples", found=str(x.shape[0]), allowed=str(count)
+            )
+        _finite(f"wrenches[{name}]", x, False)
+        six = x.tolist() if x.ndim == 1 else [np.ascontiguousarray(x[:, k]) for k in range(6)]
+        yield name, six, (0.0, 0.0, 0.0), "link"

@@ -1,0 +1,129 @@
+"""Vectors, rotations and 6 × 6 inertias on scalars.
+
+A vector is a list of three scalars.  A motion is `[ω; v]`, a wrench `[n; f]`: six scalars in link axes, at the
+link's origin.  A rotation is a tuple of factors, the first one outermost: plane turns `(i, j, cosine, sine)`, which
+turn axis i towards axis j, and 3 × 3 matrices (of a quaternion).  A plane turn costs 4 products on a vector where a
+matrix costs 9, and 8 on a symmetric matrix where a matrix costs 45.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..machine.program.scalars import Scalar
+
+Vector = list[Scalar]
+Matrix = list[list[Scalar]]
+Factor = Sequence[Any]
+
+
+def add(a: Vector, b: Vector) -> Vector:
+    return [x + y for x, y in zip(a, b)]
+
+
+def subtract(a: Vector, b: Vector) -> Vector:
+    return [x - y for x, y in zip(a, b)]
+
+
+def scale(s: Scalar, a: Vector) -> Vector:
+    return [s * x for x in a]
+
+
+def dot(a: Vector, b: Vector) -> Scalar:
+    total = a[0] * b[0]
+    for x, y in zip(a[1:], b[1:]):
+        total = total + x * y
+    return total
+
+
+def cross(a: Vector, b: Vector) -> Vector:
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def transpose(m: Matrix) -> Matrix:
+    return [list(row) for row in zip(*m)]
+
+
+def add_matrices(a: Matrix, b: Matrix) -> Matrix:
+    return [add(x, y) for x, y in zip(a, b)]
+
+
+def turn(factor: Factor, v: Vector, back: bool = False) -> Vector:
+    """One factor of a rotation applied to v, or its inverse."""
+    if len(factor) == 3:
+        return [dot(row, v) for row in (transpose(list(factor)) if back else factor)]
+    i, j, c, s = factor
+    v = list(v)
+    x, y = v[i], v[j]
+    v[i], v[j] = (c * x + s * y, c * y - s * x) if back else (c * x - s * y, s * x + c * y)
+    return v
+
+
+def outof(rotation: Sequence[Factor], v: Vector) -> Vector:
+    """Components in the link → components in its parent."""
+    for factor in reversed(rotation):
+        v = turn(factor, v)
+    return v
+
+
+def into(rotation: Sequence[Factor], v: Vector) -> Vector:
+    """Components in the parent → components in the link."""
+    for factor in rotation:
+        v = turn(factor, v, back=True)
+    return v
+
+
+def turn_symmetric(rotation: Sequence[Factor], m: Matrix) -> Matrix:
+    """R m Rᵀ of a symmetric m; mirrored entries are the same scalar."""
+    for factor in reversed(rotation):
+        if len(factor) == 4:
+            i, j, c, s = factor
+            k = 3 - i - j
+            u = s * (m[i][i] - m[j][j]) + c * (m[i][j] + m[i][j])
+            t: Matrix = [[0.0] * 3 for _ in range(3)]
+            t[k][k], t[i][i], t[j][j] = m[k][k], m[i][i] - s * u, m[j][j] + s * u
+            t[i][j] = t[j][i] = c * u - m[i][j]
+            t[i][k] = t[k][i] = c * m[i][k] - s * m[j][k]
+            t[j][k] = t[k][j] = s * m[i][k] + c * m[j][k]
+            m = t
+        else:
+            m = turn_square((factor,), m)
+            m = [[m[min(p, k)][max(p, k)] for k in range(3)] for p in range(3)]
+    return m
+
+
+def turn_square(rotation: Sequence[Factor], m: Matrix) -> Matrix:
+    """R m Rᵀ of any 3 × 3 m."""
+    for factor in reversed(rotation):
+        rows = [turn(factor, row) for row in m]  # m Rᵀ
+        m = transpose([turn(factor, column) for column in transpose(rows)])
+    return m
+
+
+def quaternion_matrix(e: Vector) -> Matrix:
+    """R(e) of Euler parameters, scalar first, |e| = 1: link → frame before the joint."""
+    e0, x, y, z = e
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    wx, wy, wz = e0 * x, e0 * y, e0 * z
+    return [
+        [1.0 - 2.0 * (yy + zz), 2.0 * (xy - wz), 2.0 * (xz + wy)],
+        [2.0 * (xy + wz), 1.0 - 2.0 * (xx + zz), 2.0 * (yz - wx)],
+        [2.0 * (xz - wy), 2.0 * (yz + wx), 1.0 - 2.0 * (xx + yy)],
+    ]
+
+
+def quaternion_rate(e: Vector, w: Vector) -> Vector:
+    """ė of Euler parameters whose link turns at ω in link axes: ½ e ∘ (0, ω)."""
+    e0, x, y, z = e
+    return [
+        -0.5 * (x * w[0] + y * w[1] + z * w[2]),
+        0.5 * (e0 * w[0] + y * w[2] - z * w[1]),
+        0.5 * (e0 * w[1] + z * w[0] - x * w[2]),
+        0.5 * (e0 * w[2] + x * w[1] - y * w[0]),
+    ]
+
+
+def transported(n: Vector, f: Vector, reach: Vector) -> Vector:
+    """The wrench about another point, from which `reach` leads to where the force f and the moment n act."""
+    return add(n, cross(reach, f)) + f

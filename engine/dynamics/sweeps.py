@@ -1,0 +1,366 @@
+"""The mixed dynamics of a tree of bodies: three sweeps, each a function of one joint.
+
+For each speed either its acceleration is given and its force is sought, or the other way round.
+
+1. out:  twists and the accelerations that are known already, `t = N_l N_d θ̇` (Saha 1999, eq. 16) and its rate;
+2. in:   wrenches and articulated inertias, the reverse Gaussian elimination `I = U D Uᵀ` (Saha 1999, appendix B),
+         one scalar pivot for each unknown acceleration;
+3. out:  the unknown accelerations, `θ̈ = U⁻ᵀ D⁻¹ U⁻¹ φ` (Saha 1999, eqs. 34 to 37), and the sought forces.
+
+Inverse dynamics (RIDIM) has all motion given, forward dynamics (RFDSIM) none; elastic joints and floating bases are
+mixtures (Khalil 2010, sections 6 and 7).  A joint is a set of directions out of six in link axes, so the sweeps ask
+no joint type.  The robot's numbers are plain floats; control flow depends on them and on the flags, never on the
+state, so that the text can be run on any scalars.
+
+Letters (see docs/theory.md): w, wd angular velocity and acceleration, a acceleration of the link's origin (gravity
+as an upward acceleration of the ground), U the tensor with a(r) = a + U r, E = ∫ r rᵀ dm, h = m c, A an articulated
+inertia M̂, W a wrench, psi = ψ̂ / m̂.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from ..machine.program.scalars import Scalar, cosine_sine, sign
+from ..robot.model import Body, Drive
+from ..robot.placement import TURN_PLANES
+from .spatial import (
+    Factor,
+    Matrix,
+    Vector,
+    add,
+    add_matrices,
+    cross,
+    dot,
+    into,
+    outof,
+    quaternion_matrix,
+    scale,
+    subtract,
+    transported,
+    transpose,
+    turn_square,
+    turn_symmetric,
+)
+
+Wrenches = Mapping[int, Vector]  # body → [n; f] at its origin, in its axes
+Load = tuple[int, Vector, Vector]  # body, [n; f] in base axes, the point of the body (its axes) where f acts
+
+
+class Motion:
+    """Of one body: its placement in the parent, w, wd, a of its origin, and U."""
+
+    __slots__ = ("U", "a", "origin", "rotation", "squares", "w", "wd")
+
+    rotation: tuple[Factor, ...]
+    origin: Vector
+    w: Vector
+    wd: Vector
+    a: Vector
+    U: Matrix
+    squares: tuple[Scalar, Scalar, Scalar]
+
+
+# ---- placements
+
+
+def placement(body: Body, q: Sequence[Scalar]) -> tuple[tuple[Factor, ...], Vector]:
+    """Rotation and origin of the body in its parent."""
+    rotation: tuple[Factor, ...] = body.rotation
+    origin: Vector = list(body.origin)
+    for what, axis, k in body.moves:
+        if what == "turn" or what == "screw":
+            x = q[body.coordinates[k]]
+            if what == "screw":
+                slide = [body.pitch * x if r == axis else 0.0 for r in range(3)]
+                origin = add(origin, outof(rotation, slide))
+            rotation = (*rotation, (*TURN_PLANES[axis], *cosine_sine(x)))
+        elif what == "slide":
+            slide = [q[body.coordinates[k]] if r == axis else 0.0 for r in range(3)]
+            origin = add(origin, outof(rotation, slide))
+        elif what == "place":
+            origin = add(origin, outof(rotation, [q[body.coordinates[k + r]] for r in range(3)]))
+        else:  # orient: Euler parameters
+            rotation = (*rotation, quaternion_matrix([q[body.coordinates[k + r]] for r in range(4)]))
+    return rotation, origin
+
+
+def joint_twist(body: Body, x: Sequence[Scalar]) -> tuple[Vector, Vector]:
+    """The joint's own part of ω and v, in link axes, for speeds or accelerations x."""
+    six: Vector = [0.0] * 6
+    for d, k in zip(body.directions, body.speeds):
+        six[d] = x[k]
+        if body.pitch:
+            six[d + 3] = body.pitch * x[k]
+    return six[:3], six[3:]
+
+
+# ---- first sweep, outwards: everything that the given motion decides
+
+
+def outward(
+    body: Body, up: Motion | None, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: Vector
+) -> Motion:
+    """Motion of the body from that of its parent; on the ground, gravity is an acceleration upwards."""
+    here = Motion()
+    here.rotation, here.origin = placement(body, q)
+    spin, slide = joint_twist(body, qd)
+    spin_rate, slide_rate = joint_twist(body, qdd)
+    if up is None:
+        w: Vector = [0.0] * 3
+        wd: Vector = [0.0] * 3
+        a = scale(-1.0, gravity)
+    else:
+        w, wd = up.w, up.wd
+        a = [up.a[r] + dot(up.U[r], here.origin) for r in range(3)]
+    w, wd, a = (into(here.rotation, x) for x in (w, wd, a))
+    wd = add(add(wd, cross(w, spin)), spin_rate)
+    a = add(add(a, cross(add(scale(2.0, w), spin), slide)), slide_rate)
+    w = add(w, spin)
+    xx, yy, zz, xy, xz, yz = w[0] * w[0], w[1] * w[1], w[2] * w[2], w[0] * w[1], w[0] * w[2], w[1] * w[2]
+    here.w, here.wd, here.a, here.squares = w, wd, a, (xx, yy, zz)
+    here.U = [
+        [-(yy + zz), xy - wd[2], xz + wd[1]],
+        [xy + wd[2], -(xx + zz), yz - wd[0]],
+        [xz - wd[1], yz + wd[0], -(xx + yy)],
+    ]
+    return here
+
+
+def inertia_wrench(body: Body, here: Motion) -> Vector:
+    """The wrench that moves the body as `here` says (Newton and Euler; Saha 1999, eq. 7)."""
+    E, h, m, U, a, (xx, yy, zz) = body.E, list(body.h), body.m, here.U, here.a, here.squares
+    f = [dot(U[r], h) + m * a[r] for r in range(3)]
+    n = [
+        U[2][1] * E[1][1] - U[1][2] * E[2][2] + E[0][1] * U[2][0] - E[0][2] * U[1][0] + E[1][2] * (zz - yy),
+        U[0][2] * E[2][2] - U[2][0] * E[0][0] + E[0][2] * (xx - zz) + E[1][2] * U[0][1] - E[0][1] * U[2][1],
+        U[1][0] * E[0][0] - U[0][1] * E[1][1] + E[0][1] * (yy - xx) + E[0][2] * U[1][2] - E[1][2] * U[0][2],
+    ]
+    return add(n, cross(h, a)) + f
+
+
+# ---- second sweep, inwards
+
+
+def inertia(body: Body) -> Matrix:
+    """M of the body at its origin: [J, h×; −h×, m 1] with J = tr(E) 1 − E."""
+    E, h, m = body.E, body.h, body.m
+    J = [[-E[p][k] for k in range(3)] for p in range(3)]
+    J[0][0], J[1][1], J[2][2] = E[1][1] + E[2][2], E[0][0] + E[2][2], E[0][0] + E[1][1]
+    H = [[0.0, -h[2], h[1]], [h[2], 0.0, -h[0]], [-h[1], h[0], 0.0]]
+    return join(J, H, [[m if p == k else 0.0 for k in range(3)] for p in range(3)])
+
+
+def join(J: Matrix, H: Matrix, M: Matrix) -> Matrix:
+    """6 × 6 from its blocks [J, H; Hᵀ, M]."""
+    return [J[p] + H[p] for p in range(3)] + [[H[k][p] for k in range(3)] + M[p] for p in range(3)]
+
+
+def inertia_at_parent(here: Motion, A: Matrix) -> Matrix:
+    """Bᵀ A B: an articulated inertia seen from the parent (Saha 1999, eq. 23b)."""
+    rotation, p = here.rotation, here.origin
+    J = turn_symmetric(rotation, [row[:3] for row in A[:3]])
+    H = turn_square(rotation, [row[3:] for row in A[:3]])
+    M = turn_symmetric(rotation, [row[3:] for row in A[3:]])
+    shifted = add_matrices(H, transpose([cross(p, column) for column in M]))  # H + [p] M, M symmetric
+    first = [cross(p, row) for row in H]  # column k of [p] Hᵀ
+    second = [cross(p, row) for row in shifted]  # row k of H' [p]ᵀ
+    J = [[J[r][k] + first[max(r, k)][min(r, k)] + second[min(r, k)][max(r, k)] for k in range(3)] for r in range(3)]
+    return join(J, shifted, M)
+
+
+class Placed(Protocol):
+    """Whatever knows its rotation and origin in its parent."""
+
+    rotation: tuple[Factor, ...]
+    origin: Vector
+
+
+def wrench_at_parent(here: Placed, W: Vector) -> Vector:
+    """Bᵀ W: a wrench on the body as its parent feels it."""
+    n, f = outof(here.rotation, W[:3]), outof(here.rotation, W[3:])
+    return transported(n, f, here.origin)
+
+
+def motion_at_child(here: Motion, x: Vector) -> Vector:
+    """B x: a motion of the parent as the body feels it."""
+    return into(here.rotation, x[:3]) + into(here.rotation, add(x[3:], cross(x[:3], here.origin)))
+
+
+def shear_wrench(W: Vector, d: int, pitch: float) -> Vector:
+    """W in skew axes in which a helical joint's direction, turn d with a slide along it, is the axis d alone."""
+    return [W[r] + pitch * W[d + 3] if r == d else W[r] for r in range(6)]
+
+
+def shear(A: Matrix | None, W: Vector, d: int, pitch: float) -> tuple[Matrix | None, Vector]:
+    """A and W in those axes."""
+    if A is not None:
+        upper = transpose(
+            [shear_wrench(row, d, pitch) for row in transpose([shear_wrench(row, d, pitch) for row in A])]
+        )
+        A = [[upper[min(r, s)][max(r, s)] for s in range(6)] for r in range(6)]
+    return A, shear_wrench(W, d, pitch)
+
+
+def passive_force(drive: Drive, q: Sequence[Scalar], speed: Scalar) -> Scalar:
+    """What the actuator must add for friction, damping and spring."""
+    force = drive.viscous * speed
+    if drive.coulomb:
+        force = force + drive.coulomb * sign(speed)
+    if drive.stiffness:
+        force = force + drive.stiffness * (q[drive.coordinate] - drive.rest)
+    return force
+
+
+class Pivot:
+    """What the last sweep needs of one speed: a row of six and a scalar."""
+
+    __slots__ = ("row", "x")
+
+    def __init__(self, row: Vector | None, x: Scalar):
+        self.row, self.x = row, x
+
+
+def inward(
+    body: Body,
+    A: Matrix | None,
+    W: Vector,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    given: Sequence[Scalar],
+    motion_given: Sequence[bool],
+    pivots: dict[int, Pivot],
+) -> tuple[Matrix | None, Vector]:
+    """One joint's eliminations: A and W of the body become those that its parent feels; fills `pivots`.
+
+    A is None where no unknown acceleration reaches the body.  With Â = A + rotor along the joint's own direction,
+    ψ̂ = A e, m̂ = eᵀ Â e, ψ = ψ̂ / m̂ (Saha 1999, eqs. 47 and 48).
+    """
+    for d, k, drive in reversed(list(zip(body.directions, body.speeds, body.drives))):
+        passive = passive_force(drive, q, qd[k])
+        if body.pitch:
+            A, W = shear(A, W, d, body.pitch)
+        if motion_given[k]:
+            pivots[k] = Pivot(A[d] if A is not None else None, W[d] + passive + drive.rotor * given[k])
+        else:
+            assert A is not None  # an unknown acceleration reaches its own body
+            one_over = 1.0 / (A[d][d] + drive.rotor)
+            force = given[k] - passive
+            x = (force - W[d]) * one_over  # the acceleration if the parent kept still
+            row = A[d]
+            psi = [one_over * row[r] if r != d else 1.0 - drive.rotor * one_over for r in range(6)]
+            # exact at the joint's own direction: only the rotor's share is left there
+            W = [W[r] + row[r] * x if r != d else force - drive.rotor * x for r in range(6)]
+            upper = [
+                [A[r][s] - psi[r] * row[s] if r != d and s != d else drive.rotor * psi[r + s - d] for s in range(r, 6)]
+                for r in range(6)
+            ]
+            A = [[upper[min(r, s)][abs(r - s)] for s in range(6)] for r in range(6)]
+            pivots[k] = Pivot(psi, x)
+        if body.pitch:
+            A, W = shear(A, W, d, -body.pitch)
+    return A, W
+
+
+# ---- third sweep, outwards again
+
+
+def outward_again(
+    body: Body,
+    here: Motion,
+    up: Vector | None,
+    pivots: Mapping[int, Pivot],
+    motion_given: Sequence[bool],
+    sought: list[Scalar],
+) -> Vector:
+    """The body's motion on top of the given one; fills `sought`."""
+    extra = motion_at_child(here, up) if up is not None else [0.0] * 6
+    for d, k in zip(body.directions, body.speeds):
+        pivot = pivots[k]
+        share: Scalar = 0.0
+        if pivot.row is not None:
+            if body.pitch:  # into the skew axes of `shear`
+                extra = [extra[r] - body.pitch * extra[d] if r == d + 3 else extra[r] for r in range(6)]
+            share = dot(pivot.row, extra)
+        if motion_given[k]:
+            sought[k] = pivot.x + share
+        else:
+            sought[k] = pivot.x - share
+            extra[d] = extra[d] + sought[k]
+        if pivot.row is not None and body.pitch:
+            extra = [extra[r] + body.pitch * extra[d] if r == d + 3 else extra[r] for r in range(6)]
+    return extra
+
+
+# ---- the whole tree
+
+
+def reached(bodies: Sequence[Body], motion_given: Sequence[bool]) -> list[bool]:
+    """For each body, whether an unknown acceleration reaches it."""
+    loose: list[bool] = []
+    for body in bodies:
+        above = body.parent is not None and loose[body.parent]
+        loose.append(above or not all(motion_given[k] for k in body.speeds))
+    return loose
+
+
+def from_base(bodies: Sequence[Body], motions: Sequence[Motion], i: int, v: Vector) -> Vector:
+    """Components in the base → components in body i."""
+    above = bodies[i].parent
+    return into(motions[i].rotation, v if above is None else from_base(bodies, motions, above, v))
+
+
+def dynamics(
+    bodies: Sequence[Body],
+    gravity: Sequence[float],
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    given: Sequence[Scalar],
+    motion_given: Sequence[bool],
+    wrenches: Wrenches | None = None,
+    loads: Sequence[Load] = (),
+) -> tuple[list[Scalar], list[Vector]]:
+    """What is sought for each speed, and the wrench that each body's parent exerts on it.
+
+    `given[k]` is the acceleration of speed k where `motion_given[k]`, else its force; the other one is sought.
+    `wrenches` and `loads` act on the bodies from outside.  The wrenches that are returned are true where all motion
+    is given (elsewhere they lack what the unknown accelerations add).
+    """
+    g = list(gravity)
+    rates = [x if known else 0.0 for x, known in zip(given, motion_given)]
+    motions: list[Motion] = []
+    W: list[Vector] = []
+    for i, body in enumerate(bodies):
+        here = outward(body, motions[body.parent] if body.parent is not None else None, q, qd, rates, g)
+        motions.append(here)
+        wrench = inertia_wrench(body, here)
+        if wrenches and i in wrenches:
+            wrench = subtract(wrench, wrenches[i])
+        W.append(wrench)
+    for i, load, point in loads:
+        n, f = from_base(bodies, motions, i, load[:3]), from_base(bodies, motions, i, load[3:])
+        W[i] = subtract(W[i], add(n, cross(point, f)) + f)
+
+    loose = reached(bodies, motion_given)
+    A: list[Matrix | None] = [inertia(body) if loose[i] else None for i, body in enumerate(bodies)]
+    pivots: dict[int, Pivot] = {}
+    for i, body in reversed(list(enumerate(bodies))):
+        A_up, W_up = inward(body, A[i], W[i], q, qd, given, motion_given, pivots)
+        if body.parent is not None:
+            W[body.parent] = add(W[body.parent], wrench_at_parent(motions[i], W_up))
+            above = A[body.parent]
+            if above is not None and A_up is not None:
+                A[body.parent] = add_matrices(above, inertia_at_parent(motions[i], A_up))
+
+    sought = list(given)
+    extra: list[Vector | None] = []
+    for i, body in enumerate(bodies):
+        if loose[i]:
+            up = extra[body.parent] if body.parent is not None else None
+            extra.append(outward_again(body, motions[i], up, pivots, motion_given, sought))
+        else:
+            extra.append(None)
+            for k in body.speeds:
+                sought[k] = pivots[k].x
+    return sought, W

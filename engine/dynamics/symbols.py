@@ -1,0 +1,86 @@
+"""Numbers by their places, so that some of them can be symbols: of one body in a loop over bodies, of a whole model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from ..machine.program.scalars import Scalar
+from ..robot.model import Body
+
+Path = tuple[Any, ...]
+DRIVE = ("rotor", "viscous", "coulomb", "stiffness", "rest")
+
+
+def paths(body: Body) -> list[Path]:
+    """Where a body's numbers are."""
+    found: list[Path] = [("rotation", k, c) for k in range(len(body.rotation)) for c in (2, 3)]
+    found += [("origin", r) for r in range(3)] + [("pitch",)]
+    found += [("E", r, s) for r in range(3) for s in range(r, 3)] + [("h", r) for r in range(3)] + [("m",)]
+    return found + [("drives", k, key) for k in range(len(body.drives)) for key in DRIVE]
+
+
+def number(body: Body, path: Path) -> Any:
+    """The number at a place."""
+    value: Any = body
+    for step in path:
+        value = getattr(value, step) if isinstance(step, str) else value[step]
+    return value
+
+
+def with_symbols(body: Body, symbols: Mapping[Path, Scalar]) -> Body:
+    """The body with these scalars in the places of its numbers."""
+
+    def at(*path: Any) -> Any:
+        return symbols[path] if path in symbols else number(body, path)
+
+    turns = enumerate(body.rotation)
+    return replace(
+        body,
+        rotation=tuple((i, j, at("rotation", k, 2), at("rotation", k, 3)) for k, (i, j, _, _) in turns),
+        origin=(at("origin", 0), at("origin", 1), at("origin", 2)),
+        pitch=at("pitch"),
+        drives=tuple(replace(d, **{key: at("drives", k, key) for key in DRIVE}) for k, d in enumerate(body.drives)),
+        E=tuple(tuple(at("E", min(r, s), max(r, s)) for s in range(3)) for r in range(3)),  # type: ignore[arg-type]
+        h=(at("h", 0), at("h", 1), at("h", 2)),
+        m=at("m"),
+    )
+
+
+# ---- any structure of dataclasses and tuples
+
+
+def leaves(x: Any, path: Path = ()) -> Iterator[tuple[Path, float]]:
+    """Each floating-point number of a structure, by its place."""
+    if isinstance(x, float):
+        yield path, x
+    else:
+        for step, part in _parts(x):
+            yield from leaves(part, (*path, step))
+
+
+def planted(x: Any, symbols: Mapping[Path, Scalar], path: Path = ()) -> Any:
+    """The structure with these scalars in the places of its numbers."""
+    if isinstance(x, float):
+        return symbols.get(path, x)
+    parts = [(step, part, planted(part, symbols, (*path, step))) for step, part in _parts(x)]
+    if all(new is old for _, old, new in parts):
+        return x
+    if is_dataclass(x):
+        return replace(x, **{step: new for step, _, new in parts})  # type: ignore[type-var]
+    return type(x)(*(new for *_, new in parts)) if hasattr(x, "_fields") else tuple(new for *_, new in parts)
+
+
+def shape(x: Any) -> Any:
+    """What is left of a structure without its numbers: two of one shape differ in numbers only."""
+    if isinstance(x, float):
+        return float
+    parts = [(step, shape(part)) for step, part in _parts(x)]
+    return (type(x).__name__, *parts) if parts or isinstance(x, tuple) else repr(x)
+
+
+def _parts(x: Any) -> list[tuple[Any, Any]]:
+    if isinstance(x, tuple):
+        return list(enumerate(x))
+    return [(field.name, getattr(x, field.name)) for field in fields(x)] if is_dataclass(x) else []

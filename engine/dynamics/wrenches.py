@@ -1,0 +1,76 @@
+"""Wrenches [n; f] between points, axes, links and bodies, and what they ask of the joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from ..machine.program.scalars import Scalar
+from ..robot.model import ZERO, Body, Drive, Robot, Three, Tree
+from .spatial import add, transported
+from .sweeps import Load, Wrenches, dynamics
+
+Applied = tuple[str, Sequence[Scalar], Three, str]  # link, [n; f], the point where f acts (link axes), link or base
+
+
+def moved(n: np.ndarray, f: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """Wrenches about other points, from which `reach` leads to where they act; arrays with the components last."""
+    parts = ([x[..., k] for k in range(3)] for x in (n, f, reach))
+    return np.stack(np.broadcast_arrays(*transported(*parts)), axis=-1)
+
+
+def on_link(six: np.ndarray, at: Three, turn: np.ndarray | None = None) -> np.ndarray:
+    """Wrenches at a point of a link as [n; f] at the link's origin, in link axes.
+
+    `turn` is the link's rotation in the base where the wrenches are in base axes.
+    """
+    n, f = six[..., :3], six[..., 3:]
+    if turn is not None:
+        n, f = (np.einsum("...ji,...j->...i", turn, x) for x in (n, f))
+    return moved(n, f, np.array(at))
+
+
+def on_bodies(tree: Tree, applied: Iterable[Applied]) -> tuple[Wrenches, list[Load]]:
+    """Wrenches on links as the recursion takes them: in body axes at body origins, and those in base axes."""
+    wrenches: dict[int, list[Scalar]] = {}
+    loads: list[Load] = []
+    for link, six, at, axes in applied:
+        body, seat = tree.seats[link]
+        if body is None:
+            continue  # on a link fixed to the ground it does nothing
+        R = seat.rotation()
+        x, y, z = (float(c) for c in R @ np.array(at) + np.array(seat.origin))
+        if axes == "base":
+            loads.append((body, list(six), [x, y, z]))
+            continue
+        n, f = _turned(R, six[:3]), _turned(R, six[3:])
+        own = transported(n, f, [x, y, z])
+        wrenches[body] = add(wrenches[body], own) if body in wrenches else own
+    return wrenches, loads
+
+
+def _turned(R: np.ndarray, v: Sequence[Scalar]) -> list[Scalar]:
+    return [sum(float(R[r, k]) * v[k] for k in range(3)) for r in range(3)]
+
+
+def constant_wrenches(robot: Robot) -> list[Applied]:
+    """Those of the robot's own file."""
+    return [(wrench.link, list(wrench.wrench), wrench.at, wrench.axes) for wrench in robot.wrenches]
+
+
+def balancing(
+    bodies: tuple[Body, ...], q: Sequence[Scalar], nv: int, wrenches: Wrenches, loads: Sequence[Load]
+) -> list[Scalar]:
+    """The joint forces that hold external wrenches, N_dᵀ N_lᵀ w with the other sign."""
+    tau, _ = dynamics(massless(bodies), ZERO, q, [0.0] * nv, [0.0] * nv, [True] * nv, wrenches, loads)
+    return tau
+
+
+@lru_cache(maxsize=64)
+def massless(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+    """The bodies as pure geometry: what is left of their dynamics is what acts from outside."""
+    none = (ZERO, ZERO, ZERO)
+    return tuple(replace(b, E=none, h=ZERO, m=0.0, drives=(Drive(),) * len(b.drives)) for b in bodies)

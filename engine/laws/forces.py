@@ -1,0 +1,228 @@
+"""Force laws: rows of a table.
+
+Those of time alone (`constant`, `harmonic`, `table`, `zero`) are curves; `spring` and `pd` read the joint's state too;
+`computed-torque` commands an acceleration and `feedforward` asks for inverse dynamics, so those two are carried out
+by the simulation, which knows the robot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from ..text.fields import Angle, Numbers, OneOf, Position, number, one_or_more
+from .motions import STEPS, Duration, Law, Pace, one_of, table_pace, turn_rate
+from .table import Spline, columns
+
+# (t, positions, rates) of one coordinate, and its reference (position, rate) or None → force
+Force = Callable[[float, float, float, tuple[float, float] | None], float]
+
+
+class ForceLaw(Law):
+    """What all force laws are asked."""
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        """A function for each of a joint's `count` speeds; none where the simulation carries the law out."""
+        return []
+
+    def follows_motion(self) -> bool:
+        """Whether the joint's entry under `motion` is this law's reference."""
+        return False
+
+    def reads_state(self) -> bool:
+        """Whether it needs a coordinate for each speed (Euler parameters have none)."""
+        return False
+
+    def steady(self) -> bool:
+        """Whether it is the same at all times."""
+        return False
+
+    def of_time(self) -> bool:
+        """Whether it is a function of time alone."""
+        return not self.reads_state() and not self.follows_motion()
+
+
+class Zero(ForceLaw):
+    """Nothing."""
+
+    law: Literal["zero"]
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        return [lambda t, q, qd, ref: 0.0] * count
+
+    def steady(self) -> bool:
+        return True
+
+
+class Constant(ForceLaw):
+    """The same at all times."""
+
+    example = {"value": "5 N m"}
+    law: Literal["constant"]
+    value: Annotated[Numbers, one_or_more("effort")] = Field(description="the force")
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        def always(x: float) -> Force:
+            return lambda t, q, qd, ref: x
+
+        return [always(x) for x in spread(self.value, count)]
+
+    def steady(self) -> bool:
+        return True
+
+
+class HarmonicForce(ForceLaw):
+    """offset + amplitude sin(2 pi frequency t + phase)."""
+
+    example = {"amplitude": "5 N m", "frequency": "2 Hz"}
+    law: Literal["harmonic"]
+    amplitude: Annotated[Numbers, one_or_more("effort")] = Field(description="to either side")
+    frequency: Annotated[float, number("frequency", above=0.0)] | None = Field(default=None, description="or `period`")
+    period: Duration | None = Field(default=None, description="or `frequency`")
+    phase: Angle = Field(default=0.0, description="at t = 0")
+    offset: Annotated[Numbers, one_or_more("effort")] = Field(default=0.0, description="of the middle")
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> HarmonicForce:
+        one_of(self, "frequency", "period")
+        return self
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        turn = turn_rate(self.frequency, self.period)
+
+        def swung(amplitude: float, offset: float) -> Force:
+            return lambda t, q, qd, ref: offset + amplitude * float(np.sin(turn * t + self.phase))
+
+        return [swung(a, b) for a, b in zip(spread(self.amplitude, count), spread(self.offset, count))]
+
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        return t0, t1, 2 * np.pi / turn_rate(self.frequency, self.period) / STEPS
+
+
+class TableForce(ForceLaw):
+    """From columns of a CSV file over its time, joined by a spline; the end values outside."""
+
+    example = {"file": "table.csv", "columns": ["first", "second"]}
+    law: Literal["table"]
+    file_: str = Field(alias="file", description="a CSV file beside the scenario")
+    column: str | None = Field(default=None, description="for a joint with one coordinate")
+    columns: list[str] | None = Field(default=None, min_length=1, description="one for each coordinate")
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> TableForce:
+        one_of(self, "column", "columns")
+        return self
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        t, values = columns(folder / self.file_, self.columns_read())
+
+        def along(spline: Spline) -> Force:
+            return lambda t, q, qd, ref: float(spline(t)[0])
+
+        return [along(Spline(t, values[:, k])) for k in range(values.shape[1])]
+
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        return table_pace(folder / self.file_, self.columns_read())
+
+    def file(self) -> str | None:
+        return self.file_
+
+    def columns_read(self) -> list[str]:
+        return self.columns or [str(self.column)]
+
+
+class SpringForce(ForceLaw):
+    """-stiffness (q - rest) - damping q̇."""
+
+    example = {"stiffness": "20 N m/rad", "rest": "30 deg", "damping": "0.1 N m s/rad"}
+    law: Literal["spring"]
+    stiffness: Annotated[float, number("stiffness", at_least=0.0)] = Field(description="force over way")
+    rest: Position = Field(default=0.0, description="where its force is 0")
+    damping: Annotated[float, number("damping", at_least=0.0)] = Field(default=0.0, description="force over rate")
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        return [lambda t, q, qd, ref: -self.stiffness * (q - self.rest) - self.damping * qd] * count
+
+    def reads_state(self) -> bool:
+        return True
+
+
+class ProportionalDerivative(ForceLaw):
+    """kp (reference - q) + kd (its rate - q̇); the reference is `to`, else the joint's entry under `motion`."""
+
+    example = {"kp": "100 N m/rad", "kd": "10 N m s/rad"}
+    law: Literal["pd"]
+    kp: Annotated[float, number("stiffness", at_least=0.0)] = Field(description="force over error")
+    kd: Annotated[float, number("damping", at_least=0.0)] = Field(
+        default=0.0, description="force over the error's rate"
+    )
+    to: Annotated[Numbers, one_or_more("position")] | None = Field(
+        default=None, description="the set point; default: along the joint's `motion`"
+    )
+
+    def forces(self, count: int, folder: Path) -> list[Force]:
+        def pulled(to: float | None) -> Force:
+            def force(t: float, q: float, qd: float, ref: tuple[float, float] | None) -> float:
+                place, rate = ref if to is None and ref is not None else (to or 0.0, 0.0)
+                return self.kp * (place - q) + self.kd * (rate - qd)
+
+            return force
+
+        return [pulled(to) for to in (spread(self.to, count) if self.to is not None else [None] * count)]
+
+    def follows_motion(self) -> bool:
+        return self.to is None
+
+    def reads_state(self) -> bool:
+        return True
+
+
+class ComputedTorque(ForceLaw):
+    """The force that makes the error e of the joint obey ë + kd ė + kp e = 0 along its entry under `motion`."""
+
+    example = {"kp": 100, "kd": 20}
+    law: Literal["computed-torque"]
+    kp: Annotated[float, number("number", at_least=0.0)] = Field(description="1/s^2")
+    kd: Annotated[float, number("number", at_least=0.0)] = Field(default=0.0, description="1/s")
+
+    def follows_motion(self) -> bool:
+        return True
+
+    def reads_state(self) -> bool:
+        return True
+
+
+class Feedforward(ForceLaw):
+    """Inverse dynamics of `motion`, at the integrator's own instants."""
+
+    law: Literal["feedforward"]
+
+    def follows_motion(self) -> bool:
+        return True
+
+
+def spread(value: Any, count: int) -> list[float]:
+    """One number a coordinate."""
+    return [float(x) for x in value] if isinstance(value, tuple) else [float(value)] * count
+
+
+LAWS: dict[str, type[ForceLaw]] = {
+    "zero": Zero,
+    "constant": Constant,
+    "harmonic": HarmonicForce,
+    "table": TableForce,
+    "spring": SpringForce,
+    "pd": ProportionalDerivative,
+    "computed-torque": ComputedTorque,
+    "feedforward": Feedforward,
+}
+AnyForceLaw = Annotated[ForceLaw, OneOf(LAWS, "law")]
+
+
+def laws_of_time() -> list[str]:
+    """The laws that are functions of time alone, as the table is now."""
+    return [name for name, law in LAWS.items() if law.exemplary().of_time()]

@@ -1,0 +1,352 @@
+"""Motion laws: rows of a table.  A law is its parameters; its `curves` are functions of time.
+
+A curve takes t (a number or an array) and gives position, rate and acceleration.  `from` is the initial value unless
+the law says otherwise; after `over` a law holds its end value.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+
+import numpy as np
+from pydantic import Discriminator, Field, GetJsonSchemaHandler, Tag, field_validator, model_validator
+from pydantic_core import CoreSchema, PydanticCustomError
+
+from ..text.fields import Angle, Numbers, OneOf, Strict, number, one_or_more, quantities, several
+from . import profiles
+from .table import Spline, columns
+
+Curve = Callable[[Any], tuple[Any, Any, Any]]
+Number = Annotated[float, number("number")]
+Values = Annotated[Numbers, one_or_more("position")]
+Duration = Annotated[float, number("time", above=0.0)]
+Pace = tuple[float, float, float]  # from, to, and the longest step in between that overlooks nothing
+STEPS = 40  # in a swing or a profile: enough for an integrator whose own state may stand still meanwhile
+
+
+# kinds of quantities whose units depend on what a joint does: of one that turns, of one that slides
+OF_JOINT = {
+    "position": ("angle", "length"),
+    "velocity": ("rate", "speed"),
+    "effort": ("moment", "force"),
+    "stiffness": ("turn stiffness", "slide stiffness"),
+    "damping": ("turn damping", "slide damping"),
+}
+
+
+class Turn(Strict):
+    """Of a spherical joint: by `angle` about `axis` (link axes) from the initial orientation."""
+
+    axis: Annotated[tuple[Number, Number, Number], several(3)] = Field(description="in link axes")
+    angle: Angle = Field(description="by which it turns")
+
+    @field_validator("axis")
+    @classmethod
+    def _has_direction(cls, axis: Any) -> Any:
+        if not 1e-9 < math.hypot(*axis) < math.inf:
+            raise PydanticCustomError("axis", "the axis has no direction", {"allowed": "[0, 0, 1], say"})
+        return axis
+
+
+class Law(Strict):
+    """What motion and force laws have in common: a row of a table, which its key `law` names.
+
+    The type of a parameter says of which kind it is (`one_or_more("position")`, say); by `OF_JOINT` a scenario knows
+    from that which units it may have for a joint that turns, and for one that slides.
+    """
+
+    example: ClassVar[Mapping[str, Any]] = {}  # parameters for the reference page, for editors, and for tests
+
+    @classmethod
+    def law_name(cls) -> str:
+        """What the key `law` says."""
+        return str(get_args(cls.model_fields["law"].annotation)[0])
+
+    @classmethod
+    def exemplary(cls) -> Self:
+        """The law of the example."""
+        return cls.model_validate({"law": cls.law_name(), **cls.example})
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        made = handler(schema)
+        handler.resolve_ref_schema(made)["examples"] = [{"law": cls.law_name(), **cls.example}]
+        return made
+
+    def measured(self) -> Iterator[tuple[str, str, Any]]:
+        """Key, kind and value of each parameter whose units are the joint's."""
+        for name, kind in quantities(type(self)).items():
+            value = getattr(self, name)
+            if kind in OF_JOINT and value is not None:
+                yield type(self).model_fields[name].alias or name, kind, value
+
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        """When the law asks for short steps, and how short; None where it doesn't."""
+        return None
+
+    def file(self) -> str | None:
+        """The table that it reads, if there is one."""
+        return None
+
+    def columns_read(self) -> list[str]:
+        """The columns of that table."""
+        return []
+
+
+class MotionLaw(Law, ABC):
+    """What all motion laws are asked: a curve for each coordinate, and the instants where curves have kinks."""
+
+    @abstractmethod
+    def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
+        """A curve for each coordinate of a joint that starts at `start`."""
+
+    def kinks(self, t0: float, t1: float) -> list[float]:
+        return []
+
+    def misfit(self, t0: float, t1: float) -> tuple[str, str, str] | None:
+        """What doesn't fit into the time: key, what is wrong, what is allowed."""
+        return None
+
+
+class Profiled(MotionLaw):
+    """From one place to another by a profile of `profiles.py`."""
+
+    from_: Values | None = Field(default=None, alias="from", description="default: the initial value")
+    to: Annotated[
+        Annotated[Turn, Tag("(turn)")] | Annotated[Values, Tag("(values)")],
+        Discriminator(lambda value: "(turn)" if isinstance(value, dict | Turn) else "(values)"),
+    ]
+    over: Duration | None = Field(default=None, description="default: the whole time")
+    delay: Annotated[float, number("time", at_least=0.0)] = Field(default=0.0, description="before it starts")
+
+    @abstractmethod
+    def profile(self, x: Any, over: float) -> profiles.Curve:
+        """Of the shares 0 ≤ x ≤ 1 of a law that takes `over` seconds."""
+
+    def share(self, t0: float, t1: float) -> Curve:
+        """The profile from 0 to 1 as a function of time."""
+        over = self.over or t1 - t0 - self.delay
+        begin = t0 + self.delay
+
+        def curve(t: Any) -> tuple[Any, Any, Any]:
+            x = np.clip((t - begin) / over, 0.0, 1.0)
+            s, rate, second = self.profile(x, over)
+            inside = (t >= begin) & (t <= begin + over)
+            return s, np.where(inside, rate / over, 0.0), np.where(inside, second / over / over, 0.0)
+
+        return curve
+
+    def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
+        low = _spread(self.from_, start)
+        high = _spread(self.to, low)
+        share = self.share(t0, t1)
+
+        def moved(a: float, b: float) -> Curve:
+            def curve(t: Any) -> tuple[Any, Any, Any]:
+                s, rate, second = share(t)
+                return a + (b - a) * s, (b - a) * rate, (b - a) * second
+
+            return curve
+
+        return [moved(a, b) for a, b in zip(low, high)]
+
+    def kinks(self, t0: float, t1: float) -> list[float]:
+        over = self.over or t1 - t0 - self.delay
+        return [t0 + self.delay, t0 + self.delay + over]
+
+    def misfit(self, t0: float, t1: float) -> tuple[str, str, str] | None:
+        if self.over is None and not self.delay < t1 - t0:
+            return "delay", "after the delay no time is left for the motion", f"less than {t1 - t0:g} s, or an `over`"
+        return None
+
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        begin, *_, end = self.kinks(t0, t1)
+        return (begin, end, (end - begin) / STEPS) if end > begin else None
+
+
+class Cycloid(Profiled):
+    """The papers' law: x - sin(2 pi x)/(2 pi)."""
+
+    example = {"to": "90 deg", "over": "2 s"}
+    law: Literal["cycloid"]
+
+    def profile(self, x: Any, over: float) -> profiles.Curve:
+        return profiles.cycloid(x)
+
+
+class Polynomial(Profiled):
+    """Of degree 3, 5 or 7, at rest at both ends."""
+
+    example = {"to": "90 deg", "degree": 7}
+    law: Literal["polynomial"]
+    degree: Literal[3, 5, 7] = Field(default=5, description="3: no rate at both ends, 5: no acceleration, 7: no jerk")
+
+    def profile(self, x: Any, over: float) -> profiles.Curve:
+        return profiles.polynomial(x, self.degree)
+
+
+class Trapezoid(Profiled):
+    """Constant acceleration for `ramp` seconds, constant rate, constant deceleration."""
+
+    example = {"to": "90 deg", "over": "2 s", "ramp": "0.5 s"}
+    law: Literal["trapezoid"]
+    ramp: Duration | None = Field(default=None, description="default: a quarter of `over`")
+
+    def misfit(self, t0: float, t1: float) -> tuple[str, str, str] | None:
+        over = self.over or t1 - t0 - self.delay
+        if self.ramp and over > 0 and self.ramp > over / 2 * (1 + 1e-9):
+            return "ramp", "two ramps take longer than the whole motion", f"at most {over / 2:g} s"
+        return super().misfit(t0, t1)
+
+    def _share_of_ramp(self, over: float) -> float:
+        return min(0.5, (self.ramp or over / 4) / over)
+
+    def profile(self, x: Any, over: float) -> profiles.Curve:
+        return profiles.trapezoid(x, self._share_of_ramp(over))
+
+    def kinks(self, t0: float, t1: float) -> list[float]:
+        begin, end = super().kinks(t0, t1)
+        ramp = self._share_of_ramp(end - begin) * (end - begin)
+        return [begin, begin + ramp, end - ramp, end]
+
+
+class Harmonic(MotionLaw):
+    """offset + amplitude sin(2 pi frequency t + phase)."""
+
+    example = {"amplitude": "10 deg", "frequency": "2 Hz"}
+    law: Literal["harmonic"]
+    amplitude: Values = Field(description="to either side")
+    frequency: Annotated[float, number("frequency", above=0.0)] | None = Field(default=None, description="or `period`")
+    period: Duration | None = Field(default=None, description="or `frequency`")
+    phase: Angle = Field(default=0.0, description="at t = 0")
+    offset: Values = Field(default=0.0, description="of the middle")
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Harmonic:
+        one_of(self, "frequency", "period")
+        return self
+
+    def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
+        turn = turn_rate(self.frequency, self.period)
+
+        def swung(amplitude: float, offset: float) -> Curve:
+            def curve(t: Any) -> tuple[Any, Any, Any]:
+                s, c = np.sin(turn * t + self.phase), np.cos(turn * t + self.phase)
+                return offset + amplitude * s, amplitude * turn * c, -amplitude * turn * turn * s
+
+            return curve
+
+        return [swung(a, b) for a, b in zip(_spread(self.amplitude, start), _spread(self.offset, start))]
+
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        return t0, t1, 2 * np.pi / turn_rate(self.frequency, self.period) / STEPS
+
+
+class Rate(MotionLaw):
+    """from + rate t."""
+
+    example = {"rate": "30 rpm"}
+    law: Literal["rate"]
+    rate: Annotated[Numbers, one_or_more("velocity")] = Field(description="of the motion")
+    from_: Values | None = Field(default=None, alias="from", description="default: the initial value")
+
+    def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
+        def moving(a: float, rate: float) -> Curve:
+            return lambda t: (a + rate * (t - t0), rate + 0.0 * t, 0.0 * t)
+
+        return [moving(a, r) for a, r in zip(_spread(self.from_, start), _spread(self.rate, start))]
+
+
+class Hold(MotionLaw):
+    """Stays at `from`."""
+
+    example = {"from": "30 deg"}
+    law: Literal["hold"]
+    from_: Values | None = Field(default=None, alias="from", description="default: the initial value")
+
+    def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
+        def still(a: float) -> Curve:
+            return lambda t: (a + 0.0 * t, 0.0 * t, 0.0 * t)
+
+        return [still(a) for a in _spread(self.from_, start)]
+
+
+class Table(MotionLaw):
+    """Positions from columns of a CSV file over its time, joined by a spline."""
+
+    example = {"file": "table.csv", "columns": ["first", "second"]}
+    law: Literal["table"]
+    file_: str = Field(alias="file", description="a CSV file beside the scenario")
+    column: str | None = Field(default=None, description="for a joint with one coordinate")
+    columns: list[str] | None = Field(default=None, min_length=1, description="one for each coordinate")
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Table:
+        one_of(self, "column", "columns")
+        return self
+
+    def names(self) -> list[str]:
+        return self.columns or [str(self.column)]
+
+    def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
+        t, values = columns(folder / self.file_, self.names())
+        return [Spline(t, values[:, k]) for k in range(values.shape[1])]
+
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        return table_pace(folder / self.file_, self.names())
+
+    def file(self) -> str | None:
+        return self.file_
+
+    def columns_read(self) -> list[str]:
+        return self.names()
+
+
+def one_of(law: Strict, first: str, second: str) -> None:
+    if (getattr(law, first) is None) == (getattr(law, second) is None):
+        context = {"first": first, "second": second, "allowed": f"`{first}` or `{second}`"}
+        raise PydanticCustomError("one_of", "exactly one of `{first}` and `{second}` is needed", context)
+
+
+def table_pace(path: Path, names: list[str]) -> Pace:
+    """A step for every two rows of the table."""
+    t, _ = columns(path, names)
+    return float(t[0]), float(t[-1]), 2 * float(t[-1] - t[0]) / (len(t) - 1)
+
+
+def turn_rate(frequency: float | None, period: float | None) -> float:
+    """2 pi f, or 2 pi / T, whichever is given."""
+    if frequency is None:
+        assert period is not None, "`one_of` has seen to it"
+        frequency = 1.0 / period
+    return 2 * np.pi * frequency
+
+
+def _spread(value: Any, like: Sequence[float]) -> list[float]:
+    """One number for each coordinate: a list as it is, a number for all, nothing as `like`."""
+    if value is None:
+        return [float(x) for x in like]
+    if isinstance(value, tuple):
+        return [float(x) for x in value]
+    return [float(value)] * len(like)
+
+
+LAWS: dict[str, type[MotionLaw]] = {
+    "cycloid": Cycloid,
+    "polynomial": Polynomial,
+    "trapezoid": Trapezoid,
+    "harmonic": Harmonic,
+    "rate": Rate,
+    "hold": Hold,
+    "table": Table,
+}
+AnyMotionLaw = Annotated[MotionLaw, OneOf(LAWS, "law")]
+
+
+def profiled() -> list[str]:
+    """The laws that lead from one place to another, as the table is now."""
+    return [name for name, law in LAWS.items() if issubclass(law, Profiled)]

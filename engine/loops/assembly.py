@@ -1,0 +1,209 @@
+"""Positions in which all loops are closed, from a guess."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dynamics.kinematics import coordinate_rates
+from ..dynamics.samples import Samples
+from ..errors import AssemblyError
+from ..robot.model import Robot
+from .constraints import Closure, Gap, closure, misalignment
+
+CLOSED = 1e-12  # gap, relative to the mechanism's length
+GOOD = 1e-9  # what is still taken where rounding allows no better
+MOST = 200  # iterations
+LONGEST = 0.4  # step, in radians and in lengths of the mechanism
+NEARLY = 1e-3  # gap up to which values of rows are as good as angles, and Newton's steps need no damping
+FEW = 6  # iterations from there
+
+
+def assemble(robot: Robot, q: Any) -> np.ndarray:
+    """The spanning tree's q with all loops closed, from the guess q; actuated entries are kept."""
+    s = Samples(robot, q=q).finite()
+    kept = list(robot.driven)
+    if s.count is None:
+        return assembled(closure(robot), s.arrays["q"], kept)
+    return np.array([assembled(closure(robot), row, kept) for row in s.rows("q")])
+
+
+def assembled(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarray:
+    """Likewise; the speeds in `kept` don't move, unless they are more than the freedoms."""
+    if not loops.m:
+        return q
+    found, left = newton(loops, q, kept)
+    if left > GOOD and kept:
+        # more is kept than can be: from positions that close, the independent ones go back to where they were wanted
+        loose, left = newton(loops, q, ())
+        if left <= GOOD:
+            found, left = _returned(loops, loose, q, list(kept))
+    if left > GOOD:
+        found, left = nearest(loops, found, kept)
+    gaps = loops.open(found)
+    if left > GOOD or any(gap.angle > 1.0 for gap in gaps):
+        raise AssemblyError(f"{loops.robot.name}: {cant_close(gaps)}")
+    return found
+
+
+def cant_close(gaps: Sequence[Gap]) -> str:
+    """Which loops stay open, and how far."""
+    worst = sorted((gap for gap in gaps if gap.length > 1e-9 or gap.angle > 1e-9), key=lambda gap: -gap.length)
+    told = "; ".join(
+        f"`{gap.name}` by {gap.length * 1000:.4g} mm and {math.degrees(gap.angle):.4g}°" for gap in worst[:6]
+    )
+    return (
+        f"the loops can't be closed from here: {told or 'no position was found'}; look for a length that is wrong, or "
+        "give a better guess under `assembly`"
+    )
+
+
+def moved(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Q after a small motion along the speeds."""
+    rates = coordinate_rates(robot, q.tolist(), step.tolist())
+    after = q + np.array([float(x) for x in rates])
+    for joint in robot.moving:
+        if joint.type.orientation is not None:
+            at = [joint.coordinates[joint.type.orientation + k] for k in range(4)]
+            after[at] /= np.linalg.norm(after[at])
+    return after
+
+
+def _misfit(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The scaled gap of every row, angles where directions don't fit, and the scaled Jacobian.
+
+    Near a closed position the rows themselves serve as well.
+    """
+    if near:
+        values, J = loops.near(q)
+        return values * loops.row_scale, loops.scaled(J)
+    here = q.tolist()
+    tied = loops.tied(here)
+    gaps = [float(x) for x in loops.gaps(here, tied)]
+    for loop, one, place in zip(loops.robot.loops, tied, loops.places):
+        if loop.type.aligned:
+            first = place.start + len(loop.type.slides)
+            gaps[first : first + len(loop.type.aligned)] = misalignment(loop.type, one)[0]
+    rows, _ = loops.rates(here, None, tied)
+    J = np.zeros((loops.m, loops.robot.nv))
+    for r, row in enumerate(rows):
+        for k, x in row.items():
+            J[r, k] = x
+    return np.array(gaps) * loops.row_scale, loops.scaled(J)
+
+
+def newton(loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool = False) -> tuple[np.ndarray, float]:
+    """Damped Gauss-Newton on the speeds that aren't kept; the position and what gap is left."""
+    free = [k for k in range(loops.robot.nv) if k not in set(kept)]
+    gap, J = _misfit(loops, q, near)
+    size = float(abs(gap).max(initial=0.0))
+    for _ in range(MOST):
+        if size < 1e-15 or not free:
+            break
+        step = np.zeros(loops.robot.nv)
+        step[free] = np.linalg.lstsq(J[:, free], -gap, rcond=1e-10)[0]
+        longest = float(abs(step).max())
+        if not math.isfinite(longest):
+            break
+        share = min(1.0, LONGEST / longest) if longest else 1.0
+        while True:
+            trial = moved(loops.robot, q, share * step * loops.column_scale)
+            new_gap, new_J = _misfit(loops, trial, near)
+            better = float(np.linalg.norm(new_gap)) < float(np.linalg.norm(gap))
+            if better or share < 1e-3:
+                break
+            share /= 2
+        if not better:
+            break
+        stalled = size < CLOSED and abs(new_gap).max() > 0.5 * size
+        q, gap, J, size = trial, new_gap, new_J, float(abs(new_gap).max())
+        if stalled:
+            break
+    return q, size
+
+
+def newton_rows(
+    loops: Closure, q: np.ndarray, rows: Sequence[int], free: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Many positions that are nearly closed, by these independent rows and as many speeds; and what gaps are left.
+
+    A position whose gap isn't small afterwards needs `newton`.
+    """
+    rows, free = list(rows), list(free)
+    q = q.copy()
+    gap, J = loops.gap_jacobian(q)
+    gap = gap * loops.row_scale
+    back = -np.linalg.inv(loops.scaled(J)[:, rows][:, :, free])  # from this near, one Jacobian does for all iterations
+    size = abs(gap).max(axis=1, initial=0.0)
+    going = np.flatnonzero((size >= 1e-15) & (size < NEARLY))
+    for _ in range(FEW):
+        if not len(going) or not free:
+            break
+        step = np.zeros((len(going), loops.robot.nv))
+        step[:, free] = (back[going] @ gap[going][:, rows, None])[..., 0]
+        trial = _moved_rows(loops.robot, q[going], step * loops.column_scale)
+        new_gap = loops.gap(trial) * loops.row_scale
+        better = np.linalg.norm(new_gap, axis=1) < np.linalg.norm(gap[going], axis=1)
+        going, trial, new_gap = going[better], trial[better], new_gap[better]
+        before, after = size[going], abs(new_gap).max(axis=1, initial=0.0)
+        q[going], gap[going], size[going] = trial, new_gap, after
+        going = going[(after >= 1e-15) & ~((before < CLOSED) & (after > 0.5 * before))]
+    return q, size
+
+
+def _moved_rows(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Likewise of many."""
+    after = q.copy()
+    for k, rate in enumerate(coordinate_rates(robot, list(q.T), list(step.T))):
+        after[:, k] += rate
+    for joint in robot.moving:
+        if joint.type.orientation is not None:
+            at = [joint.coordinates[joint.type.orientation + k] for k in range(4)]
+            after[:, at] /= np.linalg.norm(after[:, at], axis=1, keepdims=True)
+    return after
+
+
+def nearest(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.ndarray, float]:
+    """Where the gaps are least (Levenberg and Marquardt), for what can't be closed or is hard to; and what is left."""
+    free = [k for k in range(loops.robot.nv) if k not in set(kept)]
+    gap, J = _misfit(loops, q)
+    damping, slow = 1e-3, 0
+    for _ in range(MOST):
+        if not free or damping > 1e8 or slow > 3 or abs(gap).max() < CLOSED:
+            break
+        A = np.concatenate([J[:, free], math.sqrt(damping) * np.eye(len(free))])
+        step = np.zeros(loops.robot.nv)
+        step[free] = np.linalg.lstsq(A, np.concatenate([-gap, np.zeros(len(free))]), rcond=None)[0]
+        step *= min(1.0, LONGEST / max(float(abs(step).max()), 1e-300))
+        trial = moved(loops.robot, q, step * loops.column_scale)
+        new_gap, new_J = _misfit(loops, trial)
+        before, after = float(gap @ gap), float(new_gap @ new_gap)
+        if not after < before:
+            damping *= 8
+            continue
+        slow = slow + 1 if after > (1 - 1e-9) * before else 0
+        q, gap, J, damping = trial, new_gap, new_J, max(damping / 4, 1e-12)
+    return q, float(abs(gap).max(initial=0.0))
+
+
+def _returned(loops: Closure, q: np.ndarray, wanted: np.ndarray, kept: list[int]) -> tuple[np.ndarray, float]:
+    """From closed positions, by short steps, to those with the independent ones of `kept` where they are wanted."""
+    J, _ = loops.jacobian(q)
+    dependent = loops.choice(J, kept)[1]
+    firm = [k for k in kept if k not in dependent]
+    places = _coordinates(loops.robot, firm)
+    start, left = q, 0.0
+    for share in np.linspace(0.0, 1.0, 11)[1:]:
+        q = q.copy()
+        q[places] = start[places] + share * (wanted[places] - start[places])
+        q, left = newton(loops, q, firm)
+    return q, left
+
+
+def _coordinates(robot: Robot, speeds: Collection[int]) -> list[int]:
+    """Coordinates of the joints whose speeds are all among these."""
+    joints = [joint for joint in robot.moving if set(joint.speeds) <= set(speeds)]
+    return [c for joint in joints for c in joint.coordinates]

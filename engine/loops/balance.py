@@ -1,0 +1,157 @@
+"""The forces of actuators and cuts that go with a motion: S u + T a + Jᵀ λ = τ of the spanning tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError, NumericalError
+from ..robot.model import Robot
+from . import effort
+from .branches import Branches, Order, acting, efforts, entering, order_at, singular_words
+from .constraints import Closure, closure
+from .rank import TINY, null_space
+from .subsystems import Step, least_norm
+from .texts import Family
+
+
+@dataclass(frozen=True)
+class Forces:
+    """Of many samples: actuated speeds, then actuators; and a multiplier for each row."""
+
+    actuated: np.ndarray
+    multipliers: np.ndarray
+    steps: tuple[Step, ...]
+
+
+class Balance:
+    """What can be said of the unknown forces of one robot at the positions of a batch, and the forces themselves."""
+
+    def __init__(self, robot: Robot, q: np.ndarray, loops: Closure | None = None):
+        self.robot, self.loops = robot, loops or closure(robot)
+        self.q = np.ascontiguousarray(np.atleast_2d(q), dtype=float)
+        self.J, _ = self.loops.jacobian(self.q)
+        self.driven = list(robot.driven)
+        self.rows, _ = self.loops.choice(self.J[0], self.driven)
+        self.freedoms = robot.nv - len(self.rows)
+        self.S = acting(robot, self.q)
+
+    @property
+    def idle(self) -> int:
+        """Freedoms that no actuator moves and that are spins of a rod between two spherical joints."""
+        return len(idle_spins(self.loops, self.J[0], self.S[0]).T)
+
+    def unmoved(self) -> int:
+        """Freedoms besides idle spins that no actuator moves."""
+        moved = np.concatenate([self.loops.scaled(self.J[0]), self.S[0].T])
+        return null_space(moved).shape[1] - self.idle
+
+    def steps(self) -> list[Step]:
+        """The order in which the branches are solved."""
+        return list(self._order(self.q[0]).steps)
+
+    def _order(self, q: np.ndarray) -> Order:
+        return order_at(self.loops, q, entering(self.loops, self.J, self.S))
+
+    def solve(self, tau: np.ndarray) -> Forces:
+        """Branch by branch; what actuators share among themselves is shared at once, within their limits."""
+        tau = np.ascontiguousarray(np.atleast_2d(tau), dtype=float)
+        lost = NumericalError(singular_words(self.robot))
+        family = Family(self.loops, lambda q: Branches(self.loops, self._order(q)), lost)
+        found = family.rows({"q": self.q, "tau": tau})
+        actuated, multipliers = np.split(found, [self.S.shape[2]], axis=1)
+        if shares(family):
+            for n in np.flatnonzero(effort.beyond(actuated, efforts(self.robot))).tolist():
+                actuated[n], multipliers[n] = self._within_limits(n, tau[n])
+        return Forces(actuated, multipliers, tuple(self.steps()))
+
+    def _within_limits(self, n: int, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The least effort within the actuators' limits, and the multipliers that go with it."""
+        N = self.loops.column_scale[:, None] * null_space(self.loops.scaled(self.J[n]))
+        u = effort.least(N.T @ self.S[n], N.T @ tau, efforts(self.robot))
+        J, others = self.J[n][self.rows], [r for r in range(self.loops.m) if r not in self.rows]
+        rest = np.column_stack([tau - self.S[n] @ u, self.J[n][others].T])
+        x = np.linalg.lstsq(J.T, rest, rcond=None)[0]
+        multipliers = np.zeros(self.loops.m)
+        multipliers[self.rows], multipliers[others] = least_norm(x[:, 1:].T.tolist(), x[:, 0].tolist())
+        return u, multipliers
+
+
+def shares(family: Family) -> bool:
+    """Whether actuators share their work somewhere, so that limits matter."""
+    return any(isinstance(text, Branches) and text.order.shared for text in family.known)
+
+
+def undetermined(loops: Closure, q: np.ndarray) -> np.ndarray:
+    """For each row whether no rigid-body model can determine its multiplier."""
+    J, _ = loops.jacobian(q)
+    Z = null_space(loops.scaled(J).T)
+    return np.sqrt((Z**2).sum(axis=1)) > 1e-6
+
+
+def idle_spins(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
+    """Columns: motions that no actuator resists and that only turn a spherical joint about one axis."""
+    robot = loops.robot
+    N = null_space(np.concatenate([loops.scaled(J), S.T]))
+    if not N.shape[1]:
+        return N
+    spherical = [joint for joint in robot.moving if joint.type.name in ("spherical", "three-revolutes")]
+    turning = {k for joint in spherical for k in joint.speeds}
+    rest = [k for k in range(robot.nv) if k not in turning]
+    N = N @ null_space(N[rest], size=1.0)  # only spherical joints move
+    for joint in spherical:
+        own = N[list(joint.speeds)]
+        if own.size and np.linalg.matrix_rank(own, tol=TINY) > 1:  # it can turn as it likes: no rod
+            N = N @ null_space(own, size=1.0)
+    return N
+
+
+def enough(balance: Balance) -> None:
+    """Refuses fewer actuators than freedoms."""
+    robot, missing = balance.robot, balance.unmoved()
+    if missing > 0:
+        freedoms = balance.freedoms - balance.idle
+        raise InputError(
+            f"{robot.name} has {freedoms} freedom{'s' * (freedoms != 1)} (idle spins not counted), of which its "
+            f"actuators move {freedoms - missing}",
+            found=f"actuated: {', '.join(actuated_names(robot)) or 'nothing'}",
+            allowed="as many actuators as freedoms, or more",
+            hint="`actuated: true` in a joint, or an entry under `actuators`",
+        )
+    useless = [actuated_speeds(robot)[k] for k in motionless(balance)]
+    if useless:
+        raise InputError(
+            f"{robot.name}: the actuator of `{useless[0]}` moves nothing: the loops hold it still",
+            found=f"actuated: {', '.join(actuated_names(robot))}",
+            allowed="actuators that move something",
+            hint="`denoc inspect` shows the freedoms; without `actuated: true` in that joint it can be computed",
+        )
+
+
+def motionless(balance: Balance) -> list[int]:
+    """The actuators, by their places in `actuated_speeds`, that move nothing in any of a few positions of the batch."""
+    found = list(range(balance.S.shape[2]))
+    for n in sorted({0, len(balance.q) // 2, len(balance.q) - 1}):
+        if found:
+            N = balance.loops.column_scale[:, None] * null_space(balance.loops.scaled(balance.J[n]))
+            S = balance.S[n][:, found]
+            moves = abs(S.T @ N).max(axis=1, initial=0.0) > TINY * np.maximum(abs(S).max(axis=0, initial=0.0), 1e-300)
+            found = [k for k, moved in zip(found, moves) if not moved]
+    return found
+
+
+def actuated_speeds(robot: Robot) -> list[str]:
+    """A name for each actuated speed and each actuator."""
+    own = [
+        f"{joint.name}.{suffix}" if joint.type.nv > 1 else joint.name
+        for joint in robot.moving
+        if joint.actuated
+        for suffix in joint.type.forces
+    ]
+    return own + [one.name for one in robot.actuators]
+
+
+def actuated_names(robot: Robot) -> Sequence[str]:
+    return [joint.name for joint in robot.moving if joint.actuated] + [one.name for one in robot.actuators]

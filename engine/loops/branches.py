@@ -1,0 +1,247 @@
+"""The forces of actuators and cuts that go with those of the spanning tree, S u + T a + Jᵀ λ = τ, as text on scalars.
+
+Branch by branch where a branch's equations determine what is unknown in it (`subsystems.py`).  What more actuators
+than freedoms share, they share with the least Σ weight u²: with the columns of B the motions that keep the loops
+closed, G = Bᵀ [S, T] and right sides Bᵀ τ, u = W⁻¹ Gᵀ (G W⁻¹ Gᵀ)⁻¹ Bᵀ τ; the multipliers follow from K⁻ᵀ.
+
+Rows, steps, pivots and motions are chosen with numbers, in `order_at`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..dynamics.dense import solve
+from ..dynamics.samples import Samples
+from ..dynamics.spatial import dot
+from ..dynamics.sweeps import dynamics
+from ..dynamics.wrenches import balancing, on_bodies
+from ..errors import NumericalError
+from ..machine.program.scalars import Scalar, smaller
+from ..robot.model import Body, Effort, Robot
+from .constraints import Closure
+from .effort import FULFILLED
+from .elimination import Elimination, kept
+from .partition import Partition, partition
+from .rank import independent
+from .subsystems import Step, branches, eliminated, least_norm, order, solved
+from .texts import NEAR, Arguments, Family, Text
+
+
+@dataclass(frozen=True)
+class Order:
+    """How the unknown forces of one robot are solved for around a position.
+
+    `moved` are the motions, by their places among the partition's, whose equations shared actuators have to fulfil.
+    """
+
+    steps: tuple[Step, ...]
+    part: Partition
+    moved: tuple[int, ...] = ()
+
+    @property
+    def shared(self) -> list[int]:
+        """The unknowns that no determinate step finds."""
+        return [c for step in self.steps if not step.determinate for c in step.unknowns]
+
+
+def order_at(loops: Closure, q: np.ndarray, present: np.ndarray) -> Order:
+    """A good one at this position; `present` is that of all rows and actuators."""
+    robot, part = loops.robot, partition(loops, q, (), loops.robot.driven)
+    J, _ = loops.jacobian(q)
+    S = acting(robot, q[None])[0]
+    A = np.concatenate([J[list(part.rows)].T, S], axis=1)
+    scale = np.concatenate([loops.row_scale[list(part.rows)], np.ones(S.shape[1])])
+    scaled = A * scale * loops.column_scale[:, None]
+    there = present[:, [*part.rows, *range(loops.m, present.shape[1])]]
+    steps = tuple(eliminated(step, A, scaled) for step in order(branches(robot), scaled, there))
+    found = Order(steps, part)
+    if found.shared and part.N:
+        B = np.linalg.solve(part.matrix(J), np.eye(robot.nv))[:, robot.nv - len(part.N) :]
+        G = B.T @ S / np.sqrt([one.weight for one in efforts(robot)])
+        size = np.array([loops.column_scale[k] for k in part.independent])
+        found = replace(found, moved=tuple(sorted(independent(G * size[:, None], [range(len(G))]))))
+    return found
+
+
+def efforts(robot: Robot) -> list[Effort]:
+    """Of every actuated speed, then of every actuator."""
+    own = [joint.effort for joint in robot.moving if joint.actuated for _ in joint.speeds]
+    return own + [one.effort for one in robot.actuators]
+
+
+def pushes(robot: Robot, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """The joint forces that a unit of each actuator makes."""
+    found = []
+    for one in robot.actuators:
+        six = [*one.direction, 0.0, 0.0, 0.0] if one.moment else [0.0, 0.0, 0.0, *one.direction]
+        on, loads = on_bodies(robot.tree, [(one.link, six, one.at, one.axes)])
+        found.append([-x for x in balancing(robot.tree.bodies, q, robot.nv, on, loads)])
+    return found
+
+
+def acting(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """What a unit of each actuated speed and each actuator does to the speeds: (N, nv, actuated)."""
+    s = Samples(robot, q=q)
+    found = np.zeros((len(q), robot.nv, len(robot.driven) + len(robot.actuators)))
+    for c, k in enumerate(robot.driven):
+        found[:, k, c] = 1.0
+    for c, column in enumerate(pushes(robot, s.scalars("q")), start=len(robot.driven)):
+        found[:, :, c] = s.array(column)
+    return found
+
+
+class Branches(Text):
+    """Forces of actuators, and multipliers of all rows, that go with positions and forces of the spanning tree."""
+
+    inputs: tuple[str, ...] = ("q", "tau")
+
+    def __init__(self, loops: Closure, chosen: Order, wrenched: tuple[str, ...] = ()):
+        self.order = chosen
+        super().__init__(loops, chosen.part, wrenched)
+
+    def results(self) -> int:
+        """As many as actuated speeds, actuators and rows."""
+        return len(efforts(self.loops.robot)) + self.loops.m
+
+    def identity(self) -> tuple[str, ...]:
+        return (*super().identity(), repr(self.order))
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """Forces of actuators, multipliers; and the only check that there is."""
+        found = Split(self, given["q"], self.loops.rates(given["q"])[0], given["tau"])
+        return [*found.actuated, *found.multipliers()], [found.fit(), 1.0, 1.0]
+
+    def share(self, q: np.ndarray) -> float:
+        """Of all pivots."""
+        J, _ = self.loops.rates(q.tolist())
+        try:
+            found = Split(self, q.tolist(), J, [0.0] * self.loops.robot.nv)
+            found.multipliers()
+        except ZeroDivisionError:
+            return 0.0
+        return min((pivot / size for pivot, size in zip(found.pivots, found.sizes)), default=1.0)
+
+
+class Inverse(Branches):
+    """Forces of actuators that go with a motion."""
+
+    inputs = ("q", "qd", "qdd")
+
+    def results(self) -> int:
+        """As many as actuated speeds and actuators."""
+        return len(efforts(self.loops.robot))
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """Forces of actuators, and checks."""
+        robot, q, qd = self.loops.robot, given["q"], given["qd"]
+        tied = self.loops.tied(q)
+        tau, _ = dynamics(bodies, robot.gravity, q, qd, given["qdd"], [True] * robot.nv, *self.acting(given))
+        found = Split(self, q, self.loops.rates([], None, tied)[0], tau)
+        return found.actuated, [found.fit(), *self.closing(q, qd, tied)]
+
+
+class Split:
+    """The tree's forces split into those of actuators and multipliers, in an order chosen beforehand.
+
+    `pivots` are those of all eliminations, `sizes` what they were where the order was chosen.
+    """
+
+    def __init__(self, text: Branches, q: Sequence[Scalar], J: Sequence[Mapping[int, Scalar]], tau: Sequence[Scalar]):
+        self._robot, self._J, self._n = text.loops.robot, J, text.loops.robot.nv
+        self._order, self._part = text.order, text.order.part
+        rows, steps = self._part.rows, self._order.steps
+        S = [[float(k == d) for k in range(self._n)] for d in self._robot.driven] + pushes(self._robot, q)
+        A = [[*(J[r].get(k, 0.0) for r in rows), *(column[k] for column in S)] for k in range(self._n)]
+        x, self.pivots = solved(steps, A, tau)
+        self.sizes = [size for step in steps for size in step.sizes]
+        self.unbalanced: list[tuple[Scalar, Scalar]] = []  # what no actuator can do, beside what is asked of all
+        if self._order.shared:
+            together = self._shared(S, tau)
+            x.update((c, together[c]) for c in self._order.shared)
+        found = [x.get(c, 0.0) for c in range(len(A[0]))]
+        self.actuated, self._own = found[len(rows) :], found[: len(rows)]
+
+    @cached_property
+    def _K(self) -> Elimination:
+        """The independent rows and those of the independent speeds."""
+        rows = [self._row(r) for r in self._part.rows]
+        K = Elimination([*rows, *(list(N) for N in self._part.N)], self._part.order)
+        self.pivots, self.sizes = [*self.pivots, *K.pivots], [*self.sizes, *self._part.pivots]
+        return K
+
+    def _row(self, r: int) -> list[Scalar]:
+        return [self._J[r].get(k, 0.0) for k in range(self._n)]
+
+    def multipliers(self) -> list[Scalar]:
+        """Of all rows; of those that do the same to the links, the ones of least norm."""
+        found: list[Scalar] = [0.0] * len(self._J)
+        rows, own, others = self._part.rows, self._own, list[Scalar]()
+        dependent = [r for r in range(len(self._J)) if r not in rows and self._J[r]]
+        if dependent:
+            own, others = least_norm([self._K.transposed(self._row(r))[: len(rows)] for r in dependent], own)
+        for r, x in zip((*rows, *dependent), (*own, *others)):
+            found[r] = x
+        return found
+
+    def fit(self) -> Scalar:
+        """Positive where the pivots are far enough from 0, and the actuators can do what is asked of them."""
+        least = kept(self.pivots, [1.0 / (NEAR * size) for size in self.sizes])
+        for off, asked in self.unbalanced:
+            least = smaller(least, FULFILLED * FULFILLED * (1.0 + asked) - off * off)
+        return least
+
+    def _shared(self, S: Sequence[list[Scalar]], tau: Sequence[Scalar]) -> list[Scalar]:
+        """Multipliers of the independent rows and forces of the actuators, all at once, of the least effort."""
+        n, r, moved = self._n, len(self._part.rows), self._order.moved
+        B = [self._K.solve([float(k == r + c) for k in range(n)]) for c in range(n - r)]
+        G = [[dot(B[c], push) for push in S] for c in moved]
+        one_over = [1.0 / one.weight for one in efforts(self._robot)]
+        eased = [[x * w for x, w in zip(row, one_over)] for row in G]
+        stiffness = [[dot(G[max(i, j)], eased[min(i, j)]) for j in range(len(G))] for i in range(len(G))]
+        asked = [dot(B[c], list(tau)) for c in moved]
+        u: list[Scalar] = [0.0] * len(S)
+        for row, y in zip(eased, solve(stiffness, asked)):
+            u = [x + y * entry for x, entry in zip(u, row)]
+        rest = list(tau)
+        for push, x in zip(S, u):
+            rest = [value - entry * x for value, entry in zip(rest, push)]
+        size = dot(asked, asked) if asked else 0.0
+        self.unbalanced = [(dot(B[c], rest), size) for c in range(n - r) if c not in moved]
+        return [*self._K.transposed(rest)[:r], *u]
+
+
+def inverse(loops: Closure, wrenched: tuple[str, ...]) -> Family:
+    """The robot's texts of inverse dynamics."""
+    key = (Inverse, wrenched) if wrenched else Inverse
+    found: Family | None = loops.robot.derived.get(key)
+    if found is None:
+        there, lost = present(loops), NumericalError(singular_words(loops.robot))
+        made = Family(loops, lambda q: Inverse(loops, order_at(loops, q, there), wrenched), lost)
+        found = loops.robot.derived.setdefault(key, made)
+    return found
+
+
+def present(loops: Closure) -> np.ndarray:
+    """Which multiplier, actuated speed and actuator enters which equation anywhere: (nv, rows and actuated)."""
+    robot = loops.robot
+    q = np.random.default_rng(1).uniform(-1.0, 1.0, (3, robot.nq))
+    return entering(loops, loops.jacobian(q)[0], acting(robot, q))
+
+
+def entering(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
+    """Which of them enters which equation at the positions of these samples."""
+    A = np.concatenate([loops.scaled(J).transpose(0, 2, 1), S * loops.column_scale[:, None]], axis=2)
+    return (abs(A) > 1e-12 * abs(A).max(initial=0.0)).any(axis=0)
+
+
+def singular_words(robot: Robot) -> str:
+    """What is said where no order serves."""
+    return (
+        f"{robot.name}: the mechanism is in a singular position: these actuators can't hold it there, or its loops "
+        "lose a constraint"
+    )

@@ -1,0 +1,232 @@
+"""The constraints of one robot: all its ties and couplings as rows, as text on scalars and as numbers."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..dynamics.samples import Samples
+from ..machine.program.scalars import Scalar
+from ..robot.cuts import LOCKED, PARALLEL, CutType
+from ..robot.model import Body, Coupling, Joint, Loop, Robot
+from ..robot.placement import Placement
+from .gaps import Numbers
+from .rank import independent
+from .ties import KINDS, Row, Tie, Tied, tie
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How far a loop is from closed."""
+
+    name: str
+    length: float  # m
+    angle: float  # rad
+
+
+class Closure:
+    """Rows: those of the ties in their order, then one for each coupling."""
+
+    def __init__(self, robot: Robot, drives: Sequence[Tie] = ()):
+        self.robot, self.bodies = robot, robot.tree.bodies
+        hooked = [joint for joint in robot.moving if joint.hooke]
+        self.ties = (*(_cut(robot, loop) for loop in robot.loops), *(_hooke(robot, j) for j in hooked), *drives)
+        self.drives = len(drives)
+        self.goal: np.ndarray | None = None  # the values wanted of the rows; None: all 0
+        self.couplings: tuple[Coupling, ...] = robot.couplings
+        self.places: list[slice] = []  # of each tie's rows
+        turning: list[bool] = []
+        for one in self.ties:
+            self.places.append(slice(len(turning), len(turning) + len(one.rows)))
+            turning += [KINDS[row.kind].turning for row in one.rows]
+        self.m = len(turning) + len(self.couplings)
+        self.length = _reach(robot, self.ties)
+        speeds = {k: turn for joint in robot.moving for k, turn in zip(joint.speeds, joint.type.turning)}
+        # numbers that make turns and shifts, angles and lengths comparable
+        self.column_scale = np.array([1.0 if speeds[k] else self.length for k in range(robot.nv)])
+        turning += [speeds[one.speed] for one in self.couplings]
+        self.turning = np.array(turning, dtype=bool)
+        self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
+        identity = (self.bodies, [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
+        self.numbers = Numbers(self._whole, robot.nq, robot.nv, self.m, identity)
+
+    def at(self, goal: np.ndarray) -> Closure:
+        """The same constraints where other values are wanted of the rows."""
+        other = copy.copy(self)
+        other.goal = goal
+        return other
+
+    def with_numbers(self, bodies: tuple[Body, ...], ties: tuple[Tie, ...], couplings: tuple[Coupling, ...]) -> Closure:
+        """The same constraints of a mechanism with other numbers, which may be symbols."""
+        other = copy.copy(self)
+        other.bodies, other.ties, other.couplings = bodies, ties, couplings
+        return other
+
+    def driven_rows(self) -> list[int]:
+        """The rows of drives, in their order."""
+        first = len(self.ties) - self.drives
+        return [place.start for place in self.places[first:]]
+
+    # ---- the text
+
+    def gaps(self, q: Sequence[Scalar], tied: Sequence[Tied] | None = None) -> list[Scalar]:
+        """Of every row, its value."""
+        values = [x for one in (tied or self.tied(q)) for x in one.values()]
+        if self.goal is not None:
+            values = [x - float(wanted) for x, wanted in zip(values, self.goal)]
+        return values + [q[c.coordinate] - c.ratio * q[c.to] - c.offset for c in self.couplings]
+
+    def tied(self, q: Sequence[Scalar]) -> list[Tied]:
+        return [Tied(self.bodies, one, q) for one in self.ties]
+
+    def rates(
+        self, q: Sequence[Scalar], qd: Sequence[Scalar] | None = None, tied: Sequence[Tied] | None = None
+    ) -> tuple[list[dict[int, Scalar]], list[Scalar]]:
+        """The Jacobian by rows (speed → entry), and `J̇ q̇` where speeds are given."""
+        J: list[dict[int, Scalar]] = []
+        drift: list[Scalar] = []
+        for one in tied or self.tied(q):
+            columns = one.columns()
+            J += one.jacobian(columns)
+            if qd is not None:
+                drift += one.drift(qd, columns)
+        for c in self.couplings:
+            J.append({c.speed: 1.0, c.to_speed: -c.ratio})
+            drift.append(0.0)
+        return J, drift
+
+    def _whole(
+        self, q: Sequence[Scalar], qd: Sequence[Scalar]
+    ) -> tuple[list[Scalar], list[dict[int, Scalar]], list[Scalar]]:
+        """Values of the rows, the Jacobian by rows, `J̇ q̇`."""
+        tied = self.tied(q)
+        return (self.gaps(q, tied), *self.rates(q, qd, tied))
+
+    # ---- numbers
+
+    def near(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gaps and Jacobian of one position."""
+        found = self.numbers(q)
+        if found is None:
+            return self.numbers.offer.plain(1, self.gap_jacobian, q)
+        return found[0] if self.goal is None else found[0] - self.goal, found[1]
+
+    def jacobian(self, q: np.ndarray, qd: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """J and `J̇ q̇` of one state or of many, rows first."""
+        if q.ndim == 1 and (found := self.numbers(q, qd)) is not None:
+            return found[1], found[2] if qd is not None else np.zeros(self.m)
+        if q.ndim == 1:
+            return self.numbers.offer.plain(1, self._jacobian, q, qd)
+        return self._jacobian(q, qd)
+
+    def _jacobian(self, q: np.ndarray, qd: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        s = Samples(self.robot, q=q) if qd is None else Samples(self.robot, q=q, qd=qd)
+        rows, drift = self.rates(s.scalars("q"), s.scalars("qd") if qd is not None else None)
+        J = np.zeros((*s.shape, self.m, self.robot.nv))
+        for r, row in enumerate(rows):
+            for k, x in row.items():
+                J[..., r, k] = x
+        return J, s.array(drift) if qd is not None else np.zeros((*s.shape, self.m))
+
+    def gap(self, q: np.ndarray) -> np.ndarray:
+        s = Samples(self.robot, q=q)
+        return s.array(self.gaps(s.scalars("q")))
+
+    def gap_jacobian(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Both, of many positions."""
+        s = Samples(self.robot, q=q)
+        values = s.scalars("q")
+        tied = self.tied(values)
+        J = np.zeros((*s.shape, self.m, self.robot.nv))
+        for r, row in enumerate(self.rates(values, None, tied)[0]):
+            for k, x in row.items():
+                J[..., r, k] = x
+        return s.array(self.gaps(values, tied)), J
+
+    def scaled(self, J: np.ndarray) -> np.ndarray:
+        """The Jacobian without units."""
+        return J * self.row_scale[:, None] * self.column_scale
+
+    def choice(self, J: np.ndarray, kept: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Independent rows, and as many dependent speeds, taken from `kept` only where the others don't suffice."""
+        J = self.scaled(J)
+        rows = sorted(independent(J, [range(self.m)]))
+        others = [k for k in range(self.robot.nv) if k not in set(kept)]
+        return rows, sorted(independent(J[rows].T, [others, list(kept)]))
+
+    def open(self, q: np.ndarray) -> list[Gap]:
+        """Of each loop and each coupling, how far it is from closed at q, one state."""
+        values = q.tolist()
+        found = []
+        for loop, one in zip(self.robot.loops, self.tied(values)):
+            slides = [one.place.p[k] for k in loop.type.slides]
+            found.append(Gap(loop.name, math.hypot(*slides), misalignment(loop.type, one)[1]))
+        for c, x in zip(self.couplings, self.gaps(values)[self.m - len(self.couplings) :]):
+            joint = next(j for j in self.robot.moving if c.coordinate in j.coordinates)
+            turns = joint.type.turning[0]
+            found.append(Gap(joint.name, 0.0 if turns else abs(x), abs(x) if turns else 0.0))
+        return found
+
+
+def closure(robot: Robot) -> Closure:
+    """The robot's constraints; made once."""
+    found = robot.derived.get("closure")
+    if found is None:
+        found = robot.derived["closure"] = Closure(robot)
+    return found
+
+
+def misalignment(type_: CutType, tied: Tied) -> tuple[list[float], float]:
+    """For each aligned row the angle that is left to turn, right even far from closed, and the whole angle."""
+    s = tied.place.s
+    if type_.aligned == PARALLEL:
+        across = math.hypot(s[2][0], s[2][1])
+        angle = math.atan2(across, s[2][2])
+        if across < 1e-12:
+            return ([0.0, 0.0] if s[2][2] > 0 else [math.pi, 0.0]), angle
+        return [s[2][0] / across * angle, s[2][1] / across * angle], angle
+    if type_.aligned == LOCKED:
+        R: Any = np.array(s).T  # column j is the second's axis j
+        skew = [R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1]]
+        size = math.hypot(*skew)
+        angle = math.atan2(size, R[0][0] + R[1][1] + R[2][2] - 1.0)
+        if size < 1e-12:
+            return ([0.0] * 3 if angle < 1.0 else [math.pi, 0.0, 0.0]), angle
+        x, y, z = (v / size * angle for v in skew)
+        return [z, x, y], angle  # (X, Y) is the turn about z, and so on
+    values = [s[j][k] for j, k in type_.aligned]
+    return values, max((abs(math.asin(max(-1.0, min(1.0, x)))) for x in values), default=0.0)
+
+
+def _cut(robot: Robot, loop: Loop) -> Tie:
+    rows = [Row("slide", (k,)) for k in loop.type.slides] + [Row("aligned", pair) for pair in loop.type.aligned]
+    rows += [Row("aligned", (1, 0))] * loop.hooke
+    return tie(robot.tree, loop.name, loop.between, (loop.first, loop.second), rows)
+
+
+def _hooke(robot: Robot, joint: Joint) -> Tie:
+    """A spherical joint whose link's y stays square to its parent's x, as in a universal joint."""
+    link = robot.link(joint.link)
+    return tie(robot.tree, joint.name, (link.parent, link.name), (link.before, Placement()), [Row("aligned", (1, 0))])
+
+
+def point_drive(robot: Robot, name: str, links: tuple[str, str], frames: tuple[Placement, Placement]) -> Tie:
+    """A tie whose row is how far the second frame's origin lies along the first's z."""
+    return tie(robot.tree, name, links, frames, [Row("slide", (2,))])
+
+
+def distance_drive(robot: Robot, name: str, links: tuple[str, str], frames: tuple[Placement, Placement]) -> Tie:
+    """A tie whose row is the distance of two points."""
+    return tie(robot.tree, name, links, frames, [Row("distance")])
+
+
+def _reach(robot: Robot, ties: Sequence[Tie]) -> float:
+    """A length that is typical of the mechanism."""
+    lengths = [math.hypot(*body.origin) for body in robot.tree.bodies]
+    lengths += [math.hypot(*side.origin) for one in ties for side in (one.first, one.second)]
+    return max(lengths, default=0.0) or 1.0

@@ -1,0 +1,112 @@
+"""K x = b and Kᵀ y = b on any scalars, by Gaussian elimination in an order of pivots that was chosen beforehand.
+
+The order is chosen with numbers, by complete pivoting; the text then follows it without looking, so that it can be
+recorded.  How good it still is, the pivots tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..machine.program.scalars import Scalar, smaller
+
+Pivots = tuple[tuple[int, int], ...]  # (row, column), the first eliminated first
+
+
+def pivots(K: np.ndarray) -> Pivots:
+    """A good order for a matrix like K; rows and columns with a single entry first, because they cost nothing."""
+    K = np.array(K, dtype=float)
+    rows, columns = list(range(len(K))), list(range(len(K)))
+    found: list[tuple[int, int]] = []
+    while rows:
+        part = abs(K[np.ix_(rows, columns)])
+        alone = [(r, int(np.argmax(part[i]))) for i, r in enumerate(rows) if (part[i] > 0.0).sum() == 1]
+        single = [(int(np.argmax(part[:, j])), c) for j, c in enumerate(columns) if (part[:, j] > 0.0).sum() == 1]
+        if alone:
+            r, c = alone[0][0], columns[alone[0][1]]
+        elif single:
+            r, c = rows[single[0][0]], single[0][1]
+        else:
+            i, j = np.unravel_index(int(np.argmax(part)), part.shape)
+            r, c = rows[int(i)], columns[int(j)]
+        if K[r, c] == 0.0:
+            break
+        found.append((r, c))
+        rows.remove(r)
+        columns.remove(c)
+        for s in rows:
+            K[s] = K[s] - K[s, c] / K[r, c] * K[r]
+            K[s, c] = 0.0
+    return tuple(found + list(zip(rows, columns)))
+
+
+def kept(pivots: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:
+    """Positive while every pivot times its limit is above 1."""
+    least: Scalar = 1.0
+    for pivot, limit in zip(pivots, limits):
+        if not (isinstance(pivot, float) and not isinstance(limit, float)):  # a number doesn't change
+            least = smaller(least, pivot * limit - 1.0)
+    return least
+
+
+class Elimination:
+    """The factors of K, with its pivots in their order; rows without a pivot are left aside."""
+
+    def __init__(self, K: Sequence[Sequence[Scalar]], order: Pivots):
+        self._order, self._rows = order, [list(row) for row in K]
+        self._factors: list[list[tuple[int, Scalar]]] = []
+        self._one_over: list[Scalar] = []
+        self.pivots: list[Scalar] = []
+        for place, (r, c) in enumerate(order):
+            pivot = self._rows[r][c]
+            one_over = 1.0 / pivot
+            self.pivots.append(pivot)
+            factors = []
+            for s, _ in order[place + 1 :]:
+                if _nothing(self._rows[s][c]):
+                    continue
+                factor = self._rows[s][c] * one_over
+                factors.append((s, factor))
+                for _, d in order[place + 1 :]:
+                    if not _nothing(self._rows[r][d]):
+                        self._rows[s][d] = self._rows[s][d] - factor * self._rows[r][d]
+            self._factors.append(factors)
+            self._one_over.append(one_over)
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """X of K x = b."""
+        b, x = list(b), [0.0] * len(self._order)
+        for (r, _), factors in zip(self._order, self._factors):
+            for s, factor in factors:
+                if not _nothing(b[r]):
+                    b[s] = b[s] - factor * b[r]
+        for place in reversed(range(len(self._order))):
+            r, c = self._order[place]
+            value = b[r]
+            for _, d in self._order[place + 1 :]:
+                if not (_nothing(self._rows[r][d]) or _nothing(x[d])):
+                    value = value - self._rows[r][d] * x[d]
+            x[c] = value * self._one_over[place] if not _nothing(value) else 0.0
+        return x
+
+    def transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """Y of Kᵀ y = b, an entry for each row."""
+        y: list[Scalar] = [0.0] * len(self._rows)
+        for place, (r, c) in enumerate(self._order):
+            value = b[c]
+            for s, _ in self._order[:place]:
+                if not (_nothing(self._rows[s][c]) or _nothing(y[s])):
+                    value = value - self._rows[s][c] * y[s]
+            y[r] = value * self._one_over[place] if not _nothing(value) else 0.0
+        for (r, _), factors in reversed(list(zip(self._order, self._factors))):
+            for s, factor in factors:
+                if not _nothing(y[s]):
+                    y[r] = y[r] - factor * y[s]
+        return y
+
+
+def _nothing(x: Scalar) -> bool:
+    """Zero whatever the state is."""
+    return isinstance(x, float | int) and x == 0.0

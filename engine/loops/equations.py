@@ -1,0 +1,102 @@
+"""The equations of motion of a mechanism with loops, put together from the recursion's text for the closure methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..dynamics.calls import bare
+from ..dynamics.sweeps import Load, Wrenches, dynamics
+from ..machine.program.scalars import Scalar
+from ..robot.model import ZERO, Body
+from .constraints import Closure
+from .elimination import Elimination, kept
+from .methods import Parameters, Problem
+from .partition import Partition
+from .ties import Tied
+
+Rows = Mapping[int, Scalar]  # of drives; the others are 0
+
+
+@dataclass
+class Forces:
+    """What acts besides the loops: forces of the joints, wrenches, and accelerations that are given."""
+
+    joints: Sequence[Scalar]
+    wrenches: Wrenches = field(default_factory=dict)
+    loads: Sequence[Load] = ()
+    given: Mapping[int, Scalar] = field(default_factory=dict)
+
+
+class Equations:
+    """Of one mechanism in the coordinates of one partition, on any scalars."""
+
+    def __init__(self, loops: Closure, part: Partition, bodies: tuple[Body, ...]):
+        self.loops, self.part, self.bodies = loops, part, bodies
+        self.n, self.gravity = loops.robot.nv, loops.robot.gravity
+
+    def rows(self, q: Sequence[Scalar], tied: Sequence[Tied]) -> list[list[Scalar]]:
+        """A: the independent rows of the constraints, then those of given motions."""
+        J, _ = self.loops.rates(q, None, tied)
+        A: list[list[Scalar]] = [[J[r].get(k, 0.0) for k in range(self.n)] for r in self.part.rows]
+        return A + [[float(k == g) for k in range(self.n)] for g in self.part.given]
+
+    def factors(self, A: list[list[Scalar]]) -> Elimination:
+        """Of K = [A; N]."""
+        return Elimination([*A, *(list(row) for row in self.part.N)], self.part.order)
+
+    def guard(self, K: Elimination, limits: Sequence[Scalar]) -> Scalar:
+        """Positive while every pivot times its limit is above 1."""
+        return kept(K.pivots, limits)
+
+    def problem(
+        self,
+        q: Sequence[Scalar],
+        qd: Sequence[Scalar],
+        A: list[list[Scalar]],
+        K: Elimination,
+        tied: Sequence[Tied],
+        forces: Forces,
+        gap: Sequence[Scalar],
+        rates: Rows,
+        seconds: Rows,
+        parameters: Parameters,
+    ) -> Problem:
+        """What the methods need, at these positions and speeds."""
+        n, part, bodies = self.n, self.part, self.bodies
+        _, drift = self.loops.rates(q, qd, tied)
+        everything, none = [True] * n, [0.0] * n
+        fixed = [k in part.given for k in range(n)]
+
+        def bias(x: list[Scalar]) -> list[Scalar]:
+            h, _ = dynamics(bodies, self.gravity, q, qd, x, everything, forces.wrenches, forces.loads)
+            return [h[k] - forces.joints[k] for k in range(n)]
+
+        def free() -> list[Scalar]:
+            start = [forces.given[k] if fixed[k] else forces.joints[k] for k in range(n)]
+            sought, _ = dynamics(bodies, self.gravity, q, qd, start, fixed, forces.wrenches, forces.loads)
+            return [start[k] if fixed[k] else sought[k] for k in range(n)]
+
+        def response(x: list[Scalar]) -> list[Scalar]:
+            start = [0.0 if fixed[k] else x[k] for k in range(n)]
+            sought, _ = dynamics(bare(bodies), ZERO, q, none, start, fixed)
+            return [0.0 if fixed[k] else sought[k] for k in range(n)]
+
+        second = [seconds.get(r, 0.0) - drift[r] for r in part.rows] + [forces.given[k] for k in part.given]
+        return Problem(
+            n=n,
+            closures=len(part.rows),
+            A=A,
+            gap=[*gap, *([0.0] * len(part.given))],
+            rate=[rates.get(r, 0.0) for r in part.rows] + [qd[k] for k in part.given],
+            second=second,
+            N=[list(row) for row in part.N],
+            K=K,
+            qd=list(qd),
+            bias=bias,
+            momentum=lambda x: dynamics(bare(bodies), ZERO, q, none, x, everything)[0],
+            response=response,
+            free=free,
+            scales=[float(self.loops.row_scale[r] * self.loops.length) ** 2 for r in part.rows],
+            parameters=parameters,
+        )

@@ -1,0 +1,50 @@
+"""Gaps, Jacobian and `J̇ q̇` of one state at a time by compiled code, for what goes from state to state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from ..machine.jit.offer import Offer
+from ..machine.program.scalars import Scalar
+from ..machine.program.trace import Program, Recording
+
+Text = Callable[[Sequence[Scalar], Sequence[Scalar]], tuple[list[Scalar], list[dict[int, Scalar]], list[Scalar]]]
+
+
+class Numbers:
+    """Of one set of constraints; `text` gives values, rows of the Jacobian and `J̇ q̇`."""
+
+    def __init__(self, text: Text, nq: int, nv: int, m: int, identity: tuple):
+        self._text, self._nq, self._nv, self._m = text, nq, nv, m
+        self.offer = Offer(self._program, [nq, nv], self._outputs, lambda: (repr(identity), "constraints"))
+
+    @cached_property
+    def _entries(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns of the entries of J that aren't 0 everywhere."""
+        _, rows, _ = self._text([0.1] * self._nq, [0.1] * self._nv)
+        places = [(r, k) for r, row in enumerate(rows) for k in row]
+        return np.array([r for r, _ in places], dtype=int), np.array([k for _, k in places], dtype=int)
+
+    def _outputs(self) -> list[int]:
+        return [2 * self._m + len(self._entries[0])]
+
+    def __call__(self, q: np.ndarray, qd: np.ndarray | None = None) -> tuple[np.ndarray, ...] | None:
+        """Values, J, `J̇ q̇`; None where the plain text is to be used."""
+        single = self.offer.single() if self._m else None
+        if single is None:
+            return None
+        found = single(q, np.zeros(self._nv) if qd is None else qd)
+        if found is None or not np.isfinite(found).all():
+            return None
+        J = np.zeros((self._m, self._nv))
+        J[self._entries] = found[self._m : len(found) - self._m]
+        return found[: self._m], J, found[len(found) - self._m :]
+
+    def _program(self) -> Program:
+        recording = Recording("constraints")
+        q, qd = recording.input("q", self._nq), recording.input("qd", self._nv)
+        values, rows, drift = self._text(q, qd)
+        return recording.program(found=[*values, *(x for row in rows for x in row.values()), *drift])

@@ -1,0 +1,239 @@
+"""What a mechanism with loops can do at its initial position: freedoms, idle spins, redundancy, solution order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import AssemblyError
+from ..robot.cuts import X, Y, Z
+from ..robot.model import Robot
+from ..robot.values import counted
+from .assembly import assembled, nearest
+from .balance import Balance, actuated_names, actuated_speeds, idle_spins, motionless, undetermined
+from .constraints import Closure, Gap, closure
+from .rank import TINY, null_space
+from .subsystems import branch_links
+from .ties import Row, Tie
+
+NEAR = 1e-3  # of the smallest scaled singular value: here a singular position is told
+AXES = {X: "x", Y: "y", Z: "z"}
+
+
+@dataclass(frozen=True)
+class Unknowable:
+    """Components of a cut's reaction that no rigid-body model can determine, in its first frame's axes."""
+
+    loop: str
+    forces: tuple[str, ...]
+    moments: tuple[str, ...]
+    other: bool  # along something else than an axis
+
+    def __str__(self) -> str:
+        parts = [
+            f"the {what}{'s' * (len(axes) > 1)} along {listed(axes)}"
+            for what, axes in (("force", self.forces), ("moment", self.moments))
+            if axes
+        ]
+        return " and ".join([*parts, *(["the force along the way between its points"] if self.other else [])])
+
+
+@dataclass(frozen=True)
+class Spin:
+    """A motion that no actuator resists and that turns nothing but spherical joints: a rod about its own axis."""
+
+    joints: tuple[str, ...]
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Subsystem:
+    """A small system of equations: the branches that it is about, named by their links, and its size."""
+
+    name: str
+    branches: tuple[tuple[str, ...], ...]
+    equations: int
+    unknowns: int
+    determinate: bool
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What holds at the assembled position."""
+
+    freedoms: int
+    redundant: int  # constraints
+    undetermined: tuple[Unknowable, ...]
+    spins: tuple[Spin, ...]
+    surplus: int  # actuators more than the freedoms that they move
+    unmoved: int  # freedoms that nothing moves, idle spins not counted
+    useless: tuple[str, ...]  # actuators that move nothing
+    subsystems: tuple[Subsystem, ...]
+    loops_distance: float  # smallest scaled singular value of the constraints
+    distance: float  # likewise, of constraints and actuators together
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """All of it; `standing` is None where the loops can't be closed."""
+
+    q: tuple[float, ...]
+    gaps: tuple[Gap, ...]
+    loops: int  # independent ones
+    kutzbach: int
+    actuators: int
+    standing: Standing | None
+    warnings: tuple[str, ...]
+
+    @property
+    def closed(self) -> bool:
+        return self.standing is not None
+
+
+def mobility(robot: Robot) -> Mobility:
+    """What the robot can do, from its initial position."""
+    loops, guess = closure(robot), np.array(robot.q0, dtype=float)
+    try:
+        q = assembled(loops, guess, list(robot.driven))
+        standing = _standing(robot, loops, q)
+    except AssemblyError:
+        q, standing = nearest(loops, guess, list(robot.driven))[0], None
+    gaps = tuple(loops.open(q))
+    return Mobility(
+        q=tuple(q.tolist()),
+        gaps=gaps,
+        loops=len(robot.loops),
+        kutzbach=kutzbach(loops),
+        actuators=len(actuated_speeds(robot)),
+        standing=standing,
+        warnings=_open(gaps) if standing is None else tuple(_doubts(standing, actuated_names(robot))),
+    )
+
+
+def kutzbach(loops: Closure) -> int:
+    """6 (n − 1 − j) + Σ f, with the ground among the n links, and cuts and couplings among the j joints.
+
+    A joint of the tree brings a link and 6 − f constraints, one that closes a loop 6 − f constraints alone: f for each
+    of the first, less a row for each of the second.
+    """
+    return loops.robot.nv - loops.m
+
+
+def _standing(robot: Robot, loops: Closure, q: np.ndarray) -> Standing:
+    balance = Balance(robot, q)
+    J, S = loops.scaled(balance.J[0]), _scaled_actuators(balance)
+    motions = null_space(J)
+    moved = int(np.linalg.matrix_rank(S @ motions, tol=TINY)) if S.size and motions.size else 0
+    N = idle_spins(loops, balance.J[0], balance.S[0])
+    spins = tuple(_spin(robot, column) for column in N.T)
+    rows = J[balance.rows]
+    return Standing(
+        freedoms=balance.freedoms,
+        redundant=loops.m - len(balance.rows),
+        undetermined=tuple(_unknowable(loops, undetermined(loops, q))),
+        spins=spins,
+        surplus=len(S) - moved,
+        unmoved=balance.freedoms - moved - len(spins),
+        useless=tuple(actuated_speeds(robot)[k] for k in motionless(balance)),
+        subsystems=tuple(_subsystems(robot, balance)),
+        loops_distance=_weakest(rows, len(rows)),
+        distance=_weakest(np.concatenate([rows, S]), len(rows) + moved),
+    )
+
+
+def _scaled_actuators(balance: Balance) -> np.ndarray:
+    """What each actuator does to the speeds, without units."""
+    S = balance.S[0].T * balance.loops.column_scale
+    return S / np.maximum(abs(S).max(axis=1, initial=0.0), 1e-300)[:, None]
+
+
+def _weakest(A: np.ndarray, rank: int) -> float:
+    """The smallest singular value of as many as count."""
+    return float(np.linalg.svd(A, compute_uv=False)[rank - 1]) if rank else 1.0
+
+
+def _unknowable(loops: Closure, lost: np.ndarray) -> list[Unknowable]:
+    found = []
+    for one, place in zip(loops.ties, loops.places):
+        rows = [row for row, gone in zip(one.rows, lost[place]) if gone]
+        if rows:
+            found.append(_in_words(one, rows))
+    return found
+
+
+def listed(words: Sequence[str]) -> str:
+    """`x`, `x and y`, `x, y and z`."""
+    return " and ".join([", ".join(words[:-1]), *words[-1:]] if len(words) > 1 else words)
+
+
+def _in_words(one: Tie, rows: Sequence[Row]) -> Unknowable:
+    forces = sorted(AXES[row.axes[0]] for row in rows if row.kind == "slide")
+    # the second's axis j square to the first's axis k: what holds it there is a moment about the third
+    moments = sorted(AXES[3 - sum(row.axes)] for row in rows if row.kind == "aligned")
+    return Unknowable(one.name, tuple(forces), tuple(moments), any(row.kind == "distance" for row in rows))
+
+
+def _spin(robot: Robot, motion: np.ndarray) -> Spin:
+    joints = [joint for joint in robot.moving if (abs(motion[list(joint.speeds)]) > 1e-6).any()]
+    return Spin(tuple(joint.name for joint in joints), tuple(joint.link for joint in joints))
+
+
+def _subsystems(robot: Robot, balance: Balance) -> list[Subsystem]:
+    names = branch_links(robot)
+    return [
+        Subsystem(
+            " + ".join(roman(b + 1) for b in step.branches),
+            tuple(names[b] for b in step.branches),
+            len(step.equations),
+            len(step.unknowns),
+            step.determinate,
+        )
+        for step in balance.steps()
+    ]
+
+
+def roman(n: int) -> str:
+    """The papers' numerals: I, II, III, …"""
+    told = ""
+    for value, letters in ((100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV")):
+        while n >= value:
+            told, n = told + letters, n - value
+    return told + "I" * n
+
+
+# ---- warnings
+
+
+def _open(gaps: Sequence[Gap]) -> tuple[str, ...]:
+    told = "; ".join(f"`{gap.name}` stays open by {opening(gap)}" for gap in gaps)
+    return (
+        f"the loops can't be closed from the initial position: {told}; look for a length that is wrong, or give a "
+        "better guess under `assembly`",
+    )
+
+
+def opening(gap: Gap) -> str:
+    """A gap in mm and degrees."""
+    length, angle = (0.0 if abs(x) < 1e-9 else x for x in (gap.length * 1000, float(np.degrees(gap.angle))))
+    return f"{length:.4g} mm and {angle:.4g}°"
+
+
+def _doubts(at: Standing, names: Sequence[str]) -> list[str]:
+    found = []
+    if at.unmoved:
+        needed = at.freedoms - len(at.spins)
+        found.append(
+            f"{counted(at.unmoved, 'freedom')} of {needed} {'is' if at.unmoved == 1 else 'are'} moved by no actuator "
+            f"(actuated: {', '.join(names) or 'nothing'}): it can be simulated, but has no inverse dynamics"
+        )
+    for name in at.useless:
+        found.append(f"the actuator of `{name}` moves nothing: the loops hold it still")
+    if at.distance < NEAR:
+        whose = "the loops lose" if at.loops_distance < NEAR else "the actuators lose"
+        found.append(
+            f"the initial position is near a singular one, in which {whose} hold: smallest scaled singular value "
+            f"{at.distance:.2g}"
+        )
+    return found

@@ -1,0 +1,168 @@
+"""Which branches of the spanning tree can be solved for their unknown forces by themselves, and in which order.
+
+A branch is what hangs on one joint of the base.  Its equations are those of its speeds; its unknowns are the
+multipliers of the ties that end on it and the forces of its actuators.  Where these are no more than the equations
+determine, the branch is solved, and what it found is known to its neighbours (Chaudhary and Saha's subsystem
+recursion, overview section 4).  Where no branch is determinate, all that are left are solved at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..dynamics.dense import solve
+from ..dynamics.spatial import dot
+from ..machine.program.scalars import Scalar
+from ..robot.model import Robot
+from .elimination import Elimination, Pivots, pivots
+from .rank import TINY, independent
+
+
+@dataclass(frozen=True)
+class Step:
+    """One small system: the branches whose equations it has, and the unknowns that it finds.
+
+    It is eliminated by `pivots`, places among its equations and among its unknowns, which had the `sizes` where they
+    were chosen.  Equations that no pivot has are left over by idle spins.
+    """
+
+    branches: tuple[int, ...]
+    equations: tuple[int, ...]
+    unknowns: tuple[int, ...]
+    determinate: bool
+    pivots: Pivots = ()
+    sizes: tuple[float, ...] = ()
+
+
+def branches(robot: Robot) -> list[tuple[int, ...]]:
+    """The speeds of each branch; branches in the order of their first bodies."""
+    roots: list[int] = []
+    speeds: dict[int, list[int]] = {}
+    for i, body in enumerate(robot.tree.bodies):
+        roots.append(i if body.parent is None else roots[body.parent])
+        speeds.setdefault(roots[i], []).extend(body.speeds)
+    return [tuple(sorted(group)) for group in speeds.values()]
+
+
+def branch_links(robot: Robot) -> list[tuple[str, ...]]:
+    """The names of each branch's links, in the same order."""
+    groups: dict[int, list[str]] = {}
+    roots: list[int] = []
+    for i, body in enumerate(robot.tree.bodies):
+        roots.append(i if body.parent is None else roots[body.parent])
+        groups.setdefault(roots[i], [])
+    for link in robot.links:
+        body_, _ = robot.tree.seats[link.name]
+        if body_ is not None:
+            groups[roots[body_]].append(link.name)
+    return [tuple(names) for names in groups.values()]
+
+
+def order(parts: Sequence[tuple[int, ...]], A: np.ndarray, present: np.ndarray) -> list[Step]:
+    """The steps for A x = b; `present` says which unknowns enter which equation at all."""
+    left, known, steps = list(range(len(parts))), set[int](), []
+
+    def unknown_in(equations: Sequence[int]) -> list[int]:
+        return [c for c in range(A.shape[1]) if c not in known and present[list(equations), c].any()]
+
+    while left:
+        for b in left:
+            equations, unknowns = parts[b], unknown_in(parts[b])
+            if _determined(A[np.ix_(equations, unknowns)]):
+                steps.append(Step((b,), equations, tuple(unknowns), True))
+                known.update(unknowns)
+                left.remove(b)
+                break
+        else:
+            equations = tuple(sorted(k for b in left for k in parts[b]))
+            unknowns = unknown_in(equations)
+            steps.append(Step(tuple(left), equations, tuple(unknowns), _determined(A[np.ix_(equations, unknowns)])))
+            left = []
+    return steps
+
+
+def eliminated(step: Step, A: np.ndarray, scaled: np.ndarray) -> Step:
+    """The step with an order of pivots that is good for A, chosen by its scaled entries."""
+    if not (step.determinate and step.unknowns):
+        return step
+    own = np.ix_(step.equations, step.unknowns)
+    rows = sorted(independent(scaled[own], [range(len(step.equations))]))
+    size = abs(scaled[own][rows])
+    order = tuple((rows[r], c) for r, c in pivots(scaled[own][rows] / size.max(axis=1, initial=0.0)[:, None]))
+    return replace(step, pivots=order, sizes=tuple(map(float, Elimination(A[own].tolist(), order).pivots)))
+
+
+def solved(
+    steps: Sequence[Step], A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]
+) -> tuple[dict[int, Scalar], list[Scalar]]:
+    """X of A x = b, of the unknowns that determinate steps find, step by step; and the pivots."""
+    x: dict[int, Scalar] = {}
+    found: list[Scalar] = []
+    for step in steps:
+        if not step.pivots:
+            continue
+        right = []
+        for k in step.equations:
+            rest = b[k]
+            for c, known in x.items():
+                if not (isinstance(A[k][c], float) and A[k][c] == 0.0):
+                    rest = rest - A[k][c] * known
+            right.append(rest)
+        own = [[A[k][c] for c in step.unknowns] for k in step.equations]
+        K = Elimination(own, step.pivots)
+        x.update(zip(step.unknowns, K.solve(_without_spins(K, step, own, right))))
+        found += K.pivots
+    return x, found
+
+
+def _without_spins(K: Elimination, step: Step, A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+    """B without the part that no unknown can balance, which is what would turn rods about themselves.
+
+    Of the equations left over, each is Σ m_i of the others; so n = [−m; 1] is square to all columns of A, and b
+    becomes b − n (nᵀ n)⁻¹ nᵀ b.
+    """
+    right, taken = list(b), [r for r, _ in step.pivots]
+    left = [r for r in range(len(b)) if r not in taken]
+    if left:
+        ways = [K.transposed(A[r]) for r in left]
+        off = [b[r] - dot([m[s] for s in taken], [b[s] for s in taken]) for r, m in zip(left, ways)]
+        gram = [
+            [float(i == j) + dot(ways[max(i, j)], ways[min(i, j)]) for j in range(len(left))] for i in range(len(left))
+        ]
+        for m, share in zip(ways, solve(gram, off)):
+            for s in taken:
+                right[s] = right[s] + share * m[s]
+    return right
+
+
+def _one_and_gram(rows: Sequence[list[Scalar]]) -> list[list[Scalar]]:
+    """1 + C Cᵀ of the rows of C."""
+    n = len(rows)
+    return [[float(i == j) + dot(rows[max(i, j)], rows[min(i, j)]) for j in range(n)] for i in range(n)]
+
+
+def least_norm(C: Sequence[list[Scalar]], multipliers: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    """Multipliers of independent rows and of those that depend on them, with the least norm of all that do the same.
+
+    Row d is Σ C_di of the independent rows, so z = [−Cᵀ; 1] does nothing to the links: μ = (1 + C Cᵀ)⁻¹ C λ of the
+    dependent rows, and λ − Cᵀ μ.
+    """
+    if not C:
+        return list(multipliers), []
+    found = list(multipliers)
+    others = solve(_one_and_gram(C), [dot(row, found) for row in C])
+    for row, share in zip(C, others):
+        found = [x - entry * share for x, entry in zip(found, row)]
+    return found, others
+
+
+def _determined(A: np.ndarray) -> bool:
+    if A.shape[1] > A.shape[0]:
+        return False
+    if not A.shape[1]:
+        return True
+    s = np.linalg.svd(A, compute_uv=False)
+    return bool(s.min() > TINY * s.max())

@@ -1,0 +1,326 @@
+"""What is sought of a mechanism with loops, for many samples or for one: one text, plain or compiled.
+
+A text holds where the coordinates that were chosen for it serve.  So it gives checks along with what is sought, and
+samples that fail are done by the same text in coordinates that are good for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dynamics.regroup import regrouped
+from ..dynamics.samples import no_numbers
+from ..dynamics.sweeps import Load, Wrenches
+from ..dynamics.wrenches import constant_wrenches, on_bodies
+from ..errors import DenocError, InputError
+from ..machine.jit import choice
+from ..machine.jit.kernel import Kernel, Single
+from ..machine.jit.offer import Offer, in_blocks
+from ..machine.jit.trigonometry import REACH
+from ..machine.program.scalars import Scalar
+from ..machine.program.trace import Program, Recording
+from ..robot.model import Body, Robot
+from .constraints import Closure
+from .elimination import kept
+from .equations import Equations, Forces
+from .methods import Parameters, Problem, closed, reduced
+from .partition import Partition, partition
+from .ties import Tied
+
+NEAR = 1e-4  # share of a pivot below which other coordinates are better
+GOOD = 0.05  # share from which on none are looked for
+CONSISTENT = 1e-6  # of positions, speeds and accelerations given, relative
+CHECKS = 3  # numbers behind the results: whether the coordinates serve, the loops are closed, and stay so
+MOST = 4  # texts whose compiled code is asked before a good one is looked for
+BLOCK = 4000  # samples × bodies that the plain text holds at once
+
+Arguments = Mapping[str, list[Scalar]]
+Arrays = Mapping[str, np.ndarray]
+
+
+class Text:
+    """A text of one mechanism in the coordinates of one partition; callers' wrenches `w` act on links `wrenched`."""
+
+    inputs: tuple[str, ...] = ()  # besides `w`
+
+    def __init__(self, loops: Closure, part: Partition, wrenched: tuple[str, ...] = ()):
+        self.loops, self.part, self.wrenched = loops, part, wrenched
+        self.names = (*self.inputs, "w") if wrenched else self.inputs
+        self.widths = {name: loops.robot.nq if name == "q" else loops.robot.nv for name in self.inputs}
+        self.widths |= {"w": 6 * len(wrenched)} if wrenched else {}
+        self.offer = Offer(self.program, list(self.widths.values()), (self.results() + CHECKS,), self.identity)
+        self.oriented = any(joint.type.orientation is not None for joint in loops.robot.moving)
+        self.one: Single | None = None  # code for one sample at a time, once it was taken
+
+    def results(self) -> int:
+        """How many numbers are sought."""
+        raise NotImplementedError
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """What is sought, and three checks that aren't negative where it is right."""
+        raise NotImplementedError
+
+    def share(self, q: np.ndarray) -> float:
+        """The pivot that has lost most at these positions since it was chosen, as a share."""
+        return self.part.share(self.loops.jacobian(q)[0])
+
+    def acting(self, given: Arguments) -> tuple[Wrenches, list[Load]]:
+        """The robot's own wrenches and the caller's, on bodies."""
+        w, robot = given.get("w", []), self.loops.robot
+        own = [(link, list(w[6 * k : 6 * k + 6]), (0.0, 0.0, 0.0), "link") for k, link in enumerate(self.wrenched)]
+        return on_bodies(robot.tree, [*constant_wrenches(robot), *own])
+
+    def closing(self, q: list[Scalar], qd: list[Scalar], tied: Sequence[Tied]) -> list[Scalar]:
+        """What isn't negative where the loops are closed, and where they stay so at these speeds."""
+        loops = self.loops
+        gaps = loops.gaps(q, tied)
+        J, _ = loops.rates([], None, tied)
+        rates = [sum((x * qd[k] for k, x in row.items()), 0.0) for row in J]
+        open_by, opening = (sum(((x * s) * (x * s) for x, s in zip(a, loops.row_scale)), 0.0) for a in (gaps, rates))
+        speed = sum(((x / s) * (x / s) for x, s in zip(qd, loops.column_scale)), 0.0)
+        slack = CONSISTENT**2
+        return [slack - open_by, slack / len(qd) * speed - opening]
+
+    def problem(
+        self, given: Arguments, tau: Sequence[Scalar], bodies: tuple[Body, ...]
+    ) -> tuple[Problem, list[Scalar]]:
+        """The equations of motion under these forces of the joints, and checks."""
+        q, qd, part = given["q"], given["qd"], self.part
+        equations = Equations(self.loops, part, bodies)
+        tied = self.loops.tied(q)
+        A = equations.rows(q, tied)
+        K = equations.factors(A)
+        gaps = self.loops.gaps(q, tied)
+        forces, gap = Forces(tau, *self.acting(given)), [gaps[r] for r in part.rows]
+        problem = equations.problem(q, qd, A, K, tied, forces, gap, {}, {}, Parameters())
+        return problem, [kept(K.pivots, [1.0 / (NEAR * x) for x in part.pivots]), *self.closing(q, qd, tied)]
+
+    def program(self) -> Program:
+        """The text recorded, inertias regrouped."""
+        recording = Recording("closed")
+        given = {name: recording.input(name, width) for name, width in self.widths.items()}
+        found, checks = self.text(given, regrouped(self.loops.bodies))
+        return recording.program(found=[*found, *checks])
+
+    def identity(self) -> tuple[str, ...]:
+        """All that the program depends on."""
+        robot, loops = self.loops.robot, self.loops
+        rest = (
+            type(self).__name__,
+            robot.driven,
+            robot.actuators,
+            [joint.effort for joint in robot.moving],
+            robot.gravity,
+            [(joint.type.name, joint.coordinates, joint.speeds) for joint in robot.moving],
+            [(wrench.wrench, wrench.at, wrench.axes) for wrench in robot.wrenches],
+            [(link.name, robot.tree.seats[link.name]) for link in robot.links],
+            self.wrenched,
+            [(one.first, one.second, one.rows) for one in loops.ties],
+            loops.couplings,
+            self.part,
+        )
+        return repr(loops.bodies), repr(rest)
+
+    # ---- rows
+
+    def rows(self, arrays: Arrays) -> np.ndarray:
+        """What is sought and the checks, a row a sample; where numbers aren't finite the first check isn't, either."""
+        given = [arrays[name] for name in self.names]
+        count = len(given[0])
+        if count == 1:
+            self.one = self.offer.single()
+            alone = self.one(*(array[0] for array in given)) if self.one is not None else None
+            return alone[None] if alone is not None else self._plain([array[0].tolist() for array in given], 1)
+
+        def by(code: Kernel, first: int) -> np.ndarray | None:
+            (found,), finite, largest = code(*(array[first:] for array in given))
+            return found if finite and largest <= REACH else None
+
+        def text(these: slice) -> np.ndarray:
+            columns = [[np.ascontiguousarray(x) for x in array[these].T] for array in given]
+            return self._plain(columns, these.stop - these.start)
+
+        found = np.empty((count, self.results() + CHECKS))
+        return in_blocks(found, max(8, BLOCK // len(self.loops.bodies)), self.offer.lanes, by, text)
+
+    def _plain(self, given: Sequence[list[Scalar]], count: int) -> np.ndarray:
+        rows = np.empty((count, self.results() + CHECKS))
+        with np.errstate(all="ignore"):
+            try:
+                found, checks = self.offer.plain(count, self.text, dict(zip(self.names, given)), self.loops.bodies)
+                for k, x in enumerate((*found, *checks)):
+                    rows[:, k] = x
+            except (ZeroDivisionError, OverflowError):
+                rows[:] = np.nan
+        rows[~np.isfinite(rows).all(axis=1), -CHECKS] = np.nan
+        return rows
+
+
+class Forward(Text):
+    """Accelerations under the joints' forces."""
+
+    inputs = ("q", "qd", "tau")
+
+    def results(self) -> int:
+        """All accelerations of the spanning tree."""
+        return self.loops.robot.nv
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """Accelerations, and checks."""
+        problem, checks = self.problem(given, given["tau"], bodies)
+        return closed(problem), checks
+
+
+class Reduced(Text):
+    """Inertia and bias in the actuated ones of the partition's coordinates, or in all where none is.
+
+    What no actuator moves follows freely: it is eliminated.
+    """
+
+    inputs = ("q", "qd")
+
+    def __init__(self, loops: Closure, part: Partition):
+        independent, driven = part.independent, loops.robot.driven
+        self.moved = [place for place, k in enumerate(independent) if k in driven] or list(range(len(independent)))
+        super().__init__(loops, part)
+
+    def results(self) -> int:
+        """The matrix row by row, then the bias."""
+        return len(self.moved) * (len(self.moved) + 1)
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """Inertia and bias, and checks."""
+        problem, checks = self.problem(given, [0.0] * self.loops.robot.nv, bodies)
+        _, _, I, h = reduced(problem, problem.second)
+        for i in reversed([place for place in range(len(h)) if place not in self.moved]):
+            one_over = 1.0 / I[i][i]
+            shares = [row[i] * one_over for row in I]
+            h = [x - share * h[i] for x, share in zip(h, shares)]
+            I = [[x - share * y for x, y in zip(row, I[i])] for row, share in zip(I, shares)]
+        return [*(I[i][j] for i in self.moved for j in self.moved), *(h[i] for i in self.moved)], checks
+
+
+class Family:
+    """The texts of one kind for one mechanism, each in other coordinates; the one that was good last is asked first.
+
+    `made` makes a text that is good at given positions; `lost` is what is said where none is.  Where results stand in
+    `coordinates`, these have to be the independent ones of all texts.
+    """
+
+    def __init__(
+        self,
+        loops: Closure,
+        made: Callable[[np.ndarray], Text],
+        lost: DenocError | None = None,
+        coordinates: Sequence[int] | None = None,
+    ):
+        self.loops, self.known, self._coordinates = loops, list[Text](), coordinates
+        self._made, self._lost = made, lost or no_numbers(loops.robot)
+
+    def rows(self, arrays: Arrays) -> np.ndarray:
+        """What is sought, a row a sample."""
+        count, text = len(arrays["q"]), self.known[0] if self.known else None
+        found, doubtful = np.empty((count, 0)), np.zeros(count, dtype=bool)
+        left = np.arange(count)
+        while len(left):
+            these = {name: array[left] for name, array in arrays.items()} if len(left) < count else arrays
+            fresh = text is None
+            if text is None:
+                consistent(self.loops, these)
+                text = self._good(these["q"][0])
+            rows = text.rows(these)
+            values, checks = rows[:, :-CHECKS], rows[:, -CHECKS:] >= 0.0
+            if len(left) == count and checks.all():
+                self._first(text)
+                return np.ascontiguousarray(values)
+            found = found if found.size else np.full((count, values.shape[1]), np.nan)
+            fit = checks[:, 0]
+            if fresh and not fit[0]:
+                raise self._lost.with_traceback(None)
+            found[left[fit]], doubtful[left[fit]] = values[fit], ~checks[fit].all(axis=1)
+            left, text = left[~fit], None
+        if doubtful.any():  # the checks are a little stricter
+            consistent(self.loops, {name: array[doubtful] for name, array in arrays.items()})
+        return found
+
+    def _good(self, q: np.ndarray) -> Text:
+        """A text that is good at q."""
+        for one in self.known:
+            if one.share(q) > GOOD:
+                return one
+        made = self._made(q)
+        if self._coordinates is not None and made.part.independent != list(self._coordinates):
+            raise self._lost.with_traceback(None)
+        self.known = [*self.known, made]
+        return made
+
+    def _first(self, text: Text) -> None:
+        if self.known[0] is not text:
+            self.known = [text, *(one for one in self.known if one is not text)]
+
+
+def forward(loops: Closure, wrenched: tuple[str, ...]) -> Family:
+    """The robot's texts of forward dynamics."""
+    key = (Forward, wrenched) if wrenched else Forward
+    found: Family | None = loops.robot.derived.get(key)
+    if found is None:
+        made = Family(loops, lambda q: Forward(loops, partition(loops, q, (), loops.robot.driven), wrenched))
+        found = loops.robot.derived.setdefault(key, made)
+    return found
+
+
+def reduction(loops: Closure, independent: Sequence[int]) -> Family:
+    """The robot's texts of inertia and bias in these coordinates."""
+    key = Reduced, tuple(independent)
+    found: Family | None = loops.robot.derived.get(key)
+    if found is None:
+        made = Family(loops, lambda q: Reduced(loops, partition(loops, q, (), independent)), coordinates=independent)
+        found = loops.robot.derived.setdefault(key, made)
+    return found
+
+
+def quick(kind: type[Text], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray | None:
+    """One sample by code that is there already, with as little around it as can be."""
+    family = robot.derived.get(kind)
+    if family is None or not choice.free() or type(q) is not np.ndarray or q.ndim != 1:
+        return None
+    for text in family.known[:MOST]:
+        one = text.one
+        if one is not None and not text.oriented:
+            try:
+                if (q.shape, qd.shape, x.shape) != one.shapes:
+                    return None
+                found = one.of_doubles(q, qd, x)
+            except (AttributeError, TypeError, ValueError):
+                return None
+            if found is not None and found[-1] >= 0.0 and found[-2] >= 0.0 and found[-3] >= 0.0:
+                return found[:-CHECKS]
+    return None
+
+
+def consistent(loops: Closure, arrays: Arrays) -> None:
+    """Refuses positions, and speeds where some are given, at which the loops aren't closed."""
+    if "qd" not in arrays:
+        return  # whoever gives forces alone has looked
+    q, qd = arrays["q"], arrays["qd"]
+    gaps = abs(loops.gap(q)) * loops.row_scale
+    if gaps.max(initial=0.0) > CONSISTENT:
+        n, _ = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
+        told = ", ".join(
+            f"`{gap.name}` {gap.length * 1000:.3g} mm {np.degrees(gap.angle):.3g}°" for gap in loops.open(q[n])
+        )
+        raise InputError(
+            f"{loops.robot.name}: the loops aren't closed at this `q`", found=told, hint="`denoc.assemble` closes them"
+        )
+    J, _ = loops.jacobian(q)
+    rates = abs(np.einsum("nij,nj->ni", J, qd)) * loops.row_scale
+    sizes = (abs(J) * abs(qd)[:, None]).max(axis=2, initial=0.0) * loops.row_scale + 1e-3
+    if (rates > CONSISTENT * np.maximum(sizes, 1.0)).any():
+        raise InputError(
+            f"{loops.robot.name}: these speeds would open the loops",
+            found=f"`qd` with a rate of {rates.max():.3g} across a cut",
+            hint="the dependent speeds follow from the others",
+        )

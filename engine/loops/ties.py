@@ -1,0 +1,259 @@
+"""Ties between links as text on scalars: how far from closed, the Jacobian's rows, and `J̇ q̇`.
+
+A tie holds two frames, one on each of two links, and rows: scalar functions of the second frame's place in the first's
+axes. What both links share cannot change that place, so everything starts at the body where their ways to the base
+meet, and the first sweep of the recursion (`sweeps.outward`) runs out from there on both sides. The Jacobian's
+columns are the accelerations that a unit acceleration of one joint gives at rest; `J̇ q̇` those without any.
+
+Letters: p the way from the first origin to the second, s[j] the second's axis j, v, w, a, al their rates, all in the
+first frame's axes and seen from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..dynamics.spatial import Factor, Vector, add, cross, dot, into, outof, scale, subtract
+from ..dynamics.sweeps import Motion, outward, placement
+from ..machine.program.scalars import Scalar, square_root
+from ..robot.model import Body, Tree
+from ..robot.placement import Placement
+
+AT_REST: Vector = [0.0, 0.0, 0.0]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A frame on a link: the bodies below the meeting one, outermost first, and its place in the last of them."""
+
+    chain: tuple[int, ...]
+    rotation: tuple[Factor, ...]
+    origin: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One scalar function of a tie: a kind of `KINDS` and the axes that it is about."""
+
+    kind: str
+    axes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tie:
+    name: str
+    links: tuple[str, str]
+    frames: tuple[Placement, Placement]  # in link axes
+    first: Side
+    second: Side
+    rows: tuple[Row, ...]
+
+
+@dataclass
+class Place:
+    """The second frame in the first."""
+
+    p: Vector
+    s: list[Vector]
+
+
+@dataclass
+class Rates:
+    """A rate of that place: turn and shift."""
+
+    turn: Vector
+    shift: Vector
+
+
+# ---- kinds of rows: its value; its second rate from v and w, a and al; its push [n; f] on the second link
+
+
+@dataclass(frozen=True)
+class Kind:
+    value: Callable[[Place, tuple[int, ...]], Scalar]
+    second: Callable[[Place, tuple[int, ...], Rates, Rates], Scalar]
+    push: Callable[[Place, tuple[int, ...]], tuple[Vector, Vector]]
+    turning: bool  # its value has no length
+
+
+def _unit(k: int) -> Vector:
+    return [float(r == k) for r in range(3)]
+
+
+def _slide(place: Place, axes: tuple[int, ...], speed: Rates, rate: Rates) -> Scalar:
+    return rate.shift[axes[0]]
+
+
+def _aligned(place: Place, axes: tuple[int, ...], speed: Rates, rate: Rates) -> Scalar:
+    j, k = axes
+    s, w = place.s[j], speed.turn
+    return cross(rate.turn, s)[k] + cross(w, cross(w, s))[k]
+
+
+def _distance(place: Place, axes: tuple[int, ...], speed: Rates, rate: Rates) -> Scalar:
+    p, v = place.p, speed.shift
+    one_over = 1.0 / square_root(dot(p, p))
+    along = dot(p, v) * one_over
+    return (dot(p, rate.shift) + dot(v, v) - along * along) * one_over
+
+
+KINDS = {
+    "slide": Kind(lambda at, axes: at.p[axes[0]], _slide, lambda at, axes: ([0.0] * 3, _unit(axes[0])), False),
+    "aligned": Kind(
+        lambda at, axes: at.s[axes[0]][axes[1]],
+        _aligned,
+        lambda at, axes: (cross(at.s[axes[0]], _unit(axes[1])), [0.0] * 3),
+        True,
+    ),
+    "distance": Kind(
+        lambda at, axes: square_root(dot(at.p, at.p)),
+        _distance,
+        lambda at, axes: ([0.0] * 3, scale(1.0 / square_root(dot(at.p, at.p)), at.p)),
+        False,
+    ),
+}
+
+
+def tie(tree: Tree, name: str, links: tuple[str, str], frames: tuple[Placement, Placement], rows: Sequence[Row]) -> Tie:
+    """A tie between frames on two links, with their ways from where they meet."""
+    seats = [tree.seats[link] for link in links]
+    ways = [_way(tree.bodies, body) for body, _ in seats]
+    shared = 0
+    while shared < min(map(len, ways)) and ways[0][shared] == ways[1][shared]:
+        shared += 1
+    first, second = (
+        Side(tuple(way[shared:]), (placed := seat.then(frame)).factors(), placed.origin)
+        for way, (_, seat), frame in zip(ways, seats, frames)
+    )
+    return Tie(name, links, frames, first, second, tuple(rows))
+
+
+def _way(bodies: Sequence[Body], body: int | None) -> list[int]:
+    """From the base to the body."""
+    way: list[int] = []
+    while body is not None:
+        way.insert(0, body)
+        body = bodies[body].parent
+    return way
+
+
+class Tied:
+    """A tie at given coordinates; everything else follows from here."""
+
+    def __init__(self, bodies: Sequence[Body], tie: Tie, q: Sequence[Scalar]):
+        self._bodies, self._tie, self._q = bodies, tie, q
+        self._placed = {i: placement(bodies[i], q) for side in (tie.first, tie.second) for i in side.chain}
+        self._points = [self._point(side) for side in (tie.first, tie.second)]
+        p = self._in_first(subtract(self._points[1], self._points[0]))
+        used = {row.axes[0] for row in tie.rows if row.kind == "aligned"}
+        self.place = Place(p, [self._axis(j) if j in used else AT_REST for j in range(3)])
+
+    def values(self) -> list[Scalar]:
+        return [KINDS[row.kind].value(self.place, row.axes) for row in self._tie.rows]
+
+    def columns(self) -> dict[int, Rates]:
+        """For each speed that moves the second frame in the first, the rate that one unit of it makes."""
+        still = [0.0] * (1 + max((k for body in self._bodies for k in body.speeds), default=0))
+        found: dict[int, Rates] = {}
+        for side in (self._tie.first, self._tie.second):
+            for place, i in enumerate(side.chain):
+                for k in self._bodies[i].speeds:
+                    unit: list[Scalar] = list(still)
+                    unit[k] = 1.0
+                    motion = self._run(side.chain[place:], still, unit)
+                    found[k] = self._rate(side, motion)
+        return found
+
+    def jacobian(self, columns: dict[int, Rates]) -> list[dict[int, Scalar]]:
+        """A row for each of the tie's: speed → entry."""
+        rest = Rates(AT_REST, AT_REST)
+        return [
+            {k: KINDS[row.kind].second(self.place, row.axes, rest, rate) for k, rate in columns.items()}
+            for row in self._tie.rows
+        ]
+
+    def drift(self, qd: Sequence[Scalar], columns: dict[int, Rates]) -> list[Scalar]:
+        """`J̇ q̇`: the second rates of the rows without any acceleration of the joints."""
+        turn, shift = AT_REST, AT_REST
+        for k, column in columns.items():
+            turn, shift = add(turn, scale(qd[k], column.turn)), add(shift, scale(qd[k], column.shift))
+        none = [0.0] * len(qd)
+        first, second = (self._run(side.chain, qd, none) for side in (self._tie.first, self._tie.second))
+        a = self._acceleration(self._tie.second, second, self._tie.second.origin)
+        al = self._turning(self._tie.second, second)
+        if first is not None:  # as seen from a frame that moves itself
+            w1 = self._side_in_first(self._tie.first, first.w)
+            reach = add(list(self._tie.first.origin), outof(self._tie.first.rotation, self.place.p))
+            a = subtract(a, self._acceleration(self._tie.first, first, reach))
+            a = subtract(a, scale(2.0, cross(w1, shift)))
+            w2 = self._side_in_first(self._tie.second, second.w) if second is not None else AT_REST
+            al = subtract(subtract(al, self._turning(self._tie.first, first)), cross(w1, w2))
+        speed, rate = Rates(turn, shift), Rates(al, a)
+        return [KINDS[row.kind].second(self.place, row.axes, speed, rate) for row in self._tie.rows]
+
+    def push(self, multipliers: Sequence[Scalar]) -> tuple[Vector, Vector]:
+        """[n; f] of the multipliers: what the first link exerts on the second at its point, first's axes."""
+        n, f = AT_REST, AT_REST
+        for row, x in zip(self._tie.rows, multipliers):
+            moment, force = KINDS[row.kind].push(self.place, row.axes)
+            n, f = add(n, scale(x, moment)), add(f, scale(x, force))
+        return n, f
+
+    # ---- geometry
+
+    def axes(self) -> list[Vector]:
+        """All axes of the second frame in the first's."""
+        return [self._axis(j) for j in range(3)]
+
+    def _point(self, side: Side) -> Vector:
+        """The frame's origin in the meeting body's axes."""
+        x: Vector = list(side.origin)
+        for i in reversed(side.chain):
+            rotation, origin = self._placed[i]
+            x = add(origin, outof(rotation, x))
+        return x
+
+    def _axis(self, j: int) -> Vector:
+        """The second frame's axis j in the first's axes."""
+        return self._side_in_first(self._tie.second, outof(self._tie.second.rotation, _unit(j)))
+
+    def _side_in_first(self, side: Side, v: Vector) -> Vector:
+        """Components in the axes of the side's last body → in the first frame's."""
+        if side is self._tie.first:
+            return into(side.rotation, v)
+        for i in reversed(side.chain):
+            v = outof(self._placed[i][0], v)
+        return self._in_first(v)
+
+    def _in_first(self, v: Vector) -> Vector:
+        """Components in the meeting body's axes → in the first frame's."""
+        for i in self._tie.first.chain:
+            v = into(self._placed[i][0], v)
+        return into(self._tie.first.rotation, v)
+
+    # ---- motion
+
+    def _run(self, chain: Sequence[int], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Motion | None:
+        """The last body's motion if what the chain hangs on keeps still."""
+        here: Motion | None = None
+        for i in chain:
+            here = outward(self._bodies[i], here, self._q, qd, qdd, AT_REST)
+        return here
+
+    def _acceleration(self, side: Side, here: Motion | None, point: Sequence[Scalar]) -> Vector:
+        """Of a point of the side's last body (its axes), in the first frame's axes."""
+        if here is None:
+            return AT_REST
+        return self._side_in_first(side, [here.a[r] + dot(here.U[r], list(point)) for r in range(3)])
+
+    def _turning(self, side: Side, here: Motion | None) -> Vector:
+        return self._side_in_first(side, here.wd) if here is not None else AT_REST
+
+    def _rate(self, side: Side, here: Motion | None) -> Rates:
+        """How the second frame moves in the first where only this side moves, from rest."""
+        point: Vector = list(side.origin)
+        if side is self._tie.first:  # its own points at the second's place, backwards
+            point = add(point, outof(side.rotation, self.place.p))
+            return Rates(scale(-1.0, self._turning(side, here)), scale(-1.0, self._acceleration(side, here, point)))
+        return Rates(self._turning(side, here), self._acceleration(side, here, point))

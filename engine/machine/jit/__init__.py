@@ -1,0 +1,1 @@
+"""How programs run: plain, or as machine code by LLVM, kept between processes; decided in one place."""

@@ -1,0 +1,1 @@
+"""Programs on scalars: recorded, counted, differentiated, written out as C and Python."""

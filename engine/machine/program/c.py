@@ -1,0 +1,47 @@
+"""A program as C99 without dependencies but <math.h>."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from . import trace
+from .lines import FORMS, lines
+from .trace import Program, live
+
+FORM = {
+    **FORMS,
+    trace.COSINE: "cos({a})",
+    trace.SINE: "sin({a})",
+    trace.SQUARE_ROOT: "sqrt({a})",
+    trace.SIGN: "(double)(({a} > 0.0) - ({a} < 0.0))",
+}
+
+
+def c_function(program: Program, name: str) -> str:
+    """The text of a function of arrays: first those of the inputs, then those of the outputs."""
+    places = {node.id: f"{group}[{k}]" for group, nodes in program.inputs.items() for k, node in enumerate(nodes)}
+    statements, names = lines(program.results(), FORM, repr, lambda node: places[node.id])
+    used = {node.id for node in live(program.results())}
+    idle = [group for group, nodes in program.inputs.items() if not any(node.id in used for node in nodes)]
+    body = [f"    (void){group};" for group in idle]
+    body += [f"    const double {target} = {text};" for target, text in statements]
+    for group, nodes in program.outputs.items():
+        body += [f"    {group}[{k}] = {names[node.id]};" for k, node in enumerate(nodes)]
+    return f"{prototype(program, name)}\n{{\n" + "\n".join(body) + "\n}\n"
+
+
+def prototype(program: Program, name: str) -> str:
+    """`void name(const double q[…], …, double out[…])`."""
+    parameters = [f"const double {group}[{len(nodes)}]" for group, nodes in program.inputs.items()]
+    parameters += [f"double {group}[{len(nodes)}]" for group, nodes in program.outputs.items()]
+    return f"void {name}({', '.join(parameters)})"
+
+
+def c_call(program: Program, name: str) -> str:
+    return f"{name}({', '.join([*program.inputs, *program.outputs])});"
+
+
+def c_file(program: Program, name: str, about: str, head: Sequence[str]) -> str:
+    """A file that holds nothing but the function, under a comment of these lines."""
+    comment = "\n".join(f" * {line}".rstrip() for line in head).replace("*/", "* /")
+    return f"/*\n{comment}\n */\n#include <math.h>\n\n{prototype(program, name)};\n\n{c_function(program, name)}"

@@ -1,0 +1,30 @@
+"""The languages in which a program can be written out: rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .c import c_call, c_file
+from .lines import python_call, python_file
+from .trace import Program
+
+
+@dataclass(frozen=True)
+class Language:
+    """A row.
+
+    `call(program, name)` is how the function is called; `file(program, name, about, head)` is the text of a file that
+    needs nothing else, with the lines `head` as its comment.
+    """
+
+    about: str
+    suffix: str
+    call: Callable[[Program, str], str]
+    file: Callable[[Program, str, str, Sequence[str]], str]
+
+
+LANGUAGES = {
+    "c": Language("C99, without dependencies but <math.h>", ".c", c_call, c_file),
+    "python": Language("Python, without dependencies but `math`", ".py", python_call, python_file),
+}

@@ -1,0 +1,145 @@
+"""Nodes as workers of a Dask cluster: a local one, or that of a scheduler somewhere.
+
+What a node knows and what its steps leave stays on its worker; the messages go through this process, which is the
+central task.  A step is a function of what was there before, so what was on a worker that dies is computed again on
+another one; where that can't be, the answer that doesn't come in time is an error.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from concurrent.futures import CancelledError
+from functools import partial
+from typing import Any
+
+from ..errors import ClusterError, DenocError, InputError
+from ..machine.jit.choice import backend
+from .engines import Message, Work, carried_out
+
+PATIENCE = 60.0  # seconds for an answer
+CONNECTING = 10.0
+CLOSING = 10.0
+ADDRESS = re.compile(r"([a-z]+://)?[^/\s]+:\d+")
+EXTRA = "pip install 'denoc[cluster]'"
+
+Kept = tuple[Sequence[Any], list[dict[str, Any]], list[Message]]  # parts, what steps have left, the last answer
+
+
+class Cluster:
+    """Dask: `nodes` local workers of one thread each, or the workers that the scheduler has."""
+
+    name = "dask"
+
+    def __init__(self, nodes: int, scheduler: str | None = None, patience: float = PATIENCE):
+        try:
+            import distributed
+        except ImportError as missing:
+            raise InputError(
+                "Dask isn't installed", found=str(missing), hint=f"`{EXTRA}` installs it; threads need nothing"
+            ) from None
+        self._dask, self._patience, self._cluster = distributed, patience, None
+        self._begun: list[Any] = []
+        self._kept: list[Any] = []
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what happens there is told as errors here
+        address: Any = scheduler
+        if scheduler is not None and not ADDRESS.fullmatch(scheduler):
+            self._refuse(scheduler, ValueError("not an address"))
+        try:
+            if scheduler is None:
+                address = self._cluster = distributed.LocalCluster(
+                    n_workers=nodes,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=None,
+                    host="127.0.0.1",
+                    silence_logs=logging.CRITICAL,
+                )
+            self._client = distributed.Client(address, timeout=CONNECTING, set_as_default=False)
+            self._client.wait_for_workers(nodes if scheduler is None else 1, timeout=CONNECTING)
+            self.workers = sorted(self._client.nthreads())
+        except (OSError, ValueError, RuntimeError, ImportError) as error:
+            self.close()
+            self._refuse(scheduler, error)
+
+    def begin(self, groups: Sequence[Sequence[Any]]) -> None:
+        self._begun = [self._submit(n, _begun, list(group)) for n, group in enumerate(groups)]
+        self.restart()
+
+    def restart(self) -> None:
+        self._kept = list(self._begun)
+
+    def step(self, work: Work, inboxes: Sequence[Sequence[Message]]) -> list[list[Message]]:
+        way = backend()
+        for n, inbox in enumerate(inboxes):
+            self._kept[n] = self._submit(n, _stepped, work, way, self._kept[n], list(inbox))
+        asked = [self._submit(n, _answer, kept) for n, kept in enumerate(self._kept)]
+        return self._gathered(asked)
+
+    def close(self) -> None:
+        self._kept, self._begun = [], []
+        for one in (getattr(self, "_client", None), self._cluster):
+            if one is not None:
+                try:
+                    one.close(timeout=CLOSING)
+                except (OSError, RuntimeError):  # what has broken down needs no closing
+                    continue
+
+    # ----
+
+    def _submit(self, node: int, *task: Any) -> Any:
+        worker = self.workers[node % len(self.workers)]
+        try:
+            return self._client.submit(*task, workers=[worker], allow_other_workers=True, pure=False)
+        except (OSError, RuntimeError) as error:
+            raise self._lost(error) from None
+
+    def _gathered(self, asked: list[Any]) -> list[list[Message]]:
+        failed = (OSError, RuntimeError, CancelledError, self._dask.scheduler.KilledWorker)
+        try:
+            wanted = partial(self._client.gather, asked, asynchronous=True)
+            return list(self._client.sync(wanted, callback_timeout=self._patience))
+        except DenocError:
+            raise
+        except failed as error:  # a TimeoutError is an OSError
+            raise self._lost(error) from None
+
+    def _lost(self, error: BaseException) -> ClusterError:
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # of tasks that wait for what won't come
+        late = isinstance(error, TimeoutError)
+        why = f"no answer in {self._patience:g} s" if late else f"{type(error).__name__}: {error}".splitlines()[0]
+        return ClusterError(
+            f"the Dask cluster doesn't answer: {why}\n"
+            "  a worker or the scheduler was lost or hangs, or a step takes longer than that (`--timeout`); "
+            "threads and one process need no cluster"
+        )
+
+    @staticmethod
+    def _refuse(scheduler: str | None, error: BaseException) -> None:
+        told = str(error).splitlines()[0] if str(error) else type(error).__name__
+        if scheduler is None:
+            raise ClusterError(f"no Dask cluster could be started on this machine: {told}") from None
+        raise InputError(
+            "no scheduler with workers answers there",
+            key="--scheduler",
+            found=f"{scheduler}: {told}",
+            allowed="the address of a Dask scheduler, such as tcp://127.0.0.1:8786",
+        ) from None
+
+
+# ---- on the workers
+
+
+def _begun(parts: Sequence[Any]) -> Kept:
+    return parts, [{} for _ in parts], []
+
+
+def _stepped(work: Work, way: str, before: Kept, inbox: Sequence[Message]) -> Kept:
+    parts, kept, _ = before
+    after = [dict(own) for own in kept]  # what was there stays, so that the step can be done again
+    return parts, after, carried_out(work, way, parts, after, inbox)
+
+
+def _answer(kept: Kept) -> list[Message]:
+    return kept[2]

@@ -1,0 +1,247 @@
+"""The distributed formulation of one parallel robot: samples in, batches of messages between, samples out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dynamics.samples import Samples, no_numbers
+from ..dynamics.sweeps import placement
+from ..errors import InputError
+from ..loops.balance import Balance, enough
+from ..loops.branches import efforts
+from ..loops.constraints import closure
+from ..loops.partition import independent_speeds
+from ..robot.model import Robot
+from .central import least_effort
+from .engines import Engine, Process
+from .legs import legs
+from .node import Message
+from .part import Part, euler_parameters, parts_of
+from .steps import TASKS
+
+BATCH = 1000  # samples of one message, at most
+
+
+class Distributed:
+    """One robot on the nodes of one engine: leg k is on node k modulo `nodes`."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        engine: Engine | None = None,
+        nodes: int | None = None,
+        *,
+        batch: int = BATCH,
+        platform: str | None = None,
+    ):
+        self.robot, self.engine, self.batch = robot, engine or Process(), batch
+        self.parallel, self.loops = legs(robot, platform), closure(robot)
+        count = len(self.parallel.legs)
+        self.nodes = min(nodes or count, count)
+        self._independent: list[int] = []
+        self.parts: list[Part] = []
+
+    @property
+    def groups(self) -> list[list[Part]]:
+        return [self.parts[n :: self.nodes] for n in range(self.nodes)]
+
+    def begin(self, independent: Sequence[int]) -> None:
+        """Tells the nodes their legs, where these speeds are independent."""
+        if list(independent) == self._independent:
+            return
+        self.parts = parts_of(self.robot, self.parallel, independent)
+        self.engine.begin(self.groups)
+        self._independent = list(independent)
+
+    # ---- the tasks
+
+    def kinematics(self, q: Any, qd: Any, qdd: Any) -> tuple[np.ndarray, np.ndarray]:
+        """(qd, qdd) of all joints, from those of the independent ones."""
+        s = Samples(self.robot, q=q, qd=qd, qdd=qdd).finite()
+        self.begin(self._chosen(s))
+        answers = self._batches("kinematics", s, None, ("rates", "accelerations"))
+        found = tuple(self._gathered(s, answers, name) for name in ("qd", "qdd"))
+        return found[0], found[1]
+
+    def inverse(self, q: Any, qd: Any, qdd: Any, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
+        """Tau, as `denoc.inverse`."""
+        s = Samples(self.robot, q=q, qd=qd, qdd=qdd).finite()
+        independent = self._chosen(s)
+        if len(independent) > len(self.robot.driven):
+            raise InputError(
+                f"{self.robot.name}: {len(independent)} freedoms for {len(self.robot.driven)} actuators, idle spins "
+                "among them",
+                hint="`denoc.inverse` takes such robots",
+            )
+        self.begin(independent)
+        task = "inverse" if sorted(independent) == sorted(self.robot.driven) else "inverse, redundant"
+        answers = self._batches(task, s, wrenches, ("rates", "accelerations"))
+        places = {k: n for n, k in enumerate(self.robot.driven)}
+        tau = np.empty((s.count or 1, len(places)))
+        for leg, part, answer in zip(self.parallel.legs, self.parts, answers):
+            own = part.kept if task == "inverse" else part.driven
+            tau[:, [places[leg.speeds[k]] for k in own]] = answer["tau"]
+        return self._finite(tau if s.count is not None else tau[0])
+
+    def forward(
+        self,
+        q: Any,
+        qd: Any,
+        tau: Any,
+        wrenches: Mapping[str, Any] | None = None,
+        independent: Sequence[int] | None = None,
+    ) -> np.ndarray:
+        """Qdd, as `denoc.forward`."""
+        return self.moved(q, qd, tau, wrenches, independent)[1]
+
+    def moved(
+        self,
+        q: Any,
+        qd: Any,
+        tau: Any,
+        wrenches: Mapping[str, Any] | None = None,
+        independent: Sequence[int] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(qd, qdd) of all joints, from the speeds of the independent ones."""
+        s = Samples(self.robot, q=q, qd=qd, tau=tau).finite()
+        if independent is None:
+            independent = independent_speeds(self.loops, self.loops.jacobian(s.rows("q")[0])[0])
+        self.begin(independent)
+        answers = self._batches("forward", s, wrenches, ("rates", "tau"))
+        return self._gathered(s, answers, "qd"), self._gathered(s, answers, "qdd")
+
+    def task(self, name: str, q: np.ndarray) -> str:
+        """The task's name in the table of steps; tells the nodes their legs."""
+        independent = independent_speeds(self.loops, self.loops.jacobian(np.atleast_2d(q)[0])[0])
+        self.begin(independent)
+        return f"{name}, redundant" if name == "inverse" and sorted(independent) != sorted(self.robot.driven) else name
+
+    # ---- messages
+
+    def _chosen(self, s: Samples) -> list[int]:
+        q = s.rows("q")[:1]
+        enough(Balance(self.robot, q))
+        return independent_speeds(self.loops, self.loops.jacobian(q[0])[0])
+
+    def _batches(
+        self, task: str, s: Samples, wrenches: Mapping[str, Any] | None, given: Sequence[str]
+    ) -> list[Message]:
+        """Of every leg, what its node has answered at the end."""
+        rows = {name: s.rows(name) for name in s.arrays}
+        forces = {}
+        for link, six in (wrenches or {}).items():
+            self.robot.link(link)
+            forces[link] = np.broadcast_to(np.asarray(six, dtype=float), (s.count or 1, 6))
+        found: list[list[Message]] = []
+        for first in range(0, s.count or 1, self.batch):
+            these = slice(first, first + self.batch)
+            found.append(
+                self._one(
+                    task,
+                    {name: x[these] for name, x in rows.items()},
+                    {link: six[these] for link, six in forces.items()},
+                    given,
+                )
+            )
+        return [
+            {name: np.concatenate([batch[n][name] for batch in found]) for name in found[0][n]}
+            for n in range(len(self.parts))
+        ]
+
+    def _one(
+        self, task: str, rows: Mapping[str, np.ndarray], wrenches: Mapping[str, np.ndarray], given: Sequence[str]
+    ) -> list[Message]:
+        """One batch through all steps."""
+        own: dict[str, Any] = {
+            "robot": self.robot,
+            "rates": rows["qd"][:, self._ordered()],
+            "efforts": self._efforts(),
+        }
+        outboxes = self._first(rows, wrenches, given)
+        self.engine.restart()
+        with np.errstate(all="ignore"):
+            for step in TASKS[task][1:]:
+                assert step.run is not None
+                if step.place == "central":
+                    outboxes = step.run(own, outboxes)
+                    continue
+                answers = self.engine.step(step.run, [outboxes[n :: self.nodes] for n in range(self.nodes)])
+                outboxes = [answers[n % self.nodes][n // self.nodes] for n in range(len(self.parts))]
+            if task == "inverse, redundant":  # the last word is central's: these messages stay here
+                outboxes = least_effort(own, outboxes)
+        return outboxes
+
+    def _first(
+        self, rows: Mapping[str, np.ndarray], wrenches: Mapping[str, np.ndarray], given: Sequence[str]
+    ) -> list[Message]:
+        """What each leg needs from outside: coordinates, the platform's place, its kept joints' motion, forces."""
+        place = self._platform(rows["q"])
+        found = []
+        for leg, part in zip(self.parallel.legs, self.parts):
+            own = [k for i in leg.bodies for k in self.robot.tree.bodies[i].coordinates]
+            kept = [leg.speeds[k] for k in part.kept]
+            message = {"q": np.concatenate([rows["q"][:, own], place], axis=1), "rates": rows["qd"][:, kept]}
+            if "accelerations" in given:
+                message["accelerations"] = rows["qdd"][:, kept]
+            if "tau" in given:
+                message["tau"] = rows["tau"][:, list(leg.speeds)]
+            for link, six in wrenches.items():
+                if link in part.links:
+                    message[f"wrench:{link}"] = six
+                elif link in part.carried:
+                    message[f"wrench:{link}"] = six * part.share
+            found.append({name: np.ascontiguousarray(x) for name, x in message.items()})
+        return found
+
+    def _platform(self, q: np.ndarray) -> np.ndarray:
+        """The platform's place, [x, y, z, Euler parameters]: what the first leg's joints say."""
+        R, p = np.broadcast_to(np.eye(3), (len(q), 3, 3)), np.zeros((len(q), 3))
+        columns = [np.ascontiguousarray(q[:, k]) for k in range(q.shape[1])]
+        for i in self.parallel.legs[0].bodies:
+            rotation, origin = placement(self.robot.tree.bodies[i], columns)
+            p = p + (R @ _stacked([origin], len(q)).transpose(0, 2, 1))[..., 0]
+            for factor in rotation:
+                R = R @ _factor(factor, len(q))
+        return np.concatenate([p, euler_parameters(R)], axis=1)
+
+    def _ordered(self) -> list[int]:
+        """The independent speeds leg by leg."""
+        return [leg.speeds[k] for leg, part in zip(self.parallel.legs, self.parts) for k in part.kept]
+
+    def _efforts(self) -> list[Any]:
+        """Of the actuated speeds, leg by leg."""
+        places, limits = {k: n for n, k in enumerate(self.robot.driven)}, efforts(self.robot)
+        own = [leg.speeds[k] for leg, part in zip(self.parallel.legs, self.parts) for k in part.driven]
+        return [limits[places[k]] for k in own]
+
+    def _gathered(self, s: Samples, answers: Sequence[Message], name: str) -> np.ndarray:
+        found = np.empty((s.count or 1, self.robot.nv))
+        for leg, answer in zip(self.parallel.legs, answers):
+            found[:, list(leg.speeds)] = answer[name]
+        return self._finite(found if s.count is not None else found[0])
+
+    def _finite(self, x: np.ndarray) -> np.ndarray:
+        if not np.isfinite(x).all():
+            raise no_numbers(self.robot)
+        return x
+
+
+def _stacked(rows: Sequence[Sequence[Any]], count: int) -> np.ndarray:
+    found = np.empty((count, len(rows), len(rows[0])))
+    for r, row in enumerate(rows):
+        for k, x in enumerate(row):
+            found[:, r, k] = x
+    return found
+
+
+def _factor(factor: Any, count: int) -> np.ndarray:
+    if len(factor) != 4:
+        return _stacked(factor, count)
+    i, j, c, s = factor
+    F = np.broadcast_to(np.eye(3), (count, 3, 3)).copy()
+    F[:, i, i] = F[:, j, j] = c
+    F[:, i, j], F[:, j, i] = -s, s
+    return F

@@ -1,0 +1,165 @@
+"""The penalty and projection methods fully distributed: one exchange a step (Khan 2002, sections 1.1.3, 2.2 and 2.3).
+
+At the start of a step every node is told the whole state; it takes the step and tells its own leg's part of the new
+one.  Within the step the legs depend on each other, through the springs at the cuts (eq. 2.9) or through (Sᵀ I S)⁻¹
+(eq. 2.24), so every node computes that for itself: "extra repeated computations in each chain" (Fig. 1.6).  With a
+method of several stages that is all of it but the last stage's own part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, NumericalError
+from ..simulate.feedforward import runner
+from ..simulate.integrate import start
+from ..simulate.loop import Solver, Trace
+from ..simulate.runner import Runner
+from ..simulate.system import System
+from .engines import Engine, Message
+from .legs import legs
+from .rates import refuse
+from .steps import Row
+
+METHODS = ("penalty", "projection-qr", "projection-svd", "projection-gauss")
+FIXED = "rk4"
+STAGES = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """What a node knows: how the whole system is made, and which part of its state is this node's."""
+
+    make: Callable[[], System]
+    start: tuple[float, ...]  # positions from which all choose the coordinates, so they choose the same
+    places: tuple[int, ...]
+    step: float | None
+    max_step: float
+
+    @cached_property
+    def run(self) -> Runner:
+        """The run, begun where it is used: what a node compiles is its own."""
+        return runner(self.make(), self.start)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: x for name, x in self.__dict__.items() if name != "run"}
+
+
+def advance(block: Block, own: dict[str, Any], inbox: Message) -> Message:
+    """One step from the whole state; this node's part of the new one."""
+    t, end = inbox["time"][0].tolist()
+    run, y = block.run, inbox["state"][0]
+    measured = run.system.measured
+    stepper = start(FIXED, run.derivative, t, y, end, step=block.step, max_step=block.max_step, measured=measured)
+    failure = stepper.step()
+    if failure:
+        raise NumericalError(f"at t = {t:.9g} s: {failure}")
+    return {"time": np.array([[stepper.t]]), "state": stepper.y[None, list(block.places)]}
+
+
+class Full:
+    """The run of one system."""
+
+    run: Runner
+
+    def __init__(self, make: Callable[[], System], solver: Solver, engine: Engine, nodes: int | None = None):
+        """`make` gives the system, anew at each call."""
+        system = make()
+        refuse(system)
+        if system.closure not in METHODS:
+            raise InputError(
+                "this closure method has no fully distributed form",
+                key="closure.method",
+                found=system.closure,
+                allowed=", ".join(METHODS),
+            )
+        if solver.method != FIXED:
+            raise InputError(
+                "a fully distributed run takes fixed steps: nodes that choose their own would have to agree on them",
+                key="solver.method",
+                found=solver.method,
+                allowed=FIXED,
+                hint="`--set solver.method=rk4 --set solver.step=1e-3`",
+            )
+        self.make, self.system, self.solver, self.engine = make, system, solver, engine
+        found = legs(system.robot).legs
+        self.nodes = min(nodes or len(found), len(found))
+        self.places = self._places(system)
+
+    def _places(self, system: System) -> list[list[int]]:
+        """In the state, of every node; what no leg has, the quadratures, is the first one's."""
+        bodies, found = system.robot.tree.bodies, legs(system.robot).legs
+        places: list[list[int]] = [[] for _ in range(self.nodes)]
+        for n, leg in enumerate(found):
+            coordinates = [k for i in leg.bodies for k in bodies[i].coordinates]
+            places[n % self.nodes] += [system.cq.index(k) for k in coordinates]
+            places[n % self.nodes] += [system.place_of(k) for k in leg.speeds]
+        places[0] += [system.measured, system.measured + 1]
+        return places
+
+    def _begin(self, q: Sequence[float]) -> None:
+        self.run = runner(self.system, q)
+        start, solver = tuple(float(x) for x in q), self.solver
+        self.engine.begin([[Block(self.make, start, tuple(x), solver.step, solver.max_step)] for x in self.places])
+
+    def carried_out(
+        self,
+        q: Sequence[float],
+        qd: Sequence[float],
+        grid: np.ndarray,
+        kinks: Sequence[float] = (),
+        tell: Callable[[float], None] = lambda t: None,
+    ) -> Trace:
+        """Over the grid; steps end on its instants and on the kinks of laws."""
+        trace = Trace()
+        self._begin(q)
+        t, y = float(grid[0]), self.run.start(q, qd)
+        trace.keep(self.run, t, y)
+        stops = sorted({float(x) for x in kinks if grid[0] < x < grid[-1]} | set(grid[1:].tolist()))
+        rows = set(grid.tolist())
+        for end in stops:
+            while t < end:
+                t, y = self._step(t, y, end)
+                y = self.run.settled(t, y)
+                trace.steps += 1
+                why = self._stopped(t, y, trace.steps)
+                if why:
+                    trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {why}"
+                    return trace
+            if end in rows:
+                trace.keep(self.run, t, y)
+                tell(t)
+        trace.evaluations = STAGES * trace.steps
+        return trace
+
+    def _stopped(self, t: float, y: np.ndarray, steps: int) -> str:
+        """Why the run can't go on."""
+        if steps > self.solver.max_steps:
+            return f"more than {self.solver.max_steps} steps (`max_steps` of the solver)"
+        guard = self.run.guard
+        if guard is not None and guard(t, y) <= 0.0:
+            return "the coordinates come to the end of their use, and a fully distributed run doesn't take others"
+        return ""
+
+    def _step(self, t: float, y: np.ndarray, end: float) -> tuple[float, np.ndarray]:
+        message = {"time": np.array([[t, end]]), "state": y[None]}
+        self.engine.restart()
+        answers = self.engine.step(advance, [[message] for _ in range(self.nodes)])
+        after = np.empty_like(y)
+        for places, (answer,) in zip(self.places, answers):
+            after[places] = answer["state"][0]
+        return float(answers[0][0]["time"][0, 0]), after
+
+    def plan(self) -> Iterator[Row]:
+        """The messages of one step."""
+        width = self.system.measured + 2
+        for way, fields in (
+            ("to nodes", {"time": 2 * self.nodes, "state": width * self.nodes}),
+            ("to central", {"time": self.nodes, "state": width}),
+        ):
+            yield Row("step", way, fields, self.nodes, 8 * sum(fields.values()))

@@ -1,0 +1,182 @@
+"""How the platform of a parallel robot hangs on its legs, at the positions and speeds of a batch.
+
+Twists are the platform's, t = [ω; v] at its origin e, in base-frame axes.  A leg lets it have t = P̃ q̇ + (what the cut
+allows), so the cut's constraint rows C give C t = C P̃ q̇.  As many of them as the leg has joints, J = C P̃, make the
+leg's rates a function of the platform's twist, q̇ = X t with X = J⁻¹ C (Khalil 2010, eqs. 63 and 64); the others say
+what the leg forbids the platform, whose freedoms are t = T ν.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dynamics.kinematics import body_placements
+from ..dynamics.samples import Samples
+from ..dynamics.spatial import Vector
+from ..dynamics.wrenches import moved
+from ..errors import InputError
+from ..loops.constraints import closure
+from ..loops.rank import independent
+from ..loops.ties import KINDS, Place
+from ..robot.placement import Placement
+from .legs import Leg, Parallel
+
+CONSISTENT = 1e-6  # of positions and speeds given, relative
+LARGE = 1e4  # factor by which scaled numbers may grow with equations that were chosen at another position
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Of one leg, samples first."""
+
+    columns: np.ndarray  # P̃, 6 × joints
+    rows: np.ndarray  # C; the whole twist where the platform hangs by a joint of the tree
+    X: np.ndarray  # joints × 6
+    forbids: np.ndarray  # rows that the platform's twist makes nothing
+
+
+class Geometry:
+    """Frames of all bodies, and what follows for the platform."""
+
+    def __init__(self, s: Samples, parts: Parallel):
+        self.robot, self.parts, self.s = s.robot, parts, s
+        self.count = s.count if s.count is not None else 1
+        self.loops = closure(s.robot)
+        self.length = self.loops.length
+        self.unit = np.array([1.0] * 3 + [self.length] * 3)  # a twist's scale: turns, and slides by this length
+        placed = body_placements(s.robot, s.scalars("q"))
+        self.R, self.O = np.empty((len(placed), self.count, 3, 3)), np.empty((len(placed), self.count, 3))
+        for i, (rotation, origin) in enumerate(placed):
+            for r in range(3):
+                self.O[i, :, r] = origin[r]
+                for k in range(3):
+                    self.R[i, :, r, k] = rotation[r][k]
+        self.e = self.O[parts.body]
+        self.P = [self._columns(leg) for leg in parts.legs]
+        self.cuts = [self._cut(leg.loop) if leg.loop is not None else None for leg in parts.legs]  # gaps and C
+
+    def holds(self) -> list[Hold]:
+        """Of every leg."""
+        self.refuse_open()
+        whole = np.broadcast_to(np.eye(6), (self.count, 6, 6)), np.ones(6)
+        return [
+            self._hold(leg, P, *((cut[1], self._scale(leg)) if cut else whole))
+            for leg, P, cut in zip(self.parts.legs, self.P, self.cuts)
+        ]
+
+    def refuse_open(self) -> None:
+        """No positions and speeds at which the loops aren't closed."""
+        first, qd = self.parts.legs[0], self.s.rows("qd")
+        t = np.einsum("nrk,nk->nr", self.P[0], qd[:, list(first.speeds)])
+        fastest = max(1.0, float(abs(qd).max(initial=0.0)))
+        for leg, P, cut in zip(self.parts.legs, self.P, self.cuts):
+            if cut is None:
+                continue
+            gap, C = cut
+            rate = np.einsum("nrk,nk->nr", C, t - np.einsum("nrk,nk->nr", P, qd[:, list(leg.speeds)])) / fastest
+            for what, off in (("gap", gap), ("rate", rate)):
+                worst = abs(off * self._scale(leg)).max(initial=0.0)
+                if not worst <= CONSISTENT:
+                    raise InputError(
+                        f"{self.robot.name}: the loop `{leg.hangs}` isn't closed at these `q` and `qd`",
+                        found=f"a relative {what} of {worst:.3g}",
+                        hint="`denoc.assemble` closes positions; dependent speeds follow from the others",
+                    )
+
+    def allowed(self, number: int) -> np.ndarray:
+        """What the cut of a leg allows the platform, twists at e as columns; nothing where there is no cut."""
+        cut = self.cuts[number]
+        if cut is None:
+            return np.zeros((self.count, 6, 0))
+        C = cut[1] * self.unit
+        return np.linalg.svd(C)[2][:, C.shape[1] :].transpose(0, 2, 1) * self.unit[:, None]
+
+    def _scale(self, leg: Leg) -> np.ndarray:
+        """Of the rows of the leg's cut, what frees them of units."""
+        assert leg.loop is not None
+        return self.loops.row_scale[self.loops.places[leg.loop]]
+
+    def _columns(self, leg: Leg) -> np.ndarray:
+        """P̃: unit speeds of the leg's joints → twists of the platform, as if it were fixed to the last of them."""
+        P = np.zeros((self.count, 6, len(leg.speeds)))
+        place = 0
+        for i in leg.bodies:
+            body, reach = self.robot.tree.bodies[i], self.e - self.O[i]
+            for d in body.directions:
+                axis = self.R[i][:, :, d % 3]
+                if d < 3:
+                    P[:, :3, place] = axis
+                    P[:, 3:, place] = np.cross(axis, reach) + body.pitch * axis
+                else:
+                    P[:, 3:, place] = axis
+                place += 1
+        return P
+
+    def _cut(self, loop: int) -> tuple[np.ndarray, np.ndarray]:
+        """The gap of each of its rows, and C."""
+        tie = self.loops.ties[loop]
+        (R1, p1), (R2, p2) = (self._frame(link, frame) for link, frame in zip(tie.links, tie.frames))
+        there = Place(_components(p2 - p1, R1), [_components(R2[:, :, j], R1) for j in range(3)])
+        gap, C = np.empty((self.count, len(tie.rows))), np.zeros((self.count, len(tie.rows), 6))
+        for r, row in enumerate(tie.rows):
+            kind = KINDS[row.kind]
+            gap[:, r] = kind.value(there, row.axes)
+            n, f = (sum(R1[:, :, k] * np.reshape(x[k], (-1, 1)) for k in range(3)) for x in kind.push(there, row.axes))
+            C[:, r] = moved(n, f, p2 - self.e)
+        return gap, C
+
+    def _frame(self, link: str, frame: Placement) -> tuple[np.ndarray, np.ndarray]:
+        """Axes and origin in the base."""
+        body, seat = self.robot.tree.seats[link]
+        placed = seat.then(frame)
+        R, p = placed.rotation(), np.array(placed.origin)
+        if body is None:
+            return R[None], p[None]
+        return self.R[body] @ R, self.R[body] @ p + self.O[body]
+
+    def _hold(self, leg: Leg, P: np.ndarray, C: np.ndarray, scale: np.ndarray) -> Hold:
+        J = C @ P
+        n = len(leg.speeds)
+        unit = self.loops.column_scale[list(leg.speeds)]
+        if C.shape[1] == n:
+            rows = list(range(n))
+        else:
+            rows = sorted(independent(J[0] * scale[:, None] * unit, [range(C.shape[1])]))
+        if len(rows) != n or C.shape[1] < n:
+            raise InputError(
+                f"{self.robot.name}: the platform doesn't decide how its leg by `{leg.hangs}` moves",
+                found=f"joints {', '.join(leg.joints)}",
+                allowed="legs whose joints can't move while the platform keeps still",
+                hint="`denoc.inverse` takes such legs, and the leg may be in a singular position",
+            )
+        X = np.linalg.solve(J[:, rows], C[:, rows]) if n else np.zeros((self.count, 0, 6))
+        self._refuse_large(X * self.unit / unit[:, None])
+        others = [r for r in range(C.shape[1]) if r not in rows]
+        forbids = (C[:, others] - J[:, others] @ X) * scale[others][:, None] * self.unit
+        return Hold(P, C, X, forbids)
+
+    def freedoms(self, holds: list[Hold]) -> np.ndarray:
+        """T: the twists that all legs allow, a column for each freedom."""
+        forbids = np.concatenate([hold.forbids for hold in holds], axis=1)
+        if not forbids.shape[1]:
+            return np.broadcast_to(np.diag(self.unit), (self.count, 6, 6))
+        rows = sorted(independent(forbids[0], [range(forbids.shape[1])]))
+        dependent = sorted(independent(forbids[0][rows].T, [range(6)]))
+        free = [k for k in range(6) if k not in dependent]
+        T = np.zeros((self.count, 6, len(free)))
+        T[:, free, range(len(free))] = 1.0
+        T[:, dependent] = -np.linalg.solve(forbids[:, rows][:, :, dependent], forbids[:, rows][:, :, free])
+        self._refuse_large(T)
+        return T * self.unit[:, None]
+
+    def _refuse_large(self, x: np.ndarray) -> None:
+        """Equations were chosen at the first sample: here they don't do for all."""
+        if self.count > 1 and not abs(x).max(initial=0.0) < LARGE:
+            raise np.linalg.LinAlgError
+
+
+def _components(v: np.ndarray, R: np.ndarray) -> Vector:
+    """The components of base-frame vectors along the axes of frames, as scalars over the samples."""
+    return [(R[:, :, k] * v).sum(axis=1) for k in range(3)]

@@ -1,0 +1,179 @@
+"""Inverse dynamics of parallel robots by their parts: the platform's Newton and Euler, and each leg by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..dynamics import calls as tree
+from ..dynamics.samples import Samples, computes
+from ..dynamics.sweeps import Motion, inertia_wrench, outward
+from ..dynamics.wrenches import moved
+from ..errors import InputError, NumericalError, did_you_mean
+from ..loops import effort
+from ..loops.balance import Balance, enough
+from ..loops.branches import efforts, singular_words
+from ..robot.model import ZERO, Robot
+from .holds import Geometry, Hold
+from .legs import Parallel, legs
+
+Wrenches = Mapping[str, Any]
+SHARINGS = ("least", "even", "conditioned")
+
+
+@computes
+def platform_inverse(
+    robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, platform: str | None = None
+) -> np.ndarray:
+    """Tau of the actuators, as `inverse`, from the legs without the platform and the platform without legs.
+
+    Γ = J_pᵀ [F_p + Σ J_viᵀ J_i⁻ᵀ Γ_i] (Khalil 2010, eq. 66), for any number of freedoms.
+    """
+    s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
+    tau = _in_one_go_or_one_by_one(s, legs(robot, platform), wrenches, "least")
+    return tau if s.count is not None else tau[0]
+
+
+@computes
+def shared(
+    robot: Robot,
+    q: Any,
+    qd: Any,
+    qdd: Any,
+    wrenches: Wrenches | None = None,
+    sharing: str = "even",
+    platform: str | None = None,
+) -> np.ndarray:
+    """Tau where the platform is cut in parts, one for each leg, and each leg carries its own (Khan 2002, section 3.2).
+
+    A part has a share of the platform's mass, inertia and working wrench: all legs the same (`even`), or more where
+    the leg's Jacobian is better conditioned (`conditioned`).  Forces that this asks of joints without actuators go to
+    the actuators, with the least change of what these have to do.
+    """
+    s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
+    if sharing not in SHARINGS:
+        hint = did_you_mean(str(sharing), SHARINGS)
+        raise InputError("unknown sharing", found=repr(sharing), allowed=", ".join(SHARINGS), hint=hint)
+    tau = _in_one_go_or_one_by_one(s, legs(robot, platform), wrenches, sharing)
+    return tau if s.count is not None else tau[0]
+
+
+def _in_one_go_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str) -> np.ndarray:
+    """One choice of equations for all samples, if it does for all."""
+    try:
+        tau = _solved(s, parts, wrenches, sharing)
+        if np.isfinite(tau).all() or s.count is None:
+            return tau
+    except np.linalg.LinAlgError:
+        if s.count is None or s.count < 2:
+            enough(Balance(s.robot, s.rows("q")))
+            raise NumericalError(singular_words(s.robot)) from None
+    found = []
+    for n in range(s.count or 1):
+        one = Samples(s.robot, **{name: s.rows(name)[n] for name in s.arrays})
+        alone = {name: x[n] if np.ndim(x) == 2 else x for name, x in (wrenches or {}).items()}
+        found.append(_in_one_go_or_one_by_one(one, parts, alone, sharing)[0])
+    return np.array(found)
+
+
+def _solved(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str) -> np.ndarray:
+    robot, driven = s.robot, list(s.robot.driven)
+    geometry = Geometry(s, parts)
+    holds = geometry.holds()
+    F_p = platform_wrench(geometry, wrenches)
+    ours = _on(robot, parts.body)
+    on_legs = {link: six for link, six in (wrenches or {}).items() if link not in ours}
+    q, qd, qdd = (s.rows(name) if s.count is not None else s.arrays[name] for name in ("q", "qd", "qdd"))
+    gamma = np.atleast_2d(tree.inverse(_without_platform(robot, parts), q, qd, qdd, on_legs))  # Γ of all legs
+    F = F_p.copy()
+    X = np.zeros((len(F), robot.nv, 6))
+    for leg, hold in zip(parts.legs, holds):
+        X[:, list(leg.speeds)] = hold.X
+        F += np.einsum("nkr,nk->nr", hold.X, gamma[:, list(leg.speeds)])  # J_vᵀ J⁻ᵀ Γ (eq. 66)
+    T = geometry.freedoms(holds)
+    B = X[:, driven] @ T  # J_p⁻¹: the platform's freedoms → actuated rates
+    right = np.einsum("nrf,nr->nf", T, F)
+    if B.shape[1] < B.shape[2]:
+        enough(Balance(robot, s.rows("q")))
+        raise InputError(
+            f"{robot.name}: the platform has {B.shape[2]} freedoms for {B.shape[1]} actuators, idle spins among them",
+            hint="`denoc.inverse` takes such robots",
+        )
+    if B.shape[1] == B.shape[2]:  # Γ = J_pᵀ F
+        return np.linalg.solve(B.transpose(0, 2, 1), right[..., None])[..., 0]
+    enough(Balance(robot, s.rows("q")[:1]))
+    near = np.zeros((len(F), len(driven)))
+    if sharing != "least":
+        near = (gamma + _carried(parts, holds, F_p, _shares(geometry, holds, sharing)))[:, driven]
+    limits = efforts(robot)
+    return np.array([effort.least(B[n].T, right[n], limits, near[n]) for n in range(len(F))])
+
+
+def _carried(parts: Parallel, holds: list[Hold], F_p: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """The forces of the legs' joints that their parts of the platform ask for."""
+    found = np.zeros((len(F_p), sum(len(leg.speeds) for leg in parts.legs)))
+    for place, (leg, hold) in enumerate(zip(parts.legs, holds)):
+        found[:, list(leg.speeds)] = np.einsum("nrk,nr->nk", hold.columns, shares[:, place, None] * F_p)
+    return found
+
+
+def _shares(geometry: Geometry, holds: list[Hold], sharing: str) -> np.ndarray:
+    """Of each leg, (N, legs); nothing for one without actuators."""
+    found = np.zeros((geometry.count, len(holds)))
+    for place, (leg, hold) in enumerate(zip(geometry.parts.legs, holds)):
+        if leg.actuated:
+            J = np.concatenate([hold.columns, geometry.allowed(place)], axis=2) / geometry.unit[:, None]
+            found[:, place] = 1.0 if sharing == "even" else _conditioning(J)
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def _conditioning(J: np.ndarray) -> np.ndarray:
+    """1 / κ of the leg's Jacobian, its cut's own freedoms included, without units: turns and slides count alike."""
+    sizes = np.linalg.svd(J / np.sqrt((J**2).sum(axis=1, keepdims=True)), compute_uv=False)
+    return sizes[:, -1] / sizes[:, 0]
+
+
+# ---- the platform by itself
+
+
+def platform_wrench(geometry: Geometry, wrenches: Wrenches | None) -> np.ndarray:
+    """F_p = [n; f] that moves the platform so, less gravity and what acts on it from outside; at its origin."""
+    s, body = geometry.s, geometry.parts.body
+    q, qd, qdd = (s.scalars(name) for name in ("q", "qd", "qdd"))
+    here: Motion | None = None
+    for i in geometry.parts.legs[0].bodies:
+        here = outward(s.robot.tree.bodies[i], here, q, qd, qdd, list(s.robot.gravity))
+    assert here is not None
+    on, loads = s.loads(wrenches)
+    six = inertia_wrench(s.robot.tree.bodies[body], here)
+    six = [x - y for x, y in zip(six, on[body])] if body in on else six
+    own, R = np.atleast_2d(s.array(six)), geometry.R[body]
+    F = np.concatenate([np.einsum("nij,nj->ni", R, x) for x in (own[:, :3], own[:, 3:])], axis=1)
+    for where, applied, point in loads:
+        if where == body:
+            n, f = np.split(np.atleast_2d(s.array(applied)), 2, axis=1)
+            F -= moved(n, f, R @ np.array(point, dtype=float))
+    return F
+
+
+def _without_platform(robot: Robot, parts: Parallel) -> Robot:
+    """The legs alone: the same robot whose platform weighs nothing and isn't pushed."""
+    found = robot.derived.get(("without platform", parts.body))
+    if found is None:
+        bodies = list(robot.tree.bodies)
+        bodies[parts.body] = replace(bodies[parts.body], E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0)
+        ours = _on(robot, parts.body)
+        found = replace(
+            robot,
+            tree=replace(robot.tree, bodies=tuple(bodies)),
+            wrenches=tuple(one for one in robot.wrenches if one.link not in ours),
+        )
+        robot.derived["without platform", parts.body] = found
+    return found
+
+
+def _on(robot: Robot, body: int) -> set[str]:
+    return {link.name for link in robot.links if robot.tree.seats[link.name][0] == body}

@@ -1,0 +1,92 @@
+"""Accelerations computed by legs (Khan 2002, section 3.3): forward steps i to v in each evaluation of a run.
+
+The integrator and the displacement analysis, which closes the loops again in every evaluation, are the central task's.
+The thesis integrates at the nodes; here the step length is chosen from the errors of all, so the state is in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..dynamics.spatial import dot
+from ..errors import InputError, NumericalError
+from ..loops.equations import Equations
+from ..machine.program.scalars import Scalar
+from ..simulate import equations
+from ..simulate.acting import link_wrenches
+from ..simulate.discrete import partition_of
+from ..simulate.equations import Evaluation, Moved
+from ..simulate.feedforward import runner
+from ..simulate.runner import Runner
+from ..simulate.situation import read
+from ..simulate.system import System, constraints_of
+from .conduct import Distributed
+from .engines import Engine
+
+
+class ByLegs:
+    """The equations of a system with its accelerations from the nodes of an engine."""
+
+    def __init__(self, system: System, engine: Engine, nodes: int | None = None):
+        refuse(system)
+        smooth = replace(system.robot, tree=replace(system.robot.tree, bodies=system.model.bodies))
+        self.conductor = Distributed(smooth, engine, nodes)
+
+    def begun(self, system: System, q: Sequence[float]) -> Runner:
+        """A run of the system from coordinates q that asks the nodes."""
+        return runner(system, q, solve=self)
+
+    def __call__(self, run: Runner, signals: Sequence[Scalar], y: Sequence[Scalar], t: float | None) -> Evaluation:
+        """An evaluation with one message for each step, of one state or of many."""
+        try:
+            return self._spread(run, signals, y, t)
+        except (NumericalError, ZeroDivisionError, OverflowError):
+            if t is None:
+                raise
+            return equations.lost(run.system, signals, y, run.discrete)
+
+    def _spread(self, run: Runner, signals: Sequence[Scalar], y: Sequence[Scalar], t: float | None) -> Evaluation:
+        system, discrete = run.system, run.discrete
+        loops, part = constraints_of(system), partition_of(discrete)
+        now = read(system, signals, y, discrete)
+        closing = Equations(loops, part, system.model.bodies)
+        q = equations.closed(system, closing, now.q, now.values)
+        rates = now.qd
+        if system.coulomb:
+            K = closing.factors(closing.rows(q, loops.tied(q)))
+            rates = K.solve([*([0.0] * len(part.rows)), *(dot(list(row), now.qd) for row in part.N)])
+        count = next((len(x) for x in (*q, *now.qd) if isinstance(x, np.ndarray)), None)
+        places, speeds, forces = (_stacked(x, count) for x in (q, now.qd, equations.pushed(system, now, rates)))
+        wrenches = link_wrenches(system.robot, system.inputs.wrenches, t, places) if t is not None else None
+        found = self.conductor.moved(places, speeds, forces, wrenches, part.independent)
+        qd, qdd = (x.tolist() if count is None else list(x.T) for x in found)
+        return equations.concluded(system, now, Moved(q, qd, qdd, {}, guard=1.0), discrete, system.model)
+
+
+def refuse(system: System) -> None:
+    """Refuses given motions, those of sticking and stops too: the nodes are asked for accelerations of all joints."""
+    inputs = system.inputs
+    given = [motion.joint.name for motion in (*inputs.prescribed, *inputs.commanded)] + [d.name for d in inputs.drives]
+    if given:
+        raise InputError(
+            f"{system.robot.name}: a distributed simulation can't have given motions",
+            found=f"the motion of `{given[0]}`",
+            allowed="force laws but `computed-torque`, no `drives`",
+        )
+    if system.switching:
+        raise InputError(
+            f"{system.robot.name}: a distributed simulation has no joints that stick or come to a stop",
+            allowed="`friction: smooth` and `limits: ignore` under `solver`",
+        )
+
+
+def _stacked(values: Sequence[Scalar], count: int | None) -> np.ndarray:
+    if count is None:
+        return np.array([float(x) for x in values])
+    found = np.empty((count, len(values)))
+    for k, x in enumerate(values):
+        found[:, k] = x
+    return found

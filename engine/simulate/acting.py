@@ -1,0 +1,44 @@
+"""The force laws and wrenches of a run at given instants, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dynamics.kinematics import frames
+from ..dynamics.wrenches import on_link
+from ..machine.program.scalars import Scalar
+from ..robot.model import Robot
+from .inputs import Driven, TimedWrench
+
+
+def law_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """The force that the laws exert along each speed: a row for each instant, 0 where no law acts."""
+    found = np.zeros(qd.shape)
+    for one in driven:
+        if one.timed:
+            found[:, one.speed] += [one.force(float(instant), 0.0, 0.0, None) for instant in t]
+            continue
+        wanted = None
+        if one.reference is not None:
+            places, rates, _ = one.reference.at(t)
+            wanted = places[one.place], rates[one.place]
+        place: Scalar = q[:, one.coordinate] if one.coordinate is not None else 0.0
+        rate: Scalar = qd[:, one.speed]
+        found[:, one.speed] += one.force(0.0, place, rate, wanted)
+    return found
+
+
+def link_wrenches(robot: Robot, wrenches: Sequence[TimedWrench], t: Any, q: np.ndarray) -> dict[str, np.ndarray] | None:
+    """Link → [n; f] at its origin in its axes, at one instant or at many; None where no wrench acts."""
+    if not wrenches:
+        return None
+    placed = frames(robot, q)
+    found: dict[str, np.ndarray] = {}
+    for one in wrenches:
+        six = np.stack([np.broadcast_to(component(t), np.shape(t)) for component in one.components], axis=-1)
+        own = on_link(six, one.at, placed[one.link][..., :3, :3] if one.axes == "base" else None)
+        found[one.link] = found[one.link] + own if one.link in found else own
+    return found

@@ -1,0 +1,79 @@
+"""Where everything of a robot stands at one position, as plain data for a drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..dynamics.kinematics import body_frames, link_frames
+from ..dynamics.samples import Samples
+from ..record.sketch import Joint, Line, Sketch
+from ..robot.model import Link, Robot
+from ..robot.placement import turn_matrix_of
+
+
+def sketched(robot: Robot, q: Sequence[float]) -> Sketch:
+    """The robot at q."""
+    s = Samples(robot, q=np.array(q, dtype=float)).finite()
+    bodies = body_frames(robot, s)
+    placed = {"base": np.eye(4), **link_frames(robot, s, at="link")}
+    ends = link_frames(robot, s, at="end")
+    touched: dict[str, list[np.ndarray]] = {name: [] for name in placed}  # where others hang on each link
+    joints, slides = [], []
+    for link in robot.links:
+        start, axis = _joint(robot, link, bodies, placed)
+        here = placed[link.name][:3, 3]
+        touched[link.parent].append(start)
+        if np.linalg.norm(here - start) > 1e-9:
+            slides.append(np.array([start, here]))
+        joints.append(
+            Joint(link.joint.name, link.joint.type.name, start, axis, link.joint.actuated, link.parent == "base")
+        )
+    for loop in robot.loops:
+        for name, side in zip(loop.between, (loop.first, loop.second)):
+            touched[name].append((placed[name] @ side.matrix())[:3, 3])
+        T = placed[loop.between[0]] @ loop.first.matrix()
+        far = touched[loop.between[1]][-1]
+        joints.append(Joint(loop.name, loop.type.name, T[:3, 3], T[:3, 2], cut=True, other=far))
+    points = []
+    for link in robot.links:
+        for name, at in link.points.items():
+            points.append((f"{link.name}.{name}", placed[link.name] @ np.array([*at, 1.0])))
+            touched[link.name].append(points[-1][1][:3])
+        if link.end.origin != (0.0, 0.0, 0.0):
+            touched[link.name].append(ends[link.name][:3, 3])
+    return Sketch(
+        name=robot.name,
+        links=[Line(name, _star(placed[name][:3, 3], ways), name == "base") for name, ways in touched.items()],
+        slides=slides,
+        joints=joints,
+        centres=[
+            (link.name, link.mass, (placed[link.name] @ np.array([*link.com, 1.0]))[:3], placed[link.name][:3, 3])
+            for link in robot.links
+            if link.mass
+        ],
+        points=[(name, at[:3]) for name, at in points],
+        frames=[("", T) for T in placed.values()],
+        gravity=robot.gravity,
+    )
+
+
+def _joint(
+    robot: Robot, link: Link, bodies: list[np.ndarray], placed: dict[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where the joint sits before it moves, and its axis (of one that has none, its z)."""
+    if not link.joint.type.nv:
+        T = placed[link.name]
+        return T[:3, 3], T[:3, 2]
+    body = next(body for body in robot.tree.bodies if link.joint.speeds[0] in body.speeds)
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = turn_matrix_of(body.rotation), body.origin
+    if body.parent is not None:
+        T = bodies[body.parent] @ T
+    return T[:3, 3], T[:3, 2]
+
+
+def _star(middle: np.ndarray, ways: list[np.ndarray]) -> list[np.ndarray]:
+    """Lines from the link's origin to everything that hangs on it."""
+    return [np.array([middle, way]) for way in ways if np.linalg.norm(way - middle) > 1e-9]

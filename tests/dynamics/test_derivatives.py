@@ -1,0 +1,149 @@
+"""Derivatives by dual numbers are those of forward dynamics."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import denoc
+import references
+from denoc.dynamics.spatial import quaternion_matrix
+from denoc.simulate.reference import product
+
+pytestmark = pytest.mark.smoke
+
+ROBOTS = ("puma", "tree", "spherical-arm", "space-arm", "elastic-arm", "planar3r")
+
+
+def state(robot):
+    rng = np.random.default_rng(7)
+    q = np.array(robot.q0) + 0.3 * rng.normal(size=robot.nq)
+    for joint in robot.moving:
+        if joint.type.orientation is not None:
+            e = list(joint.coordinates[joint.type.orientation :][:4])
+            q[e] /= np.linalg.norm(q[e])
+    return q, rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+
+
+def moved(robot, q, k, h):
+    """Q after a motion by h along speed k."""
+    q = q.copy()
+    joint = next(joint for joint in robot.moving if k in joint.speeds)
+    place, at = joint.speeds.index(k), joint.type.orientation
+    if at is None:
+        q[joint.coordinates[place]] += h
+        return q
+    e = list(joint.coordinates[at:][:4])
+    if at and place < 3:
+        q[list(joint.coordinates[:3])] += np.array(quaternion_matrix(q[e].tolist()))[:, place] * h
+        return q
+    turn = [math.cos(h / 2), 0.0, 0.0, 0.0]
+    turn[1 + place - (3 if at else 0)] = math.sin(h / 2)
+    q[e] = product(q[e].tolist(), turn)
+    return q
+
+
+def slope(f, h=2e-3):
+    """f'(0) to the eighth order in h."""
+    weights = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
+    return sum(w * (f(k * h) - f(-k * h)) for k, w in weights) / h
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_differences_of_forward_dynamics(name):
+    robot = denoc.load(name)
+    q, qd, tau = state(robot)
+    found = denoc.derivatives(robot, q, qd, tau)
+    np.testing.assert_allclose(found["qdd"], denoc.forward(robot, q, qd, tau), rtol=1e-12)
+    unit = np.eye(robot.nv)
+    ways = {
+        "dq": lambda k: lambda h: denoc.forward(robot, moved(robot, q, k, h), qd, tau),
+        "dqd": lambda k: lambda h: denoc.forward(robot, q, qd + h * unit[k], tau),
+        "dtau": lambda k: lambda h: denoc.forward(robot, q, qd, tau + h * unit[k]),
+    }
+    for key, way in ways.items():
+        expected = np.array([slope(way(k)) for k in range(robot.nv)]).T
+        assert abs(found[key] - expected).max() < 1e-8 * abs(expected).max(), key
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_forces_act_through_the_inverse_inertia(name):
+    robot = denoc.load(name)
+    q, qd, tau = state(robot)
+    I = denoc.inertia(robot, q)
+    product_ = denoc.derivatives(robot, q, qd, tau)["dtau"] @ I
+    assert abs(product_ - np.eye(robot.nv)).max() < 1e-14 * np.linalg.cond(I) + 1e-12
+
+
+@pytest.mark.parametrize("name", sorted(set(references.names(has=["cqd"])) - {"chain100"}))  # 300 directions are slow
+def test_the_references_accelerations_and_inertia(name):
+    """What duals carry is the files' acceleration; its slope in the forces is the inverse of the files' inertia."""
+    case = references.case(name)
+    robot = denoc.loads(references.robot_text(case))
+    for state in case["states"][:3]:
+        found = denoc.derivatives(robot, state["q"], state["qd"], state["tau_fd"])
+        expected = np.array(state["qdd_fd"])
+        if "wrench" not in state:
+            worth = references.tolerance(case, "accelerations") * max(abs(expected).max(), 1e-6)
+            assert abs(found["qdd"] - expected).max() <= worth
+        I = references.inertia_matrix(state)
+        assert abs(found["dtau"] @ I - np.eye(robot.nv)).max() <= 1e-13 * np.linalg.cond(I) + 1e-11
+
+
+def test_many_states_at_once():
+    robot = denoc.load("puma")
+    rng = np.random.default_rng(1)
+    q, qd, tau = rng.normal(size=(3, 4, 6))
+    many = denoc.derivatives(robot, q, qd, tau)
+    for k in range(4):
+        one = denoc.derivatives(robot, q[k], qd[k], tau[k])
+        for key in one:
+            np.testing.assert_allclose(many[key][k], one[key], rtol=1e-12, atol=1e-12)
+
+
+def test_pinocchios_analytic_derivatives():
+    pin = pytest.importorskip("pinocchio")
+    robot = denoc.load("puma")
+    model, joint, placement = pin.Model(), 0, pin.SE3.Identity()
+    for link in robot.links:
+        joint = model.addJoint(joint, pin.JointModelRZ(), placement, link.joint.name)
+        model.appendBodyToJoint(
+            joint, pin.Inertia(link.mass, np.array(link.com), np.array(link.inertia)), pin.SE3.Identity()
+        )
+        placement = pin.SE3(link.end.rotation(), np.array(link.end.origin))
+    data = model.createData()
+    q, qd, tau = state(robot)
+    pin.computeABADerivatives(model, data, q, qd, tau)
+    found = denoc.derivatives(robot, q, qd, tau)
+    for key, expected in (("dq", data.ddq_dq), ("dqd", data.ddq_dv)):
+        assert abs(found[key] - expected).max() < 1e-11 * abs(expected).max()
+
+
+def test_small_swings_of_a_pendulum():
+    robot = denoc.loads("""
+name: pendulum
+convention: dh
+gravity: [0, -9.81, 0]
+links:
+  - {name: rod, joint: {type: revolute, a: 2, theta: -pi/2}, mass: 3, com: [2, 0, 0]}
+""")
+    found = denoc.linearize(robot, robot.q0)
+    assert found["equilibrium"]
+    np.testing.assert_allclose(found["A"], [[0, 1], [-9.81 / 2, 0]], atol=1e-14)
+    np.testing.assert_allclose(found["B"], [[0], [1 / 12]], atol=1e-15)
+
+
+def test_a_turning_top_precesses_in_the_linearised_equations():
+    """Directions that turn with the body: dδ/dt = −ω × δ + δω."""
+    robot = denoc.loads("""
+name: ball
+convention: frames
+gravity: [0, 0, 0]
+links:
+  - {name: ball, joint: {type: spherical, actuated: true}, mass: 1, com: [0, 0, 0], inertia: {xx: 2, yy: 2, zz: 2}}
+""")
+    found = denoc.linearize(robot, robot.q0, [0, 0, 3.0])
+    np.testing.assert_allclose(found["A"][:3, :3], [[0, 3, 0], [-3, 0, 0], [0, 0, 0]], atol=1e-15)
+    assert not found["A"][3:].any()

@@ -1,0 +1,131 @@
+"""What is done for many samples at once, or by compiled code for one, is what is done for each by the plain text."""
+
+import numpy as np
+import pytest
+
+import denoc
+from balanced import whole
+from comparing import off
+from denoc.loops.assembly import moved
+from denoc.loops.balance import Balance
+from denoc.loops.constraints import closure
+from denoc.loops.rank import null_space
+from denoc.machine.jit.choice import using
+from denoc.scenario.run import prepare
+from denoc.simulate.runner import Runner
+
+CLOSED = ["andrews", "bricard", "carpet-scraper", "five-bar", "four-bar", "n-four-bar", "three-rrr"]
+
+
+def positions(robot, count, size=0.05):
+    rng, start = np.random.default_rng(1), denoc.assemble(robot, robot.q0)
+    return np.array([denoc.assemble(robot, start + size * rng.standard_normal(robot.nq)) for _ in range(count)])
+
+
+def consistent(robot, q):
+    """Speeds that keep the loops closed."""
+    rng, loops = np.random.default_rng(2), closure(robot)
+    found = []
+    for row in q:
+        Z = null_space(loops.scaled(loops.jacobian(row)[0]))
+        found.append(loops.column_scale * (Z @ rng.standard_normal(Z.shape[1])))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_multipliers_of_dependent_rows_have_the_least_norm(name):
+    robot = denoc.load(name)
+    balance = Balance(robot, positions(robot, 7))
+    tau = np.random.default_rng(3).standard_normal((7, robot.nv))
+    if not robot.driven:
+        pytest.skip("nothing is actuated")
+    found = balance.solve(tau)
+    expected = whole(balance, tau)
+    assert off(found.actuated, expected.actuated) < 1e-11
+    assert off(found.multipliers, expected.multipliers) < 1e-11
+
+
+@pytest.mark.parametrize("name", ["five-bar", "three-rrr", "andrews", "suspension"])
+def test_one_sample_by_compiled_code(name):
+    robot = denoc.load(name)
+    q = positions(robot, 5, 0.02)
+    qd, tau = consistent(robot, q), np.random.default_rng(4).standard_normal((5, robot.nv))
+    with using("plain"):
+        expected = denoc.forward(robot, q, qd, tau)
+    with using("compiled"):
+        for _ in range(2):  # the second time nothing is looked for any more
+            assert off(np.array([denoc.forward(robot, *row) for row in zip(q, qd, tau)]), expected) < 1e-9
+        assert off(denoc.forward(robot, q, qd, tau), expected) < 1e-9
+        assert off(denoc.forward(robot, q[0].tolist(), qd[0].tolist(), tau[0].tolist()), expected[0]) < 1e-9
+
+
+@pytest.mark.parametrize("name", [*CLOSED, "suspension", "gough-stewart", "hoeken", "rssr", "slider-crank"])
+def test_inverse_dynamics_by_compiled_code(name):
+    """By the speeds of the actuated joints in place of the multipliers."""
+    robot = denoc.load(name)
+    q = positions(robot, 5, 0.02)
+    qd, qdd = consistent(robot, q), np.random.default_rng(4).standard_normal((5, robot.nv))
+    if not robot.driven and not robot.actuators:  # nothing is actuated: both ways say so
+        for way in ("plain", "compiled"):
+            with using(way), pytest.raises(denoc.DenocError, match="freedom"):
+                denoc.inverse(robot, q, qd, qdd)
+        return
+    with using("plain"):
+        expected = denoc.inverse(robot, q, qd, qdd)
+    with using("compiled"):
+        assert off(denoc.inverse(robot, q, qd, qdd), expected) < 1e-11
+        for _ in range(2):
+            assert off(np.array([denoc.inverse(robot, *row) for row in zip(q, qd, qdd)]), expected) < 1e-11
+        with pytest.raises(denoc.DenocError, match="aren't closed"):
+            denoc.inverse(robot, q[0] + np.eye(robot.nq)[-1] * 1e-2, qd[0], qdd[0])
+
+
+def test_compiled_code_leaves_open_loops_to_the_plain_text():
+    robot = denoc.load("three-rrr")
+    q = positions(robot, 1)[0]
+    qd = consistent(robot, q[None])[0]
+    with using("compiled"):
+        for _ in range(2):
+            denoc.forward(robot, q, qd, qd)
+            with pytest.raises(denoc.DenocError, match="aren't closed"):
+                denoc.forward(robot, q + 1e-3, qd, qd)
+            with pytest.raises(denoc.DenocError, match="open the loops"):
+                denoc.forward(robot, q, qd + 1e-3, qd)
+            with pytest.raises(denoc.DenocError, match="not finite"):
+                denoc.forward(robot, q, qd * np.nan, qd)
+            with pytest.raises(denoc.DenocError, match="wrong shape"):
+                denoc.forward(robot, q[:-1], qd, qd)
+
+
+def test_coordinates_change_from_call_to_call():
+    """A four-bar linkage all around: no coordinates are good everywhere."""
+    robot = denoc.load("four-bar")
+    q, found = denoc.assemble(robot, robot.q0), []
+    loops = closure(robot)
+    for _ in range(60):
+        Z = null_space(loops.scaled(loops.jacobian(q)[0]))[:, 0]
+        along = Z if not found or Z @ found[-1][1] > 0 else -Z
+        found.append((q, along))
+        q = denoc.assemble(robot, moved(robot, q, 0.1 * loops.column_scale * along))
+    q = np.array([one for one, _ in found])
+    qd = consistent(robot, q)
+    tau = np.random.default_rng(5).standard_normal(qd.shape)
+    with using("plain"):
+        expected = np.array([denoc.forward(robot, *row) for row in zip(q, qd, tau)])
+    with using("compiled"):
+        assert off(np.array([denoc.forward(robot, *row) for row in zip(q, qd, tau)]), expected) < 1e-9
+
+
+FALLS = ["four-bar", "five-bar", "three-rrr", "n-four-bar", "gough-stewart", "rssr", "bricard", "slider-crank"]
+
+
+@pytest.mark.parametrize("name", FALLS)
+@pytest.mark.parametrize("size", [0.0, 1e-9, 1e-6, 1e-4, 1e-2])
+def test_rows_are_settled_as_each_would_be(name, size):
+    plan = prepare(f"{name}-fall")
+    run, loops, nq = Runner(plan.system, plan.q0), plan.system.loops, plan.robot.nq
+    y = np.concatenate([plan.q0, plan.qd0, [0.0, 0.0]])
+    states = y + size * np.random.default_rng(6).uniform(-1, 1, (6, len(y)))
+    found = run.settled_rows(np.zeros(6), states)
+    assert off(found, np.array([run.settled(0.0, one) for one in states]), 1.0) < 1e-12
+    assert abs(loops.gap(found[:, :nq]) * loops.row_scale).max() < 1e-14

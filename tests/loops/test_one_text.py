@@ -1,0 +1,111 @@
+"""What is run, compiled, counted and exported of a tree or a mechanism comes from the same functions.
+
+A function is made to give twice what it gives; whatever doesn't follow comes from somewhere else.
+"""
+
+import numpy as np
+import pytest
+
+import denoc
+from balanced import accelerations
+from comparing import off
+from denoc.dynamics import mixed
+from denoc.dynamics import programs as tree_programs
+from denoc.loops import branches
+from denoc.loops import texts as compiled
+from denoc.loops.constraints import closure
+from denoc.loops.exported import program
+from denoc.loops.rank import null_space
+from denoc.machine.jit.choice import using
+from denoc.machine.program.lines import python_function
+
+# robot, what, and where the text is found by those that run it and those that record it
+CASES = [
+    ("puma", "idyn", ((mixed, "dynamics"), (tree_programs, "dynamics"))),
+    ("puma", "fdyn", ((mixed, "dynamics"), (tree_programs, "dynamics"))),
+    ("carpet-scraper", "idyn", ((branches.Inverse, "text"),)),
+    ("carpet-scraper", "fdyn", ((compiled.Forward, "text"),)),
+    ("rssr", "idyn", ((branches.Inverse, "text"),)),
+]
+CALL = {"idyn": denoc.inverse, "fdyn": denoc.forward}
+
+
+def doubled(text):
+    def twice(*given, **named):
+        found, rest = text(*given, **named)
+        return [2.0 * x for x in found], rest
+
+    return twice
+
+
+def state(robot):
+    q = denoc.assemble(robot, robot.q0) if robot.tied else np.array(robot.q0) + 0.3
+    return q, np.zeros(robot.nv), np.random.default_rng(1).standard_normal(robot.nv)
+
+
+def exported(robot, what, arguments):
+    made = program(robot, what)
+    space: dict = {}
+    exec("from math import cos, sin, sqrt\n" + python_function(made, "found", ""), space)
+    return np.array(space["found"](*(list(x) for x in arguments)))
+
+
+def ways(name, what):
+    """By plain text for one sample and many, by code for one sample and many, and by exported code."""
+    found, robot = {}, denoc.load(name)
+    one = state(robot)
+    many = [np.array([x] * 9) for x in one]
+    for backend in ("plain", "compiled"):
+        with using(backend):
+            found[backend, 1] = CALL[what](denoc.load(name), *one)
+            found[backend, 9] = CALL[what](denoc.load(name), *many)[-1]
+    return found | {"exported": exported(robot, what, one)}
+
+
+@pytest.mark.parametrize(("name", "what", "texts"), CASES)
+def test_all_ways_follow_one_text(name, what, texts, monkeypatch, tmp_path):
+    monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "before"))
+    before = ways(name, what)
+    first = before["plain", 1]
+    assert max(off(found, first) for found in before.values()) < 1e-10
+    monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "after"))
+    for place, text in texts:
+        monkeypatch.setattr(place, text, doubled(getattr(place, text)))
+    for way, found in ways(name, what).items():
+        assert off(found, 2.0 * first) < 1e-10, way
+
+
+@pytest.mark.parametrize("name", ["four-bar", "three-rrr", "carpet-scraper", "bricard", "n-four-bar", "suspension"])
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_forward_dynamics_by_the_null_space(name, backend):
+    """A dense oracle: no partition, no elimination in a chosen order."""
+    robot = denoc.load(name)
+    loops, rng = closure(robot), np.random.default_rng(2)
+    q = denoc.assemble(robot, robot.q0)
+    N = loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(q)[0]))
+    qd, tau = N @ rng.standard_normal(N.shape[1]), rng.standard_normal(robot.nv)
+    with using(backend):
+        found = denoc.forward(robot, q, qd, tau)
+    expected = accelerations(robot, loops, q, qd, tau, denoc.inertia(robot, q), denoc.bias(robot, q, qd))
+    assert off(found, expected) < 1e-9
+
+
+@pytest.mark.parametrize("name", ["four-bar", "three-rrr", "carpet-scraper"])
+def test_reduced_equations_are_those_of_inverse_dynamics(name):
+    """I q̈ + h is what the actuators have to do, column by column."""
+    robot = denoc.load(name)
+    loops, rng, driven = closure(robot), np.random.default_rng(3), list(robot.driven)
+    q = denoc.assemble(robot, robot.q0)
+    N = loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(q)[0]))
+    N = N @ np.linalg.inv(N[driven])  # a column for each actuated joint
+    qd = N @ rng.standard_normal(len(driven))
+    J, drift = loops.jacobian(q, qd)
+    start = -np.linalg.lstsq(loops.scaled(J), drift * loops.row_scale, rcond=1e-10)[0] * loops.column_scale
+    start = start - N @ start[driven]
+    for backend in ("plain", "compiled"):
+        with using(backend):
+            I, h = denoc.reduced(robot, q, qd)
+            bias = denoc.inverse(robot, q, qd, start)
+            columns = [denoc.inverse(robot, q, qd, start + column) - bias for column in N.T]
+        assert off(h, bias) < 1e-10
+        assert off(I, np.array(columns).T) < 1e-10

@@ -1,0 +1,54 @@
+"""The suspension against its reference file: rack and tyre force, both cuts, all reactions, dependent motion."""
+
+import numpy as np
+import pytest
+
+import denoc
+import references
+from denoc.text.library import find
+from denoc.text.source import read
+
+CASES = {
+    "flat_road": ("suspension-idyn", True),
+    "prescribed_bounce": ("suspension-bounce", True),
+    "flat_road_no_horizontal_tyre_force": ("suspension-idyn", False),
+}
+JOINTS = {"arm": "R_arm", "top": "S_top", "strut": "P_strut", "rack": "P_rack", "inner": "S_inner"}
+CUTS = {"lower": "S_lower", "outer": "S_outer"}
+MOTIONS = {
+    "arm.q": "arm_angle",
+    "arm.qd": "arm_angle_d",
+    "arm.qdd": "arm_angle_dd",
+    "strut.q": "strut",
+    "strut.qd": "strut_d",
+    "strut.qdd": "strut_dd",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_reference(name):
+    case = next(one for one in references.case("suspension_steering")["cases"] if one["name"] == name)
+    scenario, tyre = CASES[name]
+    data = dict(read(find(scenario, "scenarios")).data)
+    data["solver"] = {"rtol": 1e-10}
+    if not tyre:
+        del data["wrenches"]
+    result = denoc.run(data)
+    rows = [int(np.argmin(abs(result.t - t))) for t in case["t"]]
+    assert result.t[rows] == pytest.approx(np.array(case["t"]), abs=1e-12)
+
+    def meets(columns, expected):
+        found = np.column_stack([result.table[column][rows] for column in columns])
+        expected = np.array(expected).reshape(found.shape)
+        assert found == pytest.approx(expected, abs=1e-9 * abs(expected).max()), columns
+
+    meets(["rack.tau"], case["rack_force"])
+    meets(["tyre.force"], case["tyre_force_z"])
+    for column, key in MOTIONS.items():
+        meets([column], case[key])
+    for ours, theirs in (*JOINTS.items(), *CUTS.items()):
+        kind = "reaction" if ours in JOINTS else "lambda"
+        meets([f"{ours}.{kind}.f{axis}" for axis in "xyz"], case["joint_force"][theirs])
+        if theirs in case["joint_moment"]:
+            meets([f"{ours}.reaction.n{axis}" for axis in "xyz"], case["joint_moment"][theirs])
+    assert result.audit["closure"] < 1e-14
