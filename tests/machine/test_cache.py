@@ -91,15 +91,15 @@ from pathlib import Path
 package = types.ModuleType("denoc")
 package.__path__ = [sys.argv[1]]
 sys.modules["denoc"] = package
-from denoc.machine import cache
+from denoc.machine.jit import cache
 assert Path(cache.__file__).is_relative_to(sys.argv[1])
 print(cache.key("program"))
 """
 
 
 def key_of(copy):
-    done = subprocess.run([sys.executable, "-c", KEY_OF_A_COPY, str(copy)], capture_output=True, text=True, check=False)
-    return done.stdout if done.returncode == 0 else done.stderr
+    command = [sys.executable, "-c", KEY_OF_A_COPY, str(copy)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def edit(module):
@@ -118,11 +118,17 @@ def test_whichever_module_is_edited_or_renamed_the_key_is_another(tmp_path):
     for package in packages:
         edit(next(iter(sorted(package.glob("*.py")))))
         keys.append(cache._hashed(copy))
+    assert key_of(copy) not in keys[:1]  # the process's own key follows, too
     (copy / "dynamics").rename(copy / "statics")
-    keys.append(key_of(copy))
+    keys.append(cache._hashed(copy))
     edit(copy / "statics" / "sweeps.py")
-    keys.append(key_of(copy))
+    keys.append(cache._hashed(copy))
     assert len(set(keys)) == len(keys)
+
+
+def test_the_key_is_made_of_the_whole_package():
+    """A module far from the cache counts as much as the cache's own."""
+    assert cache.sources() == cache._hashed(Path(denoc.__file__).parent)
 
 
 def test_a_key_of_no_sources_is_an_error(tmp_path):

@@ -37,7 +37,7 @@ def folder() -> Path:
 @lru_cache(maxsize=1)
 def sources() -> str:
     """Hash of the package's sources: whichever module made object code, another text of it makes another key."""
-    return _hashed(Path(__file__).resolve().parents[1])
+    return _hashed(Path(__file__).resolve().parents[2])
 
 
 def _hashed(root: Path) -> str:
