@@ -76,7 +76,7 @@ def written(folder="."):
 
 
 def test_version_and_help(denoc):
-    assert denoc("--version")[:2] == (0, "denoc 0.1.0\n")
+    assert denoc("--version")[:2] == (0, "denoc 0.2.0\n")
     for flag in ("--help", "-h"):
         code, out, _ = denoc(flag)
         assert code == 0
