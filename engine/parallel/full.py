@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NumericalError
+from ..machine.jit import choice
 from ..simulate.feedforward import runner
 from ..simulate.integrate import start
 from ..simulate.loop import Solver, Trace
@@ -40,6 +41,7 @@ class Block:
     places: tuple[int, ...]
     step: float | None
     max_step: float
+    backend: str  # of whoever has sent it: a node runs the same way, on whatever thread or machine
 
     @cached_property
     def run(self) -> Runner:
@@ -56,7 +58,8 @@ def advance(block: Block, own: dict[str, Any], inbox: Message) -> Message:
     run, y = block.run, inbox["state"][0]
     measured = run.system.measured
     stepper = start(FIXED, run.derivative, t, y, end, step=block.step, max_step=block.max_step, measured=measured)
-    failure = stepper.step()
+    with choice.using(block.backend):
+        failure = stepper.step()
     if failure:
         raise NumericalError(f"at t = {t:.9g} s: {failure}")
     return {"time": np.array([[stepper.t]]), "state": stepper.y[None, list(block.places)]}
@@ -105,7 +108,8 @@ class Full:
     def _begin(self, q: Sequence[float]) -> None:
         self.run = runner(self.system, q)
         start, solver = tuple(float(x) for x in q), self.solver
-        self.engine.begin([[Block(self.make, start, tuple(x), solver.step, solver.max_step)] for x in self.places])
+        given = solver.step, solver.max_step, choice.backend()
+        self.engine.begin([[Block(self.make, start, tuple(x), *given)] for x in self.places])
 
     def carried_out(
         self,

@@ -158,16 +158,16 @@ def test_euler_parameters_of_turns():
 @pytest.mark.sampled(3)
 def test_runs_by_legs_are_those_of_the_whole(closure, engine):
     scenario = {**FALL, "closure": {"method": closure}, "wrenches": []}
-    with using("plain"):  # as the nodes do, whatever the ledger says: penalties are stiff, and last digits grow
+    with using("plain"):  # penalties are stiff: of compiled code, and of the text, the last digits would grow apart
         right = denoc.run(scenario)
-    found = prepare(scenario)
-    if closure == "denoc":
-        by_legs = study.ByLegs(found.system, engine, 2)
-        result = study.carry_out(found, start=lambda: by_legs.begun(found.system, found.q0))
-    else:
-        full = study.Full(lambda: prepare(scenario).system, found.solver, engine, 2)
-        trace = full.carried_out(found.q0, found.qd0, found.grid)
-        result = study.result_of(found, full.run, trace)
+        found = prepare(scenario)
+        if closure == "denoc":
+            by_legs = study.ByLegs(found.system, engine, 2)
+            result = study.carry_out(found, start=lambda: by_legs.begun(found.system, found.q0))
+        else:
+            full = study.Full(lambda: prepare(scenario).system, found.solver, engine, 2)
+            trace = full.carried_out(found.q0, found.qd0, found.grid)
+            result = study.result_of(found, full.run, trace)
     assert result.ended == right.ended == "done"
     for name, values in right.table.items():
         kind = [c.name for c in right.columns if c.unit == next(c.unit for c in right.columns if c.name == name)]
