@@ -13,7 +13,7 @@ import typer
 from denoc.cli import options
 
 if TYPE_CHECKING:
-    from denoc.parallel.steps import Row
+    from denoc.parallel.steps import Exchange
     from denoc.study.distribute import Cost, Outcome
 
 
@@ -83,7 +83,7 @@ def distribute(
         raise typer.Exit(code)
 
 
-def _explain(unit: str, legs: int, nodes: int, rows: list[Row], *, as_json: bool) -> None:
+def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], *, as_json: bool) -> None:
     if as_json:
         told = [{**vars(row)} for row in rows]
         typer.echo(json.dumps({"unit": unit, "legs": legs, "nodes": nodes, "messages": told}, indent=1))

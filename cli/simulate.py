@@ -29,7 +29,7 @@ def simulate(
             "--method",
             metavar="NAME",
             help="Of integration: rk45 (default), rkck, rk4, dop853, radau, bdf, lsoda.",
-            autocompletion=options.names("denoc.simulate.integrate", "METHODS"),
+            autocompletion=options.names("denoc.simulate.integrate", "INTEGRATORS"),
         ),
     ] = None,
     rtol: Annotated[str | None, typer.Option("--rtol", metavar="X", help="Relative tolerance (default: 1e-8).")] = None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..machine.jit.rolled import Elements, Loop, Step, Sweep
+from ..machine.jit.rolled import BodyStep, Elements, Loop, Sweep
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body
 from . import sweeps
@@ -34,7 +34,7 @@ class Kind:
     def numbers(self, body: Body) -> list[float]:
         return [number(body, path) for path in self.paths]
 
-    def body(self, step: Step) -> Body:
+    def body(self, step: BodyStep) -> Body:
         """The kind's body with symbols for its numbers, its coordinates and speeds counted from 0."""
         m = self.model
         local = replace(
@@ -66,7 +66,7 @@ def _constant(path: Path, values: list[float]) -> bool:
 # ---- the three steps of a kind
 
 
-def _motion(step: Step, where: str) -> Motion:
+def _motion(step: BodyStep, where: str) -> Motion:
     """A motion from the rows of a slot."""
     here = Motion()
     here.w, here.wd, here.a = ([step.take(where, (name, r)) for r in range(3)] for name in ("w", "wd", "a"))
@@ -74,8 +74,8 @@ def _motion(step: Step, where: str) -> Motion:
     return here
 
 
-def _first(kind: Kind, gravity: Vector) -> Step:
-    step = Step()
+def _first(kind: Kind, gravity: Vector) -> BodyStep:
+    step = BodyStep()
     body = kind.body(step)
     n = len(body.speeds)
     q = [step.take("q", k) for k in range(len(body.coordinates))]
@@ -107,7 +107,7 @@ def _first(kind: Kind, gravity: Vector) -> Step:
     return step
 
 
-def _placed(step: Step, body: Body) -> tuple[Motion, list[Scalar]]:
+def _placed(step: BodyStep, body: Body) -> tuple[Motion, list[Scalar]]:
     """The body's placement from what the first sweep has stored."""
     turning = {k for what, _, k in body.moves if what in ("turn", "screw")}
     q: list[Scalar] = [step.take("own", ("q", k)) for k in range(len(body.coordinates))]
@@ -118,8 +118,8 @@ def _placed(step: Step, body: Body) -> tuple[Motion, list[Scalar]]:
     return here, q
 
 
-def _second(kind: Kind, output: str) -> Step:
-    step = Step()
+def _second(kind: Kind, output: str) -> BodyStep:
+    step = BodyStep()
     body = kind.body(step)
     n = len(body.speeds)
     here, q = _placed(step, body)
@@ -148,8 +148,8 @@ def _second(kind: Kind, output: str) -> Step:
     return step
 
 
-def _third(kind: Kind, output: str) -> Step:
-    step = Step()
+def _third(kind: Kind, output: str) -> BodyStep:
+    step = BodyStep()
     if not kind.loose:
         return step
     body = kind.body(step)

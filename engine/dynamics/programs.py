@@ -18,7 +18,7 @@ Bodies = tuple[Body, ...]
 
 
 @dataclass(frozen=True)
-class Row:
+class Quantity:
     """What a program computes: names of its inputs and of its output, and how it is recorded."""
 
     about: str
@@ -59,11 +59,11 @@ def _kinematics(robot: Robot, bodies: Bodies, q: list[Scalar]) -> list[Scalar]:
 
 
 PROGRAMS = {
-    "idyn": Row("joint forces of a motion (inverse dynamics)", ("q", "qd", "qdd"), "tau", _idyn),
-    "fdyn": Row("accelerations under joint forces (forward dynamics)", ("q", "qd", "tau"), "qdd", _fdyn),
-    "inertia": Row("generalized inertia matrix, row by row", ("q",), "inertia", _inertia),
-    "bias": Row("Coriolis, centrifugal, gravity, friction and spring forces", ("q", "qd"), "h", _bias),
-    "kinematics": Row("of each link the rows of [R | p] in the base, 12 numbers", ("q",), "frames", _kinematics),
+    "idyn": Quantity("joint forces of a motion (inverse dynamics)", ("q", "qd", "qdd"), "tau", _idyn),
+    "fdyn": Quantity("accelerations under joint forces (forward dynamics)", ("q", "qd", "tau"), "qdd", _fdyn),
+    "inertia": Quantity("generalized inertia matrix, row by row", ("q",), "inertia", _inertia),
+    "bias": Quantity("Coriolis, centrifugal, gravity, friction and spring forces", ("q", "qd"), "h", _bias),
+    "kinematics": Quantity("of each link the rows of [R | p] in the base, 12 numbers", ("q",), "frames", _kinematics),
 }
 
 

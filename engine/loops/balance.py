@@ -13,7 +13,7 @@ from . import effort
 from .branches import Branches, Order, acting, efforts, entering, order_at, singular_words
 from .constraints import Closure, closure
 from .rank import TINY, null_space
-from .subsystems import Step, least_norm
+from .subsystems import Subsystem, least_norm
 from .texts import Family
 
 
@@ -23,7 +23,7 @@ class Forces:
 
     actuated: np.ndarray
     multipliers: np.ndarray
-    steps: tuple[Step, ...]
+    steps: tuple[Subsystem, ...]
 
 
 class Balance:
@@ -48,7 +48,7 @@ class Balance:
         moved = np.concatenate([self.loops.scaled(self.J[0]), self.S[0].T])
         return null_space(moved).shape[1] - self.idle
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[Subsystem]:
         """The order in which the branches are solved."""
         return list(self._order(self.q[0]).steps)
 

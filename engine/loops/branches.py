@@ -28,7 +28,7 @@ from .effort import FULFILLED
 from .elimination import Elimination, kept
 from .partition import Partition, partition
 from .rank import independent
-from .subsystems import Step, branches, eliminated, least_norm, order, solved
+from .subsystems import Subsystem, branches, eliminated, least_norm, order, solved
 from .texts import NEAR, Arguments, Family, Text
 
 
@@ -39,7 +39,7 @@ class Order:
     `moved` are the motions, by their places among the partition's, whose equations shared actuators have to fulfil.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[Subsystem, ...]
     part: Partition
     moved: tuple[int, ...] = ()
 

@@ -22,7 +22,7 @@ from .rank import TINY, independent
 
 
 @dataclass(frozen=True)
-class Step:
+class Subsystem:
     """One small system: the branches whose equations it has, and the unknowns that it finds.
 
     It is eliminated by `pivots`, places among its equations and among its unknowns, which had the `sizes` where they
@@ -61,7 +61,7 @@ def branch_links(robot: Robot) -> list[tuple[str, ...]]:
     return [tuple(names) for names in groups.values()]
 
 
-def order(parts: Sequence[tuple[int, ...]], A: np.ndarray, present: np.ndarray) -> list[Step]:
+def order(parts: Sequence[tuple[int, ...]], A: np.ndarray, present: np.ndarray) -> list[Subsystem]:
     """The steps for A x = b; `present` says which unknowns enter which equation at all."""
     left, known, steps = list(range(len(parts))), set[int](), []
 
@@ -72,19 +72,21 @@ def order(parts: Sequence[tuple[int, ...]], A: np.ndarray, present: np.ndarray) 
         for b in left:
             equations, unknowns = parts[b], unknown_in(parts[b])
             if _determined(A[np.ix_(equations, unknowns)]):
-                steps.append(Step((b,), equations, tuple(unknowns), True))
+                steps.append(Subsystem((b,), equations, tuple(unknowns), True))
                 known.update(unknowns)
                 left.remove(b)
                 break
         else:
             equations = tuple(sorted(k for b in left for k in parts[b]))
             unknowns = unknown_in(equations)
-            steps.append(Step(tuple(left), equations, tuple(unknowns), _determined(A[np.ix_(equations, unknowns)])))
+            steps.append(
+                Subsystem(tuple(left), equations, tuple(unknowns), _determined(A[np.ix_(equations, unknowns)]))
+            )
             left = []
     return steps
 
 
-def eliminated(step: Step, A: np.ndarray, scaled: np.ndarray) -> Step:
+def eliminated(step: Subsystem, A: np.ndarray, scaled: np.ndarray) -> Subsystem:
     """The step with an order of pivots that is good for A, chosen by its scaled entries."""
     if not (step.determinate and step.unknowns):
         return step
@@ -96,7 +98,7 @@ def eliminated(step: Step, A: np.ndarray, scaled: np.ndarray) -> Step:
 
 
 def solved(
-    steps: Sequence[Step], A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]
+    steps: Sequence[Subsystem], A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]
 ) -> tuple[dict[int, Scalar], list[Scalar]]:
     """X of A x = b, of the unknowns that determinate steps find, step by step; and the pivots."""
     x: dict[int, Scalar] = {}
@@ -118,7 +120,7 @@ def solved(
     return x, found
 
 
-def _without_spins(K: Elimination, step: Step, A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+def _without_spins(K: Elimination, step: Subsystem, A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
     """B without the part that no unknown can balance, which is what would turn rods about themselves.
 
     Of the equations left over, each is Σ m_i of the others; so n = [−m; 1] is square to all columns of A, and b

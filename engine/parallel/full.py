@@ -25,9 +25,9 @@ from ..simulate.system import System
 from .engines import Engine, Message
 from .legs import legs
 from .rates import refuse
-from .steps import Row
+from .steps import Exchange
 
-METHODS = ("penalty", "projection-qr", "projection-svd", "projection-gauss")
+DISTRIBUTED = ("penalty", "projection-qr", "projection-svd", "projection-gauss")
 FIXED = "rk4"
 STAGES = 4
 
@@ -74,12 +74,12 @@ class Full:
         """`make` gives the system, anew at each call."""
         system = make()
         refuse(system)
-        if system.closure not in METHODS:
+        if system.closure not in DISTRIBUTED:
             raise InputError(
                 "this closure method has no fully distributed form",
                 key="closure.method",
                 found=system.closure,
-                allowed=", ".join(METHODS),
+                allowed=", ".join(DISTRIBUTED),
             )
         if solver.method != FIXED:
             raise InputError(
@@ -159,11 +159,11 @@ class Full:
             after[places] = answer["state"][0]
         return float(answers[0][0]["time"][0, 0]), after
 
-    def plan(self) -> Iterator[Row]:
+    def plan(self) -> Iterator[Exchange]:
         """The messages of one step."""
         width = self.system.measured + 2
         for way, fields in (
             ("to nodes", {"time": 2 * self.nodes, "state": width * self.nodes}),
             ("to central", {"time": self.nodes, "state": width}),
         ):
-            yield Row("step", way, fields, self.nodes, 8 * sum(fields.values()))
+            yield Exchange("step", way, fields, self.nodes, 8 * sum(fields.values()))

@@ -26,7 +26,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Row:
+class Exchange:
     """A line of the message plan: what one step sends, to or from all nodes."""
 
     number: str
@@ -109,7 +109,7 @@ TASKS: dict[str, tuple[Step, ...]] = {
 }
 
 
-def plan(task: str, groups: Sequence[Sequence[Part]], samples: int, wrenches: Sequence[str] = ()) -> Iterator[Row]:
+def plan(task: str, groups: Sequence[Sequence[Part]], samples: int, wrenches: Sequence[str] = ()) -> Iterator[Exchange]:
     """The messages of one batch; the legs of a group share a node."""
     for number, step in enumerate(TASKS[task]):
         fields: dict[str, int] = {}
@@ -119,4 +119,4 @@ def plan(task: str, groups: Sequence[Sequence[Part]], samples: int, wrenches: Se
             if number == 0 and (own := sum(link in (*part.links, *part.carried) for link in wrenches)):
                 fields["wrenches"] = fields.get("wrenches", 0) + 6 * own
         way = "to central" if step.place == "nodes" else "to nodes"
-        yield Row(step.number, way, fields, len(groups), 8 * samples * sum(fields.values()))
+        yield Exchange(step.number, way, fields, len(groups), 8 * samples * sum(fields.values()))

@@ -8,10 +8,10 @@ import numpy as np
 
 from ..laws.table import Spline
 from ..loops.constraints import Closure
-from ..loops.methods import METHODS as METHODS_OF_CLOSURE
+from ..loops.methods import METHODS
 from ..robot.model import Robot
 from ..simulate.inputs import Inputs
-from ..simulate.integrate import METHODS
+from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import Solver
 from ..simulate.reference import Reference
 from ..simulate.system import System
@@ -72,7 +72,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
     )
     system = _system(reading, constraints, inputs)
     initial.within_limits(reading, system, start.q0)
-    if system.free and METHODS[file.solver.method].adaptive:
+    if system.free and INTEGRATORS[file.solver.method].adaptive:
         solver.countable(reading, laws)
     return Plan(
         name=name,
@@ -106,7 +106,7 @@ def _name(reading: Reading, name: str) -> str:
 
 def _system(reading: Reading, constraints: Closure | None, inputs: Inputs) -> System:
     """The robot with everything that acts on it and moves it."""
-    entry, method = reading.file.solver, METHODS_OF_CLOSURE[reading.file.closure.method]
+    entry, method = reading.file.solver, METHODS[reading.file.closure.method]
     chosen = loops.preferred(reading)
     # a method whose state holds no joint speeds has none to see come to rest
     smooth = entry.friction == "smooth" or (constraints is not None and method.afresh)

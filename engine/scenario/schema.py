@@ -13,7 +13,7 @@ from ..laws.motions import AnyMotionLaw
 from ..loops.methods import METHODS, Parameter, parameters
 from ..record.plots import PLOTS
 from ..robot.schema import Direction, Place
-from ..simulate.integrate import METHODS as INTEGRATORS
+from ..simulate.integrate import INTEGRATORS
 from ..text.fields import Choice, FileName, Made, Name, Numbers, Or, Point, Strict, number, one_or_more, several
 from .tabulate import FAMILIES
 

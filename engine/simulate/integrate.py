@@ -2,7 +2,7 @@
 
 A stepper takes steps and nothing else: where output rows lie, what an event means and how a failure is told to the
 user is its caller's. Own explicit Runge-Kutta methods and scipy's solvers stand behind the same interface, `Stepper`;
-`METHODS` lists them all.
+`INTEGRATORS` lists them all.
 """
 
 from __future__ import annotations
@@ -391,7 +391,7 @@ def quiet() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Method:
+class Integrator:
     """A row of the table of integrators; `runge_kutta` makes one of a tableau.
 
     Where `dense` is False, steps end on the rows of the output. Where there is a `scheme`, the whole time loop can run
@@ -405,16 +405,16 @@ class Method:
     scheme: Scheme | None = None
 
 
-def runge_kutta(about: str, tableau: Tableau) -> Method:
+def runge_kutta(about: str, tableau: Tableau) -> Integrator:
     """The row of an explicit Runge-Kutta method: what it can do follows from its coefficients.
 
     It is adaptive if it has an embedded solution. The compiled loop takes it if, besides, it has dense output and the
     derivative at a step's end is both part of the error and the next step's first stage.
     """
     if tableau.E is None:
-        return Method(about, False, tableau.P is not None, partial(RungeKutta, tableau))
+        return Integrator(about, False, tableau.P is not None, partial(RungeKutta, tableau))
     compiled = tableau.ends_on_a_stage and tableau.P is not None
-    return Method(
+    return Integrator(
         about, True, tableau.P is not None, partial(_adaptive, tableau), scheme(tableau) if compiled else None
     )
 
@@ -427,14 +427,16 @@ def _scipy(kind: str, *args: Any, step: float | None, **options: Any) -> Stepper
     return Scipy(kind, *args, **options)
 
 
-METHODS = {
+INTEGRATORS = {
     "rk45": runge_kutta("Dormand-Prince 5(4), adaptive; the default", DORMAND_PRINCE),
     "rkck": runge_kutta("Cash-Karp 5(4), adaptive, of Numerical Recipes", CASH_KARP),
     "rk4": runge_kutta("classical Runge-Kutta of order 4, fixed step", RUNGE_KUTTA),
-    "dop853": Method("Dormand-Prince 8(5,3), adaptive, for tight tolerances", True, True, partial(_scipy, "DOP853")),
-    "radau": Method("implicit Runge-Kutta of order 5, for stiff problems", True, False, partial(_scipy, "Radau")),
-    "bdf": Method("implicit, of order 1 to 5, for stiff problems", True, False, partial(_scipy, "BDF")),
-    "lsoda": Method("Adams or BDF, as the problem turns stiff or not", True, False, partial(_scipy, "LSODA")),
+    "dop853": Integrator(
+        "Dormand-Prince 8(5,3), adaptive, for tight tolerances", True, True, partial(_scipy, "DOP853")
+    ),
+    "radau": Integrator("implicit Runge-Kutta of order 5, for stiff problems", True, False, partial(_scipy, "Radau")),
+    "bdf": Integrator("implicit, of order 1 to 5, for stiff problems", True, False, partial(_scipy, "BDF")),
+    "lsoda": Integrator("Adams or BDF, as the problem turns stiff or not", True, False, partial(_scipy, "LSODA")),
 }
 
 
@@ -452,14 +454,14 @@ def start(
     measured: int | None = None,
 ) -> Stepper:
     """A stepper at (t0, y0) by the name of its method; `step` is for fixed-step methods, the others ignore it."""
-    if method not in METHODS:
+    if method not in INTEGRATORS:
         raise InputError(
             f"there is no integrator `{method}`",
             key="method",
             found=method,
-            allowed=", ".join(METHODS),
-            hint=did_you_mean(method, tuple(METHODS)),
+            allowed=", ".join(INTEGRATORS),
+            hint=did_you_mean(method, tuple(INTEGRATORS)),
         )
-    return METHODS[method].make(
+    return INTEGRATORS[method].make(
         fun, t0, y0, t_end, rtol=rtol, atol=atol, max_step=max_step, step=step, measured=measured
     )

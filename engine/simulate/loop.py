@@ -13,7 +13,7 @@ from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS
 from . import contact, coordinates
 from .discrete import Discrete
 from .events import first_crossing
-from .integrate import METHODS, NOT_FINITE, RungeKutta, Stepper, start
+from .integrate import INTEGRATORS, NOT_FINITE, RungeKutta, Stepper, start
 from .integrate import TOO_SMALL as STEP_TOO_SMALL
 from .runner import Runner
 
@@ -129,11 +129,11 @@ def _leg(
     trace: Trace,
 ) -> tuple[float, np.ndarray]:
     """Steps up to `end` or to the next event, whichever comes first; the state there."""
-    lands = not METHODS[solver.method].dense  # without good dense output, steps end on the rows
+    lands = not INTEGRATORS[solver.method].dense  # without good dense output, steps end on the rows
     watched = contact.watches(run, t, y)
     guard = run.guard
     events = [w.function for w in watched] + ([guard] if guard else [])
-    scheme = METHODS[solver.method].scheme if run.timeless and not watched and not run.discrete.passing else None
+    scheme = INTEGRATORS[solver.method].scheme if run.timeless and not watched and not run.discrete.passing else None
     stepper = _stepper(run, t, y, end, solver)
     while stepper.t < end:
         if scheme is not None and (march := run.march(scheme)) is not None:
@@ -278,7 +278,7 @@ def starting(run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver) -> Ru
 
 
 def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:
-    paces = solver.paces if METHODS[solver.method].adaptive else ()
+    paces = solver.paces if INTEGRATORS[solver.method].adaptive else ()
     longest = min([solver.max_step, *(step for begin, over, step in paces if begin < end and over > t)])
     return start(
         solver.method,

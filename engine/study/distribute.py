@@ -14,10 +14,10 @@ from ..errors import InputError
 from ..parallel.cluster import PATIENCE, Cluster
 from ..parallel.conduct import BATCH, Distributed
 from ..parallel.engines import Counting, Engine, Process, Threads, Timing, echo
-from ..parallel.full import METHODS, Full
+from ..parallel.full import DISTRIBUTED, Full
 from ..parallel.legs import legs
 from ..parallel.rates import ByLegs, refuse
-from ..parallel.steps import Row, plan
+from ..parallel.steps import Exchange, plan
 from ..scenario.plan import Plan
 from ..scenario.run import Result, carry_out, result_of, timed_wrenches
 from ..simulate.coordinates import beginning
@@ -84,7 +84,7 @@ class Outcome:
     off: dict[str, float]  # what differs from the undistributed run, relative to its largest
     undistributed: float  # s
     seconds: float
-    rows: list[Row]  # the plan of one unit
+    rows: list[Exchange]  # the plan of one unit
     units: int
     messages: int
     bytes: int
@@ -122,7 +122,7 @@ def study(
     return outcome
 
 
-def explained(make: Callable[[], Plan], setting: Setting = Setting()) -> tuple[str, int, int, list[Row]]:
+def explained(make: Callable[[], Plan], setting: Setting = Setting()) -> tuple[str, int, int, list[Exchange]]:
     """What a unit is, how many legs and nodes there are, and the message plan of a unit; nothing is computed."""
     found = make()
     count = _refused(found, make)
@@ -163,7 +163,7 @@ def _refused(found: Plan, make: Callable[[], Plan]) -> int:
             "this closure method has no distributed form",
             key="closure.method",
             found=found.system.closure,
-            allowed=", ".join(("denoc", *METHODS)),
+            allowed=", ".join(("denoc", *DISTRIBUTED)),
         )
     else:
         refuse(found.system)
@@ -171,7 +171,7 @@ def _refused(found: Plan, make: Callable[[], Plan]) -> int:
 
 
 def _full(found: Plan) -> bool:
-    return found.system.loops is not None and found.system.closure in METHODS
+    return found.system.loops is not None and found.system.closure in DISTRIBUTED
 
 
 def _independent(found: Plan) -> list[int]:
@@ -260,7 +260,7 @@ def _outcome(
     off: dict[str, float],
     before: float,
     seconds: float,
-    rows: list[Row],
+    rows: list[Exchange],
     units: int,
 ) -> Outcome:
     sent = [one for _, one in engine.sent]

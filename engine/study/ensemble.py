@@ -22,7 +22,7 @@ from ..scenario.replay import name_of, prepared
 from ..scenario.run import Result, Scenario, carry_out, result_of, robot_of, with_changes
 from ..simulate.compiled import identity, program
 from ..simulate.feedforward import runner
-from ..simulate.integrate import METHODS
+from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import ATTEMPTS, Trace, starting
 from ..simulate.runner import Runner
 from ..text.change import Change, changed, parted
@@ -119,7 +119,9 @@ class Member:
 def _member(plan: Plan) -> Member | None:
     """The plan's run at its start; None if it can only go by itself, for its modes or its time."""
     system = plan.system
-    alone = not system.inputs.timeless or system.switching or plan.kinks or METHODS[plan.solver.method].scheme is None
+    alone = (
+        not system.inputs.timeless or system.switching or plan.kinks or INTEGRATORS[plan.solver.method].scheme is None
+    )
     if alone or (system.loops is not None and system.method.afresh) or choice.backend() == "plain":
         return None
     run = runner(system, plan.q0)
@@ -130,7 +132,7 @@ def _member(plan: Plan) -> Member | None:
 
 def _side_by_side(members: Sequence[Member]) -> list[Result]:
     """The results of alike runs, as many at once as there are lanes."""
-    lanes, first, scheme = native.lanes(), members[0], METHODS[members[0].plan.solver.method].scheme
+    lanes, first, scheme = native.lanes(), members[0], INTEGRATORS[members[0].plan.solver.method].scheme
     assert scheme is not None, "`_member` has seen to it"
     numbers = [dict(leaves(one.run.system.regrouped)) for one in members]
     symbols = [path for path in numbers[0] if len({each[path] for each in numbers}) > 1]

@@ -14,7 +14,7 @@ from denoc.cli.matrices import TITLES
 from denoc.record import plots, write
 from denoc.record.plots import PLOTS
 from denoc.scenario import run as runs
-from denoc.simulate.integrate import METHODS
+from denoc.simulate.integrate import INTEGRATORS
 from denoc.simulate.runner import Runner
 
 PENDULUM = """
@@ -172,7 +172,7 @@ def test_own_files_go_before_the_library(denoc):
 # ---- simulate
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", INTEGRATORS)
 def test_simulate_by_every_method(denoc, method):
     words = ["simulate", "pendulum.yaml", "--free-fall", "--time", "0.5", "--step", "0.005", "--method", method]
     assert denoc(*words, "--no-plot")[0] == 0

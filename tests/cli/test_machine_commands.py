@@ -11,7 +11,7 @@ from denoc.cli import main, options
 from denoc.dynamics.programs import PROGRAMS
 from denoc.laws.motions import profiled
 from denoc.machine.program.languages import LANGUAGES
-from denoc.simulate.integrate import METHODS
+from denoc.simulate.integrate import INTEGRATORS
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def denoc(tmp_path, monkeypatch, capsys):
     [
         ("codegen", "--what", PROGRAMS),
         ("codegen", "--lang", LANGUAGES),
-        ("simulate", "--method", METHODS),
+        ("simulate", "--method", INTEGRATORS),
         ("idyn", "--law", profiled()),
     ],
 )
@@ -56,7 +56,7 @@ HOMES = {
     "--what": ("denoc.dynamics.programs", "PROGRAMS"),
     "--lang": ("denoc.machine.program.languages", "LANGUAGES"),
     "--law": ("denoc.laws.motions", "profiled"),
-    "--method": ("denoc.simulate.integrate", "METHODS"),
+    "--method": ("denoc.simulate.integrate", "INTEGRATORS"),
 }
 
 

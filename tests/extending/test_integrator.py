@@ -13,7 +13,7 @@ from denoc.machine.jit.march import ACCEPTED, REACHED, REJECTED, H, March, T, bu
 from denoc.machine.program.scalars import cosine_sine
 from denoc.machine.program.trace import Recording
 from denoc.scenario.json_schema import scenario_schema
-from denoc.simulate.integrate import METHODS, runge_kutta, start
+from denoc.simulate.integrate import INTEGRATORS, runge_kutta, start
 from denoc.simulate.tableau import Tableau
 from denoc.text.json_schema import schema_text
 
@@ -42,7 +42,7 @@ SCENARIO = {
 
 @pytest.fixture(autouse=True)
 def _row(monkeypatch):
-    monkeypatch.setitem(METHODS, "rk23", ROW)
+    monkeypatch.setitem(INTEGRATORS, "rk23", ROW)
 
 
 def pendulum(y):

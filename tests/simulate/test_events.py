@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoc.simulate.events import crossing, first_crossing
-from denoc.simulate.integrate import METHODS, start
+from denoc.simulate.integrate import INTEGRATORS, start
 
 pytestmark = pytest.mark.smoke
 
@@ -167,7 +167,7 @@ def test_nothing_to_watch_and_nothing_stepped():
     assert first_crossing([], stepper) is None
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTEGRATORS)
 def test_every_method_finds_the_lowest_point_of_a_pendulum(name):
     angle = 0.1  # small, so that the quarter period is almost π/2; its series is known
     quarter = math.pi / 2 * (1 + angle**2 / 16 + 11 * angle**4 / 3072 + 173 * angle**6 / 737280)

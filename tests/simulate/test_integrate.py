@@ -7,12 +7,12 @@ import pytest
 from scipy import integrate, special
 
 from denoc.errors import InputError
-from denoc.simulate.integrate import AT_END, METHODS, NOT_FINITE, TOO_SMALL, RungeKutta, Scipy, start
+from denoc.simulate.integrate import AT_END, INTEGRATORS, NOT_FINITE, TOO_SMALL, RungeKutta, Scipy, start
 from denoc.simulate.tableau import CASH_KARP, DORMAND_PRINCE, TABLEAUS
 
 pytestmark = pytest.mark.smoke
 
-ADAPTIVE = [name for name, method in METHODS.items() if method.adaptive]
+ADAPTIVE = [name for name, method in INTEGRATORS.items() if method.adaptive]
 
 
 def harmonic(t, y):
@@ -110,7 +110,7 @@ def test_observed_order_of_dense_output(tableau):
     assert order + 0.7 < slope(steps, errors) < order + 1.5  # one power more within one step
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTEGRATORS)
 def test_dense_output_meets_both_ends(name):
     stepper = start(name, pendulum, 0, np.array([1.0, 0.0]), 3, rtol=1e-6, atol=1e-8, step=0.02)
     np.testing.assert_array_equal(stepper.between(0), [1, 0])
@@ -132,14 +132,14 @@ def test_error_is_proportional_to_the_tolerance(tableau):
     assert max(errors / tolerances) < 300
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTEGRATORS)
 def test_every_method_swings_a_pendulum_to_its_tolerance(name):
     stepper = start(name, pendulum, 0, np.array([2.0, 0.0]), 10, rtol=1e-9, atol=1e-11, step=0.005)
     checked = 0
     while stepper.t < 10:
         assert stepper.step() == ""
         middle = (stepper.t_old + stepper.t) / 2
-        loose = 1 if METHODS[name].dense else 100
+        loose = 1 if INTEGRATORS[name].dense else 100
         assert np.abs(stepper.between(middle) - pendulum_solution(middle, 2)).max() < 2e-6 * loose
         checked += 1
     assert np.abs(stepper.y - pendulum_solution(10, 2)).max() < 2e-6
@@ -216,7 +216,7 @@ def test_quadratures_do_not_change_the_steps(name):
         assert len(run(measured)) > 2 * len(bare)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTEGRATORS)
 def test_quadratures_are_carried_along(name):
     def fun(t, y):  # ∫ sin θ dt = ω0 − ω
         return np.array([y[1], -math.sin(y[0]), math.sin(y[0])])
@@ -229,7 +229,7 @@ def test_quadratures_are_carried_along(name):
 # --- the end of the integration
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTEGRATORS)
 def test_lands_on_every_instant_that_t_end_is_moved_to(name):
     grid = np.arange(1, 21) * 0.1
     stepper = start(name, pendulum, 0, np.array([2.0, 0.0]), grid[0], rtol=1e-8, atol=1e-10, step=0.03)
@@ -273,7 +273,7 @@ def test_the_derivative_at_the_end_is_evaluated_once_and_only_when_asked_for():
     assert stepper.evaluations == 8
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTEGRATORS)
 def test_a_state_without_components_runs_to_the_end(name):
     stepper = start(name, lambda t, y: np.zeros(0), 0, np.zeros(0), 1, step=0.25)
     run(stepper)
@@ -281,7 +281,7 @@ def test_a_state_without_components_runs_to_the_end(name):
     assert stepper.between(0.5).shape == (0,)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTEGRATORS)
 def test_rest_needs_no_tolerance(name):
     stepper = start(name, lambda t, y: 0 * y, 0, np.zeros(2), 1, rtol=1e-6, atol=0, step=0.25)
     run(stepper)
@@ -295,7 +295,7 @@ def test_a_derivative_may_return_the_same_array_again():
         buffer[:] = pendulum(t, y)
         return buffer
 
-    for name in METHODS:
+    for name in INTEGRATORS:
         ends = []
         for f in (fun, pendulum):
             stepper = start(name, f, 0, np.array([2.0, 0.0]), 2, rtol=1e-6, atol=1e-8, step=0.1)
@@ -310,7 +310,7 @@ def test_a_derivative_may_return_the_same_array_again():
 # --- failures
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTEGRATORS)
 @pytest.mark.parametrize("measured", [None, 1])
 def test_nan_fails_with_a_sentence(name, measured):
     stepper = start(name, lambda t, y: y * math.nan, 0, np.ones(2), 1, step=0.1, measured=measured)
@@ -320,7 +320,7 @@ def test_nan_fails_with_a_sentence(name, measured):
     assert stepper.evaluations < 20
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTEGRATORS)
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 @pytest.mark.parametrize("where", [slice(None), slice(1, None)], ids=["everywhere", "in the quadrature"])
 def test_nan_on_the_way_fails_with_a_sentence_and_keeps_the_state(name, bad, where):
@@ -362,7 +362,7 @@ def test_a_step_below_the_spacing_of_floats_fails_with_a_sentence():
     assert start("rk4", harmonic, 1e9, np.ones(2), 2e9, step=1e-8).step() == TOO_SMALL
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTEGRATORS)
 def test_errors_of_the_derivative_come_through(name):
     def fun(t, y):
         if t > 0.5:
@@ -446,7 +446,7 @@ def test_settling_refreshes_scipys_derivative(kind):
     np.testing.assert_array_equal(stepper.between(stepper.t / 2), middle.between(stepper.t / 2))
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTEGRATORS)
 def test_renormalising_after_every_step_costs_no_accuracy_and_no_steps(name):
     options = {"rtol": 1e-8, "atol": 1e-10, "step": 0.02}
     plain = start(name, harmonic, 0, np.array([1.0, 0.0]), 20, **options)
@@ -459,7 +459,7 @@ def test_renormalising_after_every_step_costs_no_accuracy_and_no_steps(name):
     assert error < 1.5 * np.abs(plain.y - [math.cos(20), -math.sin(20)]).max() + 1e-12
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTEGRATORS)
 def test_a_big_change_is_taken_over(name):
     stepper = start(name, harmonic, 0, np.array([1.0, 0.0]), 1, rtol=1e-8, atol=1e-10, step=0.01)
     run(stepper)
@@ -473,7 +473,7 @@ def test_a_big_change_is_taken_over(name):
     assert stepper.evaluations > counts[1]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", INTEGRATORS)
 def test_a_change_before_the_first_step_is_taken_over(name):
     stepper = start(name, harmonic, 0, np.array([1.0, 0.0]), 1, rtol=1e-8, atol=1e-10, step=0.01)
     stepper.settle(np.array([0.0, 1.0]))

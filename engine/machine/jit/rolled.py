@@ -24,7 +24,7 @@ from .llvm import Block
 Place = tuple[str, Any]
 
 
-class Step:
+class BodyStep:
     """A recorded step: `take` an input, then `put` results where they belong."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Sweep:
     """One pass over all elements; a step for each kind."""
 
     inwards: bool
-    steps: list[Step]
+    steps: list[BodyStep]
 
 
 @dataclass
@@ -172,7 +172,7 @@ end_{s}:
 """
 
 
-def _step(step: Step, loop: Loop, lanes: int, name: str, arrays: tuple[str, ...]) -> str:
+def _step(step: BodyStep, loop: Loop, lanes: int, name: str, arrays: tuple[str, ...]) -> str:
     """A function of one element: loads, operations, stores."""
     block = Block(lanes)
     results = list(step.results.values())
@@ -333,4 +333,4 @@ def build(loop: Loop, elements: Elements, widths: Sequence[int], lanes: int, cac
     return Rolled(native.Loaded(code), loop, elements, widths, lanes) if code is not None else None
 
 
-__all__ = ["Elements", "Loop", "Rolled", "Step", "Sweep", "build"]
+__all__ = ["BodyStep", "Elements", "Loop", "Rolled", "Sweep", "build"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...laws.forces import ForceLaw
 from ...laws.motions import MotionLaw, Pace
-from ...simulate.integrate import METHODS
+from ...simulate.integrate import INTEGRATORS
 from ...simulate.loop import Solver
 from ...text.fields import told
 from . import wrenches
@@ -57,7 +57,7 @@ def _paces(reading: Reading, laws: Sequence[Law]) -> tuple[Pace, ...]:
 def _step(reading: Reading, grid: np.ndarray) -> float | None:
     """The step of a fixed-step method; refuses what would never come to its end."""
     entry, duration = reading.file.solver, float(grid[-1] - grid[0])
-    adaptive = METHODS[entry.method].adaptive
+    adaptive = INTEGRATORS[entry.method].adaptive
     if adaptive and entry.step is not None:
         raise reading.error(
             ("solver", "step"),
