@@ -22,7 +22,7 @@ from .complementarity import balanced
 from .discrete import Discrete
 from .equations import Evaluation
 from .runner import Runner
-from .sharing import Sharing, shared
+from .sharing import Sharing
 from .signals import motion, wanted
 from .system import System, constraints_of
 
@@ -213,10 +213,11 @@ def watches(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
     if part is not None and any(k not in part.given for k in discrete.held):
         found.append(Watch(_shared_margin(run), "breaks loose", discrete.still[0]))
     else:
+        supports = Supports(run)
         for k, (low, high) in discrete.held.items():
             for bound, direction in ((high, -1.0), (low, 1.0)):
                 if math.isfinite(bound):
-                    found.append(Watch(_margin(run, k, bound, direction), "breaks loose", k, direction))
+                    found.append(Watch(_margin(supports, k, bound, direction), "breaks loose", k, direction))
     q = run.complete(t, y)[0] if system.stopped else []
     for k, stop in system.stopped.items():
         if k not in discrete.held:
@@ -234,12 +235,27 @@ def _speed(system: System, k: int, direction: float) -> Event:
     return lambda t, y: direction * float(y[place]) + SLACK
 
 
-def _margin(run: Runner, k: int, bound: float, direction: float) -> Event:
+class Supports:
+    """The supports at one instant after the other, evaluated once for all event functions that ask."""
+
+    def __init__(self, run: Runner):
+        self.run = run
+        self._at: tuple[float, np.ndarray | None] = math.nan, None
+        self._found: dict[int, float] = {}
+
+    def __call__(self, t: float, y: np.ndarray, k: int) -> float:
+        """The support of speed k."""
+        if self._at[0] != t or self._at[1] is not y:
+            self._at, self._found = (t, y), self.run.evaluate(t, y).support
+        return float(self._found[k])
+
+
+def _margin(supports: Supports, k: int, bound: float, direction: float) -> Event:
     """How far the support still is from the bound (upper with direction −1, lower with 1)."""
 
     def margin(t: float, y: np.ndarray) -> float:
-        support = float(run.evaluate(t, y).support[k])
-        return direction * (support - bound) + 2 * SLACK * _size(run.system, k, support)
+        support = supports(t, y, k)
+        return direction * (support - bound) + 2 * SLACK * _size(supports.run.system, k, support)
 
     return margin
 
@@ -386,8 +402,3 @@ def _jumping(system: System, earlier: float, later: float) -> list[str]:
         if abs(after - before) > NEAR * max(1.0, abs(before), abs(after)):
             found.append(drive.name)
     return found
-
-
-def supports(run: Runner, discrete: Discrete, now: Evaluation) -> dict[int, float]:
-    """The support of every held speed, shared where the mechanism can't tell who bears what."""
-    return shared(run.system, discrete, np.array(now.q, dtype=float), {k: float(x) for k, x in now.support.items()})

@@ -176,7 +176,7 @@ class Runner:
     def _told(self, rate: np.ndarray, row: np.ndarray, discrete: Discrete) -> Evaluation:
         """An evaluation from what compiled code has left."""
         nq, nv, values = self.robot.nq, self.robot.nv, row.tolist()
-        cuts = np.cumsum([0, nq, nv, nv, nv, nv]).tolist()
+        cuts = (0, nq, *(nq + k * nv for k in range(1, 5)))
         q, qd, qdd, tau, resistance = (values[a:b] for a, b in pairwise(cuts))
         support = dict(zip(bearing(self.system, discrete), values[cuts[-1] :]))
         return Evaluation(q, qd, qdd, tau, resistance, support, float(rate[-2]), float(rate[-1]))
