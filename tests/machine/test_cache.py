@@ -91,6 +91,7 @@ from pathlib import Path
 package = types.ModuleType("denoc")
 package.__path__ = [sys.argv[1]]
 sys.modules["denoc"] = package
+sys.meta_path[:] = [one for one in sys.meta_path if "__editable__" not in str(getattr(one, "__module__", ""))]
 from denoc.machine.jit import cache
 assert Path(cache.__file__).is_relative_to(sys.argv[1])
 print(cache.key("program"))
