@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from denoc.cli import options
+
+if TYPE_CHECKING:
+    from denoc.machine.program.trace import Count
+
+    Own = dict[int, dict[str, Count]]  # joints of the chain → what is computed → its operations
+    Times = dict[int, tuple[float, float]]  # joints → seconds of O(n) and of dense forward dynamics
 
 MOST = 30
 TIMED = (4, 6, 8, 10, 12, 14)
@@ -79,7 +85,7 @@ def complexity(
         typer.echo(f"measured here, compiled, ns a sample O(n)/dense: {told}; cheaper {seen}")
 
 
-def _polynomial(own: dict, what: str) -> tuple[str, str]:
+def _polynomial(own: Own, what: str) -> tuple[str, str]:
     """Our counts as c n + d, where they are (from n = 3 on)."""
     told = []
     for kind in ("multiplications", "additions"):
@@ -93,7 +99,7 @@ def _polynomial(own: dict, what: str) -> tuple[str, str]:
     return told[0], told[1]
 
 
-def _table(title: str, published: Any, n: int, own: dict, formula: tuple[str, str]) -> None:
+def _table(title: str, published: Any, n: int, own: dict[str, Count], formula: tuple[str, str]) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -109,7 +115,9 @@ def _table(title: str, published: Any, n: int, own: dict, formula: tuple[str, st
     typer.echo("")
 
 
-def _as_json(n: int, own: dict, counted: dict, crossing: dict, times: dict) -> dict[str, Any]:
+def _as_json(
+    n: int, own: Own, counted: dict[str, dict[bool, Count]], crossing: dict[str, int | None], times: Times
+) -> dict[str, Any]:
     from denoc.study import complexity as study
 
     return {
@@ -126,7 +134,7 @@ def _as_json(n: int, own: dict, counted: dict, crossing: dict, times: dict) -> d
     }
 
 
-def _write_csv(path: Path, own: dict) -> None:
+def _write_csv(path: Path, own: Own) -> None:
     from denoc.study import complexity as study
 
     lines = ["n,algorithm,multiplications,additions,divisions"]
@@ -151,7 +159,7 @@ def _drawable(path: Path) -> None:
         )
 
 
-def _draw(path: Path, own: dict, times: dict) -> None:
+def _draw(path: Path, own: Own, times: Times) -> None:
     from denoc.record import plots
 
     options.save_figure(plots.counts(own, times), path)

@@ -27,12 +27,14 @@ def inverse(
     """
     if sharing != "least":
         return shared(robot, q, qd, qdd, wrenches, sharing)
-    return (mechanism if _closed(robot) else tree).inverse(robot, q, qd, qdd, wrenches)
+    found: np.ndarray = (mechanism if _closed(robot) else tree).inverse(robot, q, qd, qdd, wrenches)
+    return found
 
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """Qdd: the accelerations under these forces of all tree joints."""
-    return (mechanism if _closed(robot) else tree).forward(robot, q, qd, tau, wrenches)
+    found: np.ndarray = (mechanism if _closed(robot) else tree).forward(robot, q, qd, tau, wrenches)
+    return found
 
 
 def hybrid(
@@ -65,7 +67,8 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
 
     Of a cut, what its first link exerts on the second at the second's point.
     """
-    return (mechanism if _closed(robot) else tree).reactions(robot, q, qd, qdd, wrenches)
+    found: dict[str, np.ndarray] = (mechanism if _closed(robot) else tree).reactions(robot, q, qd, qdd, wrenches)
+    return found
 
 
 def _closed(robot: Robot) -> bool:

@@ -62,7 +62,8 @@ def _sought(s: Samples, x: np.ndarray, motion_given: Pattern, wrenches: Wrenches
     arguments = s.scalars("q"), s.scalars("qd"), given, acting
     if s.count is None and not choice.rolled(len(problem.bodies)):
         s.finite()
-        return _plain(problem, s, x, 1, arguments)[0]
+        found: np.ndarray = _plain(problem, s, x, 1, arguments)[0]
+        return found
     count = 1 if s.count is None else s.count
     w = np.empty((count, len(acting)))
     for k, value in enumerate(acting):

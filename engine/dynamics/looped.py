@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..machine.jit.rolled import BodyStep, Elements, Loop, Sweep
 from ..machine.program.scalars import Scalar
@@ -49,7 +50,7 @@ class Kind:
         )
         return with_symbols(local, {path: step.take("number", k) for k, path in enumerate(self.paths)})
 
-    def identity(self) -> tuple:
+    def identity(self) -> tuple[Any, ...]:
         m = self.model
         planes = tuple((i, j) for i, j, _, _ in m.rotation)
         fixed = tuple((path, number(m, path)) for path in paths(m) if path not in self.paths)

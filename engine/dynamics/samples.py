@@ -34,7 +34,8 @@ def computes(call: Callable[Concatenate[Robot, Given], Found]) -> Callable[Conca
                     raise no_numbers(robot)
         return found
 
-    return guarded
+    as_called: Callable[..., Found] = guarded  # `robot` may be given by its name too
+    return as_called
 
 
 def singular(robot: Robot) -> NumericalError:

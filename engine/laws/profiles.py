@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Curve = tuple[NDArray, NDArray, NDArray]
+Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 # coefficients of s = Σ c_k x^k with as many vanishing derivatives at both ends as the degree allows
 _POLYNOMIALS = {
@@ -16,19 +15,19 @@ _POLYNOMIALS = {
 DEGREES = tuple(_POLYNOMIALS)
 
 
-def cycloid(x: NDArray) -> Curve:
+def cycloid(x: np.ndarray) -> Curve:
     """Of the overview paper, eq. 22: no acceleration at either end."""
     turn = 2 * np.pi * x
     return x - np.sin(turn) / (2 * np.pi), 1.0 - np.cos(turn), 2 * np.pi * np.sin(turn)
 
 
-def polynomial(x: NDArray, degree: int) -> Curve:
+def polynomial(x: np.ndarray, degree: int) -> Curve:
     """Of 3rd, 5th or 7th degree: rate, acceleration, jerk vanish at the ends as far as the degree allows."""
     s = np.polynomial.Polynomial(_POLYNOMIALS[degree])
     return s(x), s.deriv(1)(x), s.deriv(2)(x)
 
 
-def trapezoid(x: NDArray, ramp: float) -> Curve:
+def trapezoid(x: np.ndarray, ramp: float) -> Curve:
     """Constant acceleration for the share `ramp`, constant rate, constant deceleration."""
     top = 1.0 / (1.0 - ramp)
     rising, falling = x < ramp, x > 1.0 - ramp

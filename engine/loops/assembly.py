@@ -64,7 +64,7 @@ def cant_close(gaps: Sequence[Gap]) -> str:
 def moved(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
     """Q after a small motion along the speeds."""
     rates = coordinate_rates(robot, q.tolist(), step.tolist())
-    after = q + np.array([float(x) for x in rates])
+    after: np.ndarray = q + np.array([float(x) for x in rates])
     for joint in robot.moving:
         if joint.type.orientation is not None:
             at = [joint.coordinates[joint.type.orientation + k] for k in range(4)]

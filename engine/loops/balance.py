@@ -46,7 +46,8 @@ class Balance:
     def unmoved(self) -> int:
         """Freedoms besides idle spins that no actuator moves."""
         moved = np.concatenate([self.loops.scaled(self.J[0]), self.S[0].T])
-        return null_space(moved).shape[1] - self.idle
+        found: int = null_space(moved).shape[1] - self.idle
+        return found
 
     def steps(self) -> list[Subsystem]:
         """The order in which the branches are solved."""
@@ -88,13 +89,14 @@ def undetermined(loops: Closure, q: np.ndarray) -> np.ndarray:
     """For each row whether no rigid-body model can determine its multiplier."""
     J, _ = loops.jacobian(q)
     Z = null_space(loops.scaled(J).T)
-    return np.sqrt((Z**2).sum(axis=1)) > 1e-6
+    found: np.ndarray = np.sqrt((Z**2).sum(axis=1)) > 1e-6
+    return found
 
 
 def idle_spins(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
     """Columns: motions that no actuator resists and that only turn a spherical joint about one axis."""
     robot = loops.robot
-    N = null_space(np.concatenate([loops.scaled(J), S.T]))
+    N: np.ndarray = null_space(np.concatenate([loops.scaled(J), S.T]))
     if not N.shape[1]:
         return N
     spherical = [joint for joint in robot.moving if joint.type.name in ("spherical", "three-revolutes")]

@@ -236,7 +236,8 @@ def present(loops: Closure) -> np.ndarray:
 def entering(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
     """Which of them enters which equation at the positions of these samples."""
     A = np.concatenate([loops.scaled(J).transpose(0, 2, 1), S * loops.column_scale[:, None]], axis=2)
-    return (abs(A) > 1e-12 * abs(A).max(initial=0.0)).any(axis=0)
+    found: np.ndarray = (abs(A) > 1e-12 * abs(A).max(initial=0.0)).any(axis=0)
+    return found
 
 
 def singular_words(robot: Robot) -> str:

@@ -150,7 +150,8 @@ class Closure:
 
     def scaled(self, J: np.ndarray) -> np.ndarray:
         """The Jacobian without units."""
-        return J * self.row_scale[:, None] * self.column_scale
+        found: np.ndarray = J * self.row_scale[:, None] * self.column_scale
+        return found
 
     def choice(self, J: np.ndarray, kept: Sequence[int]) -> tuple[list[int], list[int]]:
         """Independent rows, and as many dependent speeds, taken from `kept` only where the others don't suffice."""

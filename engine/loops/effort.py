@@ -31,7 +31,8 @@ def beyond(u: np.ndarray, efforts: Sequence[Effort]) -> np.ndarray:
     """For each row of forces, whether some of them are beyond their limits."""
     low, high = (np.array(list(side)) for side in zip(*((one.low, one.high) for one in efforts)))
     slack = 1e-10 * (1.0 + abs(u).max(axis=1, initial=0.0))
-    return (np.maximum(u - high, low - u) > slack[:, None]).any(axis=1)
+    found: np.ndarray = (np.maximum(u - high, low - u) > slack[:, None]).any(axis=1)
+    return found
 
 
 def _limited(
@@ -63,7 +64,8 @@ def _limited(
     if (np.maximum(u - high, low - u) > slack).any():
         raise NumericalError(CANT)
     _fulfilled(A, u, b)
-    return np.clip(u, low, high)
+    found: np.ndarray = np.clip(u, low, high)
+    return found
 
 
 def _with_held(A: np.ndarray, b: np.ndarray, weight: np.ndarray, held: dict[int, float]) -> np.ndarray:

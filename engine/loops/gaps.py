@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ Text = Callable[[Sequence[Scalar], Sequence[Scalar]], tuple[list[Scalar], list[d
 class Numbers:
     """Of one set of constraints; `text` gives values, rows of the Jacobian and `J̇ q̇`."""
 
-    def __init__(self, text: Text, nq: int, nv: int, m: int, identity: tuple):
+    def __init__(self, text: Text, nq: int, nv: int, m: int, identity: tuple[Any, ...]):
         self._text, self._nq, self._nv, self._m = text, nq, nv, m
         self.offer = Offer(self._program, [nq, nv], self._outputs, lambda: (repr(identity), "constraints"))
 

@@ -146,7 +146,8 @@ def _standing(robot: Robot, loops: Closure, q: np.ndarray) -> Standing:
 def _scaled_actuators(balance: Balance) -> np.ndarray:
     """What each actuator does to the speeds, without units."""
     S = balance.S[0].T * balance.loops.column_scale
-    return S / np.maximum(abs(S).max(axis=1, initial=0.0), 1e-300)[:, None]
+    found: np.ndarray = S / np.maximum(abs(S).max(axis=1, initial=0.0), 1e-300)[:, None]
+    return found
 
 
 def _weakest(A: np.ndarray, rank: int) -> float:

@@ -297,7 +297,8 @@ def quick(kind: type[Text], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray
             except (AttributeError, TypeError, ValueError):
                 return None
             if found is not None and found[-1] >= 0.0 and found[-2] >= 0.0 and found[-3] >= 0.0:
-                return found[:-CHECKS]
+                numbers: np.ndarray = found[:-CHECKS]
+                return numbers
     return None
 
 

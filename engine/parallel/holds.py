@@ -91,7 +91,8 @@ class Geometry:
         if cut is None:
             return np.zeros((self.count, 6, 0))
         C = cut[1] * self.unit
-        return np.linalg.svd(C)[2][:, C.shape[1] :].transpose(0, 2, 1) * self.unit[:, None]
+        found: np.ndarray = np.linalg.svd(C)[2][:, C.shape[1] :].transpose(0, 2, 1) * self.unit[:, None]
+        return found
 
     def _scale(self, leg: Leg) -> np.ndarray:
         """Of the rows of the leg's cut, what frees them of units."""
@@ -169,7 +170,8 @@ class Geometry:
         T[:, free, range(len(free))] = 1.0
         T[:, dependent] = -np.linalg.solve(forbids[:, rows][:, :, dependent], forbids[:, rows][:, :, free])
         self._refuse_large(T)
-        return T * self.unit[:, None]
+        found: np.ndarray = T * self.unit[:, None]
+        return found
 
     def _refuse_large(self, x: np.ndarray) -> None:
         """Equations were chosen at the first sample: here they don't do for all."""

@@ -210,7 +210,8 @@ def _packed(Phi: np.ndarray) -> np.ndarray:
 
 
 def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return (A @ x[..., None])[..., 0]
+    found: np.ndarray = (A @ x[..., None])[..., 0]
+    return found
 
 
 def _turned(A: np.ndarray) -> np.ndarray:

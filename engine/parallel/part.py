@@ -168,4 +168,5 @@ def euler_parameters(R: np.ndarray) -> np.ndarray:
     whole = np.stack([np.stack(row, axis=-1) for row in rows], axis=1)
     longest = np.argmax(np.einsum("nkk->nk", whole), axis=1)
     e = whole[np.arange(len(whole)), longest]
-    return e / np.linalg.norm(e, axis=1, keepdims=True)
+    found: np.ndarray = e / np.linalg.norm(e, axis=1, keepdims=True)
+    return found

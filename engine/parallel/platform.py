@@ -127,7 +127,8 @@ def _shares(geometry: Geometry, holds: list[Hold], sharing: str) -> np.ndarray:
         if leg.actuated:
             J = np.concatenate([hold.columns, geometry.allowed(place)], axis=2) / geometry.unit[:, None]
             found[:, place] = 1.0 if sharing == "even" else _conditioning(J)
-    return found / found.sum(axis=1, keepdims=True)
+    shares: np.ndarray = found / found.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _conditioning(J: np.ndarray) -> np.ndarray:

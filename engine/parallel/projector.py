@@ -17,4 +17,5 @@ def left(Phi: np.ndarray, p: np.ndarray, metric: np.ndarray | None = None) -> tu
 
 def without(Phi: np.ndarray, rest: np.ndarray, dual: np.ndarray, delta: np.ndarray) -> np.ndarray:
     """Φ without that direction."""
-    return Phi - rest[..., :, None] * (dual / delta[..., None])[..., None, :]
+    found: np.ndarray = Phi - rest[..., :, None] * (dual / delta[..., None])[..., None, :]
+    return found

@@ -99,7 +99,8 @@ def _told_where_it_ends(axes: Axes, x: np.ndarray, table: Mapping[str, np.ndarra
 
 def finite(values: np.ndarray) -> np.ndarray:
     """Without the rows that a run which broke off hasn't reached."""
-    return values[np.isfinite(values)]
+    found: np.ndarray = values[np.isfinite(values)]
+    return found
 
 
 def _spread(axes: Axes, table: Mapping[str, np.ndarray], panel: Panel) -> None:

@@ -197,7 +197,8 @@ def _size(table: Table, grouped: list[Panel], unit: str) -> float:
 
 def _finite(values: np.ndarray) -> np.ndarray:
     """Without what a run that failed left: no axis can show NaN."""
-    return values[np.isfinite(values)]
+    found: np.ndarray = values[np.isfinite(values)]
+    return found
 
 
 def measured(row: Plot, unit: str) -> str:

@@ -232,7 +232,7 @@ class _Drawing:
 
     def _reach(self) -> np.ndarray:
         """Half the sides of the box that is shown."""
-        reach = (self.high - self.low) / 2
+        reach: np.ndarray = (self.high - self.low) / 2
         least = np.full(3, 0.22)
         if self.flat is not None:
             least[self.flat] = 0.02
@@ -293,7 +293,8 @@ class _Drawing:
     def _seen(self, v: np.ndarray) -> np.ndarray:
         """What of a vector lies across the line of sight."""
         sight = self._sight()
-        return v - (v @ sight) * sight
+        found: np.ndarray = v - (v @ sight) * sight
+        return found
 
     def _towards(self, v: np.ndarray) -> float:
         """Cosine between a direction and the line of sight."""

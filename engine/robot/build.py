@@ -454,7 +454,8 @@ def _moved(G: np.ndarray, seat: Placement) -> np.ndarray:
     if seat == Placement():
         return G
     T = seat.matrix()
-    return T @ G @ T.T
+    found: np.ndarray = T @ G @ T.T
+    return found
 
 
 def _with_mass(body: Body, G: np.ndarray) -> Body:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ..errors import did_you_mean
 from ..text.expression import DIMENSIONS
+from ..text.source import Keys
 from .cuts import CUTS
 from .frames import cut_frame, unit
 from .model import Actuator, Coupling, Effort, Joint, Link, Loop, Three
@@ -102,7 +103,7 @@ class Closing:
         self._taken[name] = what
         return name
 
-    def _link(self, name: str, key: tuple, complain: Complain, *, base: bool = False) -> Link | None:
+    def _link(self, name: str, key: Keys, complain: Complain, *, base: bool = False) -> Link | None:
         if base and name == "base":
             return None
         if name not in self._links:
@@ -116,7 +117,7 @@ class Closing:
             )
         return self._links[name]
 
-    def _joint(self, name: str, key: tuple, complain: Complain, *, is_key: bool = False) -> Joint:
+    def _joint(self, name: str, key: Keys, complain: Complain, *, is_key: bool = False) -> Joint:
         moving = [one for one, joint in self._joints.items() if joint.type.nv]
         if name not in moving:
             own = self._links[name].joint if name in self._links else None
@@ -144,7 +145,7 @@ class Closing:
         """A cut's frame in its link's axes."""
         return cut_frame(frame, self._point(frame.at, link, (key, "at"), complain), key, complain)
 
-    def _point(self, at: tuple[float, float, float] | str, link: str, key: tuple, complain: Complain) -> Three:
+    def _point(self, at: tuple[float, float, float] | str, link: str, key: Keys, complain: Complain) -> Three:
         if not isinstance(at, str):
             return (float(at[0]), float(at[1]), float(at[2]))
         points = self._links[link].points if link in self._links else {}
@@ -159,7 +160,7 @@ class Closing:
         return points[at]
 
 
-def effort_of(entry: EffortEntry | None, turning: set[bool], key: tuple, complain: Complain) -> Effort:
+def effort_of(entry: EffortEntry | None, turning: set[bool], key: Keys, complain: Complain) -> Effort:
     """What an actuator may do; its limits are moments where it turns, forces where it pushes."""
     if entry is None:
         return Effort()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from ..text.source import Keys
 from .model import Three
 from .placement import Placement, X, Z, from_rpy, pointing
 from .schema import CutFrame
@@ -32,7 +33,7 @@ def cut_frame(frame: CutFrame, at: Three, key: str, complain: Complain) -> Place
     return Placement(origin=at).then(pointing(unit(frame.axis, (key, "axis"), complain)))
 
 
-def unit(direction: Sequence[float], key: tuple, complain: Complain) -> Three:
+def unit(direction: Sequence[float], key: Keys, complain: Complain) -> Three:
     """The direction with length 1."""
     length = math.hypot(*direction)
     if not 1e-9 < length < math.inf:

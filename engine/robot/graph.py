@@ -13,12 +13,12 @@ from typing import Any
 
 from ..errors import did_you_mean
 from ..text.fields import checked
-from ..text.source import Document
+from ..text.source import Document, Keys
 from .cuts import CUTS
 from .joints import TYPES
 from .schema import GRAPH, MARK, GraphFile, JointInGraph
 
-Where = Callable[[tuple], tuple]
+Where = Callable[[Keys], Keys]
 OWN = ("name", "actuated", "friction", "rotor_inertia", "spring", "limits", "effort", "pitch", "initial", "spin")
 CUT = ("name", "joint", "between", "first", "second", "spin")
 
@@ -46,8 +46,8 @@ def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tu
         raise document.error((), "`links` is missing", allowed="links: [ … ]")
     names = _names(document, data, file)
     tree, radius, farthest = _tree(document, names, file.joints)
-    entries: dict[str, dict] = {}
-    back: dict[tuple, tuple] = {}
+    entries: dict[str, dict[str, Any]] = {}
+    back: dict[Keys, Keys] = {}
     for child, (j, parent) in tree.items():
         entry, given = file.joints[j], data["joints"][j]
         own = {key: given[key] for key in OWN if key in given}
@@ -67,7 +67,7 @@ def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tu
         back[("loops", place)] = ("joints", j)
     made = [{**link, "convention": "frames", **entries[link["name"]]} for link in links]
 
-    def to_file(path: tuple) -> tuple:
+    def to_file(path: Keys) -> Keys:
         for start, target in back.items():
             if path[: len(start)] == start:
                 return where((*target, *path[len(start) :]))
@@ -101,7 +101,9 @@ def _names(document: Document, data: Mapping[str, Any], file: GraphFile) -> list
     return names
 
 
-def _with_point(document: Document, links: list[dict], name: str, frame: dict, path: tuple) -> dict:
+def _with_point(
+    document: Document, links: list[dict[str, Any]], name: str, frame: dict[str, Any], path: Keys
+) -> dict[str, Any]:
     """The frame with its point's coordinates instead of its name."""
     if not isinstance(frame.get("at"), str):
         return frame

@@ -7,19 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 from ..text.fields import told
-from ..text.source import Document
+from ..text.source import Document, Keys
 
 MOST_LINKS = 5000
 _COUNTER = re.compile(r"\{k(?:([+-])(\d{1,4}))?\}")
 
 
-def expanded(document: Document) -> tuple[Any, Callable[[tuple], tuple]]:
+def expanded(document: Document) -> tuple[Any, Callable[[Keys], Keys]]:
     """The document's data with every repetition written out, and the way back from its paths to the file's."""
     data = document.data
     if not isinstance(data, dict) or not isinstance(data.get("links"), list):
         return data, lambda path: path
     links: list[Any] = []
-    origin: list[tuple] = []
+    origin: list[Keys] = []
     for at, entry in enumerate(data["links"]):
         if not (isinstance(entry, dict) and "repeat" in entry):
             links.append(entry)
@@ -38,7 +38,7 @@ def expanded(document: Document) -> tuple[Any, Callable[[tuple], tuple]]:
                 hint="repeat less often",
             )
 
-    def where(path: tuple) -> tuple:
+    def where(path: Keys) -> Keys:
         if len(path) >= 2 and path[0] == "links" and isinstance(path[1], int) and path[1] < len(origin):
             return (*origin[path[1]], *path[2:])
         return path
@@ -46,7 +46,7 @@ def expanded(document: Document) -> tuple[Any, Callable[[tuple], tuple]]:
     return {**data, "links": links}, where
 
 
-def _repetition(document: Document, entry: dict, path: tuple) -> tuple[int, list]:
+def _repetition(document: Document, entry: dict[str, Any], path: Keys) -> tuple[int, list[Any]]:
     for key in entry:
         if key not in ("repeat", "links"):
             raise document.error((*path, key), f"unknown key `{key}`", key=True, allowed="repeat, links")

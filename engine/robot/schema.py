@@ -62,7 +62,7 @@ def _place(value: Any) -> Any:
     return one_or_more("length").read(value)
 
 
-_NAME: TypeAdapter = TypeAdapter(Name)
+_NAME: TypeAdapter[str] = TypeAdapter(Name)
 Place = Annotated[
     tuple[float, float, float] | str,
     Reader(

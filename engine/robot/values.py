@@ -8,6 +8,7 @@ from functools import partial
 
 from ..errors import InputError
 from ..text.expression import DIMENSIONS, misfit
+from ..text.source import Keys
 from .joints import JointType
 
 Complain = Callable[..., InputError]  # path, message, … → the error at its place
@@ -15,7 +16,7 @@ NO_EULER_PARAMETERS = "Euler parameters can't all be 0"
 EULER_PARAMETERS = "four numbers, scalar first: [1, 0, 0, 0] where nothing has turned"
 
 
-def coordinates(values: Sequence[float], key: tuple, row: JointType, complain: Complain) -> tuple[float, ...]:
+def coordinates(values: Sequence[float], key: Keys, row: JointType, complain: Complain) -> tuple[float, ...]:
     """Coordinates of a joint of this type, checked for their number, their units and the norm of Euler parameters."""
     if len(values) != row.nq:
         raise complain(
@@ -46,7 +47,7 @@ def unit_parameters(values: list[float], row: JointType, error: Callable[[], Inp
     return tuple(values)
 
 
-def fits(value: float, kind: str, key: tuple, complain: Complain) -> None:
+def fits(value: float, kind: str, key: Keys, complain: Complain) -> None:
     """Refuses a number whose unit is not of this kind."""
     if message := misfit(value, kind):
         raise complain(*key, message, allowed=DIMENSIONS[kind][1])

@@ -177,7 +177,7 @@ class _Run:
     steps: int = 0
     rejected: int = 0
     evaluations: int = 0
-    events: list[dict] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
     singular: Singular | None = None
     forces: Forces | None = None  # of actuators and cuts, where there are loops
 

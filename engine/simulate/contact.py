@@ -75,16 +75,19 @@ class Felt:
 
     def compliance(self, speeds: list[int]) -> np.ndarray:
         """Accelerations of these speeds under unit forces along them."""
-        return self.T[speeds] @ self.inverse @ self.T[speeds].T
+        found: np.ndarray = self.T[speeds] @ self.inverse @ self.T[speeds].T
+        return found
 
     def after(self, speeds: list[int], impulses: np.ndarray) -> np.ndarray:
         """The jumps of all speeds under impulses along some."""
-        return self.T @ (self.inverse @ (self.T[speeds].T @ impulses))
+        found: np.ndarray = self.T @ (self.inverse @ (self.T[speeds].T @ impulses))
+        return found
 
     def dragged(self, qd: np.ndarray, wanted: np.ndarray) -> np.ndarray:
         """The speeds after the constraints' rates and the fixed speeds jumped to `wanted`, nothing else pushing."""
         led = qd + np.linalg.pinv(self.rows, rcond=1e-10) @ (wanted - self.rows @ qd)
-        return led + self.T @ (self.inverse @ (self.T.T @ (self.M @ (qd - led))))
+        found: np.ndarray = led + self.T @ (self.inverse @ (self.T.T @ (self.M @ (qd - led))))
+        return found
 
     def kinetic(self, qd: np.ndarray) -> float:
         return float(qd @ self.M @ qd) / 2

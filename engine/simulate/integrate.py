@@ -132,7 +132,8 @@ class RungeKutta:
                     self.end_known = True
                 self.Q = self.K.T.dot(self.P)
             powers = np.cumprod(np.full(self.P.shape[1], (t - self.t_old) / h))
-            return h * np.dot(self.Q, powers) + self.y_old
+            found: np.ndarray = h * np.dot(self.Q, powers) + self.y_old
+            return found
 
     def settle(self, y: np.ndarray) -> None:
         if not np.array_equal(y, self.y):
@@ -154,7 +155,7 @@ class RungeKutta:
         K[0] = self._slope()
         for s in range(1, len(B)):
             K[s] = self._derivative(t + C[s] * h, y + np.dot(K[:s].T, A[s, :s]) * h)
-        y_new = y + h * np.dot(K[:-1].T, B)
+        y_new: np.ndarray = y + h * np.dot(K[:-1].T, B)
         if self.end_first:
             K[-1] = self._derivative(t + h, y_new)
         return y_new
@@ -313,7 +314,8 @@ class Scipy:
         if self.curve is None:
             with quiet():
                 self.curve = self.behind.dense_output()
-        return self.curve(t)
+        found: np.ndarray = self.curve(t)
+        return found
 
     def settle(self, y: np.ndarray) -> None:
         if np.array_equal(y, self.y):
@@ -376,7 +378,8 @@ class Scipy:
         if self.kind != "LSODA":
             return TOO_SMALL
         integrator = self.solver._lsoda_solver._integrator
-        return "LSODA gave up: " + integrator.messages.get(integrator.istate, f"istate {integrator.istate}").rstrip(".")
+        said: str = integrator.messages.get(integrator.istate, f"istate {integrator.istate}")
+        return "LSODA gave up: " + said.rstrip(".")
 
 
 @contextmanager

@@ -84,7 +84,8 @@ def _needed(
     for joint in robot.moving:
         for k, drive in zip(joint.speeds, joint.drives):
             tau[:, k] -= drive.coulomb * np.sign(qd[:, k])
-    return tau - resistance
+    found: np.ndarray = tau - resistance
+    return found
 
 
 def transmitted(

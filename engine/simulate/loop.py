@@ -48,7 +48,7 @@ class Trace:
     states: list[np.ndarray] = field(default_factory=list)
     signals: list[list[float]] = field(default_factory=list)
     discrete: list[Discrete] = field(default_factory=list)
-    events: list[dict] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
     ended: str = "done"
     reason: str = ""
     steps: int = 0
@@ -251,7 +251,7 @@ def _guarded(run: Runner, t: float, y: np.ndarray, solver: Solver, trace: Trace)
     return y
 
 
-def _chatters(events: list[dict], duration: float) -> bool:
+def _chatters(events: list[dict[str, Any]], duration: float) -> bool:
     """Whether events follow each other so fast that the run would never come to its end."""
     return len(events) > CHATTER and events[-1]["t"] - events[-1 - CHATTER]["t"] < 1e-8 * duration
 
@@ -299,7 +299,7 @@ def _count(trace: Trace, stepper: Stepper) -> None:
     trace.rejected += stepper.rejected
 
 
-def _told(run: Runner, watch: contact.Watch, t: float) -> dict:
+def _told(run: Runner, watch: contact.Watch, t: float) -> dict[str, Any]:
     joint = next(joint for joint in run.robot.moving if watch.speed in joint.speeds)
     held, slip = watch.speed in run.discrete.held, run.discrete.slip.get(watch.speed, 0.0)
     then = "held" if held else {1.0: "moves up", -1.0: "moves down"}.get(slip, "free")

@@ -42,7 +42,8 @@ class Sharing:
     def load(self, support: Mapping[int, float]) -> np.ndarray:
         """What the supports found by the equations do along the freedoms; the others' are 0 there."""
         found = np.array([float(support[self.still[i]]) for i in self.bearing])
-        return self._turned.T @ (self._acting[:, self.bearing] @ found)
+        loads: np.ndarray = self._turned.T @ (self._acting[:, self.bearing] @ found)
+        return loads
 
     def shares(self, support: Mapping[int, float]) -> dict[int, float]:
         """The support of every held speed; without regard to limits where none within them would serve."""

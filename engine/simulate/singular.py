@@ -95,7 +95,7 @@ def described(system: System, discrete: Discrete, t: float, q: np.ndarray) -> Si
 def _unitless(system: System, discrete: Discrete, q: np.ndarray) -> np.ndarray:
     """K without units."""
     part, loops = partition_of(discrete), constraints_of(system)
-    K = part.matrix(loops.jacobian(q)[0]) * loops.column_scale
+    K: np.ndarray = part.matrix(loops.jacobian(q)[0]) * loops.column_scale
     K[: len(part.rows)] *= loops.row_scale[list(part.rows)][:, None]
     return K
 

@@ -192,7 +192,7 @@ class Comparison:
         self._plan = feedforward.plan(self.system, self.plan.q0)
         self._known: dict[float, list[float]] = {}
         self._gains = self._felt()
-        self._cost: dict[tuple, tuple[float, float]] = {}
+        self._cost: dict[tuple[str, bool], tuple[float, float]] = {}
 
     # ---- what is run
 
@@ -227,7 +227,7 @@ class Comparison:
 
     def runs(self, tell: Callable[[Setting, float], None] | None = None) -> Iterator[Run]:
         """One after the other; `tell` hears of each how far it is, as a share."""
-        stopped: set[tuple] = set()
+        stopped: set[tuple[str, str, bool]] = set()
         for setting in self.settings():
             mark = (setting.model, setting.integrator, setting.feedback)
             why = self._hopeless(setting, mark in stopped)

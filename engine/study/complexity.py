@@ -12,6 +12,7 @@ import numpy as np
 
 from ..dynamics.dense import inertia_matrix, solve
 from ..dynamics.regroup import regrouped
+from ..dynamics.spatial import Vector
 from ..dynamics.sweeps import dynamics
 from ..loops.exported import program
 from ..machine.program.scalars import Scalar
@@ -64,7 +65,8 @@ FORWARD = (
 
 
 def _value(polynomial: Polynomial, n: int) -> int:
-    return round(sum(c * n**k for k, c in enumerate(polynomial)))
+    found: int = round(sum(c * n**k for k, c in enumerate(polynomial)))
+    return found
 
 
 def _formula(polynomial: Polynomial) -> str:
@@ -105,22 +107,22 @@ def general_chain(recording: Recording, n: int, *, regroup: bool) -> tuple[Body,
     return tuple(bodies)
 
 
-def _inverse(bodies: tuple[Body, ...], gravity: Any, q: list, qd: list, x: list) -> list:
+def _inverse(bodies: tuple[Body, ...], gravity: Any, q: Vector, qd: Vector, x: Vector) -> Vector:
     return dynamics(bodies, gravity, q, qd, x, (True,) * len(x))[0]
 
 
-def _forward(bodies: tuple[Body, ...], gravity: Any, q: list, qd: list, x: list) -> list:
+def _forward(bodies: tuple[Body, ...], gravity: Any, q: Vector, qd: Vector, x: Vector) -> Vector:
     return dynamics(bodies, gravity, q, qd, x, (False,) * len(x))[0]
 
 
-def _dense(bodies: tuple[Body, ...], gravity: Any, q: list, qd: list, x: list) -> list:
+def _dense(bodies: tuple[Body, ...], gravity: Any, q: Vector, qd: Vector, x: Vector) -> Vector:
     """Forward dynamics by the full matrix: bias, composite bodies, U D Uᵀ."""
     n = len(x)
     bias = _inverse(bodies, gravity, q, qd, [0.0] * n)
     return solve(inertia_matrix(bodies, q, n), [force - h for force, h in zip(x, bias)])
 
 
-ALGORITHMS: dict[str, Callable[..., list]] = {
+ALGORITHMS: dict[str, Callable[..., Vector]] = {
     "inverse": _inverse,
     "forward": _forward,
     "forward, dense": _dense,

@@ -67,7 +67,7 @@ def _put(data: Any, change: Change) -> Keys:
     return tuple(way)
 
 
-def _index(place: list, step: str, change: Change) -> int:
+def _index(place: list[Any], step: str, change: Change) -> int:
     """The entry of a list by its name, or by its number from 0."""
     names = [str(one.get("name", "")) if isinstance(one, dict) else "" for one in place]
     if step in names:

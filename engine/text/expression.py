@@ -305,7 +305,7 @@ class _Parser:
             other = self.signed()
             if sign.text == "*":
                 value = _made(value * other, _combined(value.dimension, other.dimension, 1), sign.position)
-            elif other == 0:
+            elif other == 0.0:
                 raise ExpressionError("division by zero", sign.position)
             else:
                 value = _made(value / other, _combined(value.dimension, other.dimension, -1), sign.position)
@@ -436,7 +436,7 @@ def _whole(exponent: float, position: int) -> int:
 def _raised(base: Quantity, exponent: float, position: int) -> Quantity:
     """base^exponent, in floats only, so that 9^9^9 is an error at once and not a long wait."""
     dimension = PLAIN if base.dimension == PLAIN else _combined(PLAIN, base.dimension, _whole(exponent, position))
-    if base == 0 and exponent < 0:
+    if base == 0.0 and exponent < 0:
         raise ExpressionError("division by zero", position)
     try:
         value = math.pow(base, exponent)

@@ -18,7 +18,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ..errors import InputError, did_you_mean
 from .expression import DIMENSIONS, ExpressionError, quantity
-from .source import Document
+from .source import Document, Keys
 
 _FORBIDDEN_IN_NAMES = re.compile(r"[\s,.\"'`]")
 
@@ -133,7 +133,7 @@ class OneOf:
     def models(self) -> tuple[type[Strict], ...]:
         return tuple(self._table.values())
 
-    def _union(self) -> TypeAdapter:
+    def _union(self) -> TypeAdapter[Any]:
         return _tagged(self.models, self._key)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
@@ -176,7 +176,7 @@ class Made:
 
 
 @lru_cache(maxsize=16)
-def _tagged(models: tuple[type[Strict], ...], key: str) -> TypeAdapter:
+def _tagged(models: tuple[type[Strict], ...], key: str) -> TypeAdapter[Any]:
     """Pydantic's own union of these models, which names the key's words in its errors."""
     union: Any = Annotated[reduce(or_, models), Field(discriminator=key)]
     return TypeAdapter(union)
@@ -288,12 +288,12 @@ def _name(value: Any) -> str:
 
 
 def _file_name(value: Any) -> str:
-    value = _name(value)
-    if re.search(r"[/\\:*?<>|]", value) or value.startswith("-") or len(value) > 100:
+    name: str = _name(value)
+    if re.search(r"[/\\:*?<>|]", name) or name.startswith("-") or len(name) > 100:
         raise PydanticCustomError(
             "name", "can't be the name of a folder", {"allowed": "letters, digits, - and _, at most 100 of them"}
         )
-    return value
+    return name
 
 
 Numbers = float | tuple[float, ...]  # read by `one_or_more`
@@ -309,7 +309,7 @@ Model = TypeVar("Model", bound=Strict)
 
 
 def checked(
-    model: type[Model], document: Document, data: Any, where: Callable[[tuple], tuple] = lambda path: path
+    model: type[Model], document: Document, data: Any, where: Callable[[Keys], Keys] = lambda path: path
 ) -> Model:
     """`data` as the model, or an InputError with every mistake in the document, in the file's order.
 
@@ -327,7 +327,7 @@ def checked(
 
 
 def _told(
-    document: Document, model: type[Strict], data: Any, problem: Any, where: Callable[[tuple], tuple]
+    document: Document, model: type[Strict], data: Any, problem: Any, where: Callable[[Keys], Keys]
 ) -> InputError:
     """One of pydantic's problems as an InputError at its place."""
     path = _real(problem["loc"], data)
@@ -381,7 +381,7 @@ def _told(
     return document.error(where(path), message, found=found, allowed=allowed or usual, hint=hint)
 
 
-def _real(loc: tuple, data: Any) -> tuple:
+def _real(loc: Keys, data: Any) -> Keys:
     """Pydantic's path without the tags that it adds for unions and functions."""
     path: list[Any] = []
     told = False  # whether the law of the mapping that we are in has been passed
@@ -392,25 +392,25 @@ def _real(loc: tuple, data: Any) -> tuple:
         if (isinstance(data, dict) and step in data) or (
             isinstance(data, list | tuple) and isinstance(step, int) and step < len(data)
         ):
-            data, told = data[step], False
+            data, told = _value_at(data, (step,)), False
         else:
             continue
         path.append(step)
     return tuple(path)
 
 
-def _value_at(data: Any, path: tuple) -> Any:
+def _value_at(data: Any, path: Keys) -> Any:
     for step in path:
         data = data[step]
     return data
 
 
-def _wanted(model: type[Strict], loc: tuple) -> str:
+def _wanted(model: type[Strict], loc: Keys) -> str:
     """What may stand for a missing key: its words, where it has some, else the keys of its mapping."""
     mappings = [candidate for candidate in _candidates(model, loc[:-1]) if _is_model(candidate)]
     if len(mappings) != 1:
         return ""
-    field = _fields(mappings[0]).get(loc[-1])
+    field = _fields(mappings[0]).get(str(loc[-1]))
     words = [name for choice in field.metadata if isinstance(choice, Choice) for name in choice.names] if field else []
     if field and get_origin(field.annotation) is Literal:
         words += map(str, get_args(field.annotation))
@@ -425,14 +425,14 @@ def _fields(model: type[Strict]) -> dict[str, Any]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
-def _candidates(model: Any, loc: tuple) -> list[Any]:
+def _candidates(model: Any, loc: Keys) -> list[Any]:
     """The types that pydantic's path `loc` leads to; a union has several, until a tag picks one."""
     candidates = [model]
     for step in loc:
         inner: list[Any] = []
         for candidate in candidates:
             origin, arguments = get_origin(candidate), get_args(candidate)
-            if _is_model(candidate) and step in _fields(candidate):
+            if _is_model(candidate) and isinstance(step, str) and step in _fields(candidate):
                 field = _fields(candidate)[step]
                 inner += _members(field.annotation, field.metadata)
             elif origin in (list, tuple) and isinstance(step, int):

@@ -111,7 +111,7 @@ class Block:
     def run(self, results: Sequence[Node], value: Callable[[Node], str]) -> list[str]:
         """Registers of the results; `value` gives those of inputs."""
         at: dict[int, str] = {}
-        circular: dict[int, tuple[str, str]] = {}
+        circular: dict[str, tuple[str, str]] = {}
         for node in live(results):
             a = at[node.a.id] if node.a is not None else ""
             b = at[node.b.id] if node.b is not None else ""
@@ -125,8 +125,8 @@ class Block:
                 at[node.id] = self.let(f"fneg {self.double} {a}")
             elif node.op in (trace.COSINE, trace.SINE):
                 if a not in circular:
-                    circular[a] = self.sine_cosine(a)  # type: ignore[index]
-                at[node.id] = circular[a][node.op == trace.COSINE]  # type: ignore[index]
+                    circular[a] = self.sine_cosine(a)
+                at[node.id] = circular[a][node.op == trace.COSINE]
             elif node.op == trace.SIGN:
                 at[node.id] = self.sign(a)
             else:

@@ -30,10 +30,12 @@ class Dual:
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Dual:
-        return self + (-other)
+        found: Dual = self + (-other)
+        return found
 
     def __rsub__(self, other: Any) -> Dual:
-        return (-self) + other
+        found: Dual = (-self) + other
+        return found
 
     def __neg__(self) -> Dual:
         return Dual(-self.value, {k: -x for k, x in self.parts.items()})
@@ -55,7 +57,8 @@ class Dual:
         return self * other._inverted()
 
     def __rtruediv__(self, other: Any) -> Dual:
-        return self._inverted() * other
+        found: Dual = self._inverted() * other
+        return found
 
     def _inverted(self) -> Dual:
         one_over = 1.0 / self.value

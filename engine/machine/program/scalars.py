@@ -23,7 +23,8 @@ def cosine_sine(x: Scalar) -> tuple[Scalar, Scalar]:
             return math.nan, math.nan
     if isinstance(x, np.ndarray):
         return np.cos(x), np.sin(x)
-    return x.cosine_sine()
+    found: tuple[Scalar, Scalar] = x.cosine_sine()
+    return found
 
 
 def sign(x: Scalar) -> Scalar:

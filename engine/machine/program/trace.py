@@ -77,7 +77,7 @@ class Graph:
     """All nodes of one program, in the order of their making, which is a good order to compute them in."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple, Node] = {}
+        self._known: dict[tuple[str, int, int, Any], Node] = {}
         self._circular: dict[int, tuple[Node, Node]] = {}
         self.nodes: list[Node] = []
 
@@ -217,7 +217,8 @@ class Recording:
     """Makes a `Program`: ask it for inputs, run the program on them, give it the outputs."""
 
     def __init__(self, name: str):
-        self.name, self.graph, self.inputs = name, Graph(), {}  # type: ignore[var-annotated]
+        self.name, self.graph = name, Graph()
+        self.inputs: dict[str, list[Node]] = {}
 
     def input(self, name: str, count: int) -> list[Node]:
         """A group of inputs, named `name0`, `name1`, …"""

@@ -17,6 +17,7 @@ from ...robot.model import Three
 from ...robot.placement import Placement, pointing
 from ...simulate.inputs import Driving
 from ...text.fields import told
+from ...text.source import Keys
 from ..schema import DriveEntry
 from .reading import Reading
 
@@ -79,7 +80,7 @@ class Drives:
 
     # ---- where they act
 
-    def _coordinate(self, entry: DriveEntry, path: tuple) -> Tie:
+    def _coordinate(self, entry: DriveEntry, path: Keys) -> Tie:
         link, to = self._link(str(entry.link), (*path, "link")), self._link(entry.to, (*path, "to"))
         at = Placement(origin=self._point(entry.at, link, (*path, "at")))
         length = math.hypot(*entry.along)
@@ -88,7 +89,7 @@ class Drives:
         x, y, z = (float(c) / length for c in entry.along)
         return point_drive(self._robot, entry.name, (to, link), (pointing((x, y, z)), at))
 
-    def _distance(self, entry: DriveEntry, path: tuple) -> Tie:
+    def _distance(self, entry: DriveEntry, path: Keys) -> Tie:
         ends = []
         for n, point in enumerate(entry.distance or ()):
             link = self._link(point.link, (*path, "distance", n, "link"))
@@ -96,7 +97,7 @@ class Drives:
         (one, first), (two, second) = ends
         return distance_drive(self._robot, entry.name, (one, two), (first, second))
 
-    def _link(self, name: str, path: tuple) -> str:
+    def _link(self, name: str, path: Keys) -> str:
         links = ["base", *(link.name for link in self._robot.links)]
         if name not in links:
             raise self._reading.error(
@@ -107,7 +108,7 @@ class Drives:
             )
         return name
 
-    def _point(self, at: Three | str, link: str, path: tuple) -> Three:
+    def _point(self, at: Three | str, link: str, path: Keys) -> Three:
         if not isinstance(at, str):
             return (float(at[0]), float(at[1]), float(at[2]))
         points = self._robot.link(link).points if link != "base" else {}

@@ -9,10 +9,11 @@ from functools import partial
 from ...laws.forces import LAWS, ComputedTorque, Feedforward, ForceLaw
 from ...robot.model import Joint
 from ...simulate.inputs import Commanded, Driven, Motion
+from ...text.source import Keys
 from .motion import Motions
 from .reading import Reading
 
-Forces = dict[Joint, tuple[ForceLaw, tuple]]  # a joint's law, and the path of its entry
+Forces = dict[Joint, tuple[ForceLaw, Keys]]  # a joint's law, and the path of its entry
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def efforts(reading: Reading, found: Forces, references: Mapping[str, Motion]) -
 
 
 def _driven(
-    reading: Reading, joint: Joint, law: ForceLaw, path: tuple, references: Mapping[str, Motion]
+    reading: Reading, joint: Joint, law: ForceLaw, path: Keys, references: Mapping[str, Motion]
 ) -> list[Driven]:
     """The law's function for each speed of the joint."""
     reading.law_fits(law, path, joint)

@@ -7,6 +7,7 @@ from functools import partial
 
 from ...robot.values import EULER_PARAMETERS, NO_EULER_PARAMETERS, unit_parameters
 from ...simulate.system import System
+from ...text.source import Keys
 from .reading import Reading
 
 
@@ -27,7 +28,7 @@ def speeds(reading: Reading) -> list[float]:
     """The speeds at the start: those of the file, else 0."""
     qd = [0.0] * reading.robot.nv
     for joint, values in reading.values("rates", reading.file.rates, lambda joint: joint.type.speeds):
-        path: tuple = ("rates", joint.name)
+        path: Keys = ("rates", joint.name)
         for n, (k, x, turning) in enumerate(zip(joint.speeds, values, joint.type.turning)):
             reading.fits(x, "rate" if turning else "speed", (*path, n) if len(values) > 1 else path)
             qd[k] = float(x)

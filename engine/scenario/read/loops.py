@@ -154,4 +154,5 @@ def _without_spin(loops: Closure, q0: np.ndarray, J: np.ndarray, qd: np.ndarray,
     if not Z.shape[1]:
         return qd
     M = tree.inertia(loops.robot, q0)
-    return qd - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ M @ qd, rcond=None)[0]
+    found: np.ndarray = qd - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ M @ qd, rcond=None)[0]
+    return found

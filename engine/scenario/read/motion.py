@@ -14,9 +14,10 @@ from ...simulate.inputs import Motion
 from ...simulate.reference import Held, Reference, Turning
 from ...text.expression import DIMENSIONS
 from ...text.fields import told
+from ...text.source import Keys
 from .reading import Reading
 
-Motions = dict[Joint, tuple[MotionLaw, tuple]]  # a joint's law, and the path of its entry
+Motions = dict[Joint, tuple[MotionLaw, Keys]]  # a joint's law, and the path of its entry
 
 
 def motions(reading: Reading) -> Motions:
@@ -30,7 +31,7 @@ def motions(reading: Reading) -> Motions:
     return found
 
 
-def reference(reading: Reading, joint: Joint, law: MotionLaw, path: tuple, q0: Sequence[float]) -> Motion:
+def reference(reading: Reading, joint: Joint, law: MotionLaw, path: Keys, q0: Sequence[float]) -> Motion:
     """The joint's motion by its law, from where it starts; `path` is that of the law's entry."""
     t0, t1 = reading.span
     place = tuple(q0[k] for k in joint.coordinates)
@@ -49,7 +50,7 @@ def reference(reading: Reading, joint: Joint, law: MotionLaw, path: tuple, q0: S
 
 
 def _turning(
-    reading: Reading, joint: Joint, law: MotionLaw, path: tuple, place: tuple[float, ...], kinks: tuple[float, ...]
+    reading: Reading, joint: Joint, law: MotionLaw, path: Keys, place: tuple[float, ...], kinks: tuple[float, ...]
 ) -> Turning:
     """The turn about an axis of a joint that has Euler parameters."""
     free = joint.type.nq != 4
@@ -73,7 +74,7 @@ def _turning(
     return Turning(joint, turned, (float(axis[0]), float(axis[1]), float(axis[2])), place, kinks)
 
 
-def _refuse_turns(reading: Reading, joint: Joint, law: MotionLaw, path: tuple) -> None:
+def _refuse_turns(reading: Reading, joint: Joint, law: MotionLaw, path: Keys) -> None:
     """Refuses a turn about an axis, which is no position of the joint's coordinates."""
     for key, _, value in law.measured():
         if isinstance(value, Turn):

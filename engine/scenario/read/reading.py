@@ -12,7 +12,7 @@ from ...robot.model import Joint, Robot
 from ...robot.values import counted
 from ...text.expression import DIMENSIONS, misfit
 from ...text.fields import Numbers, checked
-from ...text.source import Document
+from ...text.source import Document, Keys
 from ..schema import ScenarioFile
 
 
@@ -48,10 +48,10 @@ class Reading:
         joint = next((link.joint for link in self.robot.links if link.name == name and link.joint.type.nv), None)
         return f"the joint of the link `{name}` is `{joint.name}`" if joint else did_you_mean(name, self.robot.joints)
 
-    def each(self, key: str, entries: dict[str, Any]) -> dict[Joint, tuple[Any, tuple]]:
+    def each(self, key: str, entries: dict[str, Any]) -> dict[Joint, tuple[Any, Keys]]:
         """Joint → (entry, its path), in the joints' order, `all` spread over the actuated joints."""
         named = {self.joint(key, name, ("all",)).name: name for name in entries if name != "all"}
-        found: dict[Joint, tuple[Any, tuple]] = {}
+        found: dict[Joint, tuple[Any, Keys]] = {}
         for joint in self.robot.moving:
             if joint.name in named:
                 found[joint] = (entries[joint.name], (key, joint.name))
@@ -78,12 +78,12 @@ class Reading:
 
     # ---- units
 
-    def fits(self, value: Any, kind: str, path: tuple) -> None:
+    def fits(self, value: Any, kind: str, path: Keys) -> None:
         """Refuses a number whose unit is not of this kind."""
         if message := misfit(value, kind):
             raise self.error(path, message, allowed=DIMENSIONS[kind][1])
 
-    def all_fit(self, value: Numbers, kinds: Sequence[str], path: tuple, joint: Joint) -> None:
+    def all_fit(self, value: Numbers, kinds: Sequence[str], path: Keys, joint: Joint) -> None:
         """Refuses a list of another length than the kinds have, and numbers whose units are not of these kinds."""
         if isinstance(value, tuple) and len(value) != len(kinds):
             raise self.error(
@@ -96,7 +96,7 @@ class Reading:
             listed = isinstance(value, tuple)
             self.fits(value[k] if isinstance(value, tuple) else value, kind, (*path, k) if listed else path)
 
-    def law_fits(self, law: Law, path: tuple, joint: Joint) -> None:
+    def law_fits(self, law: Law, path: Keys, joint: Joint) -> None:
         """Refuses numbers of a law whose units are not those that the joint has for them."""
         for key, kind, value in law.measured():
             turns, slides = OF_JOINT[kind]
@@ -105,10 +105,10 @@ class Reading:
 
     # ---- tables
 
-    def tabled(self, law: Law, path: tuple, count: int, who: str, made: Callable[[], list[Any]]) -> list[Any]:
+    def tabled(self, law: Law, path: Keys, count: int, who: str, made: Callable[[], list[Any]]) -> list[Any]:
         """What the law makes, one for each of `count` coordinates; a table's mistakes are told at the law's entry."""
         if law.columns_read() and len(law.columns_read()) != count:
-            key: tuple[str | int, ...] = ("columns",) if getattr(law, "columns", None) else ("column",)
+            key: Keys = ("columns",) if getattr(law, "columns", None) else ("column",)
             raise self.error(
                 (*path, *key),
                 f"`{who}` needs {counted(count, 'column')}",

@@ -12,10 +12,11 @@ from ...laws.motions import MotionLaw, Pace
 from ...simulate.integrate import INTEGRATORS
 from ...simulate.loop import Solver
 from ...text.fields import told
+from ...text.source import Keys
 from . import wrenches
 from .reading import Reading
 
-Law = tuple[MotionLaw | ForceLaw, tuple]  # a law, and the path of its entry
+Law = tuple[MotionLaw | ForceLaw, Keys]  # a law, and the path of its entry
 
 
 def solver(reading: Reading, grid: np.ndarray, laws: Sequence[Law]) -> Solver:

@@ -12,6 +12,7 @@ from ...errors import did_you_mean
 from ...laws.forces import ForceLaw, laws_of_time
 from ...simulate.inputs import TimedWrench
 from ...text.fields import told
+from ...text.source import Keys
 from .reading import Reading
 
 
@@ -37,7 +38,7 @@ def wrenches(reading: Reading) -> list[TimedWrench]:
     return found
 
 
-def laws(reading: Reading) -> list[tuple[ForceLaw, tuple]]:
+def laws(reading: Reading) -> list[tuple[ForceLaw, Keys]]:
     """The laws among the components of wrenches, and their paths."""
     return [
         (component, ("wrenches", k, key, place))
@@ -48,7 +49,7 @@ def laws(reading: Reading) -> list[tuple[ForceLaw, tuple]]:
     ]
 
 
-def _component(reading: Reading, value: Any, kind: str, path: tuple) -> Callable[[Any], Any]:
+def _component(reading: Reading, value: Any, kind: str, path: Keys) -> Callable[[Any], Any]:
     """One component as a function of time."""
     if not isinstance(value, ForceLaw):
         reading.fits(value, kind, path)
