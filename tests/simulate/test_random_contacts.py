@@ -47,7 +47,7 @@ def with_contacts(file, seed):
 CASES = [(kind, seed) for kind in ("tree", "planar", "spatial") for seed in range(30)]
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize(("kind", "seed"), CASES)
 def test_contacts_of_a_random_robot(kind, seed):
     robot = with_contacts(drawn(kind, seed), seed)
