@@ -70,11 +70,11 @@ regress: $(VENV)/test
 baseline: $(VENV)/test
 	$(BIN)/denoc regress $(basename $(notdir $(wildcard scenarios/*.yaml))) --update
 
-# everything that the library gives, kept in a folder: make snapshot DIR=/tmp/before
+# everything that the library gives, kept in a folder: make snapshot DIR=outputs/before
 snapshot: $(VENV)/test
 	$(BIN)/python tests/tools/snapshot.py take $(DIR)
 
-# what differs between two of them: make compare OLD=/tmp/before NEW=/tmp/after
+# what differs between two of them: make compare OLD=outputs/before NEW=outputs/after
 compare: $(VENV)/test
 	$(BIN)/python tests/tools/snapshot.py compare $(OLD) $(NEW)
 

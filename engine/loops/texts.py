@@ -6,6 +6,7 @@ samples that fail are done by the same text in coordinates that are good for the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -41,7 +42,7 @@ Arguments = Mapping[str, list[Scalar]]
 Arrays = Mapping[str, np.ndarray]
 
 
-class Text:
+class Text(ABC):
     """A text of one mechanism in the coordinates of one partition; callers' wrenches `w` act on links `wrenched`."""
 
     inputs: tuple[str, ...] = ()  # besides `w`
@@ -55,13 +56,13 @@ class Text:
         self.oriented = any(joint.type.orientation is not None for joint in loops.robot.moving)
         self.one: Single | None = None  # code for one sample at a time, once it was taken
 
+    @abstractmethod
     def results(self) -> int:
         """How many numbers are sought."""
-        raise NotImplementedError
 
+    @abstractmethod
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """What is sought, and three checks that aren't negative where it is right."""
-        raise NotImplementedError
 
     def share(self, q: np.ndarray) -> float:
         """The pivot that has lost most at these positions since it was chosen, as a share."""

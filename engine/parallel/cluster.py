@@ -22,7 +22,7 @@ PATIENCE = 60.0  # seconds for an answer
 CONNECTING = 10.0
 CLOSING = 10.0
 ADDRESS = re.compile(r"([a-z]+://)?[^/\s]+:\d+")
-EXTRA = "pip install 'denoc[cluster]'"
+EXTRA = "pip install '.[cluster]'"
 
 Kept = tuple[Sequence[Any], list[dict[str, Any]], list[Message]]  # parts, what steps have left, the last answer
 
@@ -37,7 +37,7 @@ class Cluster:
             import distributed
         except ImportError as missing:
             raise InputError(
-                "Dask isn't installed", found=str(missing), hint=f"`{EXTRA}` installs it; threads need nothing"
+                "Dask isn't installed", found=str(missing), hint=f"`{EXTRA}` in the checkout installs it; threads need nothing"
             ) from None
         self._dask, self._patience, self._cluster = distributed, patience, None
         self._begun: list[Any] = []

@@ -275,7 +275,7 @@ def test_more_nodes_than_legs_are_told():
 
 def test_without_dask_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with pytest.raises(denoc.InputError, match=r"denoc\[cluster\]"):
+    with pytest.raises(denoc.InputError, match=r"\.\[cluster\]"):
         Cluster(2)
 
 
