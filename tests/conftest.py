@@ -11,7 +11,7 @@ from itertools import groupby
 from hypothesis import settings
 
 SEED = 20260712
-settings.register_profile("sampled", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("sampled", deadline=None, derandomize=True, max_examples=12)
 settings.register_profile("full", deadline=None, derandomize=True, max_examples=80)
 
 

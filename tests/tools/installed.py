@@ -17,6 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = ("pyproject.toml", ".importlinter")
+# an editable install's finder is asked first (engine/_install.py), and would lead the tools back to the source tree
+AWAY = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if '__editable__' not in str(getattr(f, '__module__', ''))]\n"
 
 
 def lay_out(home: Path) -> None:
@@ -35,8 +37,9 @@ def lay_out(home: Path) -> None:
 def main(command: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         lay_out(Path(folder))
+        Path(folder, "sitecustomize.py").write_text(AWAY, encoding="utf-8")
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-        around = {**os.environ, "PATH": path, "MYPY_CACHE_DIR": str(ROOT / ".mypy_cache")}
+        around = {**os.environ, "PATH": path, "MYPY_CACHE_DIR": str(ROOT / ".mypy_cache"), "PYTHONPATH": folder}
         return subprocess.run(command, cwd=folder, check=False, env=around).returncode
 
 
