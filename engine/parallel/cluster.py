@@ -37,7 +37,7 @@ class Cluster:
             import distributed
         except ImportError as missing:
             raise InputError(
-                "Dask isn't installed", found=str(missing), hint=f"`{EXTRA}` in the checkout installs it; threads need nothing"
+                "Dask isn't installed", found=str(missing), hint=f"`{EXTRA}` in the checkout installs it"
             ) from None
         self._dask, self._patience, self._cluster = distributed, patience, None
         self._begun: list[Any] = []
