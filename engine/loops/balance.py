@@ -99,7 +99,7 @@ def idle_spins(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
     N: np.ndarray = null_space(np.concatenate([loops.scaled(J), S.T]))
     if not N.shape[1]:
         return N
-    spherical = [joint for joint in robot.moving if joint.type.name in ("spherical", "three-revolutes")]
+    spherical = [joint for joint in robot.moving if "spherical" in (joint.type.name, joint.type.form_of)]
     turning = {k for joint in spherical for k in joint.speeds}
     rest = [k for k in range(robot.nv) if k not in turning]
     N = N @ null_space(N[rest], size=1.0)  # only spherical joints move

@@ -15,7 +15,7 @@ from ..text.source import Document
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
 from .graph import as_tree
-from .joints import TYPES, JointType
+from .joints import FORMS, TYPES, JointType
 from .model import ZERO, Body, Drive, Joint, Link, Robot, Three, Tree, Wrench
 from .placement import Placement
 from .repeat import expanded
@@ -188,9 +188,12 @@ def _numbered(links: list[LinkEntry], complain: Callable[..., Complain]) -> list
 
 
 def _type(entry: LinkEntry, complain: Complain) -> JointType:
-    if entry.joint.as_ and entry.joint.type != "spherical":
-        raise complain("joint", "as", "only a spherical joint has another form", found=f"type: {entry.joint.type}")
-    return TYPES[entry.joint.as_ or entry.joint.type]
+    if entry.joint.as_ is None:
+        return TYPES[entry.joint.type]
+    form = FORMS[entry.joint.as_]
+    if entry.joint.type != form.form_of:
+        raise complain("joint", "as", f"only a {form.form_of} joint has this form", found=f"type: {entry.joint.type}")
+    return form
 
 
 # ---- one link

@@ -36,6 +36,7 @@ class JointType:
     turning: tuple[bool, ...]  # of each speed: a turn (its force is a moment) or a slide
     has_axis: bool = False  # `axis` may turn its z in the convention `frames`
     orientation: int | None = None  # place of the first Euler parameter
+    form_of: str = ""  # the type that this row is another form of
 
     @property
     def nq(self) -> int:
@@ -89,6 +90,7 @@ _TURNS: _Rates = {
     "forces": ("nx", "ny", "nz"),
 }
 
+# what `type:` may say
 TYPES = {
     row.name: row
     for row in (
@@ -143,14 +145,6 @@ TYPES = {
             orientation=0,
         ),
         JointType(
-            "three-revolutes",
-            "a spherical joint as three turns about z, y, x (`as: three-revolutes`)",
-            (TURN_Z, TURN_Y, TURN_X),
-            **_numbered(3),
-            kinds=(ANGLE,) * 3,
-            turning=(True,) * 3,
-        ),
-        JointType(
             "free",
             "moves freely; position, Euler parameters; speeds are the origin's velocity and the angular velocity, "
             "in link axes",
@@ -167,4 +161,18 @@ TYPES = {
     )
 }
 
-NAMES = tuple(name for name in TYPES if name != "three-revolutes")  # what `type:` may say
+# what `as:` may say
+FORMS = {
+    row.name: row
+    for row in (
+        JointType(
+            "three-revolutes",
+            "three turns about z, y, x",
+            (TURN_Z, TURN_Y, TURN_X),
+            **_numbered(3),
+            kinds=(ANGLE,) * 3,
+            turning=(True,) * 3,
+            form_of="spherical",
+        ),
+    )
+}

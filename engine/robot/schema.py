@@ -25,7 +25,7 @@ from ..text.fields import (
     several,
 )
 from .cuts import CUTS
-from .joints import NAMES
+from .joints import FORMS, TYPES
 
 Number = Annotated[float, number("number")]
 Moment1 = Annotated[float, number("first_moment")]
@@ -91,9 +91,11 @@ Coordinates = Annotated[tuple[Position, ...], BeforeValidator(_listed), Or()]
 class JointEntry(Strict):
     """What every joint may say, whatever the convention."""
 
-    type: Annotated[str, Choice(NAMES)] = Field(description="which way the link moves")
+    type: Annotated[str, Choice(TYPES)] = Field(description="which way the link moves")
     name: Name | None = Field(default=None, description="defaults to joint<k>, k the link's place in the file")
-    as_: Literal["three-revolutes"] | None = Field(default=None, alias="as", description="for a spherical joint")
+    as_: Annotated[str, Choice(FORMS)] | None = Field(
+        default=None, alias="as", description="another form of a spherical joint"
+    )
     actuated: StrictBool | None = Field(default=None, description="default: 1-DOF joints without a spring are")
     friction: Friction | None = Field(default=None, description="in the joint")
     rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = Field(
@@ -289,7 +291,7 @@ class ActuatorEntry(Strict):
 class JointInGraph(LoopEntry):
     """A joint of a mechanism given as a graph."""
 
-    joint: Annotated[str, Choice(CUTS, NAMES)] = Field(description="the joint's type")
+    joint: Annotated[str, Choice(CUTS, TYPES)] = Field(description="the joint's type")
     actuated: StrictBool | None = Field(default=None, description="default: it is not")
     friction: Friction | None = Field(default=None, description="against the motion")
     rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = Field(default=0.0, description="of its motor")
