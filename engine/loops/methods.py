@@ -141,6 +141,7 @@ class Method:
     switches: bool = False  # takes other coordinates by itself where they come to the end of their use
     scaled: bool = False  # takes the `scales` of the rows, which are by the mechanism's length
     afresh: bool = False  # N from an SVD at every evaluation, and N q̇ in the state; on numbers only
+    distributed: bool = False  # nodes that have a leg each can go a step with it after one exchange
 
     def values(self, given: Mapping[str, float | None]) -> Parameters:
         """The values of this method's parameters: those given, else the defaults; none where there is neither."""
@@ -181,6 +182,7 @@ METHODS = {
         parameters=(SIGMA,),
         pulls=SIGMA,
         switches=True,
+        distributed=True,
     ),
     "projection-svd": Method(
         "null space by SVD, its directions kept",
@@ -190,6 +192,7 @@ METHODS = {
         parameters=(SIGMA,),
         pulls=SIGMA,
         switches=True,
+        distributed=True,
     ),
     "projection-gauss": Method(
         "Gaussian triangularization with full pivoting",
@@ -199,6 +202,7 @@ METHODS = {
         parameters=(SIGMA,),
         pulls=SIGMA,
         switches=True,
+        distributed=True,
     ),
     "projection-svd-raw": Method(
         "null space by SVD at every evaluation, its directions not kept (Yun and Sarkar 1998)",
@@ -209,7 +213,13 @@ METHODS = {
         pulls=SIGMA,
         afresh=True,
     ),
-    "penalty": Method("springs and dampers for constraints", penalised, parameters=(STIFFNESS, DAMPING), scaled=True),
+    "penalty": Method(
+        "springs and dampers for constraints",
+        penalised,
+        parameters=(STIFFNESS, DAMPING),
+        scaled=True,
+        distributed=True,
+    ),
     "denoc-extended": Method("all joint rates integrated, no stabilisation (Khan 2002)", closed),
 }
 
@@ -223,3 +233,8 @@ def parameters() -> dict[Parameter, list[str]]:
     names = [one.name for one in found]
     assert len(set(names)) == len(names), "a name stands for one parameter, whatever the method"
     return found
+
+
+def distributed() -> list[str]:
+    """The methods whose steps nodes can go with one exchange."""
+    return [name for name, method in METHODS.items() if method.distributed]

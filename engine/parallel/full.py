@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, NumericalError
+from ..loops.methods import distributed
 from ..machine.jit import choice
 from ..simulate.feedforward import runner
 from ..simulate.integrate import start
@@ -27,7 +28,6 @@ from .legs import legs
 from .rates import refuse
 from .steps import Exchange
 
-DISTRIBUTED = ("penalty", "projection-qr", "projection-svd", "projection-gauss")
 FIXED = "rk4"
 STAGES = 4
 
@@ -74,12 +74,12 @@ class Full:
         """`make` gives the system, anew at each call."""
         system = make()
         refuse(system)
-        if system.closure not in DISTRIBUTED:
+        if not system.method.distributed:
             raise InputError(
                 "this closure method has no fully distributed form",
                 key="closure.method",
                 found=system.closure,
-                allowed=", ".join(DISTRIBUTED),
+                allowed=", ".join(distributed()),
             )
         if solver.method != FIXED:
             raise InputError(

@@ -11,10 +11,11 @@ import numpy as np
 
 from ..api import inverse
 from ..errors import InputError
+from ..loops.methods import distributed
 from ..parallel.cluster import PATIENCE, Cluster
 from ..parallel.conduct import BATCH, Distributed
 from ..parallel.engines import Counting, Engine, Process, Threads, Timing, echo
-from ..parallel.full import DISTRIBUTED, Full
+from ..parallel.full import Full
 from ..parallel.legs import legs
 from ..parallel.rates import ByLegs, refuse
 from ..parallel.steps import Exchange, plan
@@ -163,7 +164,7 @@ def _refused(found: Plan, make: Callable[[], Plan]) -> int:
             "this closure method has no distributed form",
             key="closure.method",
             found=found.system.closure,
-            allowed=", ".join(("denoc", *DISTRIBUTED)),
+            allowed=", ".join(("denoc", *distributed())),
         )
     else:
         refuse(found.system)
@@ -171,7 +172,7 @@ def _refused(found: Plan, make: Callable[[], Plan]) -> int:
 
 
 def _full(found: Plan) -> bool:
-    return found.system.loops is not None and found.system.closure in DISTRIBUTED
+    return found.system.loops is not None and found.system.method.distributed
 
 
 def _independent(found: Plan) -> list[int]:
