@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..text.fields import told
+from ..text.fields import in_words
 from ..text.source import Document, Keys
 
 MOST_LINKS = 5000
@@ -55,7 +55,7 @@ def _repetition(document: Document, entry: dict[str, Any], path: Keys) -> tuple[
         raise document.error(
             (*path, "repeat"),
             "not a number of repetitions",
-            found=told(times),
+            found=in_words(times),
             allowed=f"a whole number from 1 to {MOST_LINKS}",
         )
     if not isinstance(inner, list) or not inner:

@@ -67,7 +67,7 @@ Place = Annotated[
     tuple[float, float, float] | str,
     Reader(
         _place,
-        {"anyOf": [NAME, {"type": "array", "items": number("length").told, "minItems": 3, "maxItems": 3}]},
+        {"anyOf": [NAME, {"type": "array", "items": number("length").schema, "minItems": 3, "maxItems": 3}]},
     ),
 ]
 

@@ -31,7 +31,7 @@ from ..simulate.loop import Progress, Trace, integrate
 from ..simulate.runner import ROW, Runner
 from ..simulate.singular import Singular
 from ..text.change import Change, changed, parted
-from ..text.fields import told
+from ..text.fields import in_words
 from ..text.library import find
 from ..text.source import Document, from_mapping, read
 from . import tabulate
@@ -65,9 +65,9 @@ class Result:
         """Matplotlib figures by name (default: the scenario's plots); written to `folder` where it is given."""
         for name in which:
             if name not in plots.PLOTS:
-                raise InputError("unknown plot", found=told(name), allowed=", ".join(plots.PLOTS))
+                raise InputError("unknown plot", found=in_words(name), allowed=", ".join(plots.PLOTS))
         if form not in plots.FORMATS:
-            raise InputError("unknown format of plots", found=told(form), allowed=", ".join(plots.FORMATS))
+            raise InputError("unknown format of plots", found=in_words(form), allowed=", ".join(plots.FORMATS))
         robot = str(self.record["robot"]["name"])
         made = plots.figures(self.name, self.t, self.table, self.columns, which or self.plots, robot)
         if folder is not None:
@@ -130,7 +130,7 @@ def robot_of(document: Document, beside: Path | None) -> Robot:
         raise document.error(
             ("robot",) if there else (),
             "not the name of a robot" if there else "`robot` is missing: the scenario names none",
-            found=told(given) if there else told(data) if not isinstance(data, dict) else "",
+            found=in_words(given) if there else in_words(data) if not isinstance(data, dict) else "",
             allowed="robot: a file beside this one, or a name of the library",
         )
     try:

@@ -1,4 +1,4 @@
-"""Values put over those of a file: dotted keys such as `links.link3.mass`, from the command line or a variation."""
+"""Changes of single values in a file, by dotted keys such as `links.link3.mass`, from `--set` or an ensemble."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InputError, did_you_mean
-from .fields import told
+from .fields import in_words
 from .source import Document, Keys
 
-ROBOT = "robot."  # what keys into the robot's file begin with
+ROBOT = "robot."  # the prefix of keys in the robot's file
 
 
 @dataclass(frozen=True)
 class Change:
-    """Another value at the end of a dotted key; `said` is how messages call it, `text` how records do."""
+    """A new value for a dotted key; messages show it as `said`, records as `text`."""
 
     key: str
     value: Any
@@ -28,28 +28,28 @@ class Change:
 
 
 def parted(changes: Iterable[Change]) -> tuple[list[Change], list[Change]]:
-    """Those of the scenario, and those of the robot's file without their `robot.`."""
+    """The changes of the scenario and those of the robot, the latter without the prefix `robot.`."""
     listed = list(changes)
-    own = [replace(one, key=one.key.removeprefix(ROBOT)) for one in listed if one.key.startswith(ROBOT)]
-    return [one for one in listed if not one.key.startswith(ROBOT)], own
+    of_robot = [replace(one, key=one.key.removeprefix(ROBOT)) for one in listed if one.key.startswith(ROBOT)]
+    return [one for one in listed if not one.key.startswith(ROBOT)], of_robot
 
 
 def changed(document: Document, changes: Sequence[Change]) -> Document:
-    """The document with other values at the ends of the keys; what it had keeps its place in the file."""
+    """A copy of the document with the changed values; all others keep their places in the file."""
     if not changes or not isinstance(document.data, dict):
-        return document  # what is no mapping is told by whoever reads it
-    data, put = copy.deepcopy(document.data), dict(document.changed)
+        return document  # a document that is no mapping is refused by its reader
+    data, replaced = copy.deepcopy(document.data), dict(document.changed)
     for change in changes:
-        put[_put(data, change)] = change.said
-    return replace(document, data=data, changed=put)
+        replaced[_replace(data, change)] = change.said
+    return replace(document, data=data, changed=replaced)
 
 
-def _put(data: Any, change: Change) -> Keys:
-    """Puts the value into the data; the way to it."""
+def _replace(data: Any, change: Change) -> Keys:
+    """Replaces the value in the data, and returns its path."""
     steps = change.key.split(".")
     if "" in steps:
         raise change.error("a part of the key is empty", found=f"`{change.key}`", allowed="keys with dots between")
-    way: list[str | int] = []
+    path: list[str | int] = []
     place = data
     for n, step in enumerate(steps):
         at: str | int = step
@@ -57,18 +57,18 @@ def _put(data: Any, change: Change) -> Keys:
             at = _index(place, step, change)
         elif not isinstance(place, dict):
             where = ".".join(steps[:n])
-            raise change.error(f"`{step}` leads nowhere", found=f"{where}: {told(place)}", allowed=f"{where}=VALUE")
-        way.append(at)
+            raise change.error(f"`{step}` leads nowhere", found=f"{where}: {in_words(place)}", allowed=f"{where}=VALUE")
+        path.append(at)
         if n + 1 == len(steps):
             place[at] = copy.deepcopy(change.value)
         elif isinstance(place, dict) and place.get(step) is None:
             place[at] = {}
         place = place[at]
-    return tuple(way)
+    return tuple(path)
 
 
 def _index(place: list[Any], step: str, change: Change) -> int:
-    """The entry of a list by its name, or by its number from 0."""
+    """The place of a list's entry, given by its name or its number from 0."""
     names = [str(one.get("name", "")) if isinstance(one, dict) else "" for one in place]
     if step in names:
         return names.index(step)

@@ -75,7 +75,7 @@ UNITS: dict[str, tuple[float, float, Dimension]] = {
     "W": (1, 1, (2, 1, -3, 0)),
 }
 
-# what people write instead, without a plural s
+# other spellings that people try, in the singular
 SPELT_OUT = {
     **dict.fromkeys(("meter", "metre"), "m"),
     **dict.fromkeys(("millimeter", "millimetre"), "mm"),
@@ -134,7 +134,7 @@ DIMENSIONS: dict[str, tuple[tuple[Dimension, ...], str]] = {
     "initial": ((ANGLE, LENGTH), "an angle, a length or a plain number"),
     "velocity": ((RATE, SPEED), "a velocity (rad/s, deg/s, rpm, m/s, …)"),
     "effort": ((FORCE, MOMENT, MOMENT_PER_ANGLE), "a force or a moment (N, N m)"),
-    # of a joint that turns, of one that slides
+    # the same for joints that turn, and for joints that slide
     "turn stiffness": ((MOMENT_PER_ANGLE,), "a stiffness (N m/rad)"),
     "slide stiffness": (((0, 1, -2, 0),), "a stiffness (N/m)"),
     "turn damping": (((2, 1, -1, -1),), "a damping (N m s/rad)"),
@@ -155,7 +155,7 @@ class ExpressionError(ValueError):
 
 
 class Quantity(float):
-    """A float in SI units that knows its dimension and how it was written; arithmetic with it gives plain floats."""
+    """A float in SI units with its dimension and its original text; arithmetic with it gives plain floats."""
 
     __slots__ = ("dimension", "said")
     dimension: Dimension  # exponents of m, kg, s, rad
@@ -213,7 +213,7 @@ def quantity(value: object, kind: str) -> Quantity:
 
 
 def misfit(value: float, kind: str) -> str:
-    """Why a number can't be of this kind, by its unit; nothing if it can."""
+    """The reason why a number's unit doesn't fit this kind; empty if it fits."""
     accepted, words = DIMENSIONS[kind]
     if not isinstance(value, Quantity) or value.dimension == PLAIN or value.dimension in accepted:
         return ""
@@ -221,7 +221,7 @@ def misfit(value: float, kind: str) -> str:
 
 
 def described(dimension: Dimension) -> str:
-    """A dimension in words: `an angle`, else in units: `in kg^2 m/s`."""
+    """A dimension in words, such as `an angle`, or, if it has no name, in units: `in kg^2 m/s`."""
     for accepted, words in DIMENSIONS.values():
         if dimension in accepted:
             return words.split(" (")[0]
@@ -245,7 +245,7 @@ _TOKEN = re.compile(
 
 
 def _tokens(text: str) -> list[_Token]:
-    """The words of an expression and an end mark."""
+    """The tokens of an expression, with one at the end that marks it."""
     tokens, at = [], 0
     while at < len(text):
         if text[at].isspace():
@@ -273,7 +273,7 @@ class _Parser:
         return self.tokens[self.at]
 
     def accept(self, *signs: str) -> _Token | None:
-        """The next token if it is one of these signs; it is then used up."""
+        """Consumes and returns the next token if it is one of these signs."""
         token = self.token
         if token.kind != "sign" or token.text not in signs:
             return None
@@ -281,7 +281,7 @@ class _Parser:
         return token
 
     def finish(self) -> None:
-        """Nothing, or the reason why the text doesn't end here."""
+        """Raises an error unless the text ends here."""
         token = self.token
         if token.kind == "end":
             return
@@ -317,7 +317,7 @@ class _Parser:
         return Quantity(factor * value, value.dimension)
 
     def signs(self) -> int:
-        """1 or -1, after any number of signs; a loop, so that `-----1` takes no depth."""
+        """The factor 1 or -1 of any number of signs, read in a loop so that `-----1` doesn't nest."""
         factor = 1
         while sign := self.accept("+", "-"):
             factor = -factor if sign.text == "-" else factor
@@ -349,7 +349,7 @@ class _Parser:
         return factor * float(value)
 
     def unit(self) -> tuple[float, float, Dimension]:
-        """A unit with its own power: up, down and dimension as in `UNITS`."""
+        """The entry of `UNITS` for a unit that may have an exponent."""
         up, down, dimension = UNITS[self.token.text]
         self.at += 1
         if sign := self.accept("^", "**"):
@@ -382,7 +382,7 @@ class _Parser:
         raise ExpressionError(f"a number is missing before `{token.text}`", token.position)
 
     def enclosed(self, opening: _Token) -> Quantity:
-        """What stands between an opening parenthesis, already read, and its closing one."""
+        """The value between an opening parenthesis, which has been read, and its closing one."""
         self.deeper(opening)
         value = self.sum()
         self.depth -= 1
@@ -393,13 +393,14 @@ class _Parser:
         return value
 
     def deeper(self, token: _Token) -> None:
+        """Counts one more level of nesting; too many are refused."""
         self.depth += 1
         if self.depth > DEPTH_LIMIT:
             raise ExpressionError(f"nested too deep; at most {DEPTH_LIMIT} levels are read", token.position)
 
 
 def _made(value: float, dimension: Dimension, position: int) -> Quantity:
-    """A quantity, if its value is finite."""
+    """A quantity with a finite value; others are refused."""
     if not math.isfinite(value):
         raise ExpressionError("the value is too large; it must be a finite number", position)
     return Quantity(value, dimension)
@@ -434,7 +435,7 @@ def _whole(exponent: float, position: int) -> int:
 
 
 def _raised(base: Quantity, exponent: float, position: int) -> Quantity:
-    """base^exponent, in floats only, so that 9^9^9 is an error at once and not a long wait."""
+    """The power of a quantity, computed in floats, so that 9^9^9 fails at once instead of taking forever."""
     dimension = PLAIN if base.dimension == PLAIN else _combined(PLAIN, base.dimension, _whole(exponent, position))
     if base == 0.0 and exponent < 0:
         raise ExpressionError("division by zero", position)
@@ -448,7 +449,7 @@ def _raised(base: Quantity, exponent: float, position: int) -> Quantity:
 
 
 def _applied(name: _Token, argument: Quantity) -> Quantity:
-    """The value of a function."""
+    """The value of a function at its argument."""
     function, accepted, words = FUNCTIONS[name.text]
     dimension = PLAIN
     if name.text == "sqrt":
@@ -479,7 +480,7 @@ def _unknown(name: _Token) -> ExpressionError:
     elif spelt := SPELT_OUT.get(word.lower().removesuffix("s")):
         hint = f"did you mean `{spelt}`?"
     else:
-        hint = did_you_mean(word, NAMES, closeness=0.7)  # short as they are, anything is near to one of them
+        hint = did_you_mean(word, NAMES, closeness=0.7)  # names this short resemble almost anything
     return ExpressionError(f"unknown name `{_clipped(word)}`" + (f"; {hint}" if hint else ""), name.position)
 
 

@@ -1,4 +1,4 @@
-"""Field types shared by robot and scenario files: numbers with units, names, vectors; and errors in the user's words.
+"""Field types shared by robot and scenario files: numbers with units, names, vectors; and errors in plain words.
 
 A field's type says what the program gets, `Annotated` how the file's value is read: `Annotated[float, number("mass")]`.
 """
@@ -36,16 +36,17 @@ class Strict(BaseModel):
 
     @classmethod
     def keys(cls) -> tuple[str, ...]:
+        """The keys that a file may use."""
         return tuple(field.alias or name for name, field in cls.model_fields.items() if not field.exclude)
 
     @classmethod
     def form(cls) -> str:
-        """What the mapping looks like."""
+        """A description of the mapping for error messages."""
         return f"keys: {', '.join(cls.keys())}"
 
     @classmethod
     def hint(cls, key: str) -> str:
-        """What somebody may have meant by a key that isn't known here."""
+        """A hint at the key that an unknown key may have been meant for."""
         return did_you_mean(key, cls.keys())
 
     @model_validator(mode="before")
@@ -65,38 +66,38 @@ class Strict(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """How a field reads its value, and what JSON Schema says of that; it stands beside the type in `Annotated`."""
+    """The function that reads a field's value, and its JSON Schema; it stands beside the type in `Annotated`."""
 
     read: Callable[[Any], Any]
-    told: dict[str, Any]
+    schema: dict[str, Any]
     kind: str = ""  # of quantity, where the value is one or a list of them
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(self.read)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
-        return self.told.copy()
+        return self.schema.copy()
 
 
 @dataclass(frozen=True)
 class Or:
-    """What JSON Schema says a file may have instead, which the validator beside it turns into the type.
+    """A second form that a value may have in a file, for the JSON Schema; the validator beside it reads that form.
 
-    Without a schema of its own: one entry of the list, without the list.
+    The default form is a single entry where the type is a list.
     """
 
     other: tuple[tuple[str, Any], ...] = ()
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
-        told = handler(schema)
-        return {"anyOf": [dict(self.other) or told["items"], told]}
+        own = handler(schema)
+        return {"anyOf": [dict(self.other) or own["items"], own]}
 
 
 class Choice:
-    """One of the names of tables.
+    """A field whose value is the name of a row of some tables.
 
-    Tables are looked into whenever a file is read or a schema is made, never kept: whoever adds a row to a table has
-    added its name here, too.
+    The tables are consulted each time that a file is read or a schema is made, so a row that is added to a table can be
+    named at once.
     """
 
     def __init__(self, *tables: Iterable[str]):
@@ -121,9 +122,9 @@ class Choice:
 
 
 class OneOf:
-    """A mapping that one of a table's models reads; which one, is said under `key` in the mapping.
+    """A mapping that is read by one of a table's models; the mapping names the model under `key`.
 
-    Like `Choice`, it looks into the table whenever a file is read or a schema is made.
+    Like `Choice`, it consults the table each time that a file is read or a schema is made.
     """
 
     def __init__(self, table: Mapping[str, type[Strict]], key: str):
@@ -145,10 +146,10 @@ class OneOf:
 
 
 class Made:
-    """A mapping that is read by a model made of a table.
+    """A mapping whose model is generated from a table.
 
-    The model is asked for whenever a file is read or a schema is made, so it follows the table as `Choice` does. All of
-    its keys have defaults, and so has a field of this kind, which `field` makes.
+    The model is generated anew when a file is read or a schema is made, so it follows the table as `Choice` does. All
+    of its keys have defaults.
     """
 
     def __init__(self, model: Callable[[], type[Strict]]):
@@ -159,7 +160,7 @@ class Made:
         return (self._model(),)
 
     def field(self, description: str) -> Any:
-        """A field that is, where the file has none, the entry in which every key has its default."""
+        """A field whose default is the mapping in which every key has its default."""
 
         def with_default(schema: dict[str, Any]) -> None:
             schema["default"] = self._model()().model_dump(mode="json")
@@ -177,7 +178,7 @@ class Made:
 
 @lru_cache(maxsize=16)
 def _tagged(models: tuple[type[Strict], ...], key: str) -> TypeAdapter[Any]:
-    """Pydantic's own union of these models, which names the key's words in its errors."""
+    """A discriminated union of the models; its errors list the allowed values of the key."""
     union: Any = Annotated[reduce(or_, models), Field(discriminator=key)]
     return TypeAdapter(union)
 
@@ -185,7 +186,7 @@ def _tagged(models: tuple[type[Strict], ...], key: str) -> TypeAdapter[Any]:
 def number(
     kind: str, *, at_least: float | None = None, above: float | None = None, below: float | None = None
 ) -> Reader:
-    """Reads a quantity of this kind: a number in SI units or text such as `90 deg`."""
+    """A reader of quantities of this kind: numbers in SI units, or text such as `90 deg`."""
     text = DIMENSIONS[kind][1]
 
     def read(value: Any) -> float:
@@ -209,7 +210,7 @@ def number(
 
 
 def one_or_more(kind: str) -> Reader:
-    """Reads a quantity or a list of them, one for each coordinate of a joint."""
+    """A reader of one quantity, or of a list with one for each coordinate of a joint."""
     reader = number(kind)
     one = reader.read
 
@@ -218,32 +219,32 @@ def one_or_more(kind: str) -> Reader:
             return one(value)
         if not value:
             raise PydanticCustomError("count", "an empty list", {"allowed": DIMENSIONS[kind][1]})
-        read_ones = []
+        values = []
         for index, x in enumerate(value):
             try:
-                read_ones.append(one(x))
+                values.append(one(x))
             except PydanticCustomError as error:  # at its own place in the list
                 raise PydanticCustomError(
                     "element", "{message}", {**(error.context or {}), "message": error.message(), "index": index}
                 ) from None
-        return tuple(read_ones)
+        return tuple(values)
 
-    choices = reader.told["anyOf"]
+    choices = reader.schema["anyOf"]
     listed = {"type": "array", "items": {"anyOf": choices}, "minItems": 1}
-    said = f"{DIMENSIONS[kind][1]}, or a list with one a coordinate"
-    return Reader(read, {"anyOf": [*choices, listed], KIND: said}, kind)
+    words = f"{DIMENSIONS[kind][1]}, or a list with one a coordinate"
+    return Reader(read, {"anyOf": [*choices, listed], KIND: words}, kind)
 
 
 @lru_cache(maxsize=64)
 def quantities(model: type[Strict]) -> dict[str, str]:
-    """The kind of quantity of each of the model's own fields that holds quantities."""
+    """The kind of quantity by field, for those fields of the model that hold quantities."""
     fields = model.model_fields.items()
     kinds = {name: next(_kinds(field.annotation, field.metadata), "") for name, field in fields}
     return {name: kind for name, kind in kinds.items() if kind}
 
 
 def _kinds(annotation: Any, metadata: Iterable[Any]) -> Iterator[str]:
-    """The kinds that a type's readers tell, those of its parts included."""
+    """The kinds of quantities that the readers of a type, or of its parts, accept."""
     for one in metadata:
         if isinstance(one, Reader) and one.kind:
             yield one.kind
@@ -255,13 +256,13 @@ def _kinds(annotation: Any, metadata: Iterable[Any]) -> Iterator[str]:
 
 
 def _parted(annotated: Any) -> tuple[Any, tuple[Any, ...]]:
-    """What stands in `Annotated`: the type, and what is said of it."""
-    inner, *said = get_args(annotated)
-    return inner, tuple(said)
+    """The type within `Annotated`, and its metadata."""
+    inner, *metadata = get_args(annotated)
+    return inner, tuple(metadata)
 
 
 def several(count: int, what: str = "numbers") -> BeforeValidator:
-    """Refuses what isn't a list of exactly `count` items; the type beside it says what they are."""
+    """A validator that accepts only lists of exactly `count` items; the type beside it describes an item."""
 
     def check(value: Any) -> Any:
         if not isinstance(value, list | tuple) or len(value) != count:
@@ -311,14 +312,14 @@ Model = TypeVar("Model", bound=Strict)
 def checked(
     model: type[Model], document: Document, data: Any, where: Callable[[Keys], Keys] = lambda path: path
 ) -> Model:
-    """`data` as the model, or an InputError with every mistake in the document, in the file's order.
+    """The model made of `data`; an InputError reports all mistakes of the document, in the file's order.
 
     `where` turns a path in `data` into the path in the document, for data that was expanded.
     """
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        mistakes = [_told(document, model, data, problem, where) for problem in error.errors(include_url=False)]
+        mistakes = [_mistake(document, model, data, problem, where) for problem in error.errors(include_url=False)]
         mistakes.sort(key=lambda m: (m.place.line, m.place.column) if m.place else (0, 0))
         first = mistakes[0]
         first.others = tuple(mistakes[1:])
@@ -326,17 +327,17 @@ def checked(
         raise first from None
 
 
-def _told(
+def _mistake(
     document: Document, model: type[Strict], data: Any, problem: Any, where: Callable[[Keys], Keys]
 ) -> InputError:
-    """One of pydantic's problems as an InputError at its place."""
-    path = _real(problem["loc"], data)
+    """A problem of pydantic's as an InputError with its place."""
+    path = _path_in_data(problem["loc"], data)
     context = problem.get("ctx", {})
-    kind, found = problem["type"], str(context.get("found") or told(problem.get("input")))
+    kind, found = problem["type"], str(context.get("found") or in_words(problem.get("input")))
     allowed, hint = str(context.get("allowed", "")), str(context.get("hint", ""))
     if kind == "element":
         path = (*path, int(context["index"]))
-        found = told(_value_at(data, path))
+        found = in_words(_value_at(data, path))
     if kind == "missing":
         missing = str(problem["loc"][-1])
         return document.error(where(path), f"`{missing}` is missing", allowed=_wanted(model, problem["loc"]))
@@ -358,7 +359,7 @@ def _told(
             tag = str(context.get("discriminator", "")).strip("'")
             path = (*path, tag)
             value = _value_at(data, path)
-            found = told(value)
+            found = in_words(value)
         return document.error(
             where(path),
             "unknown value",
@@ -381,18 +382,18 @@ def _told(
     return document.error(where(path), message, found=found, allowed=allowed or usual, hint=hint)
 
 
-def _real(loc: Keys, data: Any) -> Keys:
-    """Pydantic's path without the tags that it adds for unions and functions."""
+def _path_in_data(loc: Keys, data: Any) -> Keys:
+    """A path of pydantic's without the tags that it adds for unions and functions."""
     path: list[Any] = []
-    told = False  # whether the law of the mapping that we are in has been passed
+    skipped = False  # whether the tag of the present mapping's law has been skipped
     for step in loc:
-        if isinstance(data, dict) and step == data.get("law") and not told:
-            told = True
+        if isinstance(data, dict) and step == data.get("law") and not skipped:
+            skipped = True
             continue
         if (isinstance(data, dict) and step in data) or (
             isinstance(data, list | tuple) and isinstance(step, int) and step < len(data)
         ):
-            data, told = _value_at(data, (step,)), False
+            data, skipped = _value_at(data, (step,)), False
         else:
             continue
         path.append(step)
@@ -406,7 +407,7 @@ def _value_at(data: Any, path: Keys) -> Any:
 
 
 def _wanted(model: type[Strict], loc: Keys) -> str:
-    """What may stand for a missing key: its words, where it has some, else the keys of its mapping."""
+    """The allowed values of a missing key, or, if it has no fixed values, the keys of its mapping."""
     mappings = [candidate for candidate in _candidates(model, loc[:-1]) if _is_model(candidate)]
     if len(mappings) != 1:
         return ""
@@ -426,7 +427,7 @@ def _fields(model: type[Strict]) -> dict[str, Any]:
 
 
 def _candidates(model: Any, loc: Keys) -> list[Any]:
-    """The types that pydantic's path `loc` leads to; a union has several, until a tag picks one."""
+    """The types at the end of pydantic's path `loc`: several for a union, unless a tag selects one."""
     candidates = [model]
     for step in loc:
         inner: list[Any] = []
@@ -446,7 +447,7 @@ def _candidates(model: Any, loc: Keys) -> list[Any]:
 
 
 def _members(annotation: Any, metadata: Iterable[Any] = ()) -> list[Any]:
-    """The types of a union, or the one type, without what `Annotated` says of them; the models of a table."""
+    """The members of a union, the models of a table, or the type itself, each without its `Annotated`."""
     for one in metadata:
         if isinstance(one, OneOf | Made):
             return list(one.models)
@@ -458,7 +459,7 @@ def _members(annotation: Any, metadata: Iterable[Any] = ()) -> list[Any]:
 
 
 def _tags(candidate: Any) -> tuple[str, ...]:
-    """The words that pick this model out of a union: the law's name, the convention's."""
+    """The values that select this model in a union: the name of a law or of a convention."""
     if not _is_model(candidate):
         return ()
     return tuple(
@@ -469,7 +470,8 @@ def _tags(candidate: Any) -> tuple[str, ...]:
     )
 
 
-def told(value: Any) -> str:
+def in_words(value: Any) -> str:
+    """A value as error messages show it, in a few words."""
     if value is None:
         return "nothing (null)"
     if isinstance(value, dict):
@@ -504,9 +506,9 @@ __all__ = [
     "Reader",
     "Strict",
     "checked",
+    "in_words",
     "number",
     "one_or_more",
     "quantities",
     "several",
-    "told",
 ]

@@ -1,7 +1,6 @@
-"""JSON Schemas for editors, from the models that read the files: pydantic's own, made smaller and told in full.
+"""JSON Schemas for editors, made from the models that read the files: pydantic's schemas, simplified and described.
 
-What it says of quantities comes from `fields.Reader`: a number, or text with a unit; which units stands in the
-description.
+A quantity is a number, or text with a unit, as `fields.Reader` has it; the description names the units.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _SINGLE = ("items", "additionalProperties", "propertyNames", "if", "then", "else
 
 
 def json_schema(model: type[Strict], title: str) -> Schema:
-    """The schema of a kind of files."""
+    """The JSON Schema of the files that a model reads."""
     made = model.model_json_schema()
     return {"$schema": DIALECT, "title": title, **_without_kinds(_tidied(made))}
 
@@ -32,23 +31,23 @@ def schema_text(schema: Schema) -> str:
 
 
 def _tidied(schema: Any) -> Any:
-    """Without titles made of names, unions within unions and hidden keys; descriptions say the units."""
+    """A schema without generated titles, nested unions and hidden keys, and with units in its descriptions."""
     if not isinstance(schema, dict):
         return schema
-    told = _within({key: value for key, value in schema.items() if key not in ("title", "discriminator")})
-    if len(told.get("allOf", ())) == 1:
-        told = {**told.pop("allOf")[0], **told}
-    if "oneOf" in told:  # one law or convention: which one is said by what is in it
-        told["anyOf"] = told.pop("oneOf")
-    if "default" in told and told["default"] is None:
-        del told["default"]  # nothing at all: the description says what that means
-    if isinstance(told.get("properties"), dict):  # what is put there between file and model
-        told["properties"] = {key: value for key, value in told["properties"].items() if not key.startswith("(")}
-    if "anyOf" in told:
-        told = _flat(told)
-    if "prefixItems" in told and all(item == told["prefixItems"][0] for item in told["prefixItems"]):
-        told["items"] = told.pop("prefixItems")[0]
-    return _described(told)
+    tidy = _within({key: value for key, value in schema.items() if key not in ("title", "discriminator")})
+    if len(tidy.get("allOf", ())) == 1:
+        tidy = {**tidy.pop("allOf")[0], **tidy}
+    if "oneOf" in tidy:  # one law or convention: which one is said by what is in it
+        tidy["anyOf"] = tidy.pop("oneOf")
+    if "default" in tidy and tidy["default"] is None:
+        del tidy["default"]  # null is no value that a file would have; the description says what a missing key means
+    if isinstance(tidy.get("properties"), dict):  # keys that the program adds between file and model
+        tidy["properties"] = {key: value for key, value in tidy["properties"].items() if not key.startswith("(")}
+    if "anyOf" in tidy:
+        tidy = _flat(tidy)
+    if "prefixItems" in tidy and all(item == tidy["prefixItems"][0] for item in tidy["prefixItems"]):
+        tidy["items"] = tidy.pop("prefixItems")[0]
+    return _described(tidy)
 
 
 def _within(schema: Schema) -> Schema:
@@ -62,7 +61,7 @@ def _within(schema: Schema) -> Schema:
 
 
 def _flat(schema: Schema) -> Schema:
-    """Alternatives within alternatives as alternatives; what they say of their units is said of the whole."""
+    """A schema whose nested alternatives are in one list, and whose kinds of quantities belong to the whole."""
     choices: list[Schema] = []
     kinds = [schema[KIND]] if KIND in schema else []
     for one in schema["anyOf"]:
@@ -79,19 +78,21 @@ def _flat(schema: Schema) -> Schema:
 
 
 def _described(schema: Schema) -> Schema:
-    """The kind of quantity as part of the description."""
+    """A schema whose description names the kind of quantity."""
     if schema.get("type") == "array" and KIND in schema.get("items", {}):
         count = schema.get("maxItems")
         one = schema["items"][KIND]
         schema = {**schema, KIND: f"{count} × {one}" if count and count == schema.get("minItems") else f"a list: {one}"}
     if KIND not in schema:
         return schema
-    said = schema.get("description", "")
-    return schema if said.endswith(schema[KIND]) else {**schema, "description": f"{said}; {schema[KIND]}".lstrip("; ")}
+    words = schema.get("description", "")
+    return (
+        schema if words.endswith(schema[KIND]) else {**schema, "description": f"{words}; {schema[KIND]}".lstrip("; ")}
+    )
 
 
 def _without_kinds(schema: Any) -> Any:
-    """The finished schema: what only tidying needed is gone."""
+    """The schema without the keys that only `_tidied` needs."""
     if isinstance(schema, dict):
         return {key: _without_kinds(value) for key, value in schema.items() if key != KIND}
     return [_without_kinds(one) for one in schema] if isinstance(schema, list) else schema

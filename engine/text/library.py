@@ -1,4 +1,4 @@
-"""Robots and scenarios that come with denoc: where they are and what a name on the command line means."""
+"""The robots and scenarios that come with denoc: their folders, and the file that a name stands for."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def folder(kind: str) -> Path:
 
 
 def names(kind: str) -> list[str]:
-    """All names of the library, sorted."""
+    """The sorted names of the library's robots or scenarios."""
     return sorted(path.stem for path in folder(kind).glob("*.yaml"))
 
 
 def find(name: str | Path, kind: str, beside: Path | None = None) -> Path:
-    """The file that `name` means: a path (first beside the file that names it), else a name of the library."""
+    """The file for `name`: a path, first beside the file that names it, or else a name of the library."""
     if not isinstance(name, str | os.PathLike):
         raise InputError(f"not the name of a {kind[:-1]}", found=type(name).__name__, allowed="a path or a name")
     text = os.fspath(name)

@@ -21,13 +21,13 @@ import yaml
 
 from ..errors import InputError, Place, did_you_mean
 
-Keys = tuple[str | int, ...]  # the way to a node, such as ("links", 0, "joint", "type")
+Keys = tuple[str | int, ...]  # the path of a node, such as ("links", 0, "joint", "type")
 Spot = tuple[int, int]  # line and column, from 1
 
 SIZE_LIMIT = 16_000_000  # bytes of text
 DEPTH_LIMIT = 64  # lists and mappings within each other
-NODE_LIMIT = 200_000  # keys and values, aliases counted as what they stand for
-BIT_LIMIT = 14_000  # of integers: fewer than Python prints
+NODE_LIMIT = 200_000  # keys and values; an alias counts as many as it stands for
+BIT_LIMIT = 14_000  # of an integer: fewer than Python agrees to print
 DIGIT_LIMIT = 4300  # Python itself doesn't convert longer integers from and to text
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # some builds of PyYAML come without libyaml
@@ -46,10 +46,10 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _TAGS = {"tag:yaml.org,2002:" + kind: kind for kind in ("str", "int", "float", "bool", "null", "seq", "map")}
 
-# what PyYAML says, with or without libyaml -> the same in words of a file, what helps
+# a part of PyYAML's message, with or without libyaml -> our message, and a hint
 _OWN_LINE = "each `- ` stands on a line of its own"
 _ONE_COLUMN = "entries of one mapping or list must start in one column, each on its own line"
-_SAID = {
+_MESSAGES = {
     "mapping values are not allowed": (
         "a colon stands where none can",
         "text with `: ` in it needs quotes; entries of one mapping start in one column",
@@ -87,7 +87,7 @@ class Document:
     text: str = ""
     data: Any = None
     options: dict[Keys, str] = field(default_factory=dict)  # values from the command line, by the option's name
-    changed: dict[Keys, str] = field(default_factory=dict)  # values put over the file's (`change.py`), and by what
+    changed: dict[Keys, str] = field(default_factory=dict)  # keys with a new value (`change.py`), and its source
     keys: dict[Keys, Spot] = field(default_factory=dict)  # where each key of a mapping stands
     values: dict[Keys, Spot] = field(default_factory=dict)  # where each value starts
 
@@ -119,11 +119,11 @@ class Document:
         hint: str = "",
     ) -> InputError:
         """The error for a value, or for its key, with its place."""
-        if option := self._put_over(path) or self.options.get(path):
+        if option := self._replaced_by(path) or self.options.get(path):
             return InputError(message, key=option, found=found, allowed=allowed, hint=hint)
         place = self.place(path, key) or (Place(self.name) if self.name else None)
         parts = [said for at, said in self.changed.items() if path and at[: len(path)] == path]
-        # of a mapping that a change has only a part in, the file has its part, too
+        # a mapping that a change has replaced only in part still has its place in the file
         known = place if path in self.values or not parts else None
         beside = [said for at, said in self.changed.items() if len(path) > 1 and at[:-1] == path[:-1]]
         if beside and not hint:
@@ -132,13 +132,13 @@ class Document:
             message, place=known, key=", ".join(parts) or dotted(path), found=found, allowed=allowed, hint=hint
         )
 
-    def _put_over(self, path: Keys) -> str:
-        """What put the value there, or what it is part of, over the file's; nothing where it is the file's own."""
+    def _replaced_by(self, path: Keys) -> str:
+        """The change that has replaced the value, or something around it; empty where the value is the file's own."""
         return next((said for at, said in self.changed.items() if path[: len(at)] == at), "")
 
 
 def dotted(path: Keys) -> str:
-    """A path as users write it, for messages: `links[0].joint.type`; of a monstrous key its beginning."""
+    """A path as users write it, such as `links[0].joint.type`, cut short where a key is very long."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step[:100]}" for step in path).removeprefix(".")
     return text if len(text) <= 160 else text[:80] + "…"
 
@@ -199,7 +199,7 @@ def parse(text: str, name: str) -> Document:
 
 
 def from_mapping(data: Any, name: str = "") -> Document:
-    """The document that a Python mapping stands for: no places, but the same plain data as from text."""
+    """The document that a Python mapping stands for, with the same plain data as from text, but without places."""
     document = Document(name)
     document.data = _plain(document, data, (), [0])
     return document
@@ -212,7 +212,7 @@ def resolve(text: str) -> str | int | float | bool | None:
     if _INT.fullmatch(text):
         return _integer(text)
     if _FLOAT.fullmatch(text):
-        return float(text)  # inf where it overflows; whoever wants a finite number says so
+        return float(text)  # inf where it overflows; readers that need a finite number check it
     if _NOT_FINITE.fullmatch(text):
         return float(text.replace(".", ""))
     return text
@@ -235,7 +235,7 @@ def _too_large(place: Place) -> InputError:
 
 
 def _events(document: Document) -> Iterator[Any]:
-    """PyYAML's events; its errors in our words."""
+    """The events of PyYAML; its errors are raised as InputError."""
     try:
         yield from yaml.parse(document.text, Loader=LOADER)
     except yaml.MarkedYAMLError as problem:
@@ -250,7 +250,7 @@ def _events(document: Document) -> Iterator[Any]:
 
 
 def _translated(document: Document, problem: yaml.MarkedYAMLError) -> InputError:
-    """PyYAML's error as ours."""
+    """An error of PyYAML as an InputError, in words that fit the file."""
     said = ", ".join(str(part) for part in (problem.context, problem.problem) if part)
     opened = problem.context_mark
     mark = problem.problem_mark or opened
@@ -260,9 +260,9 @@ def _translated(document: Document, problem: yaml.MarkedYAMLError) -> InputError
     at_end = not any(line.strip() for line in rest)
     unclosed = opened and "while parsing a flow" in said and "',' or" in said and opened.line < mark.line
     if opened and (at_end or unclosed or "expected ':'" in said):
-        mark = opened  # what was opened and never closed, rather than where that became plain
+        mark = opened  # where the bracket or quotation starts, not the far line at which PyYAML misses its end
     place = document.spot(mark.line + 1, mark.column + 1)
-    said, hint = next((words for part, words in _SAID.items() if part in said), (said, ""))
+    said, hint = next((words for part, words in _MESSAGES.items() if part in said), (said, ""))
     if "cannot start any token" in said:
         first = place.source[mark.column : mark.column + 1]
         tab = first == "\t"
@@ -326,7 +326,7 @@ class _Builder:
         return InputError(message, place=place, key=dotted(self.path()), found=found, allowed=allowed, hint=hint)
 
     def path(self) -> Keys:
-        """The way to the node that comes next."""
+        """The path of the node that comes next."""
         if not self.stack:
             return ()
         top = self.stack[-1]
@@ -335,7 +335,7 @@ class _Builder:
         return top.path if top.key is None else (*top.path, top.key)
 
     def add(self, event: Any, value: Any) -> Keys:
-        """The path of a value, now part of what is open."""
+        """Adds a value to the open list or mapping, and returns its path."""
         path = self.path()
         self.document.values[path] = _spot(event)
         if not self.stack:
@@ -387,13 +387,13 @@ class _Builder:
         self.counted(event, 1)
         value = self.value(event)
         if not self.stack and event.value == "" and event.implicit[0]:
-            return  # `---` or comments alone: nothing is there
+            return  # `---` or comments alone make an empty scalar
         path = self.add(event, value)
         if event.anchor:
             self.anchors[event.anchor] = _Anchored(value, path, 1, 0)
 
     def key(self, top: _Open, event: Any) -> None:
-        """Nothing; the key waits in `top` for its value."""
+        """Checks a key; it waits in `top` for its value."""
         self.counted(event, 1)
         if not isinstance(event, yaml.ScalarEvent):
             what = "alias" if isinstance(event, yaml.AliasEvent) else "list or mapping"
@@ -438,7 +438,7 @@ class _Builder:
             self.stack[-1].height = max(self.stack[-1].height, anchored.height + 1)
 
     def copy(self, data: Any, old: Keys, new: Keys) -> Any:
-        """A copy of anchored data; its parts keep the places where they are written."""
+        """A copy of anchored data, whose parts keep the places at which they are written."""
         if not isinstance(data, dict | list):
             return data
         copied: Any = {} if isinstance(data, dict) else [None] * len(data)
@@ -454,8 +454,8 @@ class _Builder:
         """The short name of an explicit tag."""
         if event.tag is not None and event.tag not in _TAGS:
             allowed = ", ".join(f"!!{kind}" for kind in _TAGS.values())
-            found = event.tag.replace("tag:yaml.org,2002:", "!!")[:60]
-            raise self.error(event, "this tag is not supported", found=found, allowed=allowed)
+            shown = event.tag.replace("tag:yaml.org,2002:", "!!")[:60]
+            raise self.error(event, "this tag is not supported", found=shown, allowed=allowed)
         return _TAGS[event.tag] if event.tag is not None else None
 
     def value(self, event: Any) -> Any:
@@ -490,7 +490,7 @@ def _text(document: Document, text: str, path: Keys) -> str:
 
 
 def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
-    """Dicts, lists and scalars only, copied from what users hand over: tuples, NumPy arrays and numbers, paths."""
+    """A copy of a user's Python data as dicts, lists and scalars; tuples, NumPy arrays and paths are converted."""
     count[0] += 1
     if count[0] > NODE_LIMIT:
         raise document.error(path, f"there are more than {NODE_LIMIT:,} values")

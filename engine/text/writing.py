@@ -1,4 +1,4 @@
-"""Plain data as YAML text that `source.py` reads back as the very same data: each number to its last bit."""
+"""Plain data as YAML text from which `source.py` reads exactly the same data, each number to its last bit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from .source import resolve
 
 WIDTH = 110
-_PLAIN = re.compile(r"[A-Za-z0-9_/.+(\-][A-Za-z0-9_/.+*^()°\- ]*(?<! )")  # what needs no quotes anywhere
-_STARTS = re.compile(r"- |---|-$|\.\.\.")  # what looks like a list's entry or a document's end
+_PLAIN = re.compile(r"[A-Za-z0-9_/.+(\-][A-Za-z0-9_/.+*^()°\- ]*(?<! )")  # text that needs no quotes anywhere
+_STARTS = re.compile(r"- |---|-$|\.\.\.")  # text that YAML would take for a list's entry or a document's end
 
 
 def yaml_text(data: Any, head: Iterable[str] = ()) -> str:
@@ -21,7 +21,7 @@ def yaml_text(data: Any, head: Iterable[str] = ()) -> str:
 
 
 def _block(data: Any, pad: str) -> Iterator[str]:
-    """The lines of a mapping or list, an entry a line where it fits."""
+    """The lines of a mapping or list, with one line for each entry that fits into one."""
     pairs = data.items() if isinstance(data, dict) else ((None, value) for value in data)
     for key, value in pairs:
         start = f"{pad}{_text(key)}:" if key is not None else f"{pad}-"
@@ -38,7 +38,7 @@ def _block(data: Any, pad: str) -> Iterator[str]:
 
 
 def flow(value: Any) -> str:
-    """A value within one line."""
+    """A value as YAML in one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_text(key)}: {flow(one)}" for key, one in value.items()) + "}"
     if isinstance(value, list | tuple):
@@ -53,7 +53,7 @@ def flow(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    """Without quotes where it is read back as this text even so."""
+    """Text as YAML, in quotes only if it would be read back differently without."""
     if _PLAIN.fullmatch(text) and not _STARTS.match(text) and isinstance(resolve(text), str):
         return text
     return '"' + "".join(map(_escaped, text)) + '"'

@@ -16,7 +16,7 @@ from ...loops.ties import Tie
 from ...robot.model import Three
 from ...robot.placement import Placement, pointing
 from ...simulate.inputs import Driving
-from ...text.fields import told
+from ...text.fields import in_words
 from ...text.source import Keys
 from ..schema import DriveEntry
 from .reading import Reading
@@ -55,7 +55,7 @@ class Drives:
             for key, kind, value in law.measured():
                 wanted = OF_JOINT[kind][1]
                 if isinstance(value, Turn | tuple):
-                    raise self._reading.error((*path, key), f"a drive needs one {wanted}", found=told(value))
+                    raise self._reading.error((*path, key), f"a drive needs one {wanted}", found=in_words(value))
                 self._reading.fits(value, wanted, (*path, key))
             made = partial(law.curves, (float(here[row]),), t0, t1, self._reading.folder)
             found.append(Driving(entry.name, self._reading.tabled(law, path, 1, entry.name, made)[0]))

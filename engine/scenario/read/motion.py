@@ -13,7 +13,7 @@ from ...robot.model import Joint
 from ...simulate.inputs import Motion
 from ...simulate.reference import Held, Reference, Turning
 from ...text.expression import DIMENSIONS
-from ...text.fields import told
+from ...text.fields import in_words
 from ...text.source import Keys
 from .reading import Reading
 
@@ -37,7 +37,7 @@ def reference(reading: Reading, joint: Joint, law: MotionLaw, path: Keys, q0: Se
     place = tuple(q0[k] for k in joint.coordinates)
     if misfitting := law.misfit(t0, t1):
         key, message, allowed = misfitting
-        raise reading.error((*path, key), message, found=told(getattr(law, key)), allowed=allowed)
+        raise reading.error((*path, key), message, found=in_words(getattr(law, key)), allowed=allowed)
     kinks = tuple(law.kinks(t0, t1))
     if isinstance(law, Hold) and law.from_ is None:
         return Held(joint, place)
@@ -81,7 +81,7 @@ def _refuse_turns(reading: Reading, joint: Joint, law: MotionLaw, path: Keys) ->
             raise reading.error(
                 (*path, key),
                 f"`{joint.name}` has no Euler parameters, so it can't be told to turn about an axis",
-                found=told({"axis": 0, "angle": 0}),
+                found=in_words({"axis": 0, "angle": 0}),
                 allowed=", ".join(DIMENSIONS[kind][1] for kind in joint.type.kinds)
                 + "; an axis and an angle are for spherical joints",
             )

@@ -11,7 +11,7 @@ from ...laws.forces import ForceLaw
 from ...laws.motions import MotionLaw, Pace
 from ...simulate.integrate import INTEGRATORS
 from ...simulate.loop import Solver
-from ...text.fields import told
+from ...text.fields import in_words
 from ...text.source import Keys
 from . import wrenches
 from .reading import Reading
@@ -63,7 +63,7 @@ def _step(reading: Reading, grid: np.ndarray) -> float | None:
         raise reading.error(
             ("solver", "step"),
             f"`{entry.method}` chooses its steps itself",
-            found=told(entry.step),
+            found=in_words(entry.step),
             hint="`max_step` bounds them; `method: rk4` has a fixed step; the rows' is `step` under `time`",
         )
     step = None if adaptive else float(entry.step or grid[1] - grid[0])

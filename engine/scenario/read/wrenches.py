@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import did_you_mean
 from ...laws.forces import ForceLaw, laws_of_time
 from ...simulate.inputs import TimedWrench
-from ...text.fields import told
+from ...text.fields import in_words
 from ...text.source import Keys
 from .reading import Reading
 
@@ -66,7 +66,7 @@ def _component(reading: Reading, value: Any, kind: str, path: Keys) -> Callable[
         if sort != "effort":
             continue
         if isinstance(given, tuple):
-            raise reading.error((*path, key), "one component needs 1 number", found=told(given), allowed="one")
+            raise reading.error((*path, key), "one component needs 1 number", found=in_words(given), allowed="one")
         reading.fits(given, kind, (*path, key))
     function = reading.tabled(value, path, 1, "one component", partial(value.forces, 1, reading.folder))[0]
 
