@@ -25,7 +25,7 @@ from .values import Complain, coordinates, fits
 
 @dataclass(frozen=True)
 class _Read:
-    """A link as read: what the trees are made of."""
+    """A link with the placements and the pseudo-inertia that the trees are made of."""
 
     link: Link
     before: Placement  # parent's link frame → joint, nothing moved
@@ -43,7 +43,7 @@ def build(document: Document) -> Robot:
     file = checked(RobotFile, document, data if notes is not None else with_conventions(data), where)
 
     def complain(*path: Any) -> Complain:
-        return lambda *inner, **told: document.error(where((*path, *inner[:-1])), inner[-1], **told)
+        return lambda *inner, **parts: document.error(where((*path, *inner[:-1])), inner[-1], **parts)
 
     parents = _parents(file.links, complain)
     order = _parents_first(file.links, parents, complain)
@@ -57,12 +57,12 @@ def build(document: Document) -> Robot:
         chained = previous is None or _convention(file, previous) == "dh"
         start = above.link.end if above and chained and _convention(file, file.links[k]) == "dh" else Placement()
         one = complain("links", k)
-        with np.errstate(all="ignore"):  # numbers too large to compute with are told below
+        with np.errstate(all="ignore"):  # numbers too large to compute with are refused below
             actuated = _actuated(file, file.links[k], k)
             read[k] = _link(
                 file.links[k], _convention(file, file.links[k]), k, parents[k], start, places[k], actuated, one
             )
-        warnings += _doubts(read[k], one)
+        warnings += _warnings(read[k], one)
     done = [read[k] for k in range(len(file.links))]
     q0 = [x for r in done for x in r.link.joint.initial]
     closing = Closing(file, [r.link for r in done], complain)
@@ -101,7 +101,7 @@ def _rows(x: np.ndarray) -> tuple[Three, Three, Three]:
 
 
 def _parents(links: list[LinkEntry], complain: Callable[..., Complain]) -> list[str]:
-    """The parent of each link; refuses names that are taken or unknown."""
+    """The name of each link's parent; names that are taken or unknown are refused."""
     names = [link.name for link in links]
     joints: dict[str, str] = {}
     for k, link in enumerate(links):
@@ -141,7 +141,7 @@ def _parents(links: list[LinkEntry], complain: Callable[..., Complain]) -> list[
 
 
 def _parents_first(links: list[LinkEntry], parents: list[str], complain: Callable[..., Complain]) -> list[int]:
-    """Places of the links with every parent before its children, otherwise in the file's order."""
+    """The places of the links, every parent before its children, otherwise in the file's order."""
     children: dict[str, list[int]] = {}
     for k, parent in enumerate(parents):
         children.setdefault(parent, []).append(k)
@@ -168,7 +168,7 @@ def _parents_first(links: list[LinkEntry], parents: list[str], complain: Callabl
 
 
 def _circle(k: int, names: list[str], parents: list[str]) -> list[int]:
-    """The links of the circle that link k's parents end in, each before its parent."""
+    """The links of the circle that the ancestors of link k run into, each before its parent."""
     places = {name: k for k, name in enumerate(names)}
     seen: list[int] = []
     while k not in seen:
@@ -178,7 +178,7 @@ def _circle(k: int, names: list[str], parents: list[str]) -> list[int]:
 
 
 def _numbered(links: list[LinkEntry], complain: Callable[..., Complain]) -> list[tuple[int, int]]:
-    """For each link, the first places of its joint in q and qd: the file's order."""
+    """For each link in the file's order, the first places of its joint in q and qd."""
     places, nq, nv = [], 0, 0
     for k, link in enumerate(links):
         row = _type(link, complain("links", k))
@@ -200,7 +200,7 @@ def _type(entry: LinkEntry, complain: Complain) -> JointType:
 
 
 def _actuated(file: RobotFile, entry: LinkEntry, k: int) -> bool:
-    """Whether the joint has an actuator; where loops tie joints together, only what says so."""
+    """Whether the joint has an actuator; in a mechanism, only if the file says so."""
     joint = entry.joint
     if joint.actuated is not None:
         return joint.actuated
@@ -326,7 +326,7 @@ def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float
 
 
 def _initial(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, ...]:
-    """Initial coordinates."""
+    """The initial coordinates of the link's joint."""
     values, key = initial_of(entry.joint, row, complain)
     return row.start if values is None else coordinates(values, key, row, complain)
 
@@ -337,7 +337,7 @@ def _initial(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[floa
 def _inertia(
     entry: LinkEntry, row: JointType, convention: str, end: Placement, complain: Complain
 ) -> tuple[float, Three, tuple[Three, Three, Three], np.ndarray]:
-    """Mass, mass centre, inertia about it (link axes), and the pseudo-inertia about the link's origin."""
+    """The mass, mass centre and inertia about it in link axes, and the pseudo-inertia about the link's origin."""
     given = [key for key in ("com", "r", "first_moments") if getattr(entry, key) is not None]
     if len(given) > 1:
         raise complain(
@@ -393,28 +393,28 @@ def _inertia(
     return m, _three(com), _rows(about_com), G
 
 
-def _doubts(read: _Read, complain: Complain) -> list[str]:
-    """Warnings: an inertia that no body can have, an initial position outside the limits."""
-    link, told = read.link, []
+def _warnings(read: _Read, complain: Complain) -> list[str]:
+    """Warnings about an inertia that no body can have, and an initial position outside the limits."""
+    link, warnings = read.link, []
     moments = np.linalg.eigvalsh(np.array(link.inertia))
     slack = 1e-9 * max(abs(moments).max(), 1e-300)
     a, b, c = (float(x) for x in moments)
     if a < -slack or a + b < c - slack:
         rule = "a moment is negative" if a < -slack else f"{a:.6g} + {b:.6g} < {c:.6g}"
-        told.append(str(complain("inertia", f"no body can have this inertia about its mass centre: {rule}")))
+        warnings.append(str(complain("inertia", f"no body can have this inertia about its mass centre: {rule}")))
     elif not link.mass and abs(moments).max() > 0:
-        told.append(str(complain("inertia", "a link without mass has an inertia")))
+        warnings.append(str(complain("inertia", "a link without mass has an inertia")))
     limits = link.joint.limits
     if limits and not limits[0] <= link.joint.initial[0] <= limits[1]:
-        told.append(str(complain("joint", "limits", f"the initial position {link.joint.initial[0]:g} is outside")))
-    return told
+        warnings.append(str(complain("joint", "limits", f"the initial position {link.joint.initial[0]:g} is outside")))
+    return warnings
 
 
 # ---- the bodies of the recursion
 
 
 def _tree(links: list[_Read], *, merge: bool) -> Tree:
-    """Bodies with every link in its seat; fixed joints make no body of their own where they are merged."""
+    """The tree of bodies and the seat of every link; with `merge`, fixed joints make no bodies of their own."""
     bodies: list[Body] = []
     seats: dict[str, tuple[int | None, Placement]] = {"base": (None, Placement())}
     masses: list[np.ndarray] = []
@@ -453,12 +453,12 @@ def _tree(links: list[_Read], *, merge: bool) -> Tree:
 
 
 def _moved(G: np.ndarray, seat: Placement) -> np.ndarray:
-    """A pseudo-inertia seen from the frame that the seat is in."""
+    """A pseudo-inertia in the frame to which the seat refers."""
     if seat == Placement():
         return G
     T = seat.matrix()
-    found: np.ndarray = T @ G @ T.T
-    return found
+    moved: np.ndarray = T @ G @ T.T
+    return moved
 
 
 def _with_mass(body: Body, G: np.ndarray) -> Body:
@@ -469,12 +469,12 @@ def _with_mass(body: Body, G: np.ndarray) -> Body:
 
 
 def _clean(x: np.ndarray) -> np.ndarray:
-    """Rounding left where a zero belongs would keep dead operations alive."""
+    """The numbers without rounding errors in place of zeros, which would keep dead operations alive."""
     return np.where(abs(x) <= 4e-16 * abs(x).max(initial=0.0), 0.0, x)
 
 
 def _wrenches(file: RobotFile, links: dict[str, int], complain: Callable[..., Complain]) -> tuple[Wrench, ...]:
-    found = []
+    wrenches = []
     for k, entry in enumerate(file.wrenches):
         if entry.link not in links:
             raise complain("wrenches", k)(
@@ -485,5 +485,5 @@ def _wrenches(file: RobotFile, links: dict[str, int], complain: Callable[..., Co
                 hint=did_you_mean(entry.link, list(links)),
             )
         six = (*_three(entry.moment), *_three(entry.force))
-        found.append(Wrench(entry.link, six, _three(entry.at), entry.axes))
-    return tuple(found)
+        wrenches.append(Wrench(entry.link, six, _three(entry.at), entry.axes))
+    return tuple(wrenches)

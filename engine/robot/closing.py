@@ -1,4 +1,4 @@
-"""What a robot file says beyond its tree: cuts that close loops, couplings, actuators, a guess of the assembly."""
+"""The parts of a robot file beyond its tree: cuts that close loops, couplings, actuators, a guess of the assembly."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Closing:
         self._taken = dict.fromkeys(self._joints, "a joint")
 
     def loops(self) -> tuple[Loop, ...]:
-        found = []
+        loops = []
         for k, entry in enumerate(self._file.loops):
             complain = self._complain("loops", k)
             name = self._own(entry.name or f"loop{k + 1}", "a loop", complain)
@@ -41,25 +41,25 @@ class Closing:
             one, two = (self._frame(frame, link, key, complain) for key, frame, link in sides)
             if entry.spin == "hooke" and entry.joint != "spherical":
                 raise complain("spin", "only a spherical cut has an idle spin", found=f"joint: {entry.joint}", key=True)
-            found.append(Loop(name, CUTS[entry.joint], (first, second), one, two, entry.spin == "hooke"))
-        return tuple(found)
+            loops.append(Loop(name, CUTS[entry.joint], (first, second), one, two, entry.spin == "hooke"))
+        return tuple(loops)
 
     def couplings(self) -> tuple[Coupling, ...]:
-        found: list[Coupling] = []
+        couplings: list[Coupling] = []
         for k, entry in enumerate(self._file.couplings):
             complain = self._complain("couplings", k)
             joint, to = (self._one_freedom(getattr(entry, key), key, complain) for key in ("joint", "to"))
             if joint is to:
                 raise complain("to", f"`{joint.name}` is coupled to itself", allowed="another joint")
-            if any(one.coordinate == joint.coordinates[0] for one in found):
+            if any(one.coordinate == joint.coordinates[0] for one in couplings):
                 raise complain("joint", f"`{joint.name}` follows another joint already", allowed="one coupling a joint")
-            follows = {one.coordinate: one.to for one in found} | {joint.coordinates[0]: to.coordinates[0]}
+            follows = {one.coordinate: one.to for one in couplings} | {joint.coordinates[0]: to.coordinates[0]}
             place = to.coordinates[0]
             while (place := follows.get(place, -1)) >= 0:
                 if place == joint.coordinates[0]:
                     raise complain("to", "these couplings go round in a circle", allowed="joints that follow others")
             fits(entry.offset, joint.type.kinds[0], ("offset",), complain)
-            found.append(
+            couplings.append(
                 Coupling(
                     joint.coordinates[0],
                     to.coordinates[0],
@@ -69,10 +69,10 @@ class Closing:
                     float(entry.offset),
                 )
             )
-        return tuple(found)
+        return tuple(couplings)
 
     def actuators(self) -> tuple[Actuator, ...]:
-        found = []
+        actuators = []
         for k, entry in enumerate(self._file.actuators):
             complain = self._complain("actuators", k)
             name = self._own(entry.name, "an actuator", complain)
@@ -81,8 +81,8 @@ class Closing:
             at = self._point(entry.at, link.name, ("at",), complain)
             direction = unit(entry.direction, ("direction",), complain)
             effort = effort_of(entry.effort, {entry.kind == "moment"}, ("effort",), complain)
-            found.append(Actuator(name, link.name, at, direction, entry.axes, entry.kind == "moment", effort))
-        return tuple(found)
+            actuators.append(Actuator(name, link.name, at, direction, entry.axes, entry.kind == "moment", effort))
+        return tuple(actuators)
 
     def assembly(self, q0: Sequence[float]) -> list[float]:
         """The initial coordinates with the guess laid over them."""
@@ -161,7 +161,7 @@ class Closing:
 
 
 def effort_of(entry: EffortEntry | None, turning: set[bool], key: Keys, complain: Complain) -> Effort:
-    """What an actuator may do; its limits are moments where it turns, forces where it pushes."""
+    """The limits and weight of an actuator; limits are moments if it turns, and forces if it pushes."""
     if entry is None:
         return Effort()
     if not turning:

@@ -1,4 +1,4 @@
-"""How each convention places a joint: rows of one table.
+"""The conventions for placing joints, as rows of one table.
 
 A convention says where the joint is (`before`, from the parent's frame to the joint with nothing moved), where the
 joint's own z axis points in link axes (`pointing`), where the link ends (`end`, the papers' frame i + 1), and which
@@ -40,21 +40,21 @@ def khalil(joint: KhalilJoint, row: JointType, complain: Complain) -> Frames:
 
 
 def frames(joint: FramesJoint, row: JointType, complain: Complain) -> Frames:
-    """Position, roll-pitch-yaw and axis, as URDF has them."""
+    """The joint by position, roll-pitch-yaw and axis, as in URDF."""
     if joint.axis is None:
         return from_rpy(joint.xyz, joint.rpy), Placement(), Placement()
     if not row.has_axis:
         raise complain("joint", "axis", f"a {joint.type} joint has no axis", allowed="`rpy` turns its frame", key=True)
     length = math.hypot(*joint.axis)
     if not 1e-9 < length < math.inf:
-        found = str(list(map(float, joint.axis)))
-        raise complain("joint", "axis", "the axis has no direction", found=found, allowed="[0, 0, 1], say")
+        axis = str(list(map(float, joint.axis)))
+        raise complain("joint", "axis", "the axis has no direction", found=axis, allowed="[0, 0, 1], say")
     x, y, z = (float(c) / length for c in joint.axis)
     return from_rpy(joint.xyz, joint.rpy), pointing((x, y, z)), Placement()
 
 
 def graph(joint: GraphJoint, row: JointType, complain: Complain) -> Frames:
-    """From one frame to the other; where the second link is the parent, the joint's own motion turned round."""
+    """The joint from its first frame to its second; if the second link is the parent, its motion is reversed."""
     first, second = (
         cut_frame(frame, frame.at if isinstance(frame.at, tuple) else ZERO, key, complain)
         for key, frame in (("first", joint.first), ("second", joint.second))
@@ -65,15 +65,15 @@ def graph(joint: GraphJoint, row: JointType, complain: Complain) -> Frames:
     return first.then(second.inverse()), second, Placement()
 
 
-# motion⁻¹ = P motion' P⁻¹ with motion' of the same kind: by half a turn about x, about the bisector of x and y
+# motion⁻¹ = P motion' P⁻¹ with motion' of the same kind and P a half turn about x, or about the bisector of x and y
 TURNED = {
     **dict.fromkeys(("revolute", "prismatic", "helical", "cylindrical"), ((X, math.pi),)),
     "universal": ((Z, math.pi / 2), (X, math.pi)),
 }
 
 
-def turned_round(values: tuple[float, ...], row: JointType) -> tuple[float, ...]:
-    """The coordinates of the second link in the first as those of the first in the second."""
+def reversed_coordinates(values: tuple[float, ...], row: JointType) -> tuple[float, ...]:
+    """The coordinates of the first link in the second, from those of the second in the first."""
     if row.name == "universal":
         return (-values[1], -values[0])
     if row.name == "spherical":
@@ -111,13 +111,13 @@ def frames_of(joint: JointEntry, row: JointType, complain: Complain) -> Frames:
 def initial_of(
     joint: JointEntry, row: JointType, complain: Complain
 ) -> tuple[tuple[float, ...] | None, tuple[str, ...]]:
-    """The initial coordinates that the file gives, if any, and the key that gives them."""
+    """The initial coordinates in the file, if there are any, and their key."""
     variable = _VARIABLE.get(type(joint), {}).get(row.turning[0]) if row.nv == 1 else None
     if variable is None:
         if joint.initial is not None and not row.nv:
             raise complain("joint", "initial", "a fixed joint has no coordinates", key=True, allowed="no `initial`")
         if isinstance(joint, GraphJoint) and joint.turned and joint.initial and len(joint.initial) == row.nq:
-            return turned_round(joint.initial, row), ("joint", "initial")
+            return reversed_coordinates(joint.initial, row), ("joint", "initial")
         return joint.initial, ("joint", "initial")
     if joint.initial is not None:
         raise complain(

@@ -1,8 +1,8 @@
 """The types of cut joints: rows of one table.
 
-A cut acts as a joint of its type from the first frame to the second. What it forbids is said in the first frame's
-axes: `slides` are the components of the way from the first origin to the second that stay 0; an entry (j, k) of
-`aligned` says that the second's axis j stays square to the first's axis k. A new type of cut is a new row here.
+A cut acts as a joint of its type from the first frame to the second. Its constraints are given in the first frame's
+axes: `slides` are the components of the vector from the first origin to the second that stay 0; an entry (j, k) of
+`aligned` keeps the second's axis j at right angles to the first's axis k. A new type of cut is a new row here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class CutType:
 
     @property
     def freedoms(self) -> int:
-        """What Kutzbach's count takes it for."""
+        """The number of freedoms that Kutzbach's formula counts for this cut."""
         return 6 - len(self.slides) - len(self.aligned)
 
 

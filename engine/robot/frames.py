@@ -1,4 +1,4 @@
-"""Frames of cuts, and of joints in a list of all joints: from the file's words to a placement in the link."""
+"""Placements of the frames that a file gives for cuts, and for joints in a list of all joints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KHALIL = ("gamma", "b", "alpha", "d", "theta", "r")
 
 
 def cut_frame(frame: CutFrame, at: Three, key: str, complain: Complain) -> Placement:
-    """The frame in its link's axes, its point being known."""
+    """The placement in its link of a frame with the origin `at`."""
     given = [name for name in KHALIL if name in frame.model_fields_set]
     plain = [name for name in ("at", "axis", "rpy") if name in frame.model_fields_set]
     if given and plain:
@@ -34,10 +34,10 @@ def cut_frame(frame: CutFrame, at: Three, key: str, complain: Complain) -> Place
 
 
 def unit(direction: Sequence[float], key: Keys, complain: Complain) -> Three:
-    """The direction with length 1."""
+    """The unit vector in this direction."""
     length = math.hypot(*direction)
     if not 1e-9 < length < math.inf:
-        found = str(list(map(float, direction)))
-        raise complain(*key, "it has no direction", found=found, allowed="[0, 0, 1], say")
+        components = str(list(map(float, direction)))
+        raise complain(*key, "it has no direction", found=components, allowed="[0, 0, 1], say")
     x, y, z = (float(c) / length for c in direction)
     return (x, y, z)

@@ -1,4 +1,4 @@
-"""Mechanisms as graphs: `joints:` lists all joints, and which of them are cut is chosen here.
+"""Mechanisms as graphs: `joints:` lists all joints, and this module chooses those that are cut.
 
 The cuts are those that keep the largest cumulative freedom of the joints between the base and any link as small as it
 can be (Hanzaki, Saha and Rao, section 3.1); of equals the joint with more freedom is cut, then the later one.
@@ -24,9 +24,9 @@ CUT = ("name", "joint", "between", "first", "second", "spin")
 
 
 def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tuple[str, ...] | None]:
-    """The data with links on their parents and `loops`, the way back from its paths, and what was chosen and why.
+    """The data as a tree with `loops`, a function from its paths to the file's, and notes on the choice of cuts.
 
-    None for the last where the file is a tree already.
+    The notes are None if the file describes a tree already.
     """
     if not isinstance(data, dict) or "joints" not in data:
         return data, where, None
@@ -77,11 +77,11 @@ def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tu
     if isinstance(rest.get("assembly"), dict):  # a guess for a joint that was cut is no mistake
         names_of_cuts = {loop["name"] for loop in loops}
         rest["assembly"] = {name: guess for name, guess in rest["assembly"].items() if name not in names_of_cuts}
-    return {**rest, "links": made, "loops": loops}, to_file, _told(file.joints, cut, radius, farthest)
+    return {**rest, "links": made, "loops": loops}, to_file, _notes(file.joints, cut, radius, farthest)
 
 
 def _names(document: Document, data: Mapping[str, Any], file: GraphFile) -> list[str]:
-    """The links' names; refuses joints between links that aren't there."""
+    """The names of the links; joints between unknown links are refused."""
     names = [str(link.get("name")) for link in data.get("links") or [] if isinstance(link, dict)]
     known = ["base", *names]
     for j, entry in enumerate(file.joints):
@@ -116,14 +116,17 @@ def _with_point(
 
 
 def freedom(entry: JointInGraph) -> int:
+    """The number of freedoms of a joint, be it cut or not."""
     return CUTS[entry.joint].freedoms if entry.joint in CUTS else TYPES[entry.joint].nv
 
 
 def _tree(
     document: Document, names: list[str], joints: list[JointInGraph]
 ) -> tuple[dict[str, tuple[int, str]], int, str]:
-    """Link → (its joint, its parent), the largest cumulative freedom, and a link that has it."""
-    kept = [j for j, entry in enumerate(joints) if entry.joint in TYPES]  # a point on a line can only be cut
+    """The joint and parent of each link, the largest cumulative freedom, and a link that has it."""
+    kept = [
+        j for j, entry in enumerate(joints) if entry.joint in TYPES
+    ]  # others, such as a point on a line, can only be cut
     reach, _ = _shortest(kept, joints)
     lost = [name for name in names if name not in reach]
     if lost:
@@ -151,11 +154,11 @@ def _tree(
 
 
 def _cut_down(kept: list[int], joints: list[JointInGraph], names: list[str], limit: int) -> list[int]:
-    """Without as many joints as can be cut, those with more freedom first, the later ones before others."""
+    """The joints that are left after cutting as many as possible, those with more freedom and later ones first."""
     for j in sorted(kept, key=lambda j: (-freedom(joints[j]), -j)):
         if len(kept) == len(names):
             break
-        if joints[j].joint in CUTS and not _own(joints[j]):
+        if joints[j].joint in CUTS and not _has_own(joints[j]):
             rest = [k for k in kept if k != j]
             reach, _ = _shortest(rest, joints)
             if len(reach) == len(names) + 1 and max(reach.values()) <= limit:
@@ -163,15 +166,15 @@ def _cut_down(kept: list[int], joints: list[JointInGraph], names: list[str], lim
     return kept
 
 
-def _own(entry: JointInGraph) -> bool:
-    """Whether something needs the joint's coordinate, so that it can't be cut."""
+def _has_own(entry: JointInGraph) -> bool:
+    """Whether the joint can't be cut because something needs its coordinate."""
     return any(
         getattr(entry, key) not in (None, False, 0.0, "free") for key in OWN if key not in CUT and hasattr(entry, key)
     )
 
 
 def _shortest(kept: list[int], joints: list[JointInGraph]) -> tuple[dict[str, int], dict[str, tuple[int, str]]]:
-    """Of every link the least cumulative freedom from the base, and the joint and the parent that lead to it."""
+    """The least cumulative freedom from the base to each link, and the joint and parent on that path."""
     reach = {"base": 0}
     tree: dict[str, tuple[int, str]] = {}
     waiting: list[tuple[int, int, str, str]] = [(0, -1, "", "base")]
@@ -193,7 +196,8 @@ def _shortest(kept: list[int], joints: list[JointInGraph]) -> tuple[dict[str, in
     return {name: reach[name] for name in done}, tree
 
 
-def _told(joints: list[JointInGraph], cut: list[int], radius: int, farthest: str) -> tuple[str, ...]:
+def _notes(joints: list[JointInGraph], cut: list[int], radius: int, farthest: str) -> tuple[str, ...]:
+    """A note for the user on which joints were cut, and why."""
     if not cut:
         return ()
     names = ", ".join(f"{joints[j].name or f'joint{j + 1}'} ({joints[j].joint})" for j in cut)

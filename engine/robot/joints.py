@@ -16,7 +16,7 @@ RATE_OF = {ANGLE: "rate", LENGTH: "speed"}
 
 @dataclass(frozen=True)
 class Part:
-    """Moves as (what, axis, place among the part's coordinates); one direction a speed."""
+    """The moves as (what, axis, place among the part's coordinates), and the directions, one for each speed."""
 
     moves: tuple[tuple[str, int, int], ...]
     directions: tuple[int, ...]
@@ -25,6 +25,8 @@ class Part:
 
 @dataclass(frozen=True)
 class JointType:
+    """A joint type: its parts, the suffixes of its columns, and the kinds of its coordinates and speeds."""
+
     name: str
     about: str
     parts: tuple[Part, ...]
@@ -48,7 +50,7 @@ class JointType:
 
     @property
     def start(self) -> tuple[float, ...]:
-        """Coordinates where nothing has moved."""
+        """The coordinates of the joint at rest in its zero position."""
         return tuple(float(self.orientation is not None and k == self.orientation) for k in range(self.nq))
 
 
@@ -74,7 +76,7 @@ class _Suffixes(_Rates):
 
 
 def _numbered(n: int) -> _Suffixes:
-    """Column suffixes of a joint made of n one-degree parts."""
+    """The column suffixes of a joint with n plain coordinates."""
     end = [str(k) for k in range(1, n + 1)] if n > 1 else [""]
     return {
         "coordinates": tuple("q" + k for k in end),

@@ -1,6 +1,6 @@
-"""The JSON Schema of robot files: that of the model, and what is done between file and model.
+"""The JSON Schema of robot files: that of the model, adapted to what is done between file and model.
 
-There a joint is read by the convention of its link, else of its robot, and `repeat` stands for many links.
+A joint is read by the convention of its link, or else of its robot, and `repeat` stands for several links.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ OWN: Schema = {"properties": {"convention": {"type": "string"}}, "required": ["c
 
 
 def robot_schema() -> Schema:
-    """What an editor checks robot files by."""
+    """The JSON Schema by which editors check robot files."""
     schema = json_schema(RobotFile, "a robot of denoc")
     definitions = schema["$defs"]
     link = _reference(LinkEntry.__name__)
     definitions["Repeat"] = _repeat(link)
-    definitions.pop(GraphJoint.__name__, None)  # made between file and model
+    definitions.pop(GraphJoint.__name__, None)  # which no file contains
     joint = definitions[LinkEntry.__name__]["properties"]["joint"]
     joint["anyOf"] = [one for one in joint["anyOf"] if one != _reference(GraphJoint.__name__)]
     links = schema["properties"]["links"]
     links["items"] = {"if": {"required": ["repeat"]}, "then": _reference("Repeat"), "else": link}
     definitions[LinkEntry.__name__]["allOf"] = [_when(name, _joint(name)) for name in JOINTS]
-    # a list of all joints stands instead of the links' own
+    # with a list of all joints, links have no joint of their own
     definitions[LinkEntry.__name__]["required"].remove("joint")
     hung = {"if": {"required": ["repeat"]}, "else": {"required": ["joint"]}}
     graph = {"properties": {"joints": {"minItems": 1}}, "required": ["joints"]}
@@ -43,12 +43,12 @@ def _reference(name: str) -> Schema:
 
 
 def _joint(convention: str) -> Schema:
-    """A link whose joint is of this convention."""
+    """A schema of links whose joint follows this convention."""
     return {"properties": {"joint": _reference(JOINTS[convention].__name__)}}
 
 
 def _when(convention: str, then: Schema) -> Schema:
-    """`then` where the mapping says this convention."""
+    """A schema that applies `then` to mappings that name this convention."""
     return {"if": {"properties": {"convention": {"const": convention}}, "required": ["convention"]}, "then": then}
 
 

@@ -1,4 +1,4 @@
-"""What a robot is: links, joints, and the bodies that the recursion reads.  Immutable; nothing here computes."""
+"""The immutable model of a robot: links, joints, and the bodies that the recursion reads. Nothing here computes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ZERO: Three = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Drive:
-    """What acts along one speed besides the actuator."""
+    """The forces along one speed besides the actuator's."""
 
     rotor: float = 0.0
     viscous: float = 0.0
@@ -50,7 +50,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Effort:
-    """What an actuator may do where several share the work."""
+    """The limits and weight of an actuator that shares the work with others."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -75,13 +75,13 @@ class Joint:
 
     @property
     def elastic(self) -> bool:
-        """Has a spring and no actuator."""
+        """Whether the joint has a spring and no actuator."""
         return not self.actuated and any(drive.stiffness for drive in self.drives)
 
 
 @dataclass(frozen=True)
 class Link:
-    """A link of the file, at a constant placement on one of the tree's bodies (`body` None: on the ground)."""
+    """A link of the file; `Tree.seats` says on which body of the tree it sits."""
 
     name: str
     parent: str
@@ -91,12 +91,12 @@ class Link:
     inertia: tuple[Three, Three, Three]  # about the mass centre, link axes
     end: Placement  # the papers' end frame (i + 1) in the link's
     points: dict[str, Three] = field(default_factory=dict)
-    before: Placement = field(default_factory=Placement)  # the joint in the parent link's frame, nothing moved
+    before: Placement = field(default_factory=Placement)  # the joint in the parent link's frame, in zero position
 
 
 @dataclass(frozen=True)
 class Tree:
-    """Bodies, parents first, and where each link sits: link name → (body or None, its placement there)."""
+    """The bodies, parents first, and the seat of each link: its body (None for the base), and its placement there."""
 
     bodies: tuple[Body, ...]
     seats: dict[str, tuple[int | None, Placement]]
@@ -114,7 +114,7 @@ class Wrench:
 
 @dataclass(frozen=True)
 class Loop:
-    """A cut joint between two links, by its frames in their axes."""
+    """A cut joint between two links, with a frame in each of them."""
 
     name: str
     type: CutType
@@ -126,7 +126,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Coupling:
-    """Coordinate `coordinate` is ratio × coordinate `to` + offset; likewise their speeds."""
+    """A coordinate that is `ratio` × coordinate `to` + `offset`; the same ratio holds between their speeds."""
 
     coordinate: int
     to: int
@@ -138,7 +138,7 @@ class Coupling:
 
 @dataclass(frozen=True)
 class Actuator:
-    """A sought component of a wrench on a link: a force along `direction` at a point, or a moment about it."""
+    """An actuator on a link whose force along `direction` at a point, or moment about it, is sought."""
 
     name: str
     link: str
@@ -151,7 +151,7 @@ class Actuator:
 
 @dataclass(frozen=True, eq=False)
 class Robot:
-    """A robot, as read; `name`, `nq`, `nv`, `joints`, `q0` and `gravity` are what callers need."""
+    """A robot; callers need `name`, `nq`, `nv`, `joints`, `q0` and `gravity`."""
 
     name: str
     about: str
@@ -165,10 +165,10 @@ class Robot:
     loops: tuple[Loop, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     actuators: tuple[Actuator, ...] = ()
-    notes: tuple[str, ...] = ()  # what reading has chosen
+    notes: tuple[str, ...] = ()  # on choices made while reading, such as cuts
     warnings: tuple[str, ...] = ()
     document: Document | None = field(default=None, repr=False)
-    # what others have made of this robot and want to find again, such as compiled programs; no part of what it is
+    # a cache of what was made from this robot, such as compiled programs; no part of the model
     derived: dict[Any, Any] = field(default_factory=dict, repr=False, init=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -180,17 +180,17 @@ class Robot:
 
     @property
     def closed(self) -> bool:
-        """Has something that ties the spanning tree's joints to each other, or forces sought elsewhere."""
+        """Whether the robot is more than its tree: joints are tied to each other, or forces are sought elsewhere."""
         return self.tied or bool(self.actuators)
 
     @property
     def tied(self) -> bool:
-        """The joints of its tree can't all move for themselves."""
+        """Whether the joints of the tree can't all move independently."""
         return bool(self.loops or self.couplings or any(joint.hooke for joint in self.moving))
 
     @property
     def driven(self) -> tuple[int, ...]:
-        """Places of the actuated speeds."""
+        """The places of the actuated speeds in qd."""
         return tuple(k for joint in self.moving if joint.actuated for k in joint.speeds)
 
     @property
@@ -200,7 +200,7 @@ class Robot:
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of the joints that move, in the file's order."""
+        """The names of the joints that move, in the file's order."""
         return tuple(joint.name for joint in self.moving)
 
     def joint(self, name: str) -> Joint:

@@ -20,7 +20,7 @@ _TINY = 1e-15
 
 
 def snapped(angle: float) -> tuple[float, float]:
-    """Cosine and sine, with right angles exact."""
+    """The cosine and sine of an angle, exact for right angles."""
     c, s = math.cos(angle), math.sin(angle)
     c, s = (0.0 if abs(v) < _TINY else math.copysign(1.0, v) if abs(abs(v) - 1.0) < _TINY else v for v in (c, s))
     return (c, 0.0) if abs(c) == 1.0 and abs(s) < _TINY else (0.0, s) if abs(s) == 1.0 and abs(c) < _TINY else (c, s)
@@ -28,13 +28,13 @@ def snapped(angle: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Placement:
-    """Turns (axis, angle), the first outermost, and the origin in the outer frame's axes."""
+    """A frame in an outer one: turns (axis, angle), the first outermost, and the origin in the outer axes."""
 
     turns: Turns = ()
     origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def then(self, inner: Placement) -> Placement:
-        """`inner` seen from the outer frame of this one."""
+        """The placement of `inner`, given in this frame, in this frame's outer one."""
         shift = self.rotation() @ np.array(inner.origin) + np.array(self.origin)
         return Placement(_joined(self.turns, inner.turns), (float(shift[0]), float(shift[1]), float(shift[2])))
 
@@ -45,14 +45,14 @@ class Placement:
         return self.then(Placement(origin=(float(x), float(y), float(z))))
 
     def rotation(self) -> np.ndarray:
-        """3 × 3, inner axes → outer axes."""
+        """The 3 × 3 rotation matrix from inner axes to outer axes."""
         R = np.eye(3)
         for axis, angle in self.turns:
             R = R @ turn_matrix(axis, angle)
         return R
 
     def matrix(self) -> np.ndarray:
-        """4 × 4."""
+        """The 4 × 4 homogeneous matrix."""
         T = np.eye(4)
         T[:3, :3], T[:3, 3] = self.rotation(), self.origin
         return T
@@ -62,7 +62,7 @@ class Placement:
         return back.shift(*(-x for x in self.origin))
 
     def factors(self) -> tuple[Factor, ...]:
-        """The rotation as plane turns for the recursion; at most three of them."""
+        """The rotation as at most three plane turns, for the recursion."""
         turns = self.turns if len(self.turns) <= 3 else zxz(self.rotation())
         return tuple((*TURN_PLANES[axis], *snapped(angle)) for axis, angle in turns)
 
@@ -76,7 +76,7 @@ def turn_matrix(axis: int, angle: float) -> np.ndarray:
 
 
 def turn_matrix_of(factors: tuple[Factor, ...]) -> np.ndarray:
-    """3 × 3 of plane turns."""
+    """The 3 × 3 rotation matrix of plane turns."""
     R = np.eye(3)
     for i, j, c, s in factors:
         F = np.eye(3)
@@ -86,7 +86,7 @@ def turn_matrix_of(factors: tuple[Factor, ...]) -> np.ndarray:
 
 
 def _joined(first: Turns, second: Turns) -> Turns:
-    """One list of turns; neighbours about the same axis become one, and a turn by nothing none."""
+    """The turns in one list, with neighbours about the same axis combined and zero turns left out."""
     turns = list(first)
     for axis, angle in second:
         if turns and turns[-1][0] == axis:
@@ -97,19 +97,19 @@ def _joined(first: Turns, second: Turns) -> Turns:
 
 
 def zxz(R: np.ndarray) -> Turns:
-    """Turns about z, x, z that make R."""
+    """The turns about z, x and z whose product is R."""
     s = math.hypot(R[0, 2], R[1, 2])
     if s < _TINY:
         return _joined((), ((Z, math.atan2(R[1, 0], R[0, 0])), (X, math.atan2(0.0, R[2, 2]))))
     first = math.atan2(R[0, 2], -R[1, 2])
-    # from what the first leaves, not from the last row: where s is rounding, both directions are, and must fit together
+    # from R without the first turn, not from R's last row: if s is mere rounding, both angles are, and have to match
     c, d = math.cos(first), math.sin(first)
     last = math.atan2(-c * R[0, 1] - d * R[1, 1], c * R[0, 0] + d * R[1, 0])
     return _joined((), ((Z, first), (X, math.atan2(s, R[2, 2])), (Z, last)))
 
 
 def pointing(axis: tuple[float, float, float]) -> Placement:
-    """A frame whose z is `axis` and which is the outer frame itself where `axis` is its z."""
+    """A frame whose z axis is `axis`; it is the outer frame itself if `axis` is that frame's z."""
     x, y, z = axis
     if x == 0.0 and y == 0.0:
         return Placement() if z > 0 else Placement(((X, math.pi),))
@@ -121,6 +121,6 @@ def pointing(axis: tuple[float, float, float]) -> Placement:
 
 
 def from_rpy(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> Placement:
-    """URDF's order: Rz(yaw) Ry(pitch) Rx(roll)."""
+    """The placement Rz(yaw) Ry(pitch) Rx(roll) at xyz, in URDF's order."""
     turns = tuple((axis, angle) for axis, angle in ((Z, rpy[2]), (Y, rpy[1]), (X, rpy[0])) if angle)
     return Placement(turns, (float(xyz[0]), float(xyz[1]), float(xyz[2])))

@@ -1,4 +1,4 @@
-"""`repeat:` in a robot file: an entry of `links` that stands for many, with `{k}` counted in its texts."""
+"""The expansion of `repeat:` in a robot file, an entry of `links` that stands for many, numbered by `{k}`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COUNTER = re.compile(r"\{k(?:([+-])(\d{1,4}))?\}")
 
 
 def expanded(document: Document) -> tuple[Any, Callable[[Keys], Keys]]:
-    """The document's data with every repetition written out, and the way back from its paths to the file's."""
+    """The document's data with all repetitions expanded, and a function from its paths to the file's."""
     data = document.data
     if not isinstance(data, dict) or not isinstance(data.get("links"), list):
         return data, lambda path: path
@@ -64,7 +64,7 @@ def _repetition(document: Document, entry: dict[str, Any], path: Keys) -> tuple[
 
 
 def _counted(value: Any, k: int) -> Any:
-    """The value with `{k}`, `{k-1}`, `{k+1}` in its texts replaced."""
+    """A copy of the value in which `{k}`, `{k-1}` and `{k+1}` are replaced by numbers."""
     if isinstance(value, str):
         return _COUNTER.sub(lambda m: str(k + int((m[1] or "+") + (m[2] or "0"))), value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Robot files: the models that read them (and from which their JSON Schema comes)."""
+"""The models that read robot files, and from which their JSON Schema is made."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Moment = Annotated[float, number("moment")]
 Effort = Annotated[float, number("effort")]
 Direction = Annotated[tuple[Number, Number, Number], several(3)]
 CONVENTIONS = ("dh", "khalil", "frames")
-GRAPH: Final = "graph"  # the mark of a joint that stands among all joints of a mechanism
+GRAPH: Final = "graph"  # the mark of a joint in a mechanism's list of all joints
 MARK: Final = "(convention)"  # put into each joint by `with_conventions`; no file can have such a key by accident
 
 
@@ -54,7 +54,7 @@ class Spring(Strict):
 
 
 def _place(value: Any) -> Any:
-    """A point as three lengths, or the name of a link's point."""
+    """A point given by three lengths or by its name."""
     if isinstance(value, str):
         return _NAME.validate_python(value)
     if not isinstance(value, list | tuple) or len(value) != 3:
@@ -73,7 +73,7 @@ Place = Annotated[
 
 
 class EffortEntry(Strict):
-    """What an actuator may do where several share the work."""
+    """The limits and weight of an actuator that shares the work with others."""
 
     limits: Annotated[tuple[Effort, Effort], several(2)] | None = Field(default=None, description="[low, high]")
     weight: Annotated[float, number("number", above=0.0)] = Field(
@@ -89,7 +89,7 @@ Coordinates = Annotated[tuple[Position, ...], BeforeValidator(_listed), Or()]
 
 
 class JointEntry(Strict):
-    """What every joint may say, whatever the convention."""
+    """The keys of a joint in every convention."""
 
     type: Annotated[str, Choice(TYPES)] = Field(description="which way the link moves")
     name: Name | None = Field(default=None, description="defaults to joint<k>, k the link's place in the file")
@@ -150,7 +150,7 @@ class KhalilJoint(JointEntry):
 
 
 class FramesJoint(JointEntry):
-    """The joint's frame by position, roll-pitch-yaw and axis, as in URDF."""
+    """A joint's frame by position, roll-pitch-yaw and axis, as in URDF."""
 
     convention: Literal["frames"] = Field(default="frames", alias=MARK, exclude=True)
     xyz: Point = Field(default=(0.0, 0.0, 0.0), description="the joint's place in the parent's frame")
@@ -161,7 +161,7 @@ class FramesJoint(JointEntry):
 
 
 class Inertia(Strict):
-    """Entries of the inertia tensor."""
+    """The entries of an inertia tensor."""
 
     xx: Moment2
     yy: Moment2
@@ -191,7 +191,7 @@ class CutFrame(Strict):
 
 
 class GraphJoint(JointEntry):
-    """A joint of a mechanism given as a graph, once it has become one of the tree."""
+    """A joint of the spanning tree of a mechanism that is given as a graph."""
 
     convention: Literal["graph"] = Field(default="graph", alias=MARK, exclude=True)
     first: CutFrame = Field(default=CutFrame(), description="in the first link")
@@ -203,7 +203,7 @@ JOINTS: dict[str, type[JointEntry]] = {"dh": DhJoint, "khalil": KhalilJoint, "fr
 
 
 def _tag(joint: Any) -> str:
-    """Which model reads the joint; of what is no mapping at all, one that says so."""
+    """The tag of the model that reads the joint; for data that is no mapping, of a model that refuses it."""
     convention = joint.get(MARK) if isinstance(joint, dict) else getattr(joint, "convention", None)
     return f"({convention if convention in (*JOINTS, GRAPH) else 'frames'})"
 
@@ -329,7 +329,7 @@ class RobotFile(Strict):
 
 
 def with_conventions(data: Any) -> Any:
-    """The file's data with each joint marked by its convention, which decides the keys that it may have."""
+    """The file's data with each joint marked by its convention, which decides which keys it may have."""
     if not isinstance(data, dict) or not isinstance(data.get("links"), list):
         return data
     marked = []
@@ -344,5 +344,5 @@ def with_conventions(data: Any) -> Any:
 
 
 def _likeliest(joint: dict[str, Any]) -> str:
-    """The convention that knows most of the joint's keys: of a file that doesn't name one, that is mistake enough."""
+    """The convention that knows most of the joint's keys, so that a file without one isn't also blamed for its keys."""
     return max(JOINTS, key=lambda name: len(set(JOINTS[name].keys()).intersection(joint)))

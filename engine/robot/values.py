@@ -1,4 +1,4 @@
-"""Numbers of robot and scenario files that must fit their joint: how many, in which units, of which norm."""
+"""Checks of numbers in robot and scenario files against their joint: their count, units and norm."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EULER_PARAMETERS = "four numbers, scalar first: [1, 0, 0, 0] where nothing has t
 
 
 def coordinates(values: Sequence[float], key: Keys, row: JointType, complain: Complain) -> tuple[float, ...]:
-    """Coordinates of a joint of this type, checked for their number, their units and the norm of Euler parameters."""
+    """The coordinates of a joint after checks of their number, their units and the norm of Euler parameters."""
     if len(values) != row.nq:
         raise complain(
             *key,
@@ -27,17 +27,17 @@ def coordinates(values: Sequence[float], key: Keys, row: JointType, complain: Co
         )
     for k, (value, kind) in enumerate(zip(values, row.kinds)):
         fits(value, kind, (*key, k) if row.nq > 1 else key, complain)
-    all_zero = partial(complain, *key, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
-    return unit_parameters([float(x) for x in values], row, all_zero)
+    no_norm = partial(complain, *key, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
+    return unit_parameters([float(x) for x in values], row, no_norm)
 
 
 def counted(n: int, what: str) -> str:
-    """`1 number`, `2 numbers`."""
+    """A count with its noun, such as `1 number` or `2 numbers`."""
     return f"{n} {what}{'s' * (n != 1)}"
 
 
 def unit_parameters(values: list[float], row: JointType, error: Callable[[], InputError]) -> tuple[float, ...]:
-    """Coordinates of a joint with its Euler parameters made a unit quaternion."""
+    """The coordinates of a joint with its Euler parameters normalized."""
     if row.orientation is not None:
         e = values[row.orientation :]
         norm = math.hypot(*e)
@@ -48,6 +48,6 @@ def unit_parameters(values: list[float], row: JointType, error: Callable[[], Inp
 
 
 def fits(value: float, kind: str, key: Keys, complain: Complain) -> None:
-    """Refuses a number whose unit is not of this kind."""
+    """Raises an error if the number's unit is not of this kind."""
     if message := misfit(value, kind):
         raise complain(*key, message, allowed=DIMENSIONS[kind][1])
