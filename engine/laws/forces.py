@@ -1,8 +1,8 @@
-"""Force laws: rows of a table.
+"""Force laws, as rows of a table.
 
-Those of time alone (`constant`, `harmonic`, `table`, `zero`) are curves; `spring` and `pd` read the joint's state too;
-`computed-torque` commands an acceleration and `feedforward` asks for inverse dynamics, so those two are carried out
-by the simulation, which knows the robot.
+`constant`, `harmonic`, `table` and `zero` are functions of time; `spring` and `pd` depend on the joint's state as well;
+`computed-torque` commands an acceleration and `feedforward` needs inverse dynamics, so those two are evaluated by the
+simulation, which knows the robot.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from ..text.fields import Angle, Numbers, OneOf, Position, number, one_or_more
 from .motions import STEPS, Duration, Law, Pace, one_of, table_pace, turn_rate
 from .table import Spline, columns
 
-# (t, positions, rates) of one coordinate, and its reference (position, rate) or None → force
+# (t, position, rate, reference) → force of one coordinate; the reference is (position, rate) or None
 Force = Callable[[float, float, float, tuple[float, float] | None], float]
 
 
 class ForceLaw(Law):
-    """What all force laws are asked."""
+    """A force law, with the questions that a simulation asks it."""
 
     def forces(self, count: int, folder: Path) -> list[Force]:
-        """A function for each of a joint's `count` speeds; none where the simulation carries the law out."""
+        """A function for each of a joint's `count` speeds; an empty list if the simulation evaluates the law itself."""
         return []
 
     def follows_motion(self) -> bool:
@@ -34,20 +34,20 @@ class ForceLaw(Law):
         return False
 
     def reads_state(self) -> bool:
-        """Whether it needs a coordinate for each speed (Euler parameters have none)."""
+        """Whether the law needs a coordinate for each speed, which Euler parameters aren't."""
         return False
 
     def steady(self) -> bool:
-        """Whether it is the same at all times."""
+        """Whether the force is constant in time."""
         return False
 
     def of_time(self) -> bool:
-        """Whether it is a function of time alone."""
+        """Whether the force is a function of time alone."""
         return not self.reads_state() and not self.follows_motion()
 
 
 class Zero(ForceLaw):
-    """Nothing."""
+    """No force."""
 
     law: Literal["zero"]
 
@@ -59,17 +59,17 @@ class Zero(ForceLaw):
 
 
 class Constant(ForceLaw):
-    """The same at all times."""
+    """A constant force."""
 
     example = {"value": "5 N m"}
     law: Literal["constant"]
     value: Annotated[Numbers, one_or_more("effort")] = Field(description="the force")
 
     def forces(self, count: int, folder: Path) -> list[Force]:
-        def always(x: float) -> Force:
+        def constant(x: float) -> Force:
             return lambda t, q, qd, ref: x
 
-        return [always(x) for x in spread(self.value, count)]
+        return [constant(x) for x in spread(self.value, count)]
 
     def steady(self) -> bool:
         return True
@@ -104,7 +104,7 @@ class HarmonicForce(ForceLaw):
 
 
 class TableForce(ForceLaw):
-    """From columns of a CSV file over its time, joined by a spline; the end values outside."""
+    """Columns of a CSV file over its time, joined by a spline; before and after it the end values."""
 
     example = {"file": "table.csv", "columns": ["first", "second"]}
     law: Literal["table"]
@@ -197,7 +197,7 @@ class ComputedTorque(ForceLaw):
 
 
 class Feedforward(ForceLaw):
-    """Inverse dynamics of `motion`, at the integrator's own instants."""
+    """The inverse dynamics of `motion`, evaluated at the integrator's own instants."""
 
     law: Literal["feedforward"]
 
@@ -206,7 +206,7 @@ class Feedforward(ForceLaw):
 
 
 def spread(value: Any, count: int) -> list[float]:
-    """One number a coordinate."""
+    """A list with one number for each coordinate."""
     return [float(x) for x in value] if isinstance(value, tuple) else [float(value)] * count
 
 
@@ -224,5 +224,5 @@ AnyForceLaw = Annotated[ForceLaw, OneOf(LAWS, "law")]
 
 
 def laws_of_time() -> list[str]:
-    """The laws that are functions of time alone, as the table is now."""
+    """The names of the laws in the table that are functions of time alone."""
     return [name for name, law in LAWS.items() if law.exemplary().of_time()]

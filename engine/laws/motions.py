@@ -1,7 +1,7 @@
-"""Motion laws: rows of a table.  A law is its parameters; its `curves` are functions of time.
+"""Motion laws, as rows of a table. A law holds its parameters; its `curves` are functions of time.
 
-A curve takes t (a number or an array) and gives position, rate and acceleration.  `from` is the initial value unless
-the law says otherwise; after `over` a law holds its end value.
+A curve maps t (a number or an array) to position, rate and acceleration. `from` defaults to the initial value; after
+`over` seconds a law holds its end value.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Curve = Callable[[Any], tuple[Any, Any, Any]]
 Number = Annotated[float, number("number")]
 Values = Annotated[Numbers, one_or_more("position")]
 Duration = Annotated[float, number("time", above=0.0)]
-Pace = tuple[float, float, float]  # from, to, and the longest step in between that overlooks nothing
-STEPS = 40  # in a swing or a profile: enough for an integrator whose own state may stand still meanwhile
+Pace = tuple[float, float, float]  # from, to, and the longest step in between that misses nothing
+STEPS = 40  # in a period or a profile, so that an integrator at rest doesn't step over it
 
 
-# kinds of quantities whose units depend on what a joint does: of one that turns, of one that slides
+# the kinds of quantities whose units depend on the joint: (if it turns, if it slides)
 OF_JOINT = {
     "position": ("angle", "length"),
     "velocity": ("rate", "speed"),
@@ -39,7 +39,7 @@ OF_JOINT = {
 
 
 class Turn(Strict):
-    """Of a spherical joint: by `angle` about `axis` (link axes) from the initial orientation."""
+    """A turn of a spherical joint by `angle` about `axis` (link axes) from its initial orientation."""
 
     axis: Annotated[tuple[Number, Number, Number], several(3)] = Field(description="in link axes")
     angle: Angle = Field(description="by which it turns")
@@ -53,22 +53,22 @@ class Turn(Strict):
 
 
 class Law(Strict):
-    """What motion and force laws have in common: a row of a table, which its key `law` names.
+    """A motion or force law: a row of a table, which the key `law` names.
 
-    The type of a parameter says of which kind it is (`one_or_more("position")`, say); by `OF_JOINT` a scenario knows
-    from that which units it may have for a joint that turns, and for one that slides.
+    The type of a parameter gives its kind of quantity, such as `one_or_more("position")`; `OF_JOINT` says which units
+    that allows for joints that turn and for joints that slide.
     """
 
     example: ClassVar[Mapping[str, Any]] = {}  # parameters for the reference page, for editors, and for tests
 
     @classmethod
     def law_name(cls) -> str:
-        """What the key `law` says."""
+        """The law's name, which is the value of the key `law`."""
         return str(get_args(cls.model_fields["law"].annotation)[0])
 
     @classmethod
     def exemplary(cls) -> Self:
-        """The law of the example."""
+        """The law with the parameters of its example."""
         return cls.model_validate({"law": cls.law_name(), **cls.example})
 
     @classmethod
@@ -78,42 +78,43 @@ class Law(Strict):
         return made
 
     def measured(self) -> Iterator[tuple[str, str, Any]]:
-        """Key, kind and value of each parameter whose units are the joint's."""
+        """The key, kind and value of each parameter whose units depend on the joint."""
         for name, kind in quantities(type(self)).items():
             value = getattr(self, name)
             if kind in OF_JOINT and value is not None:
                 yield type(self).model_fields[name].alias or name, kind, value
 
     def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
-        """When the law asks for short steps, and how short; None where it doesn't."""
+        """The time in which the law needs short steps, and their length; None if it needs none."""
         return None
 
     def file(self) -> str | None:
-        """The table that it reads, if there is one."""
+        """The name of the CSV file that the law reads, if there is one."""
         return None
 
     def columns_read(self) -> list[str]:
-        """The columns of that table."""
+        """The names of the columns that the law reads."""
         return []
 
 
 class MotionLaw(Law, ABC):
-    """What all motion laws are asked: a curve for each coordinate, and the instants where curves have kinks."""
+    """A motion law: a curve for each coordinate, and the instants at which the curves have kinks."""
 
     @abstractmethod
     def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
         """A curve for each coordinate of a joint that starts at `start`."""
 
     def kinks(self, t0: float, t1: float) -> list[float]:
+        """The instants at which a curve isn't smooth."""
         return []
 
     def misfit(self, t0: float, t1: float) -> tuple[str, str, str] | None:
-        """What doesn't fit into the time: key, what is wrong, what is allowed."""
+        """A parameter that doesn't fit into the time, as (key, message, allowed values), or None."""
         return None
 
 
 class Profiled(MotionLaw):
-    """From one place to another by a profile of `profiles.py`."""
+    """A motion from one position to another by a profile of `profiles.py`."""
 
     from_: Values | None = Field(default=None, alias="from", description="default: the initial value")
     to: Annotated[
@@ -125,7 +126,7 @@ class Profiled(MotionLaw):
 
     @abstractmethod
     def profile(self, x: Any, over: float) -> profiles.Curve:
-        """Of the shares 0 ≤ x ≤ 1 of a law that takes `over` seconds."""
+        """The profile at 0 ≤ x ≤ 1 for a motion that takes `over` seconds."""
 
     def share(self, t0: float, t1: float) -> Curve:
         """The profile from 0 to 1 as a function of time."""
@@ -145,14 +146,14 @@ class Profiled(MotionLaw):
         high = _spread(self.to, low)
         share = self.share(t0, t1)
 
-        def moved(a: float, b: float) -> Curve:
+        def between(a: float, b: float) -> Curve:
             def curve(t: Any) -> tuple[Any, Any, Any]:
                 s, rate, second = share(t)
                 return a + (b - a) * s, (b - a) * rate, (b - a) * second
 
             return curve
 
-        return [moved(a, b) for a, b in zip(low, high)]
+        return [between(a, b) for a, b in zip(low, high)]
 
     def kinks(self, t0: float, t1: float) -> list[float]:
         over = self.over or t1 - t0 - self.delay
@@ -169,7 +170,7 @@ class Profiled(MotionLaw):
 
 
 class Cycloid(Profiled):
-    """The papers' law: x - sin(2 pi x)/(2 pi)."""
+    """The papers' cycloid: x - sin(2 pi x)/(2 pi)."""
 
     example = {"to": "90 deg", "over": "2 s"}
     law: Literal["cycloid"]
@@ -179,7 +180,7 @@ class Cycloid(Profiled):
 
 
 class Polynomial(Profiled):
-    """Of degree 3, 5 or 7, at rest at both ends."""
+    """A polynomial of degree 3, 5 or 7, at rest at both ends."""
 
     example = {"to": "90 deg", "degree": 7}
     law: Literal["polynomial"]
@@ -262,7 +263,7 @@ class Rate(MotionLaw):
 
 
 class Hold(MotionLaw):
-    """Stays at `from`."""
+    """No motion: the joint stays at `from`."""
 
     example = {"from": "30 deg"}
     law: Literal["hold"]
@@ -307,27 +308,28 @@ class Table(MotionLaw):
 
 
 def one_of(law: Strict, first: str, second: str) -> None:
+    """Raises an error unless the law has exactly one of the two parameters."""
     if (getattr(law, first) is None) == (getattr(law, second) is None):
         context = {"first": first, "second": second, "allowed": f"`{first}` or `{second}`"}
         raise PydanticCustomError("one_of", "exactly one of `{first}` and `{second}` is needed", context)
 
 
 def table_pace(path: Path, names: list[str]) -> Pace:
-    """A step for every two rows of the table."""
+    """The pace of a table, with a step for every two rows."""
     t, _ = columns(path, names)
     return float(t[0]), float(t[-1]), 2 * float(t[-1] - t[0]) / (len(t) - 1)
 
 
 def turn_rate(frequency: float | None, period: float | None) -> float:
-    """2 pi f, or 2 pi / T, whichever is given."""
+    """The angular frequency, from the frequency or from the period."""
     if frequency is None:
-        assert period is not None, "`one_of` has seen to it"
+        assert period is not None, "`one_of` has checked it"
         frequency = 1.0 / period
     return 2 * np.pi * frequency
 
 
 def _spread(value: Any, like: Sequence[float]) -> list[float]:
-    """One number for each coordinate: a list as it is, a number for all, nothing as `like`."""
+    """A number for each coordinate, from a list of them, one number for all, or by default `like`."""
     if value is None:
         return [float(x) for x in like]
     if isinstance(value, tuple):
@@ -348,5 +350,5 @@ AnyMotionLaw = Annotated[MotionLaw, OneOf(LAWS, "law")]
 
 
 def profiled() -> list[str]:
-    """The laws that lead from one place to another, as the table is now."""
+    """The names of the laws in the table that lead from one position to another."""
     return [name for name, law in LAWS.items() if issubclass(law, Profiled)]

@@ -1,4 +1,4 @@
-"""How to get from 0 to 1: s, ds/dx, d²s/dx² on 0 ≤ x ≤ 1, each a row of a table."""
+"""Profiles from 0 to 1: s, ds/dx and d²s/dx² on 0 ≤ x ≤ 1."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ DEGREES = tuple(_POLYNOMIALS)
 
 
 def cycloid(x: np.ndarray) -> Curve:
-    """Of the overview paper, eq. 22: no acceleration at either end."""
+    """The cycloid of the overview paper, eq. 22, without acceleration at either end."""
     turn = 2 * np.pi * x
     return x - np.sin(turn) / (2 * np.pi), 1.0 - np.cos(turn), 2 * np.pi * np.sin(turn)
 
 
 def polynomial(x: np.ndarray, degree: int) -> Curve:
-    """Of 3rd, 5th or 7th degree: rate, acceleration, jerk vanish at the ends as far as the degree allows."""
+    """The polynomial of degree 3, 5 or 7; rate, acceleration and jerk vanish at the ends as far as it allows."""
     s = np.polynomial.Polynomial(_POLYNOMIALS[degree])
     return s(x), s.deriv(1)(x), s.deriv(2)(x)
 
 
 def trapezoid(x: np.ndarray, ramp: float) -> Curve:
-    """Constant acceleration for the share `ramp`, constant rate, constant deceleration."""
+    """A constant acceleration for the share `ramp` of the time, a constant rate, and a constant deceleration."""
     top = 1.0 / (1.0 - ramp)
     rising, falling = x < ramp, x > 1.0 - ramp
     left = 1.0 - x

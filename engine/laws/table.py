@@ -1,4 +1,4 @@
-"""Laws from CSV files: columns over time, joined by a spline that has derivatives."""
+"""Tables in CSV files: columns over time, joined by a spline that has derivatives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORM = "a header line with names, `t` among them, then one line an instant"
 
 
 def columns(path: Path, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Time and the named columns of a CSV file with a header; time is `t`, else the first column."""
+    """The time and the named columns of a CSV file with a header; the time is `t`, or else the first column."""
     text = _text(path)
     rows = _rows(path, text)
     header = [name.strip() for name in next(rows, [])]
@@ -101,15 +101,15 @@ def _number(path: Path, line: int, row: list[str], column: int) -> float:
     except (ValueError, IndexError):
         value = math.nan
     if not math.isfinite(value):
-        found = f"`{row[column].strip()[:40]}`" if column < len(row) else "nothing"
+        shown = f"`{row[column].strip()[:40]}`" if column < len(row) else "nothing"
         raise InputError(
-            "not a finite number", place=Place(str(path), line, column + 1), found=found, allowed="numbers in SI units"
+            "not a finite number", place=Place(str(path), line, column + 1), found=shown, allowed="numbers in SI units"
         )
     return value
 
 
 class Spline:
-    """A cubic spline through the rows (a quintic one where there are six or more); ends held outside."""
+    """A cubic spline through the rows, or a quintic one if there are six or more; outside, the end values hold."""
 
     def __init__(self, t: np.ndarray, y: np.ndarray):
         from scipy.interpolate import make_interp_spline
