@@ -1,6 +1,7 @@
 """What the central task computes between the nodes' steps (Khan 2002, sections 3.1 to 3.3).
 
-A step has what earlier ones have left (`own`) and a message of each leg, in their order; it gives a message for each.
+A step takes the results of earlier steps (`own`) and one message from each leg, in the order of the legs; it returns
+one message for each leg.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def twist_and_columns(own: Own, inboxes: Sequence[Message]) -> list[Message]:
 
 
 def twist_rate(own: Own, inboxes: Sequence[Message]) -> list[Message]:
-    """Kinematics (iv): K ṫ_P = Σ of what the legs know of it (eq. 3.28)."""
+    """Kinematics (iv): K ṫ_P = Σ Φ (Σ p θ̈ + c), with one term from each leg (eq. 3.28)."""
     return _all(inboxes, twist_rate=_solve(own, _total(one["bias"] for one in inboxes)))
 
 
@@ -51,9 +52,9 @@ def least_effort(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     k = f.shape[1]
     J = np.concatenate([one["J"].reshape(len(f), -1, k) for one in inboxes], axis=1)
     limits: Sequence[Effort] = own["efforts"]
-    found = np.array([effort.least(J[n].T, f[n], limits) for n in range(len(f))])
+    tau = np.array([effort.least(J[n].T, f[n], limits) for n in range(len(f))])
     ends = np.cumsum([one["J"].shape[1] // k for one in inboxes])
-    return [{"tau": found[:, end - one["J"].shape[1] // k : end]} for one, end in zip(inboxes, ends)]
+    return [{"tau": tau[:, end - one["J"].shape[1] // k : end]} for one, end in zip(inboxes, ends)]
 
 
 def minimal(own: Own, inboxes: Sequence[Message]) -> list[Message]:
@@ -72,7 +73,7 @@ def _total(terms: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def _all(inboxes: Sequence[Message], **fields: np.ndarray) -> list[Message]:
-    """The same to every leg."""
+    """One message for each leg, all with the same fields."""
     return [dict(fields) for _ in inboxes]
 
 

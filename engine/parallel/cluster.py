@@ -1,8 +1,8 @@
 """Nodes as workers of a Dask cluster: a local one, or that of a scheduler somewhere.
 
-What a node knows and what its steps leave stays on its worker; the messages go through this process, which is the
-central task.  A step is a function of what was there before, so what was on a worker that dies is computed again on
-another one; where that can't be, the answer that doesn't come in time is an error.
+The data of a node and the results of its steps stay on its worker; the messages go through this process, which is the
+central task.  Each step is a function of the state before it, so Dask repeats the work of a lost worker on another one;
+where it can't, the missing answer becomes an error after a time limit.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ CLOSING = 10.0
 ADDRESS = re.compile(r"([a-z]+://)?[^/\s]+:\d+")
 EXTRA = "pip install '.[cluster]'"
 
-Kept = tuple[Sequence[Any], list[dict[str, Any]], list[Message]]  # parts, what steps have left, the last answer
+Kept = tuple[Sequence[Any], list[dict[str, Any]], list[Message]]  # parts, results of earlier steps, the last answer
 
 
 class Cluster:
-    """Dask: `nodes` local workers of one thread each, or the workers that the scheduler has."""
+    """An engine on Dask: `nodes` local workers of one thread each, or the workers of a given scheduler."""
 
     name = "dask"
 
@@ -42,7 +42,7 @@ class Cluster:
         self._dask, self._patience, self._cluster = distributed, patience, None
         self._begun: list[Any] = []
         self._kept: list[Any] = []
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what happens there is told as errors here
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # its failures are raised as errors here
         address: Any = scheduler
         if scheduler is not None and not ADDRESS.fullmatch(scheduler):
             self._refuse(scheduler, ValueError("not an address"))
@@ -74,16 +74,16 @@ class Cluster:
         way = backend()
         for n, inbox in enumerate(inboxes):
             self._kept[n] = self._submit(n, _stepped, work, way, self._kept[n], list(inbox))
-        asked = [self._submit(n, _answer, kept) for n, kept in enumerate(self._kept)]
-        return self._gathered(asked)
+        futures = [self._submit(n, _answer, kept) for n, kept in enumerate(self._kept)]
+        return self._gathered(futures)
 
     def close(self) -> None:
         self._kept, self._begun = [], []
-        for one in (getattr(self, "_client", None), self._cluster):
-            if one is not None:
+        for service in (getattr(self, "_client", None), self._cluster):
+            if service is not None:
                 try:
-                    one.close(timeout=CLOSING)
-                except (OSError, RuntimeError):  # what has broken down needs no closing
+                    service.close(timeout=CLOSING)
+                except (OSError, RuntimeError):  # a broken connection needs no closing
                     continue
 
     # ----
@@ -95,18 +95,18 @@ class Cluster:
         except (OSError, RuntimeError) as error:
             raise self._lost(error) from None
 
-    def _gathered(self, asked: list[Any]) -> list[list[Message]]:
+    def _gathered(self, futures: list[Any]) -> list[list[Message]]:
         failed = (OSError, RuntimeError, CancelledError, self._dask.scheduler.KilledWorker)
         try:
-            wanted = partial(self._client.gather, asked, asynchronous=True)
-            return list(self._client.sync(wanted, callback_timeout=self._patience))
+            gather = partial(self._client.gather, futures, asynchronous=True)
+            return list(self._client.sync(gather, callback_timeout=self._patience))
         except DenocError:
             raise
         except failed as error:  # a TimeoutError is an OSError
             raise self._lost(error) from None
 
     def _lost(self, error: BaseException) -> ClusterError:
-        logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # of tasks that wait for what won't come
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it would complain of tasks whose answers never come
         late = isinstance(error, TimeoutError)
         why = f"no answer in {self._patience:g} s" if late else f"{type(error).__name__}: {error}".splitlines()[0]
         return ClusterError(
@@ -117,13 +117,13 @@ class Cluster:
 
     @staticmethod
     def _refuse(scheduler: str | None, error: BaseException) -> None:
-        told = str(error).splitlines()[0] if str(error) else type(error).__name__
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
         if scheduler is None:
-            raise ClusterError(f"no Dask cluster could be started on this machine: {told}") from None
+            raise ClusterError(f"no Dask cluster could be started on this machine: {why}") from None
         raise InputError(
             "no scheduler with workers answers there",
             key="--scheduler",
-            found=f"{scheduler}: {told}",
+            found=f"{scheduler}: {why}",
             allowed="the address of a Dask scheduler, such as tcp://127.0.0.1:8786",
         ) from None
 
@@ -137,7 +137,7 @@ def _begun(parts: Sequence[Any]) -> Kept:
 
 def _stepped(work: Work, way: str, before: Kept, inbox: Sequence[Message]) -> Kept:
     parts, kept, _ = before
-    after = [dict(own) for own in kept]  # what was there stays, so that the step can be done again
+    after = [dict(own) for own in kept]  # copies, so that Dask can repeat the step elsewhere
     return parts, after, carried_out(work, way, parts, after, inbox)
 
 

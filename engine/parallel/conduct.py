@@ -1,4 +1,4 @@
-"""The distributed formulation of one parallel robot: samples in, batches of messages between, samples out."""
+"""The distributed formulation of one parallel robot: samples go to the nodes in batches of messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BATCH = 1000  # samples of one message, at most
 
 
 class Distributed:
-    """One robot on the nodes of one engine: leg k is on node k modulo `nodes`."""
+    """One robot on the nodes of one engine; leg k runs on node k modulo `nodes`."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Distributed:
         return [self.parts[n :: self.nodes] for n in range(self.nodes)]
 
     def begin(self, independent: Sequence[int]) -> None:
-        """Tells the nodes their legs, where these speeds are independent."""
+        """Send each node its legs, made for these independent speeds."""
         if list(independent) == self._independent:
             return
         self.parts = parts_of(self.robot, self.parallel, independent)
@@ -63,11 +63,10 @@ class Distributed:
         s = Samples(self.robot, q=q, qd=qd, qdd=qdd).finite()
         self.begin(self._chosen(s))
         answers = self._batches("kinematics", s, None, ("rates", "accelerations"))
-        found = tuple(self._gathered(s, answers, name) for name in ("qd", "qdd"))
-        return found[0], found[1]
+        return self._gathered(s, answers, "qd"), self._gathered(s, answers, "qdd")
 
     def inverse(self, q: Any, qd: Any, qdd: Any, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
-        """Tau, as `denoc.inverse`."""
+        """Forces of the actuators, as `denoc.inverse` gives them."""
         s = Samples(self.robot, q=q, qd=qd, qdd=qdd).finite()
         independent = self._chosen(s)
         if len(independent) > len(self.robot.driven):
@@ -94,7 +93,7 @@ class Distributed:
         wrenches: Mapping[str, Any] | None = None,
         independent: Sequence[int] | None = None,
     ) -> np.ndarray:
-        """Qdd, as `denoc.forward`."""
+        """Accelerations, as `denoc.forward` gives them."""
         return self.moved(q, qd, tau, wrenches, independent)[1]
 
     def moved(
@@ -114,7 +113,7 @@ class Distributed:
         return self._gathered(s, answers, "qd"), self._gathered(s, answers, "qdd")
 
     def task(self, name: str, q: np.ndarray) -> str:
-        """The task's name in the table of steps; tells the nodes their legs."""
+        """The task's name in the table of steps, for legs that are sent to the nodes first."""
         independent = independent_speeds(self.loops, self.loops.jacobian(np.atleast_2d(q)[0])[0])
         self.begin(independent)
         return f"{name}, redundant" if name == "inverse" and sorted(independent) != sorted(self.robot.driven) else name
@@ -129,16 +128,16 @@ class Distributed:
     def _batches(
         self, task: str, s: Samples, wrenches: Mapping[str, Any] | None, given: Sequence[str]
     ) -> list[Message]:
-        """Of every leg, what its node has answered at the end."""
+        """The last answers, one for each leg, over all batches of samples."""
         rows = {name: s.rows(name) for name in s.arrays}
         forces = {}
         for link, six in (wrenches or {}).items():
             self.robot.link(link)
             forces[link] = np.broadcast_to(np.asarray(six, dtype=float), (s.count or 1, 6))
-        found: list[list[Message]] = []
+        batches: list[list[Message]] = []
         for first in range(0, s.count or 1, self.batch):
             these = slice(first, first + self.batch)
-            found.append(
+            batches.append(
                 self._one(
                     task,
                     {name: x[these] for name, x in rows.items()},
@@ -147,14 +146,14 @@ class Distributed:
                 )
             )
         return [
-            {name: np.concatenate([batch[n][name] for batch in found]) for name in found[0][n]}
+            {name: np.concatenate([batch[n][name] for batch in batches]) for name in batches[0][n]}
             for n in range(len(self.parts))
         ]
 
     def _one(
         self, task: str, rows: Mapping[str, np.ndarray], wrenches: Mapping[str, np.ndarray], given: Sequence[str]
     ) -> list[Message]:
-        """One batch through all steps."""
+        """The last answers to one batch, one for each leg, after all steps of the task."""
         own: dict[str, Any] = {
             "robot": self.robot,
             "rates": rows["qd"][:, self._ordered()],
@@ -170,16 +169,16 @@ class Distributed:
                     continue
                 answers = self.engine.step(step.run, [outboxes[n :: self.nodes] for n in range(self.nodes)])
                 outboxes = [answers[n % self.nodes][n // self.nodes] for n in range(len(self.parts))]
-            if task == "inverse, redundant":  # the last word is central's: these messages stay here
+            if task == "inverse, redundant":  # central has the last step: these messages stay here
                 outboxes = least_effort(own, outboxes)
         return outboxes
 
     def _first(
         self, rows: Mapping[str, np.ndarray], wrenches: Mapping[str, np.ndarray], given: Sequence[str]
     ) -> list[Message]:
-        """What each leg needs from outside: coordinates, the platform's place, its kept joints' motion, forces."""
+        """The first messages: each leg's coordinates, kept speeds and forces, and the platform's place."""
         place = self._platform(rows["q"])
-        found = []
+        messages = []
         for leg, part in zip(self.parallel.legs, self.parts):
             own = [k for i in leg.bodies for k in self.robot.tree.bodies[i].coordinates]
             kept = [leg.speeds[k] for k in part.kept]
@@ -193,11 +192,11 @@ class Distributed:
                     message[f"wrench:{link}"] = six
                 elif link in part.carried:
                     message[f"wrench:{link}"] = six * part.share
-            found.append({name: np.ascontiguousarray(x) for name, x in message.items()})
-        return found
+            messages.append({name: np.ascontiguousarray(x) for name, x in message.items()})
+        return messages
 
     def _platform(self, q: np.ndarray) -> np.ndarray:
-        """The platform's place, [x, y, z, Euler parameters]: what the first leg's joints say."""
+        """The platform's place, [x, y, z, Euler parameters], from the joints of the first leg."""
         R, p = np.broadcast_to(np.eye(3), (len(q), 3, 3)), np.zeros((len(q), 3))
         columns = [np.ascontiguousarray(q[:, k]) for k in range(q.shape[1])]
         for i in self.parallel.legs[0].bodies:
@@ -208,20 +207,20 @@ class Distributed:
         return np.concatenate([p, euler_parameters(R)], axis=1)
 
     def _ordered(self) -> list[int]:
-        """The independent speeds leg by leg."""
+        """Places of the independent speeds, leg by leg."""
         return [leg.speeds[k] for leg, part in zip(self.parallel.legs, self.parts) for k in part.kept]
 
     def _efforts(self) -> list[Any]:
-        """Of the actuated speeds, leg by leg."""
+        """Limits and weights of the actuated speeds, leg by leg."""
         places, limits = {k: n for n, k in enumerate(self.robot.driven)}, efforts(self.robot)
         own = [leg.speeds[k] for leg, part in zip(self.parallel.legs, self.parts) for k in part.driven]
         return [limits[places[k]] for k in own]
 
     def _gathered(self, s: Samples, answers: Sequence[Message], name: str) -> np.ndarray:
-        found = np.empty((s.count or 1, self.robot.nv))
+        values = np.empty((s.count or 1, self.robot.nv))
         for leg, answer in zip(self.parallel.legs, answers):
-            found[:, list(leg.speeds)] = answer[name]
-        return self._finite(found if s.count is not None else found[0])
+            values[:, list(leg.speeds)] = answer[name]
+        return self._finite(values if s.count is not None else values[0])
 
     def _finite(self, x: np.ndarray) -> np.ndarray:
         if not np.isfinite(x).all():
@@ -230,11 +229,11 @@ class Distributed:
 
 
 def _stacked(rows: Sequence[Sequence[Any]], count: int) -> np.ndarray:
-    found = np.empty((count, len(rows), len(rows[0])))
+    stacked = np.empty((count, len(rows), len(rows[0])))
     for r, row in enumerate(rows):
         for k, x in enumerate(row):
-            found[:, r, k] = x
-    return found
+            stacked[:, r, k] = x
+    return stacked
 
 
 def _factor(factor: Any, count: int) -> np.ndarray:

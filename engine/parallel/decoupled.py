@@ -1,14 +1,14 @@
 """The decoupled natural orthogonal complement of parallel robots: t = N_l N_c N_d θ̇ (Saha's overview, section 3).
 
-In a leg the rates of the joints that aren't kept, from the platform inwards, are eliminated one after the other: with
-p̃ what a unit of such a rate does to the platform's twist t_e, as far as the joints beyond leave that to it,
+In a leg the rates of the joints that aren't kept are eliminated one after the other, from the platform inwards.  With
+p̃ the platform's twist t_e for a unit of such a rate, without the directions of the joints beyond,
 
     θ̇ = p̃ᵀ (t_e − …) / δ,   δ = p̃ᵀ p̃,   Φ ← Φ − p̃ p̃ᵀ / δ                              (eqs. 25 to 27)
 
-What is left, Φ t_e = Φ Σ p θ̇ over the kept joints, is summed over the legs and solved for t_e (eqs. 28 and 29).  Twists
-are [ω; v], v at the mass centres, in base-frame axes; e is the platform's mass centre.  In products p̃ᵀ p̃ slides count
-in lengths of the mechanism, so that no unit matters.  The paper has the actuator in each leg's first joint; here it
-may be any, so a joint's rate is also freed of what kept joints beyond it do.
+The rest, Φ t_e = Φ Σ p θ̇ over the kept joints, is summed over the legs and solved for t_e (eqs. 28 and 29).  Twists
+are [ω; v], v at the mass centres, in base-frame axes; e is the platform's mass centre.  In products p̃ᵀ p̃ slides are
+measured in lengths of the mechanism, so that no unit matters.  The paper has the actuator in each leg's first joint;
+here it may be any, so the contribution of kept joints beyond a joint is subtracted as well.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from .projector import left, without
 
 @dataclass
 class Eliminated:
-    """One leg after the elimination; lists by its links, the platform's own joint last where it hangs by one."""
+    """One leg after the elimination; lists have an element for each link of its chain."""
 
-    chain: list[int]  # places among the moving links, from the base
+    chain: list[int]  # places among the moving links, from the base; the platform last if it hangs by its own joint
     kept: list[list[int]]  # of each link, its columns that stay
     rates: list[np.ndarray]  # of each link, θ̇ = L (t_e − …), a row for each column; 0 for kept ones
     Phi: np.ndarray
@@ -139,7 +139,7 @@ def _eliminated(
     kept: set[int],
     metric: np.ndarray,
 ) -> Eliminated:
-    """From the platform inwards: what the cut allows, then the leg's columns that aren't kept."""
+    """A leg without its cut's freedoms and its columns that aren't kept, eliminated from the platform inwards."""
     Phi = np.eye(6)
     for p in allowed.T:
         Phi, _, _ = _freed(Phi, p, metric)
@@ -161,7 +161,7 @@ def _eliminated(
 
 
 def _freed(Phi: np.ndarray, p: np.ndarray, metric: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Φ without a direction too, p̃ᵀ, and δ, 0 if the direction had gone already."""
+    """(Φ, p̃ᵀ, δ) after one more direction is removed; δ is 0 if it had been removed before."""
     rest, dual, delta = left(Phi, p, metric)
     if delta <= TINY**2 * float(p @ metric @ p):
         return Phi, dual, 0.0
@@ -169,5 +169,5 @@ def _freed(Phi: np.ndarray, p: np.ndarray, metric: np.ndarray) -> tuple[np.ndarr
 
 
 def _to(links: list[MovingLink], i: int, j: int) -> np.ndarray:
-    """A_ij: the twist of link j → that of link i, were it fixed to it."""
+    """A_ij: the twist of link j → that of link i if the two were rigidly connected."""
     return propagation(links[j].centre - links[i].centre)

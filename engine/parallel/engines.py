@@ -1,6 +1,6 @@
-"""Where nodes run: in this process one after the other, or on threads; a cluster is in `cluster`.
+"""Engines, on which nodes run: this process or its threads; `parallel/cluster.py` has the one on a Dask cluster.
 
-An engine keeps what its nodes know and what their steps leave there; only messages pass.
+An engine keeps the data of its nodes and the results of their steps; only messages pass between nodes and central task.
 """
 
 from __future__ import annotations
@@ -16,22 +16,24 @@ from typing import Any, Protocol
 from ..machine.jit.choice import backend, using
 
 Message = dict[str, Any]
-Work = Callable[..., Message]  # what a node knows, what its steps have left, the message that has come
+Work = Callable[..., Message]  # a step: (a node's part, results of its earlier steps, a message) → a message
 
 
 class Engine(Protocol):
+    """A place where nodes run."""
+
     name: str
 
     def begin(self, groups: Sequence[Sequence[Any]]) -> None:
-        """Gives each node what it has to know: a list of parts."""
+        """Give each node its list of parts."""
         ...
 
     def restart(self) -> None:
-        """What steps have left at the nodes is needed no more."""
+        """Forget the results of all steps."""
         ...
 
     def step(self, work: Work, inboxes: Sequence[Sequence[Message]]) -> list[list[Message]]:
-        """One exchange: a message to every node, for each of its parts, and the answers."""
+        """Carry out one exchange: each node takes one message for each of its parts, and returns as many answers."""
         ...
 
     def close(self) -> None: ...
@@ -40,13 +42,13 @@ class Engine(Protocol):
 def carried_out(
     work: Work, way: str, parts: Sequence[Any], kept: Sequence[dict[str, Any]], inbox: Sequence[Message]
 ) -> list[Message]:
-    """A step of all parts of one node."""
+    """The answers of one node: a step carried out for each of its parts."""
     with using(way):
         return [work(part, own, message) for part, own, message in zip(parts, kept, inbox)]
 
 
 class Process:
-    """Everything in this process, one node after the other: the reference."""
+    """An engine that runs all nodes in this process, one after the other; the reference for the others."""
 
     name = "process"
 
@@ -63,14 +65,14 @@ class Process:
 
     def step(self, work: Work, inboxes: Sequence[Sequence[Message]]) -> list[list[Message]]:
         way = backend()
-        return [carried_out(work, way, *one) for one in zip(self._groups, self._kept, inboxes)]
+        return [carried_out(work, way, *task) for task in zip(self._groups, self._kept, inboxes)]
 
     def close(self) -> None:
         pass
 
 
 class Timing(Process):
-    """Likewise, and how much of the processor's time each node's steps have taken so far."""
+    """The engine in this process, which also measures the processor time that each node has used so far."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,16 +83,16 @@ class Timing(Process):
         self.spent = [0.0] * len(groups)
 
     def step(self, work: Work, inboxes: Sequence[Sequence[Message]]) -> list[list[Message]]:
-        found = []
-        for n, one in enumerate(zip(self._groups, self._kept, inboxes)):
+        answers = []
+        for n, task in enumerate(zip(self._groups, self._kept, inboxes)):
             begun = time.thread_time()
-            found.append(carried_out(work, backend(), *one))
+            answers.append(carried_out(work, backend(), *task))
             self.spent[n] += time.thread_time() - begun
-        return found
+        return answers
 
 
 class Threads(Process):
-    """A thread for each node."""
+    """An engine with a thread for each node."""
 
     name = "threads"
 
@@ -100,11 +102,11 @@ class Threads(Process):
 
     def step(self, work: Work, inboxes: Sequence[Sequence[Message]]) -> list[list[Message]]:
         way = backend()
-        asked = [
+        futures = [
             self._pool.submit(partial(copy_context().run, carried_out, work, way, parts, kept, inbox))
             for parts, kept, inbox in zip(self._groups, self._kept, inboxes)
         ]
-        return [one.result() for one in asked]
+        return [future.result() for future in futures]
 
     def close(self) -> None:
         self._pool.shutdown(wait=True, cancel_futures=True)
@@ -112,14 +114,14 @@ class Threads(Process):
 
 @dataclass
 class Sent:
-    """What one exchange has sent, each way: messages, bytes of their numbers, names of their fields."""
+    """The messages of one exchange in one direction: their number, bytes of data, and names of fields."""
 
     messages: int = 0
     bytes: int = 0
     fields: set[str] = field(default_factory=set)
 
     def count(self, message: Sequence[Message]) -> None:
-        """What is the same for several legs of a node goes there once."""
+        """Add the message to one node; an array that several of its legs share is sent once."""
         self.messages += 1
         seen: set[int] = set()
         for one in message:
@@ -130,7 +132,7 @@ class Sent:
 
 
 class Counting:
-    """Another engine, with everything counted that passes."""
+    """A wrapper of another engine that counts all messages."""
 
     def __init__(self, engine: Engine):
         self.engine, self.name = engine, engine.name
@@ -157,5 +159,5 @@ class Counting:
 
 
 def echo(part: Any, own: dict[str, Any], inbox: Message) -> Message:
-    """The message itself: to measure what an exchange costs."""
+    """A step that returns its message, to measure the cost of an exchange."""
     return inbox

@@ -1,9 +1,9 @@
 """The penalty and projection methods fully distributed: one exchange a step (Khan 2002, sections 1.1.3, 2.2 and 2.3).
 
-At the start of a step every node is told the whole state; it takes the step and tells its own leg's part of the new
-one.  Within the step the legs depend on each other, through the springs at the cuts (eq. 2.9) or through (Sᵀ I S)⁻¹
-(eq. 2.24), so every node computes that for itself: "extra repeated computations in each chain" (Fig. 1.6).  With a
-method of several stages that is all of it but the last stage's own part.
+At the start of a step every node gets the whole state; it takes the step and returns its own leg's part of the new
+state.  Within the step the legs depend on each other, through the springs at the cuts (eq. 2.9) or through (Sᵀ I S)⁻¹
+(eq. 2.24), so every node computes these terms for itself: "extra repeated computations in each chain" (Fig. 1.6).  In a
+method of several stages, these terms are all of the work except the leg's own part of the last stage.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ STAGES = 4
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """What a node knows: how the whole system is made, and which part of its state is this node's."""
+    """The data of a node: how the whole system is made, and which part of its state belongs to this node."""
 
     make: Callable[[], System]
-    start: tuple[float, ...]  # positions from which all choose the coordinates, so they choose the same
+    start: tuple[float, ...]  # positions at which all nodes choose their coordinates, hence the same ones
     places: tuple[int, ...]
     step: float | None
     max_step: float
-    backend: str  # of whoever has sent it: a node runs the same way, on whatever thread or machine
+    backend: str  # the sender's: a node computes in the same way on any thread or machine
 
     @cached_property
     def run(self) -> Runner:
-        """The run, begun where it is used: what a node compiles is its own."""
+        """The run, which is begun on the node itself, because compiled code can't be sent."""
         return runner(self.make(), self.start)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Block:
 
 
 def advance(block: Block, own: dict[str, Any], inbox: Message) -> Message:
-    """One step from the whole state; this node's part of the new one."""
+    """Take one step from the whole state and return this node's part of the new state."""
     t, end = inbox["time"][0].tolist()
     run, y = block.run, inbox["state"][0]
     measured = run.system.measured
@@ -66,12 +66,12 @@ def advance(block: Block, own: dict[str, Any], inbox: Message) -> Message:
 
 
 class Full:
-    """The run of one system."""
+    """A fully distributed run of one system."""
 
     run: Runner
 
     def __init__(self, make: Callable[[], System], solver: Solver, engine: Engine, nodes: int | None = None):
-        """`make` gives the system, anew at each call."""
+        """Check the system and share it out; `make` returns a new copy of it at each call."""
         system = make()
         refuse(system)
         if not system.method.distributed:
@@ -90,15 +90,15 @@ class Full:
                 hint="`--set solver.method=rk4 --set solver.step=1e-3`",
             )
         self.make, self.system, self.solver, self.engine = make, system, solver, engine
-        found = legs(system.robot).legs
-        self.nodes = min(nodes or len(found), len(found))
+        count = len(legs(system.robot).legs)
+        self.nodes = min(nodes or count, count)
         self.places = self._places(system)
 
     def _places(self, system: System) -> list[list[int]]:
-        """In the state, of every node; what no leg has, the quadratures, is the first one's."""
-        bodies, found = system.robot.tree.bodies, legs(system.robot).legs
+        """Places in the state, node by node; the quadratures, which belong to no leg, are the first node's."""
+        bodies, chains = system.robot.tree.bodies, legs(system.robot).legs
         places: list[list[int]] = [[] for _ in range(self.nodes)]
-        for n, leg in enumerate(found):
+        for n, leg in enumerate(chains):
             coordinates = [k for i in leg.bodies for k in bodies[i].coordinates]
             places[n % self.nodes] += [system.cq.index(k) for k in coordinates]
             places[n % self.nodes] += [system.place_of(k) for k in leg.speeds]
@@ -119,7 +119,7 @@ class Full:
         kinks: Sequence[float] = (),
         tell: Callable[[float], None] = lambda t: None,
     ) -> Trace:
-        """Over the grid; steps end on its instants and on the kinks of laws."""
+        """The run over the grid; steps end on its instants and on the kinks of laws."""
         trace = Trace()
         self._begin(q)
         t, y = float(grid[0]), self.run.start(q, qd)
@@ -142,7 +142,7 @@ class Full:
         return trace
 
     def _stopped(self, t: float, y: np.ndarray, steps: int) -> str:
-        """Why the run can't go on."""
+        """The reason why the run can't go on, or an empty string."""
         if steps > self.solver.max_steps:
             return f"more than {self.solver.max_steps} steps (`max_steps` of the solver)"
         guard = self.run.guard

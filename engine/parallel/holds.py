@@ -1,9 +1,9 @@
 """How the platform of a parallel robot hangs on its legs, at the positions and speeds of a batch.
 
-Twists are the platform's, t = [ω; v] at its origin e, in base-frame axes.  A leg lets it have t = P̃ q̇ + (what the cut
-allows), so the cut's constraint rows C give C t = C P̃ q̇.  As many of them as the leg has joints, J = C P̃, make the
-leg's rates a function of the platform's twist, q̇ = X t with X = J⁻¹ C (Khalil 2010, eqs. 63 and 64); the others say
-what the leg forbids the platform, whose freedoms are t = T ν.
+Twists are the platform's, t = [ω; v] at its origin e, in base-frame axes.  A leg gives it t = P̃ q̇ + (any twist that the
+cut allows), so the cut's constraint rows C give C t = C P̃ q̇.  As many of these rows as the leg has joints, J = C P̃,
+make the leg's rates a function of the platform's twist, q̇ = X t with X = J⁻¹ C (Khalil 2010, eqs. 63 and 64); the
+others are constraints on the platform, whose freedoms are t = T ν.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ LARGE = 1e4  # factor by which scaled numbers may grow with equations that were 
 
 @dataclass(frozen=True)
 class Hold:
-    """Of one leg, samples first."""
+    """How the platform hangs on one leg; arrays have samples first."""
 
     columns: np.ndarray  # P̃, 6 × joints
     rows: np.ndarray  # C; the whole twist where the platform hangs by a joint of the tree
     X: np.ndarray  # joints × 6
-    forbids: np.ndarray  # rows that the platform's twist makes nothing
+    forbids: np.ndarray  # rows whose product with the platform's twist is 0
 
 
 class Geometry:
-    """Frames of all bodies, and what follows for the platform."""
+    """Frames of all bodies, the columns of the legs' joints, and the constraint rows of the cuts."""
 
     def __init__(self, s: Samples, parts: Parallel):
         self.robot, self.parts, self.s = s.robot, parts, s
@@ -58,7 +58,7 @@ class Geometry:
         self.cuts = [self._cut(leg.loop) if leg.loop is not None else None for leg in parts.legs]  # gaps and C
 
     def holds(self) -> list[Hold]:
-        """Of every leg."""
+        """How the platform hangs on each leg."""
         self.refuse_open()
         whole = np.broadcast_to(np.eye(6), (self.count, 6, 6)), np.ones(6)
         return [
@@ -67,7 +67,7 @@ class Geometry:
         ]
 
     def refuse_open(self) -> None:
-        """No positions and speeds at which the loops aren't closed."""
+        """Raise an error if the loops aren't closed at these positions and speeds."""
         first, qd = self.parts.legs[0], self.s.rows("qd")
         t = np.einsum("nrk,nk->nr", self.P[0], qd[:, list(first.speeds)])
         fastest = max(1.0, float(abs(qd).max(initial=0.0)))
@@ -86,16 +86,16 @@ class Geometry:
                     )
 
     def allowed(self, number: int) -> np.ndarray:
-        """What the cut of a leg allows the platform, twists at e as columns; nothing where there is no cut."""
+        """Twists at e that the cut of a leg allows the platform, as columns; none where there is no cut."""
         cut = self.cuts[number]
         if cut is None:
             return np.zeros((self.count, 6, 0))
         C = cut[1] * self.unit
-        found: np.ndarray = np.linalg.svd(C)[2][:, C.shape[1] :].transpose(0, 2, 1) * self.unit[:, None]
-        return found
+        twists: np.ndarray = np.linalg.svd(C)[2][:, C.shape[1] :].transpose(0, 2, 1) * self.unit[:, None]
+        return twists
 
     def _scale(self, leg: Leg) -> np.ndarray:
-        """Of the rows of the leg's cut, what frees them of units."""
+        """Factors that make the rows of the leg's cut free of units."""
         assert leg.loop is not None
         return self.loops.row_scale[self.loops.places[leg.loop]]
 
@@ -116,7 +116,7 @@ class Geometry:
         return P
 
     def _cut(self, loop: int) -> tuple[np.ndarray, np.ndarray]:
-        """The gap of each of its rows, and C."""
+        """The gaps and the constraint rows C of a cut."""
         tie = self.loops.ties[loop]
         (R1, p1), (R2, p2) = (self._frame(link, frame) for link, frame in zip(tie.links, tie.frames))
         there = Place(_components(p2 - p1, R1), [_components(R2[:, :, j], R1) for j in range(3)])
@@ -129,7 +129,7 @@ class Geometry:
         return gap, C
 
     def _frame(self, link: str, frame: Placement) -> tuple[np.ndarray, np.ndarray]:
-        """Axes and origin in the base."""
+        """Axes and origin of a frame on a link, in the base frame."""
         body, seat = self.robot.tree.seats[link]
         placed = seat.then(frame)
         R, p = placed.rotation(), np.array(placed.origin)
@@ -159,7 +159,7 @@ class Geometry:
         return Hold(P, C, X, forbids)
 
     def freedoms(self, holds: list[Hold]) -> np.ndarray:
-        """T: the twists that all legs allow, a column for each freedom."""
+        """Twists T that all legs allow the platform, a column for each freedom."""
         forbids = np.concatenate([hold.forbids for hold in holds], axis=1)
         if not forbids.shape[1]:
             return np.broadcast_to(np.diag(self.unit), (self.count, 6, 6))
@@ -170,11 +170,11 @@ class Geometry:
         T[:, free, range(len(free))] = 1.0
         T[:, dependent] = -np.linalg.solve(forbids[:, rows][:, :, dependent], forbids[:, rows][:, :, free])
         self._refuse_large(T)
-        found: np.ndarray = T * self.unit[:, None]
-        return found
+        twists: np.ndarray = T * self.unit[:, None]
+        return twists
 
     def _refuse_large(self, x: np.ndarray) -> None:
-        """Equations were chosen at the first sample: here they don't do for all."""
+        """Raise an error if the equations that were chosen at the first sample are nearly singular at another one."""
         if self.count > 1 and not abs(x).max(initial=0.0) < LARGE:
             raise np.linalg.LinAlgError
 

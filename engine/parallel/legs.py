@@ -1,7 +1,7 @@
-"""Parallel robots as a platform and legs: which link the platform is, and what each leg consists of.
+"""Parallel robots as a platform and legs: the choice of the platform's link, and the links and joints of each leg.
 
 A leg is a chain of the spanning tree from the base to the platform, or to a cut on the platform.  A chain without
-actuators is a leg like the others, such as the massless joints that only tell the platform's place.
+actuators, such as massless joints that only measure the platform's place, is a leg like the others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SHAPE = "legs that hang on the base, and on the platform by one joint each"
 
 @dataclass(frozen=True)
 class Leg:
-    """`links` and `joints` from the base on, the platform's own joint included if that is what it hangs by."""
+    """A leg from the base on; it includes the platform's own joint if the platform hangs by that joint."""
 
     links: tuple[str, ...]
     joints: tuple[str, ...]
@@ -30,6 +30,8 @@ class Leg:
 
 @dataclass(frozen=True)
 class Parallel:
+    """A parallel robot as a platform and its legs."""
+
     platform: str
     body: int  # the platform's, in the tree
     legs: tuple[Leg, ...]
@@ -39,10 +41,10 @@ def legs(robot: Robot, platform: str | None = None) -> Parallel:
     """The robot's platform, by default the link on which most joints and cuts meet, and its legs."""
     if not isinstance(robot, Robot):
         raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
-    found = robot.derived.get(("legs", platform))
-    if found is None:
-        found = robot.derived["legs", platform] = _named(robot, platform) if platform is not None else _likely(robot)
-    return found
+    split = robot.derived.get(("legs", platform))
+    if split is None:
+        split = robot.derived["legs", platform] = _named(robot, platform) if platform is not None else _likely(robot)
+    return split
 
 
 def _named(robot: Robot, platform: str) -> Parallel:
@@ -58,7 +60,7 @@ def _named(robot: Robot, platform: str) -> Parallel:
 
 
 def _likely(robot: Robot) -> Parallel:
-    """Of the links that can be the platform, the one on which most joints and cuts meet."""
+    """The robot, split at that link on which most joints and cuts meet, among those that can be the platform."""
     meet: dict[int, int] = {}
     links: dict[int, str] = {}
     for link in robot.links:
@@ -81,7 +83,7 @@ def _likely(robot: Robot) -> Parallel:
 
 
 def _split(robot: Robot, platform: str, body: int) -> Parallel:
-    """The legs, if this link is the platform."""
+    """The robot, split at this link; an error if it can't be the platform."""
     tree = robot.tree
     if not robot.loops:
         raise InputError(f"{robot.name} is no parallel robot", found="no loops", allowed=SHAPE)
@@ -104,7 +106,7 @@ def _split(robot: Robot, platform: str, body: int) -> Parallel:
             )
         tips.append((ends[1 - ends.index(body)], number))
     seen = {body}
-    found = []
+    chains = []
     for tip, cut in tips:
         chain = tuple(_way(robot, tip))
         if seen.intersection(chain):
@@ -115,7 +117,7 @@ def _split(robot: Robot, platform: str, body: int) -> Parallel:
                 allowed=SHAPE,
             )
         seen.update(chain)
-        found.append(_leg(robot, chain, body, cut))
+        chains.append(_leg(robot, chain, body, cut))
     spare = [link.name for link in robot.links if tree.seats[link.name][0] not in {None, *seen}]
     if spare:
         raise InputError(
@@ -123,7 +125,7 @@ def _split(robot: Robot, platform: str, body: int) -> Parallel:
             found=f"`{spare[0]}`, which is in no leg",
             allowed=SHAPE,
         )
-    return Parallel(platform, body, tuple(found))
+    return Parallel(platform, body, tuple(chains))
 
 
 def _leg(robot: Robot, chain: tuple[int, ...], platform: int, number: int | None) -> Leg:
@@ -144,7 +146,7 @@ def _leg(robot: Robot, chain: tuple[int, ...], platform: int, number: int | None
 
 
 def _way(robot: Robot, tip: int | None) -> Iterator[int]:
-    """From the base to the body."""
+    """Bodies on the way from the base to this one."""
     if tip is not None:
         yield from _way(robot, robot.tree.bodies[tip].parent)
         yield tip

@@ -1,12 +1,12 @@
-"""What a node computes, step by step, of one leg and its part of the platform (Khan 2002, sections 3.1 to 3.3).
+"""What a node computes, step by step, for one leg and its part of the platform (Khan 2002, sections 3.1 to 3.3).
 
-A step has what the node knows (`part`), what its earlier steps have left there (`own`), and the message that has come;
-it gives the message that goes.  All arrays have samples first.
+A step takes the data of the node (`part`), the results of its earlier steps (`own`) and the message that has come; it
+returns the answer.  All arrays have samples first.
 
-Letters are the thesis': t_P the platform's twist [ω; v] at its origin, base-frame axes; p a joint's rate → t_P, with
-what the joint at the platform allows taken out; p̃ likewise freed of the joints beyond; δ = p̃ᵀ p̃; Φ the projector on
-what the leg leaves of t_P.  v counts in lengths of the mechanism, so that products p̃ᵀ p̃ have no unit.  s are the
-platform's speeds [v; ω] in its own axes, s = V t_P.
+Letters are the thesis': t_P the platform's twist [ω; v] at its origin, base-frame axes; p a joint's rate → t_P, without
+the directions in which the joint at the platform is free; p̃ is p without the directions of the joints beyond, too;
+δ = p̃ᵀ p̃; Φ the projector that removes all these directions from t_P.  v is measured in lengths of the mechanism, so
+that products p̃ᵀ p̃ have no unit.  s are the platform's speeds [v; ω] in its own axes, s = V t_P.
 
 Two things are more general than there: any joints of a leg may be kept (the thesis has the actuator in the first), and
 the joint at the platform may be any cut.  One is shorter: Φ̇₃ (B_P2 t₂ − t_P) of eq. 3.24 is Φ₃ ṗ̃₃ θ̇₃ by eq. 3.22, so
@@ -53,7 +53,7 @@ def hold_columns(part: Part, own: Own, inbox: Message) -> Message:
 
 
 def rates(part: Part, own: Own, inbox: Message) -> Message:
-    """Kinematics (iii): θ̇ from t_P (eqs. 3.11 and 3.13), then Φ (Σ p θ̈ + c), what the leg knows of ṫ_P (eq. 3.27)."""
+    """Kinematics (iii): θ̇ from t_P (eqs. 3.11 and 3.13), then Φ (Σ p θ̈ + c), the leg's term in ṫ_P (eq. 3.27)."""
     t, V, R = inbox["twist"], own["V"], own["R"]
     own |= {"X": inbox["X"].reshape(len(t), 6, part.independent)} if "X" in inbox else {}
     qd = _times(own["E"], own["rates"]) + _times(own["L"], t)
@@ -117,11 +117,11 @@ def moved(part: Part, own: Own, inbox: Message) -> Message:
     return {"qd": own["qd"], "qdd": qdd}
 
 
-# ---- what the steps are made of
+# ---- pieces of the steps
 
 
 def _eliminated(part: Part, own: Own, inbox: Message) -> None:
-    """Φ, p, and L, E of θ̇ = E θ̇_kept + L t_P."""
+    """Φ, p, and the matrices L and E of θ̇ = E θ̇_kept + L t_P."""
     q = inbox["q"]
     robot, loops, N = part.robot, closure(part.robot), len(q)
     (tied,) = loops.tied(Samples(robot, q=_one(q)).scalars("q"))
@@ -170,7 +170,7 @@ def _accelerated(own: Own, twist_rate: np.ndarray) -> None:
 
 
 def _forced(part: Part, own: Own) -> None:
-    """Forces of the leg's joints and of the platform's part, the latter as a wrench on t_P, too."""
+    """Forces of the leg's joints and of the platform's part; F is the latter as a wrench on t_P."""
     N, n = len(own["q"]), part.nv
     qd, qdd = np.concatenate([own["qd"], own["s"]], axis=1), np.concatenate([own["qdd"], own["sd"]], axis=1)
     tau = np.empty((N, n + 6))
@@ -205,13 +205,13 @@ def _refuse_open(part: Part, gaps: np.ndarray) -> None:
 
 
 def _packed(Phi: np.ndarray) -> np.ndarray:
-    """The 21 numbers of a symmetric 6 × 6."""
+    """The 21 independent numbers of a symmetric 6 × 6 matrix."""
     return Phi[:, UPPER[0], UPPER[1]]
 
 
 def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    found: np.ndarray = (A @ x[..., None])[..., 0]
-    return found
+    product: np.ndarray = (A @ x[..., None])[..., 0]
+    return product
 
 
 def _turned(A: np.ndarray) -> np.ndarray:
@@ -219,7 +219,7 @@ def _turned(A: np.ndarray) -> np.ndarray:
 
 
 def _one(x: np.ndarray) -> np.ndarray:
-    """A single sample as such: its text is run on floats then, which is faster."""
+    """Samples as they are, but a single one without its first axis: the text then runs on floats, which is faster."""
     return x[0] if len(x) == 1 else x
 
 
@@ -228,7 +228,7 @@ def _scalars(x: np.ndarray) -> list[Any]:
 
 
 def _rows(values: list[Any], count: int) -> np.ndarray:
-    found = np.empty((count, len(values)))
+    stacked = np.empty((count, len(values)))
     for k, x in enumerate(values):
-        found[:, k] = x
-    return found
+        stacked[:, k] = x
+    return stacked

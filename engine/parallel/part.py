@@ -1,4 +1,4 @@
-"""A leg with its share of the platform as a robot of its own: all that one node has to know of the mechanism.
+"""Each leg with its share of the platform as a robot of its own: all that one node has to know of the mechanism.
 
 Khan cuts the platform into as many parts as there are legs; a part has a share of its mass, its inertia and its working
 wrench (thesis, sections 3.1 and 3.2).  Here the leg is an open chain, its part a free body, and the joint between the
@@ -24,29 +24,29 @@ TIP, PLATFORM = "(tip)", "(platform)"  # links that no file can name
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Numbers of coordinates and speeds are the leg's; behind them `robot` has those of the free platform, 7 and 6."""
+    """A leg and its share of the platform; in `robot`, the free platform's 7 coordinates and 6 speeds come last."""
 
-    name: str  # what it hangs by
+    name: str  # of the joint or cut between the leg and the platform
     robot: Robot
-    nq: int
-    nv: int
+    nq: int  # coordinates of the leg alone
+    nv: int  # speeds of the leg alone
     kept: tuple[int, ...]  # of the leg's speeds, those that the platform doesn't decide
     driven: tuple[int, ...]  # of the leg's speeds
     independent: int  # kept speeds of all legs
-    first: int  # where this leg's begin among them
-    length: float  # of the mechanism: slides count in it, so that no unit matters
-    links: tuple[str, ...]  # whose wrenches are the leg's own
-    carried: tuple[str, ...]  # whose wrenches it has a share of
+    first: int  # the place of this leg's first kept speed among them
+    length: float  # of the mechanism: slides are measured in it, so that no unit matters
+    links: tuple[str, ...]  # the leg's own, whose wrenches it takes whole
+    carried: tuple[str, ...]  # the platform's, of whose wrenches it takes a share
     share: float
 
 
 def parts_of(robot: Robot, parallel: Parallel, independent: Sequence[int]) -> list[Part]:
-    """Of every leg; the platform's shares are even."""
+    """The parts of a robot, one for each leg, with even shares of the platform."""
     share = 1.0 / len(parallel.legs)
-    found: list[Part] = []
+    parts: list[Part] = []
     for leg in parallel.legs:
-        found.append(_part(robot, parallel, leg, set(independent), share, sum(len(part.kept) for part in found)))
-    return found
+        parts.append(_part(robot, parallel, leg, set(independent), share, sum(len(part.kept) for part in parts)))
+    return parts
 
 
 def _part(robot: Robot, parallel: Parallel, leg: Leg, independent: set[int], share: float, first: int) -> Part:
@@ -155,7 +155,7 @@ def _scaled(x: Three, by: float) -> Three:
 
 
 def euler_parameters(R: np.ndarray) -> np.ndarray:
-    """(N, 4), scalar first, of turns (N, 3, 3): of the four rows of 4 e eᵀ the longest."""
+    """Euler parameters (N, 4), scalar first, of rotations (N, 3, 3), from the longest of the four rows of 4 e eᵀ."""
     xx, yy, zz = (R[:, k, k] for k in range(3))
     w = [R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]]
     xy, xz, yz = R[:, 0, 1] + R[:, 1, 0], R[:, 0, 2] + R[:, 2, 0], R[:, 1, 2] + R[:, 2, 1]
@@ -168,5 +168,5 @@ def euler_parameters(R: np.ndarray) -> np.ndarray:
     whole = np.stack([np.stack(row, axis=-1) for row in rows], axis=1)
     longest = np.argmax(np.einsum("nkk->nk", whole), axis=1)
     e = whole[np.arange(len(whole)), longest]
-    found: np.ndarray = e / np.linalg.norm(e, axis=1, keepdims=True)
-    return found
+    unit: np.ndarray = e / np.linalg.norm(e, axis=1, keepdims=True)
+    return unit

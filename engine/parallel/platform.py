@@ -1,4 +1,4 @@
-"""Inverse dynamics of parallel robots by their parts: the platform's Newton and Euler, and each leg by itself."""
+"""Inverse dynamics of parallel robots by their parts: Newton-Euler equations of the platform, and each leg alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHARINGS = ("least", "even", "conditioned")
 def platform_inverse(
     robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, platform: str | None = None
 ) -> np.ndarray:
-    """Tau of the actuators, as `inverse`, from the legs without the platform and the platform without legs.
+    """Forces of the actuators, as `inverse` gives them, from the legs without platform and the platform without legs.
 
     Γ = J_pᵀ [F_p + Σ J_viᵀ J_i⁻ᵀ Γ_i] (Khalil 2010, eq. 66), for any number of freedoms.
     """
@@ -47,11 +47,11 @@ def shared(
     sharing: str = "even",
     platform: str | None = None,
 ) -> np.ndarray:
-    """Tau where the platform is cut in parts, one for each leg, and each leg carries its own (Khan 2002, section 3.2).
+    """Forces of the actuators where each leg carries its own part of the platform (Khan 2002, section 3.2).
 
     A part has a share of the platform's mass, inertia and working wrench: all legs the same (`even`), or more where
-    the leg's Jacobian is better conditioned (`conditioned`).  Forces that this asks of joints without actuators go to
-    the actuators, with the least change of what these have to do.
+    the leg's Jacobian is better conditioned (`conditioned`).  Forces that this sharing puts on joints without actuators
+    are moved to the actuators with the least change of their forces.
     """
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
     if sharing not in SHARINGS:
@@ -62,7 +62,7 @@ def shared(
 
 
 def _in_one_go_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str) -> np.ndarray:
-    """One choice of equations for all samples, if it does for all."""
+    """Forces from one choice of equations for all samples, or from a choice for each where one doesn't fit all."""
     try:
         tau = _solved(s, parts, wrenches, sharing)
         if np.isfinite(tau).all() or s.count is None:
@@ -71,12 +71,12 @@ def _in_one_go_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | N
         if s.count is None or s.count < 2:
             enough(Balance(s.robot, s.rows("q")))
             raise NumericalError(singular_words(s.robot)) from None
-    found = []
+    rows = []
     for n in range(s.count or 1):
         one = Samples(s.robot, **{name: s.rows(name)[n] for name in s.arrays})
         alone = {name: x[n] if np.ndim(x) == 2 else x for name, x in (wrenches or {}).items()}
-        found.append(_in_one_go_or_one_by_one(one, parts, alone, sharing)[0])
-    return np.array(found)
+        rows.append(_in_one_go_or_one_by_one(one, parts, alone, sharing)[0])
+    return np.array(rows)
 
 
 def _solved(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str) -> np.ndarray:
@@ -113,26 +113,26 @@ def _solved(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str
 
 
 def _carried(parts: Parallel, holds: list[Hold], F_p: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """The forces of the legs' joints that their parts of the platform ask for."""
-    found = np.zeros((len(F_p), sum(len(leg.speeds) for leg in parts.legs)))
+    """Forces of the legs' joints that carry their parts of the platform."""
+    forces = np.zeros((len(F_p), sum(len(leg.speeds) for leg in parts.legs)))
     for place, (leg, hold) in enumerate(zip(parts.legs, holds)):
-        found[:, list(leg.speeds)] = np.einsum("nrk,nr->nk", hold.columns, shares[:, place, None] * F_p)
-    return found
+        forces[:, list(leg.speeds)] = np.einsum("nrk,nr->nk", hold.columns, shares[:, place, None] * F_p)
+    return forces
 
 
 def _shares(geometry: Geometry, holds: list[Hold], sharing: str) -> np.ndarray:
-    """Of each leg, (N, legs); nothing for one without actuators."""
-    found = np.zeros((geometry.count, len(holds)))
+    """Shares of the legs in the platform, (N, legs); 0 for a leg without actuators."""
+    weights = np.zeros((geometry.count, len(holds)))
     for place, (leg, hold) in enumerate(zip(geometry.parts.legs, holds)):
         if leg.actuated:
             J = np.concatenate([hold.columns, geometry.allowed(place)], axis=2) / geometry.unit[:, None]
-            found[:, place] = 1.0 if sharing == "even" else _conditioning(J)
-    shares: np.ndarray = found / found.sum(axis=1, keepdims=True)
+            weights[:, place] = 1.0 if sharing == "even" else _conditioning(J)
+    shares: np.ndarray = weights / weights.sum(axis=1, keepdims=True)
     return shares
 
 
 def _conditioning(J: np.ndarray) -> np.ndarray:
-    """1 / κ of the leg's Jacobian, its cut's own freedoms included, without units: turns and slides count alike."""
+    """1 / κ of a leg's Jacobian, with columns for the cut's own freedoms and rows scaled to length 1."""
     sizes = np.linalg.svd(J / np.sqrt((J**2).sum(axis=1, keepdims=True)), compute_uv=False)
     return sizes[:, -1] / sizes[:, 0]
 
@@ -141,7 +141,7 @@ def _conditioning(J: np.ndarray) -> np.ndarray:
 
 
 def platform_wrench(geometry: Geometry, wrenches: Wrenches | None) -> np.ndarray:
-    """F_p = [n; f] that moves the platform so, less gravity and what acts on it from outside; at its origin."""
+    """F_p = [n; f] of the legs on the platform at its origin, which its motion, gravity and the wrenches on it need."""
     s, body = geometry.s, geometry.parts.body
     q, qd, qdd = (s.scalars(name) for name in ("q", "qd", "qdd"))
     here: Motion | None = None
@@ -161,19 +161,19 @@ def platform_wrench(geometry: Geometry, wrenches: Wrenches | None) -> np.ndarray
 
 
 def _without_platform(robot: Robot, parts: Parallel) -> Robot:
-    """The legs alone: the same robot whose platform weighs nothing and isn't pushed."""
-    found = robot.derived.get(("without platform", parts.body))
-    if found is None:
+    """The same robot with a massless platform on which no wrench acts."""
+    legs_alone = robot.derived.get(("without platform", parts.body))
+    if legs_alone is None:
         bodies = list(robot.tree.bodies)
         bodies[parts.body] = replace(bodies[parts.body], E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0)
         ours = _on(robot, parts.body)
-        found = replace(
+        legs_alone = replace(
             robot,
             tree=replace(robot.tree, bodies=tuple(bodies)),
             wrenches=tuple(one for one in robot.wrenches if one.link not in ours),
         )
-        robot.derived["without platform", parts.body] = found
-    return found
+        robot.derived["without platform", parts.body] = legs_alone
+    return legs_alone
 
 
 def _on(robot: Robot, body: int) -> set[str]:

@@ -1,7 +1,7 @@
 """Accelerations computed by legs (Khan 2002, section 3.3): forward steps i to v in each evaluation of a run.
 
-The integrator and the displacement analysis, which closes the loops again in every evaluation, are the central task's.
-The thesis integrates at the nodes; here the step length is chosen from the errors of all, so the state is in one place.
+The central task integrates, and closes the loops again in every evaluation.  The thesis integrates at the nodes; here
+the step length depends on the errors of all coordinates, so the state is in one place.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .engines import Engine
 
 
 class ByLegs:
-    """The equations of a system with its accelerations from the nodes of an engine."""
+    """The equations of a system whose accelerations come from the nodes of an engine."""
 
     def __init__(self, system: System, engine: Engine, nodes: int | None = None):
         refuse(system)
@@ -36,11 +36,11 @@ class ByLegs:
         self.conductor = Distributed(smooth, engine, nodes)
 
     def begun(self, system: System, q: Sequence[float]) -> Runner:
-        """A run of the system from coordinates q that asks the nodes."""
+        """A run of the system from coordinates q, with these equations."""
         return runner(system, q, solve=self)
 
     def __call__(self, run: Runner, signals: Sequence[Scalar], y: Sequence[Scalar], t: float | None) -> Evaluation:
-        """An evaluation with one message for each step, of one state or of many."""
+        """An evaluation of one state or of many, with one exchange of messages for each step."""
         try:
             return self._spread(run, signals, y, t)
         except (NumericalError, ZeroDivisionError, OverflowError):
@@ -61,13 +61,13 @@ class ByLegs:
         count = next((len(x) for x in (*q, *now.qd) if isinstance(x, np.ndarray)), None)
         places, speeds, forces = (_stacked(x, count) for x in (q, now.qd, equations.pushed(system, now, rates)))
         wrenches = link_wrenches(system.robot, system.inputs.wrenches, t, places) if t is not None else None
-        found = self.conductor.moved(places, speeds, forces, wrenches, part.independent)
-        qd, qdd = (x.tolist() if count is None else list(x.T) for x in found)
+        answer = self.conductor.moved(places, speeds, forces, wrenches, part.independent)
+        qd, qdd = (x.tolist() if count is None else list(x.T) for x in answer)
         return equations.concluded(system, now, Moved(q, qd, qdd, {}, guard=1.0), discrete, system.model)
 
 
 def refuse(system: System) -> None:
-    """Refuses given motions, those of sticking and stops too: the nodes are asked for accelerations of all joints."""
+    """Raise an error for given motions, and for joints that stick or stop: nodes find accelerations of all joints."""
     inputs = system.inputs
     given = [motion.joint.name for motion in (*inputs.prescribed, *inputs.commanded)] + [d.name for d in inputs.drives]
     if given:
@@ -86,7 +86,7 @@ def refuse(system: System) -> None:
 def _stacked(values: Sequence[Scalar], count: int | None) -> np.ndarray:
     if count is None:
         return np.array([float(x) for x in values])
-    found = np.empty((count, len(values)))
+    stacked = np.empty((count, len(values)))
     for k, x in enumerate(values):
-        found[:, k] = x
-    return found
+        stacked[:, k] = x
+    return stacked

@@ -1,4 +1,4 @@
-"""The steps of each task in their order, and the messages between them: rows of tables.
+"""Tables of the steps of each task, in their order, and of the messages between them.
 
 Central and nodes take turns, so a task with n steps at the nodes has n exchanges; in each, every node gets one message
 and sends one, with all its legs and all samples of a batch.
@@ -13,25 +13,27 @@ from typing import Any
 from . import central, node
 from .part import Part
 
-Widths = Callable[[Part], dict[str, int]]  # of the fields of a leg's message: numbers a sample
+Widths = Callable[[Part], dict[str, int]]  # for each field of a leg's message, its count of numbers per sample
 
 
 @dataclass(frozen=True)
 class Step:
+    """One step of a task: where it runs, and the message that it sends."""
+
     number: str  # in the thesis
     place: str  # nodes or central
-    run: Callable[..., Any] | None  # None: central has it from outside
+    run: Callable[..., Any] | None  # None: central gets the result from outside
     sends: Widths
-    shared: bool = False  # the same to all legs: sent once to each node
+    shared: bool = False  # all legs get the same message, which is sent once to each node
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A line of the message plan: what one step sends, to or from all nodes."""
+    """A line of the message plan: the messages that one step sends to or from all nodes."""
 
     number: str
     way: str  # to nodes or to central
-    fields: dict[str, int]  # numbers a sample, to or from all nodes
+    fields: dict[str, int]  # numbers per sample, to or from all nodes
     messages: int
     bytes: int
 
