@@ -15,7 +15,7 @@ import numpy as np
 from ..loops.constraints import closure
 from ..robot.cuts import CUTS
 from ..robot.joints import PLACE_AND_ORIENT, TYPES
-from ..robot.model import ZERO, Body, Drive, Joint, Link, Loop, Robot, Three, Tree
+from ..robot.model import ZERO, Body, Drive, Joint, Link, Loop, Robot, Three, Tree, Wrench
 from ..robot.placement import Placement
 from .legs import Leg, Parallel
 
@@ -40,6 +40,44 @@ class Part:
     share: float
 
 
+@dataclass(frozen=True)
+class Numbering:
+    """The robot's coordinates, speeds and bodies → their places within one leg."""
+
+    coordinates: dict[int, int]
+    speeds: dict[int, int]
+    bodies: dict[int, int]
+
+    @staticmethod
+    def of(robot: Robot, leg: Leg) -> Numbering:
+        """The numbering of this leg, from the base on."""
+        coordinates = (k for i in leg.bodies for k in robot.tree.bodies[i].coordinates)
+        return Numbering(*({k: n for n, k in enumerate(numbers)} for numbers in (coordinates, leg.speeds, leg.bodies)))
+
+    def drives(self, drives: tuple[Drive, ...]) -> tuple[Drive, ...]:
+        """The same drives with the leg's coordinates."""
+        return tuple(replace(d, coordinate=self.coordinates.get(d.coordinate, -1)) for d in drives)
+
+    def body(self, body: Body) -> Body:
+        """The same body with the leg's coordinates, speeds and parent."""
+        return replace(
+            body,
+            parent=None if body.parent is None else self.bodies[body.parent],
+            coordinates=tuple(self.coordinates[k] for k in body.coordinates),
+            speeds=tuple(self.speeds[k] for k in body.speeds),
+            drives=self.drives(body.drives),
+        )
+
+    def joint(self, joint: Joint) -> Joint:
+        """The same joint with the leg's coordinates and speeds."""
+        return replace(
+            joint,
+            coordinates=tuple(self.coordinates[k] for k in joint.coordinates),
+            speeds=tuple(self.speeds[k] for k in joint.speeds),
+            drives=self.drives(joint.drives),
+        )
+
+
 def parts_of(robot: Robot, parallel: Parallel, independent: Sequence[int]) -> list[Part]:
     """The parts of a robot, one for each leg, with even shares of the platform."""
     share = 1.0 / len(parallel.legs)
@@ -50,29 +88,46 @@ def parts_of(robot: Robot, parallel: Parallel, independent: Sequence[int]) -> li
 
 
 def _part(robot: Robot, parallel: Parallel, leg: Leg, independent: set[int], share: float, first: int) -> Part:
-    seats, body = robot.tree.seats, parallel.body
-    speeds = {k: n for n, k in enumerate(leg.speeds)}
-    coordinates = {k: n for n, k in enumerate(k for i in leg.bodies for k in robot.tree.bodies[i].coordinates)}
-    places = {i: n for n, i in enumerate(leg.bodies)}
-    nq, nv = len(coordinates), len(speeds)
+    seats, numbering = robot.tree.seats, Numbering.of(robot, leg)
+    nq, nv = len(numbering.coordinates), len(numbering.speeds)
+    carried = tuple(link.name for link in robot.links if seats[link.name][0] == parallel.body)
+    own = tuple(
+        link.name for link in robot.links if seats[link.name][0] in numbering.bodies and link.name not in carried
+    )
+    free = _free_platform(robot.tree.bodies[parallel.body], share, nq, nv)
+    tree = _tree(robot, parallel, leg, numbering, own, carried, free)
+    cut = robot.loops[leg.loop] if leg.loop is not None else None
+    alone = Robot(
+        name=f"{robot.name}, leg by {leg.hangs}",
+        about="",
+        gravity=robot.gravity,
+        links=_links(robot, numbering, own, carried, free),
+        tree=tree,
+        parts=tree,
+        q0=(*(robot.q0[k] for k in numbering.coordinates), *TYPES["free"].start),
+        nv=nv + 6,
+        wrenches=_wrenches(robot, own, carried, share),
+        loops=(cut or Loop(leg.hangs, CUTS["fixed"], (TIP, PLATFORM), Placement(), Placement()),),
+    )
+    return Part(
+        name=leg.hangs,
+        robot=alone,
+        nq=nq,
+        nv=nv,
+        kept=tuple(n for k, n in numbering.speeds.items() if k in independent),
+        driven=tuple(n for k, n in numbering.speeds.items() if k in robot.driven),
+        independent=len(independent),
+        first=first,
+        length=closure(robot).length,
+        links=own,
+        carried=carried,
+        share=share,
+    )
 
-    def here(drives: tuple[Drive, ...]) -> tuple[Drive, ...]:
-        return tuple(replace(d, coordinate=coordinates.get(d.coordinate, -1)) for d in drives)
 
-    def chained(i: int) -> Body:
-        one = robot.tree.bodies[i]
-        if i == body:  # its mass is the free platform's
-            one = replace(one, E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0)
-        return replace(
-            one,
-            parent=None if one.parent is None else places[one.parent],
-            coordinates=tuple(coordinates[k] for k in one.coordinates),
-            speeds=tuple(speeds[k] for k in one.speeds),
-            drives=here(one.drives),
-        )
-
-    whole = robot.tree.bodies[body]
-    free = Body(
+def _free_platform(whole: Body, share: float, nq: int, nv: int) -> Body:
+    """A free body with a share of the platform's mass and inertia, behind nq coordinates and nv speeds of the leg."""
+    return Body(
         parent=None,
         rotation=(),
         origin=ZERO,
@@ -85,28 +140,42 @@ def _part(robot: Robot, parallel: Parallel, leg: Leg, independent: set[int], sha
         h=_scaled(whole.h, share),
         m=whole.m * share,
     )
-    carried = tuple(link.name for link in robot.links if seats[link.name][0] == body)
-    own = tuple(link.name for link in robot.links if seats[link.name][0] in places and link.name not in carried)
-    tree = Tree(
-        (*(chained(i) for i in leg.bodies), free),
+
+
+def _tree(
+    robot: Robot,
+    parallel: Parallel,
+    leg: Leg,
+    numbering: Numbering,
+    own: Sequence[str],
+    carried: Sequence[str],
+    free: Body,
+) -> Tree:
+    """The leg's bodies and the free platform; where the tree leads to the platform, the leg ends in a massless body."""
+    seats, last = robot.tree.seats, len(leg.bodies)
+    bodies = []
+    for i in leg.bodies:
+        body = robot.tree.bodies[i]
+        if i == parallel.body:  # its mass belongs to the free platforms
+            body = replace(body, E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0)
+        bodies.append(numbering.body(body))
+    return Tree(
+        (*bodies, free),
         {
             "base": (None, Placement()),
-            **{name: (places[i], seat) for name, (i, seat) in seats.items() if i in places and name in own},
-            **{name: (len(leg.bodies), seats[name][1]) for name in carried},
-            TIP: (len(leg.bodies) - 1, Placement()),
-            PLATFORM: (len(leg.bodies), Placement()),
+            **{name: (numbering.bodies[i], seat) for name, (i, seat) in seats.items() if i is not None and name in own},
+            **{name: (last, seats[name][1]) for name in carried},
+            TIP: (last - 1, Placement()),
+            PLATFORM: (last, Placement()),
         },
     )
-    moving = [joint for joint in robot.moving if set(joint.speeds) & set(speeds)]
-    joints = {
-        joint.link: replace(
-            joint,
-            coordinates=tuple(coordinates[k] for k in joint.coordinates),
-            speeds=tuple(speeds[k] for k in joint.speeds),
-            drives=here(joint.drives),
-        )
-        for joint in moving
-    }
+
+
+def _links(
+    robot: Robot, numbering: Numbering, own: Sequence[str], carried: Sequence[str], free: Body
+) -> tuple[Link, ...]:
+    """The links of the leg and of the platform, and one for the free platform itself."""
+    joints = {joint.link: numbering.joint(joint) for joint in robot.moving if set(joint.speeds) & set(numbering.speeds)}
     still = TYPES["fixed"]
     links = [
         replace(link, joint=joints.get(link.name, Joint(link.joint.name, still, link.name, (), (), False)))
@@ -115,39 +184,17 @@ def _part(robot: Robot, parallel: Parallel, leg: Leg, independent: set[int], sha
     ]
     row = TYPES["free"]
     joint = Joint(PLATFORM, row, PLATFORM, free.coordinates, free.speeds, False, free.drives, initial=row.start)
-    links.append(Link(PLATFORM, "base", joint, free.m, ZERO, (ZERO, ZERO, ZERO), Placement()))
-    cut = robot.loops[leg.loop] if leg.loop is not None else None
-    wrenches = [one for one in robot.wrenches if one.link in own]
-    for one in robot.wrenches:
-        if one.link in carried:
-            x, y, z, u, v, w = (share * c for c in one.wrench)
-            wrenches.append(replace(one, wrench=(x, y, z, u, v, w)))
-    alone = Robot(
-        name=f"{robot.name}, leg by {leg.hangs}",
-        about="",
-        gravity=robot.gravity,
-        links=tuple(links),
-        tree=tree,
-        parts=tree,
-        q0=(*(robot.q0[k] for k in coordinates), *row.start),
-        nv=nv + 6,
-        wrenches=tuple(wrenches),
-        loops=(cut or Loop(leg.hangs, CUTS["fixed"], (TIP, PLATFORM), Placement(), Placement()),),
-    )
-    return Part(
-        name=leg.hangs,
-        robot=alone,
-        nq=nq,
-        nv=nv,
-        kept=tuple(n for k, n in speeds.items() if k in independent),
-        driven=tuple(n for k, n in speeds.items() if k in robot.driven),
-        independent=len(independent),
-        first=first,
-        length=closure(robot).length,
-        links=own,
-        carried=carried,
-        share=share,
-    )
+    return (*links, Link(PLATFORM, "base", joint, free.m, ZERO, (ZERO, ZERO, ZERO), Placement()))
+
+
+def _wrenches(robot: Robot, own: Sequence[str], carried: Sequence[str], share: float) -> tuple[Wrench, ...]:
+    """The wrenches on the leg's links, and the leg's share of those on the platform."""
+    wrenches = [wrench for wrench in robot.wrenches if wrench.link in own]
+    for wrench in robot.wrenches:
+        if wrench.link in carried:
+            x, y, z, u, v, w = (share * c for c in wrench.wrench)
+            wrenches.append(replace(wrench, wrench=(x, y, z, u, v, w)))
+    return tuple(wrenches)
 
 
 def _scaled(x: Three, by: float) -> Three:
