@@ -26,7 +26,7 @@ from ..loops.partition import independent_speeds
 from ..loops.rank import TINY
 from ..robot.model import Robot
 from .holds import Geometry
-from .legs import legs
+from .legs import Parallel, legs
 from .projector import left, without
 
 
@@ -38,6 +38,28 @@ class Eliminated:
     kept: list[list[int]]  # of each link, its columns that stay
     rates: list[np.ndarray]  # of each link, θ̇ = L (t_e − …), a row for each column; 0 for kept ones
     Phi: np.ndarray
+
+
+class Chains:
+    """The moving links as legs that are eliminated, and the places of their blocks in the matrices."""
+
+    def __init__(self, s: Samples, parts: Parallel, kept: list[int]):
+        robot, loops = s.robot, closure(s.robot)
+        geometry = Geometry(s, parts)
+        geometry.refuse_open()
+        self.links, self.columns = moving_links(robot, s)
+        place = {robot.tree.seats[link.name][0]: i for i, link in enumerate(self.links)}
+        self.kept, self.e = kept, place[parts.body]
+        metric = np.diag([1.0] * 3 + [loops.length**-2] * 3)
+        self.legs = []
+        for number, leg in enumerate(parts.legs):
+            allowed = propagation(geometry.e[0] - self.links[self.e].centre) @ geometry.allowed(number)[0]
+            chain = sorted({place[i] for i in leg.bodies if i in place})
+            self.legs.append(_eliminated(self.links, self.columns, chain, self.e, allowed, set(kept), metric))
+        self.order = [i for leg in self.legs for i in leg.chain if i != self.e] + [self.e]
+        self.row = {i: slice(6 * r, 6 * r + 6) for r, i in enumerate(self.order)}
+        self.joints = [(leg, i, own) for leg in self.legs for i, own in zip(leg.chain, leg.kept) if own]
+        self.K = sum(leg.Phi for leg in self.legs)
 
 
 @computes
@@ -52,82 +74,96 @@ def parallel_matrices(robot: Robot, q: Any, qd: Any = None, platform: str | None
     if s.count is not None:
         raise InputError("the matrices are made for one state at a time", found=f"{s.count} samples")
     s.arrays.setdefault("qd", np.zeros(robot.nv))
-    parts = legs(robot, platform)
-    geometry, loops = Geometry(s, parts), closure(robot)
-    geometry.refuse_open()
-    links, columns = moving_links(robot, s)
-    place = {robot.tree.seats[link.name][0]: i for i, link in enumerate(links)}
-    e = place[parts.body]
+    loops = closure(robot)
     kept = independent_speeds(loops, loops.jacobian(s.arrays["q"])[0])
-    metric = np.diag([1.0] * 3 + [loops.length**-2] * 3)
-    done = []
-    for number, leg in enumerate(parts.legs):
-        allowed = propagation(geometry.e[0] - links[e].centre) @ geometry.allowed(number)[0]
-        chain = sorted({place[i] for i in leg.bodies if i in place})
-        done.append(_eliminated(links, columns, chain, e, allowed, set(kept), metric))
-
-    # t_e = K⁻¹ Σ Φ A_ek p_k θ̇_k (eq. 29): of each leg's kept joints, S = K⁻¹ Φ A_ek
-    n = len(links)
-    order = [i for one in done for i in one.chain if i != e] + [e]
-    row = {i: slice(6 * r, 6 * r + 6) for r, i in enumerate(order)}
-    K = sum(one.Phi for one in done)
-    joints = [(one, i, own) for one in done for i, own in zip(one.chain, one.kept) if own]
-    N_l, N_c, N_d = np.eye(6 * n), np.zeros((6 * n, 6 * len(joints))), np.zeros((6 * len(joints), len(kept)))
-    J = np.zeros((robot.nv, len(kept)))
-    for c, (one, i, own) in enumerate(joints):
-        block = slice(6 * c, 6 * c + 6)
-        N_d[block, [kept.index(columns[links[i].speeds[k]]) for k in own]] = links[i].P[:, own]
-        N_c[row[e], block] = np.linalg.solve(K, one.Phi @ _to(links, e, i))
-        if i != e:
-            N_c[row[i], block] = np.eye(6)
-    J_e = N_c[row[e]] @ N_d
-    for one in done:
-        for depth, i in enumerate(one.chain):
-            if i == e:
-                continue
-            P, L = links[i].P, one.rates[depth]
-            # what the rates that aren't kept are free of: joints from here on that are
-            for c, (other, k, _) in enumerate(joints):
-                block = slice(6 * c, 6 * c + 6)
-                beyond = other is one and one.chain.index(k) >= depth
-                N_c[row[i], block] += P @ L @ (N_c[row[e], block] - (_to(links, e, k) if beyond else 0.0))
-            if depth:
-                before = one.chain[:depth]
-                step = (np.eye(6) - P @ L @ _to(links, e, i)) @ _to(links, i, before[-1])  # Ψ A (eq. 31)
-                for j in before:
-                    N_l[row[i], row[j]] = step @ N_l[row[before[-1]], row[j]]
+    chains = Chains(s, legs(robot, platform), kept)
+    N_c, N_d = _platform_complement(chains)
+    J_e = N_c[chains.row[chains.e]] @ N_d
+    N_l = _leg_complement(chains, N_c)
     N = N_l @ N_c @ N_d
-    for one in done:
-        for depth, i in enumerate(one.chain):
-            above = N[row[one.chain[depth - 1]]] if depth else np.zeros((6, len(kept)))
-            relative = N[row[i]] - (_to(links, i, one.chain[depth - 1]) @ above if depth else 0.0)
-            J[[columns[k] for k in links[i].speeds]] = np.linalg.lstsq(links[i].P, relative, rcond=None)[0]
-    M = np.zeros((6 * n, 6 * n))
-    for i, link in enumerate(links):
-        M[row[i], row[i]] = link.M
-    rotors = np.zeros(robot.nv)
-    for joint in robot.moving:
-        rotors[list(joint.speeds)] = [drive.rotor for drive in joint.drives]
-    names = {
-        k: f"{joint.name}.{suffix}" if joint.type.nv > 1 else joint.name
-        for joint in robot.moving
-        for k, suffix in zip(joint.speeds, joint.type.speeds)
-    }
-    found = {
+    J = _tree_jacobian(chains, N)
+    M = np.zeros((len(N), len(N)))
+    for i, link in enumerate(chains.links):
+        M[chains.row[i], chains.row[i]] = link.M
+    matrices = {
         "N_l": N_l,
         "N_c": N_c,
         "N_d": N_d,
         "M": M,
-        "I": N.T @ M @ N + (J.T * rotors) @ J,
+        "I": N.T @ M @ N + (J.T * _rotors(robot)) @ J,
         "J": J,
         "J_e": J_e,
-        "K": K,
-        "order": tuple(links[i].name for i in order),
-        "independent": tuple(names[k] for k in kept),
+        "K": chains.K,
+        "order": tuple(chains.links[i].name for i in chains.order),
+        "independent": tuple(_speed_names(robot)[k] for k in kept),
     }
     if qd is not None:
-        found["t"] = N @ s.arrays["qd"][kept]
-    return found
+        matrices["t"] = N @ s.arrays["qd"][kept]
+    return matrices
+
+
+def _platform_complement(chains: Chains) -> tuple[np.ndarray, np.ndarray]:
+    """N_d, and N_c with the rows of the platform and of kept joints: t_e = K⁻¹ Σ Φ A_ek p_k θ̇_k (eq. 29)."""
+    links, row, e, joints = chains.links, chains.row, chains.e, chains.joints
+    N_c, N_d = np.zeros((6 * len(links), 6 * len(joints))), np.zeros((6 * len(joints), len(chains.kept)))
+    for c, (leg, i, own) in enumerate(joints):
+        block = slice(6 * c, 6 * c + 6)
+        N_d[block, [chains.kept.index(chains.columns[links[i].speeds[k]]) for k in own]] = links[i].P[:, own]
+        N_c[row[e], block] = np.linalg.solve(chains.K, leg.Phi @ _to(links, e, i))  # S = K⁻¹ Φ A_ek
+        if i != e:
+            N_c[row[i], block] = np.eye(6)
+    return N_c, N_d
+
+
+def _leg_complement(chains: Chains, N_c: np.ndarray) -> np.ndarray:
+    """N_l; and in N_c, the terms of the rates that were eliminated are added to the rows of the legs' links."""
+    links, row, e = chains.links, chains.row, chains.e
+    N_l = np.eye(6 * len(links))
+    for leg in chains.legs:
+        for depth, i in enumerate(leg.chain):
+            if i == e:
+                continue
+            P, L = links[i].P, leg.rates[depth]
+            # eliminated rates follow from t_e less the terms of the leg's kept joints from here on
+            for c, (other, k, _) in enumerate(chains.joints):
+                block = slice(6 * c, 6 * c + 6)
+                beyond = other is leg and leg.chain.index(k) >= depth
+                N_c[row[i], block] += P @ L @ (N_c[row[e], block] - (_to(links, e, k) if beyond else 0.0))
+            if depth:
+                before = leg.chain[:depth]
+                step = (np.eye(6) - P @ L @ _to(links, e, i)) @ _to(links, i, before[-1])  # Ψ A (eq. 31)
+                for j in before:
+                    N_l[row[i], row[j]] = step @ N_l[row[before[-1]], row[j]]
+    return N_l
+
+
+def _tree_jacobian(chains: Chains, N: np.ndarray) -> np.ndarray:
+    """J: speeds of kept joints → all speeds of the tree, from each link's twist relative to the link before it."""
+    links, row = chains.links, chains.row
+    J = np.zeros((len(chains.columns), len(chains.kept)))
+    for leg in chains.legs:
+        for depth, i in enumerate(leg.chain):
+            above = N[row[leg.chain[depth - 1]]] if depth else np.zeros((6, len(chains.kept)))
+            relative = N[row[i]] - (_to(links, i, leg.chain[depth - 1]) @ above if depth else 0.0)
+            J[[chains.columns[k] for k in links[i].speeds]] = np.linalg.lstsq(links[i].P, relative, rcond=None)[0]
+    return J
+
+
+def _rotors(robot: Robot) -> np.ndarray:
+    """Rotor inertias, one for each speed."""
+    rotors = np.zeros(robot.nv)
+    for joint in robot.moving:
+        rotors[list(joint.speeds)] = [drive.rotor for drive in joint.drives]
+    return rotors
+
+
+def _speed_names(robot: Robot) -> dict[int, str]:
+    """Names of all speeds: the joint's, with a suffix where it has several."""
+    return {
+        k: f"{joint.name}.{suffix}" if joint.type.nv > 1 else joint.name
+        for joint in robot.moving
+        for k, suffix in zip(joint.speeds, joint.type.speeds)
+    }
 
 
 def _eliminated(
