@@ -1,1 +1,1 @@
-"""Programs on scalars: recorded, counted, differentiated, written out as C and Python."""
+"""Programs on scalars, which are recorded, counted, differentiated, and written out as C and Python."""

@@ -1,4 +1,4 @@
-"""A program as C99 without dependencies but <math.h>."""
+"""Programs written out as C99 that includes nothing but <math.h>."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORM = {
 
 
 def c_function(program: Program, name: str) -> str:
-    """The text of a function of arrays: first those of the inputs, then those of the outputs."""
+    """The text of a C function whose arguments are the arrays of the inputs, then those of the outputs."""
     places = {node.id: f"{group}[{k}]" for group, nodes in program.inputs.items() for k, node in enumerate(nodes)}
     statements, names = lines(program.results(), FORM, repr, lambda node: places[node.id])
     used = {node.id for node in live(program.results())}
@@ -31,17 +31,18 @@ def c_function(program: Program, name: str) -> str:
 
 
 def prototype(program: Program, name: str) -> str:
-    """`void name(const double q[…], …, double out[…])`."""
+    """The declaration `void name(const double q[…], …, double out[…])` of a program's function."""
     parameters = [f"const double {group}[{len(nodes)}]" for group, nodes in program.inputs.items()]
     parameters += [f"double {group}[{len(nodes)}]" for group, nodes in program.outputs.items()]
     return f"void {name}({', '.join(parameters)})"
 
 
 def c_call(program: Program, name: str) -> str:
+    """The statement that calls the function of a program."""
     return f"{name}({', '.join([*program.inputs, *program.outputs])});"
 
 
 def c_file(program: Program, name: str, about: str, head: Sequence[str]) -> str:
-    """A file that holds nothing but the function, under a comment of these lines."""
+    """The text of a file with a program's function, under a comment of the lines `head`."""
     comment = "\n".join(f" * {line}".rstrip() for line in head).replace("*/", "* /")
     return f"/*\n{comment}\n */\n#include <math.h>\n\n{prototype(program, name)};\n\n{c_function(program, name)}"

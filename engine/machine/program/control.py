@@ -1,4 +1,4 @@
-"""Step control of adaptive integrators, on scalars: floats in the stepper, lanes of a register in compiled loops."""
+"""Step control of adaptive integrators, written on scalars: floats in steppers, lanes of a register in machine code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Scalar = Any  # a float, or an object with × and the methods named here
 
 
 class Control(Protocol):
-    """The constants; those of scipy, whose steps ours are."""
+    """The constants of a step control; every integrator here takes those of scipy, and so the same steps."""
 
     @property
     def exponent(self) -> float:
@@ -26,15 +26,15 @@ class Control(Protocol):
 
 
 def bounded(h: Scalar, shortest: Scalar, longest: Scalar) -> Scalar:
-    """The length of a new step within its bounds; the longest one has the last word."""
+    """The length of a new step within its bounds; where they contradict each other, `longest` holds."""
     return smaller(larger(h, shortest), longest)
 
 
 def lengths(error: Scalar, h: Scalar, wanted: Scalar, most: Scalar, cut: Scalar, c: Control) -> tuple[Scalar, Scalar]:
-    """The next step's length after a step of length h with this error: if it is accepted, and if it is rejected.
+    """Lengths of the next step after one of length h with this error: if that is accepted, and if it is rejected.
 
-    A step that its end `cut` short says nothing against the length `wanted` before.  An error that isn't a number
-    shortens as much as can be.
+    After a step that was `cut` at the end of the interval, the next one is at least as long as `wanted` before.  Where
+    the error isn't a number, the step shrinks by the least factor.
     """
     factor = c.safety * power(error, c.exponent)
     grown = h * smaller(most, where_zero(error, c.most_factor, factor))
@@ -42,24 +42,27 @@ def lengths(error: Scalar, h: Scalar, wanted: Scalar, most: Scalar, cut: Scalar,
 
 
 def power(x: Scalar, exponent: float) -> Scalar:
+    """The power of a number; infinite at 0, because the exponents of step control are negative."""
     if isinstance(x, float | int):
         return math.inf if x == 0.0 else x**exponent
     return x.power(exponent)
 
 
 def larger(a: Scalar, b: Scalar) -> Scalar:
-    """The larger one; b if a isn't a number."""
+    """The larger of two numbers; b if a is NaN."""
     return (a if a > b else b) if isinstance(a, float | int) else a.larger(b)
 
 
 def smaller(a: Scalar, b: Scalar) -> Scalar:
+    """The smaller of two numbers; b if a is NaN."""
     return (a if a < b else b) if isinstance(a, float | int) else a.smaller(b)
 
 
 def where(condition: Any, a: Scalar, b: Scalar) -> Scalar:
-    """A where the condition holds, else b."""
+    """The first number where the condition holds, the second elsewhere."""
     return (a if condition else b) if isinstance(a, float | int) else a.where(condition, b)
 
 
 def where_zero(x: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    """The number a where x is 0, b elsewhere."""
     return (a if x == 0.0 else b) if isinstance(x, float | int) else b.where_zero(x, a)

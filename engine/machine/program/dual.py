@@ -1,4 +1,4 @@
-"""Scalars with derivatives: a value and its change along some directions, carried through the same text.
+"""Dual numbers: a value with its derivatives along some directions, on which any text runs that runs on scalars.
 
 `x = Dual(value, {k: derivative along direction k})`; value and derivatives may be floats, arrays or nodes.
 """
@@ -13,10 +13,10 @@ Parts = dict[int, Scalar]
 
 
 class Dual:
-    """A value and its derivatives; directions that are not there have derivative 0."""
+    """A value and its derivatives; along directions that `parts` doesn't name, the derivative is 0."""
 
     __slots__ = ("parts", "value")
-    __array_priority__ = 1000  # so that `array * dual` comes to us and not, element by element, to numpy
+    __array_priority__ = 1000  # so that `array * dual` calls __rmul__ here once, not for each element
     __array_ufunc__ = None
 
     def __init__(self, value: Scalar, parts: Parts | None = None):
@@ -30,12 +30,12 @@ class Dual:
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Dual:
-        found: Dual = self + (-other)
-        return found
+        difference: Dual = self + (-other)
+        return difference
 
     def __rsub__(self, other: Any) -> Dual:
-        found: Dual = (-self) + other
-        return found
+        difference: Dual = (-self) + other
+        return difference
 
     def __neg__(self) -> Dual:
         return Dual(-self.value, {k: -x for k, x in self.parts.items()})
@@ -57,8 +57,8 @@ class Dual:
         return self * other._inverted()
 
     def __rtruediv__(self, other: Any) -> Dual:
-        found: Dual = self._inverted() * other
-        return found
+        quotient: Dual = self._inverted() * other
+        return quotient
 
     def _inverted(self) -> Dual:
         one_over = 1.0 / self.value
@@ -90,9 +90,10 @@ def _sum(a: Parts, b: Parts) -> Parts:
 
 
 def value_of(x: Any) -> Scalar:
+    """The value of a scalar without its derivatives."""
     return x.value if isinstance(x, Dual) else x
 
 
 def part_of(x: Any, direction: int) -> Scalar:
-    """The derivative of x along a direction."""
+    """The derivative of a scalar along a direction."""
     return x.parts.get(direction, 0.0) if isinstance(x, Dual) else 0.0

@@ -1,4 +1,4 @@
-"""The languages in which a program can be written out: rows of a table."""
+"""The table of languages in which a program can be written out."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .trace import Program
 
 @dataclass(frozen=True)
 class Language:
-    """A row.
+    """A language of exported programs.
 
-    `call(program, name)` is how the function is called; `file(program, name, about, head)` is the text of a file that
-    needs nothing else, with the lines `head` as its comment.
+    `call(program, name)` gives the statement that calls the function; `file(program, name, about, head)` gives the text
+    of a self-contained file, with the lines `head` as its comment.
     """
 
     about: str

@@ -1,4 +1,4 @@
-"""A program as text: what C and Python have in common, and Python itself."""
+"""Programs written out as text: the part that C and Python share, and Python itself."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PYTHON = {
 def lines(
     results: list[Node], form: dict[str, str], constant: Callable[[float], str], named: Callable[[Node], str]
 ) -> tuple[list[tuple[str, str]], dict[int, str]]:
-    """(variable, expression) of each live operation, in order, and what each node is called."""
+    """Pairs (variable, expression) of all live operations in order, and the name of each node."""
     names: dict[int, str] = {}
     statements: list[tuple[str, str]] = []
     for node in live(results):
@@ -44,14 +44,14 @@ def lines(
 
 
 def _called(node: Node, number: int) -> str:
-    """`cos_q2` for the cosine of an input, else a number."""
+    """The name of a variable: such as `cos_q2` for the cosine of an input, else `t` with a number."""
     if node.op in (trace.COSINE, trace.SINE) and node.a is not None and node.a.op == trace.INPUT:
         return f"{node.op}_{node.a.value}"
     return f"t{number}"
 
 
 def python_function(program: Program, name: str, about: str) -> str:
-    """The text of a function of one sequence for each group of inputs; it returns a list (several: a tuple of them)."""
+    """The text of a Python function from one sequence for each group of inputs to a list for each group of outputs."""
     used = {node.id for node in live(program.results())}
     loads = [
         f"    {node.value} = {group}[{k}]"
@@ -66,11 +66,12 @@ def python_function(program: Program, name: str, about: str) -> str:
 
 
 def python_call(program: Program, name: str) -> str:
+    """The statement that calls the function of a program."""
     return f"{next(iter(program.outputs))} = {name}({', '.join(program.inputs)})"
 
 
 def python_file(program: Program, name: str, about: str, head: Sequence[str]) -> str:
-    """A module that holds nothing but the function, with these lines as its docstring."""
-    told = "\n".join(head).replace("\\", "/").replace('"', "'")
+    """The text of a module with a program's function, under a docstring of the lines `head`."""
+    docstring = "\n".join(head).replace("\\", "/").replace('"', "'")
     imports = "from math import cos, sin, sqrt  # noqa: F401\n\n\n"
-    return f'"""{told}\n"""\n\n{imports}{python_function(program, name, about)}'
+    return f'"""{docstring}\n"""\n\n{imports}{python_function(program, name, about)}'

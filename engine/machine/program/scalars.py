@@ -1,7 +1,7 @@
-"""The few functions of a scalar that are not + − × ÷, for whatever the recursion runs on.
+"""The few functions of scalars besides + − × ÷.
 
 The recursion is written on scalars: floats, NumPy arrays over the samples, or any object that has the four
-operations and the methods named here (a recording node, a dual number).  Nothing else may be asked of them.
+operations and the methods named here (a recording node, a dual number).  It may use nothing else of them.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ Scalar = Any  # float, array over the samples, or an object with + − × ÷ and
 
 
 def cosine_sine(x: Scalar) -> tuple[Scalar, Scalar]:
-    """Cos x, sin x."""
+    """The pair (cos x, sin x)."""
     if isinstance(x, float | int):
         try:
             return math.cos(x), math.sin(x)
-        except ValueError:  # of infinity, where numpy has NaN
+        except ValueError:  # at infinity, where numpy gives NaN
             return math.nan, math.nan
     if isinstance(x, np.ndarray):
         return np.cos(x), np.sin(x)
-    found: tuple[Scalar, Scalar] = x.cosine_sine()
-    return found
+    pair: tuple[Scalar, Scalar] = x.cosine_sine()
+    return pair
 
 
 def sign(x: Scalar) -> Scalar:
-    """−1, 0 or 1; zero at zero, as the papers' Coulomb friction has it."""
+    """The sign of x: −1, 0 or 1, and 0 at zero as in the papers' Coulomb friction."""
     if isinstance(x, float | int):
         return float(x > 0) - float(x < 0)
     if isinstance(x, np.ndarray):
@@ -37,7 +37,7 @@ def sign(x: Scalar) -> Scalar:
 
 
 def square_root(x: Scalar) -> Scalar:
-    """√x."""
+    """The square root of x."""
     if isinstance(x, float | int):
         return math.sqrt(x)
     if isinstance(x, np.ndarray):
@@ -46,5 +46,5 @@ def square_root(x: Scalar) -> Scalar:
 
 
 def smaller(a: Scalar, b: Scalar) -> Scalar:
-    """The smaller of the two."""
+    """The smaller of two numbers."""
     return 0.5 * (a + b - (a - b) * sign(a - b))

@@ -1,7 +1,7 @@
-"""Scalars that record: a program run on `Node`s leaves a graph of the operations that its results need.
+"""Scalars that record: a text that runs on `Node`s leaves a graph of the operations that its results need.
 
-Nodes are made once: equal operations on equal nodes are the same node.  Constants are folded, 0, 1 and −1 disappear,
-signs move outwards.  What no result needs is never emitted, so a robot's zeros cost nothing.
+Nodes are made once: equal operations on equal nodes are the same node.  Constants are folded, factors of 0, 1 and −1
+disappear, signs move outwards.  Operations that no result needs are left out, so a robot's zeros cost nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ COSINE, SINE, SQUARE_ROOT, SIGN = "cos", "sin", "sqrt", "sign"
 
 
 class Node:
-    """One operation; `a` and `b` are its operands, `value` that of a constant or the name of an input."""
+    """One operation; `a` and `b` are its operands, `value` is the value of a constant or the name of an input."""
 
     __slots__ = ("a", "b", "graph", "id", "op", "value")
 
@@ -51,7 +51,7 @@ class Node:
         return self.graph.negate(self)
 
     def __bool__(self) -> bool:
-        # `if link.coulomb` asks whether a number of the robot is there: one that is only known later may be
+        # `if link.coulomb` asks whether a number of the robot is other than 0: an input has to count as such
         if self.op == CONSTANT:
             return bool(self.value)
         if self.op == INPUT:
@@ -69,12 +69,12 @@ class Node:
 
 
 def foreign(other: Any) -> bool:
-    """Whether this is neither a node nor a number, but a scalar that knows itself how to meet a node: a `Dual`."""
+    """Whether an operand is neither a node nor a number, but a scalar whose own operators take nodes: a `Dual`."""
     return type(other) is not Node and not hasattr(other, "__float__")
 
 
 class Graph:
-    """All nodes of one program, in the order of their making, which is a good order to compute them in."""
+    """All nodes of one program, in the order in which they were made and can be computed."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, int, int, Any], Node] = {}
@@ -90,7 +90,7 @@ class Graph:
         return node
 
     def node(self, x: Any) -> Node:
-        """A node as it is, a number as a constant."""
+        """The node itself, or a constant for a number."""
         return x if type(x) is Node else self._make(CONSTANT, value=float(x) + 0.0)
 
     def input(self, name: str) -> Node:
@@ -169,7 +169,7 @@ class Graph:
         return self._make(DIVIDE, a, b)
 
     def know(self, a: Node, cosine: Node, sine: Node) -> None:
-        """Tells the cosine and sine of an input, so that they needn't be computed."""
+        """Set the cosine and sine of an input, so that they needn't be computed."""
         self._circular[a.id] = (cosine, sine)
 
     def cosine_sine(self, a: Node) -> tuple[Node, Node]:
@@ -202,7 +202,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Program:
-    """A recorded program: groups of inputs and groups of outputs, each an array of so many columns."""
+    """A recorded program with named groups of inputs and outputs; a group is an array with a column for each node."""
 
     name: str
     inputs: dict[str, list[Node]]
@@ -214,24 +214,25 @@ class Program:
 
 
 class Recording:
-    """Makes a `Program`: ask it for inputs, run the program on them, give it the outputs."""
+    """Makes a `Program` in three steps: `input` gives nodes, a text runs on them, `program` takes the outputs."""
 
     def __init__(self, name: str):
         self.name, self.graph = name, Graph()
         self.inputs: dict[str, list[Node]] = {}
 
     def input(self, name: str, count: int) -> list[Node]:
-        """A group of inputs, named `name0`, `name1`, …"""
+        """A new group of input nodes, named `name0`, `name1`, …"""
         self.inputs[name] = [self.graph.input(f"{name}{k}") for k in range(count)]
         return self.inputs[name]
 
     def program(self, **outputs: Sequence[Any]) -> Program:
+        """The program from the inputs to these groups of outputs."""
         made = {name: [self.graph.node(x) for x in group] for name, group in outputs.items()}
         return Program(self.name, self.inputs, made, self.graph)
 
 
 def live(results: Iterable[Node]) -> list[Node]:
-    """The nodes that the results need, operands first."""
+    """All nodes that the results need, operands before results."""
     seen: dict[int, Node] = {}
     waiting = list(results)
     while waiting:
@@ -248,7 +249,7 @@ def live(results: Iterable[Node]) -> list[Node]:
 
 @dataclass(frozen=True)
 class Count:
-    """Operations: multiplications, additions and subtractions, divisions, sines and cosines, and the rest."""
+    """Numbers of operations of each kind; subtractions count as additions, sines and cosines as trigonometric."""
 
     multiplications: int = 0
     additions: int = 0
@@ -277,7 +278,7 @@ _COUNTED = {
 
 
 def count(results: Iterable[Node]) -> Count:
-    """The live operations; a change of sign is free."""
+    """Numbers of operations that the results need; a change of sign is free."""
     totals: dict[str, int] = {}
     for node in live(results):
         kind = _COUNTED.get(node.op)
