@@ -1,4 +1,4 @@
-"""A system's equations as compiled code: one evaluation at a time, or a whole time loop; one program for each mode."""
+"""A system's equations as compiled code, for one evaluation or a whole time loop; each mode has its own program."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MOST_BODIES = 150  # straight-line code of a longer chain takes too long to comp
 
 
 def program(system: System, discrete: Discrete, signals: int, symbols: Sequence[Path] = ()) -> Program:
-    """The equations recorded: `rate` is y', `row` the rest of an evaluation, `guard` as it is there.
+    """The recorded equations, with outputs `rate` (y'), `row` (the rest of an evaluation) and `guard` if there is one.
 
-    The numbers of the model at the places `symbols` are inputs, too, behind the signals.
+    The numbers of the model at the places `symbols` are inputs as well, behind the signals.
     """
     recording = Recording("system")
     u, y = recording.input("u", signals + len(symbols)), recording.input("y", system.measured)
@@ -32,29 +32,29 @@ def program(system: System, discrete: Discrete, signals: int, symbols: Sequence[
 
 
 def bearing(system: System, discrete: Discrete) -> list[int]:
-    """The held speeds whose support the equations find: in a mechanism those that are independent of each other."""
+    """Held speeds whose supports the equations find; in a mechanism, those that are independent of each other."""
     part = discrete.partition
     return [k for k in discrete.still if part is None or k in part.given]
 
 
 def identity(system: System, discrete: Discrete) -> tuple[str, ...]:
-    """All that the recorded equations depend on."""
+    """Everything that the recorded equations depend on, as strings for the key of the cache."""
     return repr(system.model), repr(system.structure()), repr(discrete.program)
 
 
 class Compiled:
-    """The offers of a system's equations, one for each discrete state that has equations of its own."""
+    """The offers of a system's equations, one for each discrete state with equations of its own."""
 
     def __init__(self, system: System):
         self._system = system
         self._offers: dict[Hashable, Offer] = {}
 
     def single(self, discrete: Discrete, signals: int) -> Single | None:
-        """Code of one evaluation in this discrete state, where it is to be used."""
+        """Machine code of one evaluation in this discrete state, or None where the plain text is to run."""
         return self._offer(discrete, signals).single() if self._able else None
 
     def march(self, discrete: Discrete, signals: int, scheme: Scheme) -> March | None:
-        """Code of the time loop in this discrete state with a run's integrator, where it is to be used."""
+        """Machine code of the time loop in this discrete state, or None where the plain text is to run."""
         if not self._able:
             return None
         system, offer = self._system, self._offer(discrete, signals)
@@ -66,12 +66,12 @@ class Compiled:
         return offer.form("march", build)
 
     def plain(self, discrete: Discrete, signals: int, text: Callable[[], Evaluation]) -> Evaluation:
-        """What the plain text gives of one evaluation; its time is charged."""
+        """One evaluation by the plain text; its time is charged to the offer."""
         return self._offer(discrete, signals).plain(1, text) if self._able else text()
 
     @property
     def _able(self) -> bool:
-        """Whether the equations can be recorded, and are short enough for a straight line of code."""
+        """Whether the equations can be recorded and are short enough for straight-line code."""
         system = self._system
         numeric = system.loops is not None and system.method.afresh
         return not numeric and len(system.model.bodies) <= MOST_BODIES

@@ -1,8 +1,8 @@
-"""Forces between bounds that balance: of friction and stops, and impulses of blows, one problem.
+"""The complementarity problem behind forces of friction and stops, and behind impulses of blows.
 
 Sought are s with low ≤ s ≤ high and a = b + G s such that a joint moves only where its force is at a bound: a = 0
-between the bounds, a ≥ 0 at the lower, a ≤ 0 at the upper one.  G is symmetric and has no negative eigenvalue, so this
-is what the least of ½ sᵀ G s + bᵀ s asks for, and a is unique (Gauss's principle of least constraint).
+between the bounds, a ≥ 0 at the lower, a ≤ 0 at the upper one.  G is symmetric and has no negative eigenvalue, so these
+are the conditions for the least ½ sᵀ G s + bᵀ s, and a is unique (Gauss's principle of least constraint).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ ROUNDS = 50  # for each unknown
 
 
 def balanced(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The forces s, and a with what is rounding taken for 0: an active set method, forces freed one by one."""
-    scale = 1.0 / np.sqrt(np.where(np.diag(G) > 0.0, np.diag(G), 1.0))  # so that all forces count alike
+    """Forces s and accelerations a, without rounding errors in a, by an active set method that frees forces singly."""
+    scale = 1.0 / np.sqrt(np.where(np.diag(G) > 0.0, np.diag(G), 1.0))  # makes all forces of one size
     bounds = low, high
     G, b, low, high = G * np.outer(scale, scale), b * scale, low / scale, high / scale
     s = np.clip(np.zeros(len(b)), low, high)
@@ -23,7 +23,7 @@ def balanced(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) ->
     for _ in range(ROUNDS * len(b)):
         a = _moved(G, b, s)
         wrong = np.where(a < 0, s < high, s > low) * abs(a)
-        wrong[free] = 0.0  # they are settled as well as rounding lets them
+        wrong[free] = 0.0  # these are settled but for rounding
         if not wrong.any():
             break
         free[int(np.argmax(wrong))] = True
@@ -37,7 +37,7 @@ def _moved(G: np.ndarray, b: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 
 def _settled(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray, s: np.ndarray, free: np.ndarray) -> None:
-    """Moves the free forces to where their a vanishes; those that reach a bound on the way stay there, not free."""
+    """Move the free forces until their a vanish; a force that reaches a bound on the way stays there, not free."""
     while free.any():
         these = np.flatnonzero(free)
         part = G[np.ix_(these, these)]
@@ -45,7 +45,7 @@ def _settled(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray, s:
         step = -np.linalg.lstsq(part, a, rcond=ROUNDING)[0]
         stuck = a + part @ step
         bounded = abs(stuck).max() <= 1e-9 * abs(a).max()
-        if not bounded:  # no force of these can stop the motion: down the slope to the next bound
+        if not bounded:  # no such forces stop the motion: go down the slope to the next bound
             step = -stuck
         room = np.where(step > 0, high[these] - s[these], low[these] - s[these])
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,9 +1,9 @@
-"""Dry friction and stops as modes: what sticks, what slips which way, the events between them, and blows.
+"""Dry friction and stops as modes: which joints stick or slip, the events that end a mode, and blows.
 
-A joint that sticks or lies at a stop is one whose motion is given (it keeps still); the force that this takes beyond
-what acts there already is its support.  Friction can add from −F_c to F_c, a lower stop any force upwards, an upper
-stop any downwards; outside that range the joint breaks loose.  Which of several joints do is one complementarity
-problem (`complementarity.py`), and so is what a blow does to all joints that touch their stops.
+A joint that sticks or lies at a stop has its motion given (it keeps still); the force that holds it, in addition to the
+forces that act there already, is its support.  Friction gives a support from −F_c to F_c, a lower stop any force
+upwards, an upper stop any downwards; outside that range the joint breaks loose.  Which of several joints break loose is
+a complementarity problem (`complementarity.py`), and so is a blow on all joints that touch their stops.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from .system import System, constraints_of
 
 Event = Callable[[float, np.ndarray], float]
 NEAR = 1e-9  # relative: a joint this close to its stop touches it
-RESTING = 1e-10  # of a radian or the mechanism's length a second: slower is no motion at an event
-DRIFTING = 1e-8  # relative: a joint that is accelerated more than this isn't held
+RESTING = 1e-10  # radians or lengths of the mechanism per second: a slower joint is at rest at an event
+DRIFTING = 1e-8  # relative: a joint with more acceleration than this isn't held
 # A mode is left as soon as its event function is not positive, but many a mode starts where that function is zero: at
 # rest, at the stop, at break-away itself. If it then goes the wrong way, that must be seen too, hence a little slack.
 SLACK = 1e-12
-NEARLY = 1e-4  # a joint that is found farther from its stop than this isn't put there
-NOISE = 1e-10  # relative to the largest acceleration: less is none
-WEAKER = 1e-6  # relative: friction at break-away is taken for this much less, so that what breaks loose moves
+NEARLY = 1e-4  # a joint that is farther from its stop than this isn't moved there
+NOISE = 1e-10  # relative to the largest acceleration: anything less is rounding
+WEAKER = 1e-6  # relative: friction at break-away is reduced by this much, so that a joint that breaks loose moves
 
 
 TURNS = "turns back at its stop"
@@ -43,7 +43,7 @@ TURNS = "turns back at its stop"
 
 @dataclass(frozen=True)
 class Watch:
-    """One event function and what it means."""
+    """An event function, and the event that its zero means."""
 
     function: Event
     what: str  # stops slipping, breaks loose, reaches its lower or upper limit, turns back at its stop
@@ -51,11 +51,11 @@ class Watch:
     direction: float = 0.0
 
 
-# ---- the inertia that is felt at one position
+# ---- inertia at one position
 
 
 class Felt:
-    """How the speeds of a system answer forces and jumps at one position, given speeds as they are given."""
+    """The response of a system's speeds to forces and jumps at one position, with some speeds fixed."""
 
     def __init__(self, system: System, q: list[float], fixed: Iterable[int]):
         n, loops = system.robot.nv, system.loops
@@ -69,43 +69,44 @@ class Felt:
             self.rows = np.concatenate([J, unit])
             unit = np.concatenate([loops.scaled(J), unit * scale])
         T = null_space(unit)
-        T[abs(T).max(axis=1, initial=0.0) < TINY] = 0.0  # what the loops hold still, but for rounding
+        T[abs(T).max(axis=1, initial=0.0) < TINY] = 0.0  # rounding errors in speeds that the loops hold still
         self.T = T * scale[:, None]
         self.inverse = np.linalg.pinv(self.T.T @ self.M @ self.T, hermitian=True)
 
     def compliance(self, speeds: list[int]) -> np.ndarray:
-        """Accelerations of these speeds under unit forces along them."""
-        found: np.ndarray = self.T[speeds] @ self.inverse @ self.T[speeds].T
-        return found
+        """The accelerations of these speeds under unit forces along them, as a matrix."""
+        G: np.ndarray = self.T[speeds] @ self.inverse @ self.T[speeds].T
+        return G
 
     def after(self, speeds: list[int], impulses: np.ndarray) -> np.ndarray:
-        """The jumps of all speeds under impulses along some."""
-        found: np.ndarray = self.T @ (self.inverse @ (self.T[speeds].T @ impulses))
-        return found
+        """The jumps of all speeds under impulses along these."""
+        jumps: np.ndarray = self.T @ (self.inverse @ (self.T[speeds].T @ impulses))
+        return jumps
 
     def dragged(self, qd: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-        """The speeds after the constraints' rates and the fixed speeds jumped to `wanted`, nothing else pushing."""
+        """All speeds after the rates of constraints and the fixed speeds have jumped to `wanted`."""
         led = qd + np.linalg.pinv(self.rows, rcond=1e-10) @ (wanted - self.rows @ qd)
-        found: np.ndarray = led + self.T @ (self.inverse @ (self.T.T @ (self.M @ (qd - led))))
-        return found
+        after: np.ndarray = led + self.T @ (self.inverse @ (self.T.T @ (self.M @ (qd - led))))
+        return after
 
     def kinetic(self, qd: np.ndarray) -> float:
+        """The kinetic energy of these speeds."""
         return float(qd @ self.M @ qd) / 2
 
 
-# ---- what sticks
+# ---- which joints stick
 
 
 def settle(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ()) -> np.ndarray:
-    """Decides the modes in which the run goes on from (t, y); the state with what is held exactly still.
+    """Choose the modes in which the run goes on from (t, y); return the state with held joints exactly at rest.
 
-    `loose` are speeds that have just reached what can hold them.
+    `loose` are speeds whose supports have just reached their bounds.
     """
     system = run.system
     if not system.switching:
         return y
     q, qd = run.complete(t, y)
-    ranges = {k: found for k in system.switching if (found := _range(system, q, qd, k)) is not None}
+    ranges = {k: bounds for k in system.switching if (bounds := _range(system, q, qd, k)) is not None}
     moving = {k: math.copysign(1.0, qd[k]) for k in system.coulomb if k in system.switching and k not in ranges}
     y = y.copy()
     for k in ranges:
@@ -118,7 +119,7 @@ def settle(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ())
 
 
 def _range(system: System, q: list[float], qd: list[float], k: int) -> tuple[float, float] | None:
-    """The forces that can hold speed k here; None where it moves, or where nothing does."""
+    """The range of forces that can hold speed k here; None where it moves, or where nothing can hold it."""
     scale = system.loops.column_scale[k] if system.loops is not None else 1.0
     coulomb, (low, high) = system.switching[k], touching(system, q, k)
     if abs(qd[k]) > RESTING * scale or not (coulomb or low or high):
@@ -127,7 +128,7 @@ def _range(system: System, q: list[float], qd: list[float], k: int) -> tuple[flo
 
 
 def touching(system: System, q: list[float], k: int) -> tuple[bool, bool]:
-    """Whether the joint lies at its lower and at its upper stop, or beyond."""
+    """Whether the joint is at or beyond its lower stop, and whether it is at or beyond its upper one."""
     stop = system.stopped.get(k)
     if stop is None:
         return False, False
@@ -136,7 +137,7 @@ def touching(system: System, q: list[float], k: int) -> tuple[bool, bool]:
 
 
 def _with(run: Runner, q: list[float], slip: dict[int, float], held: dict[int, tuple[float, float]]) -> Discrete:
-    """The discrete state with other joints held; a mechanism keeps its coordinates as far as it can."""
+    """The discrete state with other joints held; in a mechanism, with a partition that fits them."""
     now, part = run.discrete, run.discrete.partition
     if part is not None and tuple(sorted(held)) != now.still:
         preferred = run.system.preferred if run.system.preferred is not None else run.robot.driven
@@ -146,7 +147,7 @@ def _with(run: Runner, q: list[float], slip: dict[int, float], held: dict[int, t
 
 
 def _holds(run: Runner, t: float, y: np.ndarray, trial: Discrete) -> bool:
-    """Whether all that is held in this discrete state can be."""
+    """Whether all joints that are held in this discrete state can be."""
     now = run.evaluate(t, y, trial)
     if len(now.support) < len(trial.held):
         if _carried_off(run, trial, now):
@@ -156,8 +157,8 @@ def _holds(run: Runner, t: float, y: np.ndarray, trial: Discrete) -> bool:
 
 
 def _carried_off(run: Runner, trial: Discrete, now: Evaluation) -> bool:
-    """Whether a joint that is to be held moves off with the mechanism: at a dead centre its speed vanishes for an
-    instant only, and nothing that acts in it can change that.
+    """Whether the mechanism carries off a joint that is to be held: at a dead centre the joint's speed is 0 for an
+    instant only, whatever forces act in it.
     """
     scale = constraints_of(run.system).column_scale
     rates = abs(np.array(now.qdd, dtype=float)) / scale
@@ -165,19 +166,19 @@ def _carried_off(run: Runner, trial: Discrete, now: Evaluation) -> bool:
 
 
 def _excess(system: System, k: int, support: float, limits: tuple[float, float]) -> float:
-    """How far a support is outside its range, relative to the forces there are."""
+    """The distance of a support beyond its range, relative to the size of the forces; negative within the range."""
     return max(support - limits[1], limits[0] - support) / _size(system, k, support)
 
 
 def _size(system: System, k: int, support: float) -> float:
-    """What an overload of joint k is measured by."""
+    """The force to which an overload of joint k is relative."""
     return max(1e-12, system.switching[k], abs(support))
 
 
 def _released(
     run: Runner, t: float, y: np.ndarray, trial: Discrete, moving: dict[int, float], loose: Collection[int]
 ) -> Discrete:
-    """Who of those at rest starts to move, and which way: where the forces that would hold them are at their bounds."""
+    """The discrete state in which those joints move, out of those at rest, whose holding forces are at their bounds."""
     system, still = run.system, list(trial.still)
     q = run.complete(t, y)[0]
     free = np.array([float(x) for x in run.evaluate(t, y, _with(run, q, moving, {})).qdd])
@@ -197,11 +198,11 @@ def _released(
 
 
 def _weaker(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds a little closer, so that what has just come to its bound moves."""
+    """Slightly narrower bounds, with which a joint that has just come to its bound moves."""
     gain = np.diag(G)
     needed = np.where(gain > 0.0, abs(b) / np.maximum(gain, 1e-300), 0.0)
     rough = np.maximum(*(np.where(np.isfinite(x), abs(x), 0.0) for x in (low, high)))
-    less = WEAKER * np.where(rough > 0.0, rough, needed)  # a pure stop is left by what it needn't bear any more
+    less = WEAKER * np.where(rough > 0.0, rough, needed)  # a pure stop has no limit, so the force on it is the measure
     return low + less, high - less
 
 
@@ -211,26 +212,26 @@ def _weaker(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> 
 def watches(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
     """The event functions of the present modes from (t, y) on; an event is a fall from positive to not positive."""
     system, discrete = run.system, run.discrete
-    found = [Watch(_speed(system, k, sign), "stops slipping", k, sign) for k, sign in discrete.slip.items()]
+    watched = [Watch(_speed(system, k, sign), "stops slipping", k, sign) for k, sign in discrete.slip.items()]
     part = discrete.partition
     if part is not None and any(k not in part.given for k in discrete.held):
-        found.append(Watch(_shared_margin(run), "breaks loose", discrete.still[0]))
+        watched.append(Watch(_shared_margin(run), "breaks loose", discrete.still[0]))
     else:
         supports = Supports(run)
         for k, (low, high) in discrete.held.items():
             for bound, direction in ((high, -1.0), (low, 1.0)):
                 if math.isfinite(bound):
-                    found.append(Watch(_margin(supports, k, bound, direction), "breaks loose", k, direction))
+                    watched.append(Watch(_margin(supports, k, bound, direction), "breaks loose", k, direction))
     q = run.complete(t, y)[0] if system.stopped else []
     for k, stop in system.stopped.items():
         if k not in discrete.held:
             for side, inwards in zip(touching(system, q, k), (1.0, -1.0)):
-                if side and k not in discrete.slip:  # it may be back before a look at its place shows that it was away
-                    found.append(Watch(_speed(system, k, inwards), TURNS, k, inwards))
+                if side and k not in discrete.slip:  # it may return before its place is sampled again
+                    watched.append(Watch(_speed(system, k, inwards), TURNS, k, inwards))
             for bound, inwards, which in ((stop.low, 1.0, "lower"), (stop.high, -1.0, "upper")):
                 distance = _distance(system, stop.coordinate, bound, inwards, stop.high - stop.low)
-                found.append(Watch(distance, f"reaches its {which} limit", k, -inwards))
-    return found
+                watched.append(Watch(distance, f"reaches its {which} limit", k, -inwards))
+    return watched
 
 
 def _speed(system: System, k: int, direction: float) -> Event:
@@ -239,22 +240,22 @@ def _speed(system: System, k: int, direction: float) -> Event:
 
 
 class Supports:
-    """The supports at one instant after the other, evaluated once for all event functions that ask."""
+    """The supports at an instant, evaluated once for all event functions that ask for them."""
 
     def __init__(self, run: Runner):
         self.run = run
         self._at: tuple[float, np.ndarray | None] = math.nan, None
-        self._found: dict[int, float] = {}
+        self._supports: dict[int, float] = {}
 
     def __call__(self, t: float, y: np.ndarray, k: int) -> float:
         """The support of speed k."""
         if self._at[0] != t or self._at[1] is not y:
-            self._at, self._found = (t, y), self.run.evaluate(t, y).support
-        return float(self._found[k])
+            self._at, self._supports = (t, y), self.run.evaluate(t, y).support
+        return float(self._supports[k])
 
 
 def _margin(supports: Supports, k: int, bound: float, direction: float) -> Event:
-    """How far the support still is from the bound (upper with direction −1, lower with 1)."""
+    """An event function: the distance of a support from its bound (upper with direction −1, lower with 1)."""
 
     def margin(t: float, y: np.ndarray) -> float:
         support = supports(t, y, k)
@@ -264,7 +265,7 @@ def _margin(supports: Supports, k: int, bound: float, direction: float) -> Event
 
 
 def _shared_margin(run: Runner) -> Event:
-    """How far all supports together still are from what the joints can bear."""
+    """An event function: the margin within which all supports together can hold the mechanism."""
 
     def margin(t: float, y: np.ndarray) -> float:
         now = run.evaluate(t, y)
@@ -278,18 +279,18 @@ def _distance(system: System, coordinate: int, bound: float, direction: float, s
     return lambda t, y: direction * (float(y[place]) - bound) + SLACK * span
 
 
-# ---- what an event does
+# ---- the effects of events
 
 
 def happened(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
-    """The state just after the event; the run's modes are those to go on with."""
+    """The state just after the event; the run gets the modes in which it goes on."""
     k, system = watch.speed, run.system
     if watch.what in ("stops slipping", TURNS):
         y = _brought_to_rest(run, t, y, k)
     y = struck(run, t, y)
     y = settle(run, t, y, loose=(k,) if watch.what == "breaks loose" else ())
     if watch.what == "breaks loose" and watch.direction and k in run.discrete.held:
-        held, slip = dict(run.discrete.held), dict(run.discrete.slip)  # at the bound itself rounding must not hold it
+        held, slip = dict(run.discrete.held), dict(run.discrete.slip)  # rounding must not hold a joint at its bound
         del held[k]
         if system.switching[k]:
             slip[k] = watch.direction
@@ -298,7 +299,7 @@ def happened(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
 
 
 def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray:
-    """The state with speed k exactly 0, and what hangs together with it in a mechanism."""
+    """The state with speed k exactly 0, and in a mechanism the other speeds to match."""
     system, place = run.system, run.system.place_of(k)
     y = y.copy()
     y[place] = 0.0
@@ -310,7 +311,7 @@ def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray
     rows = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(n)[fixed]])
     off = np.concatenate([wanted(system, t)[1] * loops.row_scale, (qd / scale)[fixed]]) - rows @ (qd / scale)
     change = np.linalg.pinv(rows, rcond=1e-8) @ off
-    if abs(change).max() > 1e-5:  # a dead centre: this speed vanishes though the mechanism moves
+    if abs(change).max() > 1e-5:  # a dead centre: this speed is 0 while the mechanism moves
         return y
     for j in system.cv:
         y[system.place_of(j)] += scale[j] * change[j]
@@ -321,9 +322,9 @@ def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray
 def struck(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
     """The state after the blows of all joints that are at their stops and move outwards, without rebound.
 
-    The same equations with impulses for forces and jumps of speeds for accelerations: no gravity, no velocity terms,
-    springs and friction too weak to matter in no time.  Who lies at a stop stays there if a blow drives him into it.
-    `before` holds the speeds before the prescribed motions jumped to what they are now, if they do.
+    Blows follow the equations of contact with impulses for forces and jumps of speeds for accelerations; gravity,
+    springs, friction and velocity terms have no impulse in an instant.  A joint at a stop stays there if a blow drives
+    it against the stop.  `before` are the speeds before prescribed rates jumped, if they do.
     """
     system = run.system
     q, now = run.complete(t, y)
@@ -354,7 +355,7 @@ def struck(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = Non
 
 
 def _placed(run: Runner, t: float, y: np.ndarray, at: Mapping[int, int]) -> np.ndarray:
-    """The state with joints exactly at their lower (0) or upper (1) stops, loops closed around them."""
+    """The state with these joints exactly at their lower (0) or upper (1) stops, and with loops closed."""
     system, q = run.system, np.array(run.complete(t, y)[0])
     moved = q.copy()
     for k, side in at.items():
@@ -363,22 +364,22 @@ def _placed(run: Runner, t: float, y: np.ndarray, at: Mapping[int, int]) -> np.n
     if system.loops is not None and at:
         moved, left = newton(system.loops.at(wanted(system, t)[0]), moved, [*system.prescribed, *at], near=True)
         if left > CLOSED or abs(moved - q).max() > NEARLY * max(system.loops.length, 1.0):
-            return y  # more stops than freedoms, whose places don't fit each other to the last digit
+            return y  # with more stops than freedoms, their places don't fit together to the last digit
     y = y.copy()
     y[: len(system.cq)] = moved[system.cq]
     return y
 
 
 def _rates(system: System, t: float, felt: Felt, qd: np.ndarray) -> np.ndarray:
-    """What the constraints' rates and the fixed speeds are at t."""
+    """The rates of constraints at t, followed by the fixed speeds."""
     rows = wanted(system, t)[1] if system.loops is not None else np.zeros(0)
     return np.concatenate([rows, qd[felt.fixed]])
 
 
 def jumped(run: Runner, t: float, y: np.ndarray) -> tuple[float, np.ndarray, list[str]]:
-    """The instant just behind t, the state there, and the names of what has jumped: prescribed rates at a kink.
+    """The instant just behind t, the state there, and the names of joints and drives whose prescribed rates jump at t.
 
-    The drive that makes a rate jump gives the blow, with the same equations as a stop's.
+    A rate that jumps is a blow, by the same equations as at a stop; the drive exerts the impulse.
     """
     system = run.system
     earlier, later = math.nextafter(t, -math.inf), math.nextafter(t, math.inf)
@@ -394,14 +395,14 @@ def jumped(run: Runner, t: float, y: np.ndarray) -> tuple[float, np.ndarray, lis
 
 
 def _jumping(system: System, earlier: float, later: float) -> list[str]:
-    """The prescribed joints and drives whose rates differ between two instants that are next to each other."""
-    found = []
+    """Names of prescribed joints and drives whose rates differ between two adjacent instants."""
+    names = []
     for one in system.inputs.prescribed:
         rates = [(np.array([float(x) for x in one.at(t)[1]])) for t in (earlier, later)]
         if abs(rates[1] - rates[0]).max(initial=0.0) > NEAR * max(1.0, abs(np.array(rates)).max(initial=0.0)):
-            found.append(one.joint.name)
+            names.append(one.joint.name)
     for drive in system.inputs.drives:
         before, after = (float(drive.curve(t)[1]) for t in (earlier, later))
         if abs(after - before) > NEAR * max(1.0, abs(before), abs(after)):
-            found.append(drive.name)
-    return found
+            names.append(drive.name)
+    return names

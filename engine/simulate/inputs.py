@@ -1,4 +1,4 @@
-"""What acts on a system from outside, and when: given motions, force laws, wrenches, drives."""
+"""The inputs of a system: given motions, force laws, wrenches and drives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Motion = Reference | Turning | Held
 
 @dataclass(frozen=True)
 class Driven:
-    """A speed under a force law; `timed` where the law is one of time alone, `steady` where not even that."""
+    """A speed under a force law; `timed` if the force depends on time alone, `steady` if it is constant."""
 
     speed: int
     coordinate: int | None
@@ -25,7 +25,7 @@ class Driven:
     place: int  # of the speed in its joint
     timed: bool = False
     steady: bool = False
-    law: Any = None  # what `force` was made from: tells programs apart
+    law: Any = None  # the law that `force` evaluates, for the identity of programs
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Driving:
 
 @dataclass(frozen=True)
 class Inputs:
-    """All that acts on one system; joints that nothing here names are free, and no force acts in them."""
+    """All inputs of one system; joints that no input names are free and without actuator force."""
 
     prescribed: tuple[Motion, ...] = ()
     driven: tuple[Driven, ...] = ()
@@ -68,6 +68,6 @@ class Inputs:
 
     @property
     def timeless(self) -> bool:
-        """Whether the time itself doesn't matter to the equations."""
+        """Whether the equations don't depend on time."""
         timed = any((one.timed and not one.steady) or one.reference is not None for one in self.driven)
         return not (timed or self.prescribed or self.commanded or self.feedforward or self.wrenches or self.drives)

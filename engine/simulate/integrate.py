@@ -1,8 +1,7 @@
-"""Steppers: they carry y' = f(t, y) from t0 towards t_end, one step at a call, forwards in time.
+"""Steppers, which integrate y' = f(t, y) from t0 towards t_end, one step at a call, forwards in time.
 
-A stepper takes steps and nothing else: where output rows lie, what an event means and how a failure is told to the
-user is its caller's. Own explicit Runge-Kutta methods and scipy's solvers stand behind the same interface, `Stepper`;
-`INTEGRATORS` lists them all.
+A stepper only takes steps: output rows, events and messages about failures are its caller's job. Explicit Runge-Kutta
+methods of our own and scipy's solvers have the same interface, `Stepper`; `INTEGRATORS` lists them all.
 """
 
 from __future__ import annotations
@@ -29,43 +28,43 @@ TOO_SMALL = "the tolerance asks for a step below the spacing of floating-point n
 NOT_FINITE = "the derivative or the state is not a finite number (NaN or infinity), however small the step"
 AT_END = "the end of the integration has been reached already"
 
-# Step control as in scipy, whose steps ours are.
+# the constants of scipy's step control, so that all steps are the same as scipy's
 SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
 LEAST_RTOL = 100 * float(np.finfo(float).eps)
-LEAST_ATOL = 1e-300  # so that a state that is and stays zero has the error 0 and not 0/0
+LEAST_ATOL = 1e-300  # gives a state that stays zero the error 0, not 0/0
 SLIVER = 1e-9  # a fixed step that ends this close to t_end, relative to its length, ends on it
 
 
 class Stepper(Protocol):
-    """What a simulation needs of an integrator. `t_end` may be moved on between steps, to land on given instants."""
+    """The interface of integrators; `t_end` may be moved on between steps, to land on given instants."""
 
     t: float
     y: np.ndarray
-    t_old: float  # where the last step began; t before the first
+    t_old: float  # the start of the last step; t itself before the first
     t_end: float
-    evaluations: int  # calls of the derivative, all of them
+    evaluations: int  # all calls of the derivative
     accepted: int
     rejected: int
 
     def step(self) -> str:
-        """Nothing if a step was taken; else a sentence, why none could be: the state stays as it was."""
+        """Take a step; if it fails, leave the state as it was and return the reason as a sentence."""
         ...
 
     def between(self, t: float) -> np.ndarray:
-        """The state at an instant within the last step, as it was computed (before it was settled)."""
+        """The state at an instant within the last step, as it was computed, not as it was settled."""
         ...
 
     def settle(self, y: np.ndarray) -> None:
-        """Puts another state in the place of the last step's end: a new array, never `y` itself changed in place."""
+        """Replace the state at the last step's end by another one: a new array, not `y` changed in place."""
         ...
 
 
 class RungeKutta:
-    """An explicit Runge-Kutta method: adaptive, or with the fixed step `step`.
+    """An explicit Runge-Kutta method, adaptive or with the fixed step `step`.
 
     Adaptive steps are exactly those of scipy.integrate.RK45 with the same coefficients (Hairer, Nørsett, Wanner:
-    Solving Ordinary Differential Equations I, sec. II.4). Only the first `measured` components count for their
-    length (None or 0: all); those behind are quadratures that are carried along, such as work.
+    Solving Ordinary Differential Equations I, sec. II.4). Only the errors of the first `measured` components control
+    the step (None or 0: all); the others are quadratures, such as work.
     """
 
     def __init__(
@@ -97,25 +96,25 @@ class RungeKutta:
         self.adaptive = step is None
         self.E = np.zeros(len(tableau.B) + 1) if tableau.E is None else tableau.E
         self.P = hermite(tableau.B) if tableau.P is None else tableau.P
-        # the derivative at a step's end is evaluated when it is needed: at once if the error has it, else later
+        # the derivative at a step's end is evaluated at once if the error needs it, else when it is asked for
         self.end_first = self.adaptive and tableau.ends_on_a_stage
         self.end_known = False
-        self.f: np.ndarray | None = None  # derivative at (t, y), the next step's first stage; None: not known yet
+        self.f: np.ndarray | None = None  # derivative at (t, y), the next step's first stage; None: not evaluated yet
         self.K = np.zeros((len(tableau.B) + 1, self.y.size))  # stages of the last step
-        self.trial = np.zeros_like(self.K)  # stages of the one under way: a step that fails must not spoil `between`
+        self.trial = np.zeros_like(self.K)  # stages of the step under way: its failure must not spoil `between`
         self.Q: np.ndarray | None = None
-        # the length wanted for the next step; 0: to be chosen by the first one, which knows where it may end
+        # the wanted length of the next step; 0: chosen at the first step, when `t_end` is final
         self.h = (first_step or 0.0) if step is None else min(step, max_step)
 
     def step(self) -> str:
         if self.t >= self.t_end:
             return AT_END
-        # a trial step may well run into overflow and is then rejected, so numpy keeps quiet about it
+        # a trial step may overflow and is then rejected, so numpy need not warn
         with np.errstate(all="ignore"):
             return self._adaptive_step() if self.adaptive else self._fixed_step()
 
     def wanted(self) -> float:
-        """The length that the next step is to have."""
+        """The wanted length of the next step."""
         if self.h == 0:
             with np.errstate(all="ignore"):
                 self.h = self._first_step()
@@ -132,8 +131,8 @@ class RungeKutta:
                     self.end_known = True
                 self.Q = self.K.T.dot(self.P)
             powers = np.cumprod(np.full(self.P.shape[1], (t - self.t_old) / h))
-            found: np.ndarray = h * np.dot(self.Q, powers) + self.y_old
-            return found
+            state: np.ndarray = h * np.dot(self.Q, powers) + self.y_old
+            return state
 
     def settle(self, y: np.ndarray) -> None:
         if not np.array_equal(y, self.y):
@@ -144,13 +143,13 @@ class RungeKutta:
         return self.fun(t, y)
 
     def _slope(self) -> np.ndarray:
-        """The derivative at (t, y), evaluated where it is first asked for."""
+        """The derivative at (t, y), evaluated at the first call."""
         if self.f is None:
             self.f = np.array(self._derivative(self.t, self.y), dtype=float)  # a copy: `fun` may use its array again
         return self.f
 
     def _try(self, h: float) -> np.ndarray:
-        """The state after a step of length h; fills `trial`."""
+        """The state after a step of length h, whose stages are left in `trial`."""
         A, B, C, K, t, y = self.tableau.A, self.tableau.B, self.tableau.C, self.trial, self.t, self.y
         K[0] = self._slope()
         for s in range(1, len(B)):
@@ -194,13 +193,13 @@ class RungeKutta:
                 return ""
             self.rejected += 1
             if not math.isfinite(error) and not np.isfinite(self.trial[0]).all():
-                return NOT_FINITE  # where the step begins, so no shorter one can help
+                return NOT_FINITE  # the derivative at the step's start, so no shorter step can help
             h = wanted = shorter
             most = 1.0
         return TOO_SMALL if np.isfinite(self.trial[: len(self.tableau.B)]).all() else NOT_FINITE
 
     def _error(self, h: float, y_new: np.ndarray) -> float:
-        """The estimated error of a trial step, in units of the tolerance; NaN if the step led out of the numbers."""
+        """The estimated error of a trial step, in units of the tolerance; NaN if a quadrature isn't finite."""
         n = self.measured
         if n < y_new.size and not np.isfinite(y_new[n:]).all():
             return math.nan
@@ -226,7 +225,7 @@ class RungeKutta:
 
 
 def scheme(tableau: Tableau) -> Scheme:
-    """The method with its step control, as data; that of scipy, whose steps ours are."""
+    """A tableau with the constants of the step control, as data for the compiled loop."""
     return Scheme(
         _rows(tableau.A),
         tuple(tableau.B.tolist()),
@@ -244,20 +243,20 @@ def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
 
 
 def rms(x: np.ndarray) -> float:
-    """The root of the mean square, with scipy's rounding."""
+    """The root mean square, with scipy's rounding."""
     return math.sqrt(x.dot(x)) / x.size**0.5 if x.size else 0.0
 
 
 class Scipy:
     """One of scipy's solvers by its class name: RK45, DOP853, Radau, BDF or LSODA.
 
-    `rejected` is known for the explicit ones only and 0 for the others, which don't tell. `evaluations` counts those
-    for finite-difference Jacobians too, which scipy's own `nfev` leaves out. After a step that failed, `between` can't
-    be trusted: scipy has used its stages for the attempt.
+    `rejected` is known for the explicit solvers only, and 0 for the others. `evaluations` includes those for
+    finite-difference Jacobians, which scipy's own `nfev` leaves out. After a step that failed, `between` is wrong,
+    because scipy has overwritten its stages in the attempt.
     """
 
-    ONE_STEP = ("RK45", "DOP853", "Radau")  # start afresh from (t, y, f) at every step; the others from their history
-    CARRIED = 1e100  # absolute tolerance of quadratures: no error of theirs ever counts
+    ONE_STEP = ("RK45", "DOP853", "Radau")  # each step depends on (t, y, f) alone; in the others, on a history
+    CARRIED = 1e100  # absolute tolerance of quadratures, so large that their errors never matter
 
     def __init__(
         self,
@@ -285,11 +284,11 @@ class Scipy:
         self.atol = np.full(self.y.size, max(atol * share, LEAST_ATOL))
         self.atol[n:] = self.CARRIED
         self.evaluations = self.accepted = self.rejected = 0
-        self.finite = True  # all derivatives of the current step
+        self.finite = True  # whether all derivatives of the current step are
         self.failure = ""
-        self.solver: Any = None  # None: to be made at (t, y) by the next step, which knows where it may end
+        self.solver: Any = None  # None: made at (t, y) by the next step, when `t_end` is final
         self.behind: Any = None  # the solver as it was at the end of the last step
-        self.curve: Any = None  # its dense output, made when it is asked for
+        self.curve: Any = None  # the dense output of `behind`, made at the first request
 
     def step(self) -> str:
         if self.failure:
@@ -314,8 +313,8 @@ class Scipy:
         if self.curve is None:
             with quiet():
                 self.curve = self.behind.dense_output()
-        found: np.ndarray = self.curve(t)
-        return found
+        state: np.ndarray = self.curve(t)
+        return state
 
     def settle(self, y: np.ndarray) -> None:
         if np.array_equal(y, self.y):
@@ -328,9 +327,9 @@ class Scipy:
             self.behind = copy.copy(self.solver)  # the last step as it was, for `between`
             self.solver.y, self.solver.f = y, self._derivative(self.t, y)
             return
-        self.between(self.t)  # makes the curve, while its history is as it was
+        self.between(self.t)  # makes the curve before its history changes
         # A multistep method that starts again starts at order 1. A change within the tolerance, such as a renormalised
-        # quaternion, is no reason to: the whole history is shifted by it, which leaves all differences as they are.
+        # quaternion, doesn't justify that: the whole history is shifted by it, which keeps all differences.
         if np.any(np.abs(change) > self.atol + self.rtol * np.abs(y)):
             self.solver = None
         elif self.kind == "BDF":
@@ -349,7 +348,7 @@ class Scipy:
     def _step(self) -> str:
         if self.solver is None:
             self._derivative(self.t, self.y)
-            # scipy's choice of the first step never ends where it meets NaN, so it must not be asked then
+            # scipy's choice of a first step loops without end at NaN, so it must not be called then
             if not (self.finite and np.isfinite(self.y).all()):
                 return NOT_FINITE
             self.solver = self.make(
@@ -378,13 +377,13 @@ class Scipy:
         if self.kind != "LSODA":
             return TOO_SMALL
         integrator = self.solver._lsoda_solver._integrator
-        said: str = integrator.messages.get(integrator.istate, f"istate {integrator.istate}")
-        return "LSODA gave up: " + said.rstrip(".")
+        reason: str = integrator.messages.get(integrator.istate, f"istate {integrator.istate}")
+        return "LSODA gave up: " + reason.rstrip(".")
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Nothing of scipy's warnings: what they say comes out as the sentence of a failed step."""
+    """Suppress scipy's warnings, whose content is in the sentence of a failed step."""
     from scipy.linalg import LinAlgWarning
 
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -395,24 +394,24 @@ def quiet() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Integrator:
-    """A row of the table of integrators; `runge_kutta` makes one of a tableau.
+    """A row of the table of integrators; `runge_kutta` makes one from a tableau.
 
-    Where `dense` is False, steps end on the rows of the output. Where there is a `scheme`, the whole time loop can run
-    as compiled code.
+    Where `dense` is False, steps end on the rows of the output. With a `scheme`, the whole time loop can run as
+    compiled code.
     """
 
     about: str
-    adaptive: bool  # else it needs a fixed step
-    dense: bool  # has dense output of its own at every step, good enough for output rows and events
+    adaptive: bool  # otherwise it needs a fixed step
+    dense: bool  # whether it has dense output of its own at every step, good enough for output rows and events
     make: Callable[..., Stepper]
     scheme: Scheme | None = None
 
 
 def runge_kutta(about: str, tableau: Tableau) -> Integrator:
-    """The row of an explicit Runge-Kutta method: what it can do follows from its coefficients.
+    """The row of an explicit Runge-Kutta method, whose abilities follow from its coefficients.
 
-    It is adaptive if it has an embedded solution. The compiled loop takes it if, besides, it has dense output and the
-    derivative at a step's end is both part of the error and the next step's first stage.
+    The method is adaptive if it has an embedded solution. It can run in the compiled loop if it also has dense output,
+    and if the derivative at a step's end is both part of the error and the next step's first stage.
     """
     if tableau.E is None:
         return Integrator(about, False, tableau.P is not None, partial(RungeKutta, tableau))
@@ -456,7 +455,7 @@ def start(
     step: float | None = None,
     measured: int | None = None,
 ) -> Stepper:
-    """A stepper at (t0, y0) by the name of its method; `step` is for fixed-step methods, the others ignore it."""
+    """A stepper of the named method at (t0, y0); `step` is for methods with a fixed step, and ignored by others."""
     if method not in INTEGRATORS:
         raise InputError(
             f"there is no integrator `{method}`",

@@ -1,4 +1,4 @@
-"""Runs in which all motion is prescribed: the motion at instants, and the work that goes with it."""
+"""Runs in which all motion is prescribed: the motion at given instants, and the work of its forces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..dynamics.energy import passive_power
 from .acting import link_wrenches
 from .system import System
 
-# Gauss and Legendre, three points on (0, 1): exact to the fifth degree, as the integrators' own quadrature
+# Gauss-Legendre with three points on (0, 1): exact for polynomials of degree 5, as the integrators' quadrature is
 NODES = (0.5 - 15**0.5 / 10, 0.5, 0.5 + 15**0.5 / 10)
 WEIGHTS = (5 / 18, 8 / 18, 5 / 18)
 
@@ -27,20 +27,20 @@ def motion(system: System, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def instants(grid: np.ndarray) -> tuple[np.ndarray, int]:
-    """The grid with the quadrature's nodes between its rows; and every how many of them is a row."""
+    """The grid with the quadrature's nodes between its rows, and the number of instants from one row to the next."""
     between = grid[:-1, None] + np.outer(np.diff(grid), (0.0, *NODES))
     return np.append(between.ravel(), grid[-1]), between.shape[1]
 
 
 def gathered(rows: np.ndarray, power: np.ndarray) -> np.ndarray:
-    """The work since the first row, of the power at the instants that belong to these rows."""
+    """The work since the first row, from the power at the `instants` of these rows."""
     each = 1 + len(NODES)
     whole = power[: (len(rows) - 1) * each].reshape(-1, each)
     return np.concatenate([[0.0], np.cumsum(np.diff(rows) * (whole @ (0.0, *WEIGHTS)))])
 
 
 def work(system: System, grid: np.ndarray) -> np.ndarray:
-    """What actuators and wrenches of a tree have brought in less what friction took, since the first row."""
+    """The work of a tree's actuators and wrenches since the first row, less the losses by friction."""
     steps = np.diff(grid)
     total = np.zeros(len(steps))
     for node, weight in zip(NODES, WEIGHTS):

@@ -23,7 +23,7 @@ class Reference:
     kinks: tuple[float, ...] = ()
 
     def at(self, t: Any) -> Sampled:
-        """Coordinates, speeds, accelerations at t, a number or an array."""
+        """Coordinates, speeds and accelerations at one instant, or at an array of instants."""
         samples = [curve(t) for curve in self.curves]
         return [s[0] for s in samples], [s[1] for s in samples], [s[2] for s in samples]
 
@@ -34,7 +34,7 @@ class Turning:
 
     joint: Joint
     curve: Curve  # of the angle
-    axis: tuple[float, float, float]  # unit, link axes (and so those of the initial orientation)
+    axis: tuple[float, float, float]  # unit vector in link axes, and so in those of the initial orientation
     start: tuple[float, ...]  # Euler parameters
     kinks: tuple[float, ...] = ()
 
@@ -47,7 +47,7 @@ class Turning:
 
 @dataclass(frozen=True)
 class Held:
-    """A joint of any type that stays where it is."""
+    """A joint of any type that stays in its place."""
 
     joint: Joint
     place: tuple[float, ...]
@@ -60,7 +60,7 @@ class Held:
 
 
 def product(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
-    """The Euler parameters of turn a, then turn b in a's axes."""
+    """The Euler parameters of rotation a, followed by rotation b about the axes that a has turned."""
     a0, a1, a2, a3 = a
     b0, b1, b2, b3 = b
     return [

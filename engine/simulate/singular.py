@@ -1,4 +1,4 @@
-"""Singular positions of mechanisms: seen before they are hit, named, and passed where constraints lose rank."""
+"""Singular positions of mechanisms: predicted before they are reached, described, and passed where rank is lost."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from .signals import motion
 from .situation import read
 from .system import System, constraints_of
 
-LOST = 1e-4  # of the largest singular value: a constraint that is about to be lost
-DROPPED = 1e-5  # likewise: a combination of rows that is let go (see `evaluated`)
-FIRM = 1e-4  # likewise: one on which the loops are closed again after every step
-LAST = 1e-6  # share of a pivot: so near that it is told whatever the prediction says
+# shares of the largest singular value
+LOST = 1e-4  # below it, a constraint is about to be lost
+DROPPED = 1e-5  # below it, a combination of rows is left out (see `evaluated`)
+FIRM = 1e-4  # above it, loops are closed on a combination of rows after every step
+LAST = 1e-6  # share of a pivot below which a position is singular, even without a prediction
 
 
 @dataclass(frozen=True)
 class Singular:
-    """A singular position: when, in which loop, and which joints' coordinates would carry on."""
+    """A singular position: its instant, its loop, and the joints whose coordinates stay usable."""
 
     t: float
     loop: str
@@ -45,7 +46,7 @@ class Singular:
 
 
 def ahead(system: System, discrete: Discrete, t: float, now: Evaluation) -> Singular | None:
-    """The singular position that the motion runs into from an evaluation, if it does."""
+    """The singular position to which the motion at this evaluation leads, or None."""
     q, qd, qdd = (np.array(x, dtype=float) for x in (now.q, now.qd, now.qdd))
 
     def place(time: float) -> np.ndarray:
@@ -66,18 +67,18 @@ def ahead(system: System, discrete: Discrete, t: float, now: Evaluation) -> Sing
                 time = crossing(left, 0.0, here, reach * guess, beyond, 1e-12)
                 s = np.linalg.svd(_unitless(system, discrete, place(time)), compute_uv=False)
                 if s.min() > LOST * max(s.max(), 1.0):
-                    return None  # a pivot vanishes, K doesn't: another order will do
+                    return None  # a pivot vanishes but K is regular: another order of elimination will do
                 return described(system, discrete, t + time, place(time))
     return described(system, discrete, t, q) if discrete.near < LAST else None
 
 
 def share(system: System, discrete: Discrete, q: np.ndarray) -> float:
-    """The pivot that has lost most since the coordinates were chosen, as a share."""
+    """The share of the pivot that has lost most since the coordinates were chosen."""
     return partition_of(discrete).share(constraints_of(system).jacobian(q)[0])
 
 
 def described(system: System, discrete: Discrete, t: float, q: np.ndarray) -> Singular:
-    """What is known of a singular position."""
+    """The description of a singular position: its loop, and the joints whose coordinates stay usable there."""
     part, loops = partition_of(discrete), constraints_of(system)
     J, _ = loops.jacobian(q)
     weakest = np.linalg.svd(_unitless(system, discrete, q))[0][:, -1][: len(part.rows)]
@@ -85,7 +86,7 @@ def described(system: System, discrete: Discrete, t: float, q: np.ndarray) -> Si
     names = [one.name for one, place in zip(loops.ties, loops.places) if place.start <= row < place.stop]
     scaled = loops.scaled(J)[list(part.rows)]
     s = np.linalg.svd(scaled, compute_uv=False) if part.rows else np.ones(1)
-    if s.min() < LOST * max(s.max(), 1.0):  # all rows may vanish together: of a single one, say
+    if s.min() < LOST * max(s.max(), 1.0):  # rows lose rank, so no choice of coordinates helps
         return Singular(t, names[0] if names else "", ())
     dependent = independent(scaled.T, [range(system.robot.nv)])
     carry_on = [joint.name for joint in system.robot.moving if any(k not in dependent for k in joint.speeds)]
@@ -93,7 +94,7 @@ def described(system: System, discrete: Discrete, t: float, q: np.ndarray) -> Si
 
 
 def _unitless(system: System, discrete: Discrete, q: np.ndarray) -> np.ndarray:
-    """K without units."""
+    """The matrix K, scaled so that its elements have no units."""
     part, loops = partition_of(discrete), constraints_of(system)
     K: np.ndarray = part.matrix(loops.jacobian(q)[0]) * loops.column_scale
     K[: len(part.rows)] *= loops.row_scale[list(part.rows)][:, None]
@@ -101,14 +102,14 @@ def _unitless(system: System, discrete: Discrete, q: np.ndarray) -> np.ndarray:
 
 
 def margin(system: System, discrete: Discrete, q: np.ndarray) -> float:
-    """The smallest singular value of K without units, with the sign of its determinant."""
+    """The smallest singular value of the scaled K, with the sign of its determinant."""
     K = _unitless(system, discrete, q)
     s = np.linalg.svd(K, compute_uv=False)
     return float(s.min() / max(s.max(), 1.0) * np.linalg.slogdet(K)[0])
 
 
 def spread(system: System, discrete: Discrete, t: float, y: np.ndarray) -> float:
-    """The smallest singular value of the independent rows, as a share of the largest."""
+    """The smallest singular value of the independent rows, relative to the largest."""
     loops, q = constraints_of(system), np.array(system.expanded(motion(system, t), y.tolist())[0])
     s = np.linalg.svd(loops.scaled(loops.jacobian(q)[0])[list(partition_of(discrete).rows)], compute_uv=False)
     return float(s.min() / max(s.max(), 1.0))
@@ -117,7 +118,7 @@ def spread(system: System, discrete: Discrete, t: float, y: np.ndarray) -> float
 def closed(
     loops: Closure, q: np.ndarray, qd: np.ndarray, rates: np.ndarray, given: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions and speeds with the loops closed by the least motion, where their constraints are firm enough."""
+    """Positions and speeds after the smallest motion that closes the loops, in the rows that are firm enough."""
     free = [k for k in range(loops.robot.nv) if k not in given]
     scale = loops.column_scale[free]
 
@@ -134,10 +135,10 @@ def closed(
 
 
 def evaluated(system: System, discrete: Discrete, signals: Sequence[float], y: np.ndarray) -> Evaluation:
-    """The equations of motion where constraints may have lost rank: the least multipliers that still serve.
+    """The equations of motion where constraints may have lost rank, with the multipliers of least norm.
 
-    Near the position a constraint is a product of two small coordinates, which its rounding error makes a hyperbola:
-    who stays on it turns into the other branch. So it is let go for a moment, while its row and its pull are small.
+    Near the position a constraint is a product of two small coordinates, which rounding errors make a hyperbola: a
+    motion that stays on it turns into the other branch. So the constraint is left out while its row is small.
     """
     now, n, loops = read(system, signals, y.tolist(), discrete), system.robot.nv, constraints_of(system)
     bodies, given = system.model.bodies, list(partition_of(discrete).given)
@@ -151,12 +152,12 @@ def evaluated(system: System, discrete: Discrete, signals: Sequence[float], y: n
     rows = np.concatenate([rows, np.eye(n)[given]])
     wanted = np.concatenate([wanted, [now.given[k] for k in given]])
     U, s, _ = np.linalg.svd(rows * loops.column_scale, full_matrices=False)
-    firm = U[:, s > DROPPED * max(s.max(), 1.0)].T  # combinations of rows that still say something
+    firm = U[:, s > DROPPED * max(s.max(), 1.0)].T  # combinations of rows that are still constraints
     root = np.linalg.inv(np.linalg.cholesky(M))  # M⁻¹ = rootᵀ root
     free = root.T @ (root @ force)
     qdd = free + root.T @ (np.linalg.pinv(firm @ rows @ root.T, rcond=TINY) @ (firm @ (wanted - rows @ free)))
-    found = Moved(now.q, now.qd, qdd.tolist(), {})
+    passing = Moved(now.q, now.qd, qdd.tolist(), {})
     if given:
         more = np.linalg.lstsq(rows.T, M @ qdd - force, rcond=TINY)[0][-len(given) :]
-        found.more = dict(zip(given, more.tolist()))
-    return concluded(system, now, found, discrete, system.model)
+        passing.more = dict(zip(given, more.tolist()))
+    return concluded(system, now, passing, discrete, system.model)

@@ -1,8 +1,8 @@
-"""What is fixed in a run: a robot, its constraints, and what acts on it.  Nothing here changes, nothing here computes.
+"""The system of a run: a robot, its constraints and its inputs, all of them fixed.
 
-The state y of a system is the coordinates and speeds of all joints whose motion isn't prescribed, whatever a closure
-method believes of them, then two quadratures: the work of actuators and external wrenches, and what friction and
-damping have taken.  What changes at events is in `discrete.py`; what depends on time alone comes into the equations as
+The state y of a system consists of the coordinates and speeds of all joints whose motion isn't prescribed, for every
+closure method, and of two quadratures: the work of actuators and external wrenches, and the energy lost to friction and
+damping.  Quantities that change at events are in `discrete.py`; those that depend on time alone enter the equations as
 signals (`signals.py`); the equations themselves are in `equations.py`.
 """
 
@@ -36,7 +36,7 @@ class Model(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """The limits of a joint with one coordinate."""
+    """The limits of a joint that has a single coordinate."""
 
     coordinate: int
     low: float
@@ -45,15 +45,15 @@ class Stop(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """A robot under its inputs; `loops` is None where all joints can move for themselves."""
+    """A robot with its inputs; `loops` is None where all joints can move independently."""
 
     robot: Robot
     inputs: Inputs = field(default_factory=Inputs)
     loops: Closure | None = None
     closure: str = "denoc"  # the method by which loops are kept closed
-    parameters: Mapping[str, float | None] = field(default_factory=dict)  # of any method; None: as it is by default
+    parameters: Mapping[str, float | None] = field(default_factory=dict)  # of closure methods; None: the default
     preferred: tuple[int, ...] | None = None  # speeds that are to be independent; None: the actuated ones
-    switches: bool = False  # takes other coordinates without asking where these come to the end of their use
+    switches: bool = False  # a run takes other coordinates, without stopping, where these become unusable
     smooth: float = 0.0  # the rate below which dry friction is smooth; 0: joints stick
     stops: bool = True  # limits of joints are stops
 
@@ -68,21 +68,21 @@ class System:
 
     @cached_property
     def model(self) -> Model:
-        """The robot's numbers; dry friction enters as a force or as a mode, so that no sign flickers within a step."""
+        """The robot's numbers without dry friction, which enters as a force or a mode so that steps stay smooth."""
         smooth = (replace(b, drives=tuple(replace(d, coulomb=0.0) for d in b.drives)) for b in self.robot.tree.bodies)
         return Model(tuple(smooth), *((self.loops.ties, self.loops.couplings) if self.loops is not None else ()))
 
     @cached_property
     def regrouped(self) -> Model:
-        """The same motion by fewer inertial numbers, for compiled code."""
+        """A model with the same motion and fewer inertial numbers, for compiled code."""
         return self.model._replace(bodies=regrouped(self.model.bodies))
 
     def constraints(self, model: Model) -> Closure:
-        """The constraints with the numbers of a model."""
+        """The constraints, made with the numbers of this model."""
         assert self.loops is not None
         return self.loops if model is self.model else self.loops.with_numbers(*model)
 
-    # ---- what is given, what is free
+    # ---- given and free motion
 
     @cached_property
     def free(self) -> tuple[Joint, ...]:
@@ -92,30 +92,30 @@ class System:
 
     @cached_property
     def prescribed(self) -> tuple[int, ...]:
-        """The speeds whose motion is a function of time."""
+        """Speeds whose motion is a function of time."""
         return tuple(k for motion in self.inputs.prescribed for k in motion.joint.speeds)
 
     @cached_property
     def commanded(self) -> tuple[int, ...]:
-        """The speeds whose accelerations computed torque decides."""
+        """Speeds whose accelerations are commanded by computed torque."""
         return tuple(k for one in self.inputs.commanded for k in one.joint.speeds)
 
     @property
     def ruled(self) -> tuple[int, ...]:
-        """The speeds whose motion is given whatever sticks."""
+        """Speeds whose motion is given in every mode."""
         return (*self.prescribed, *(k for k in self.commanded if k not in self.prescribed))
 
     # ---- dry friction, damping, stops, wrenches
 
     @cached_property
     def coulomb(self) -> dict[int, float]:
-        """The dry friction of each speed that has some."""
+        """The dry friction of each speed that has any."""
         joints = self.robot.moving
         return {k: d.coulomb for joint in joints for k, d in zip(joint.speeds, joint.drives) if d.coulomb}
 
     @cached_property
     def stopped(self) -> dict[int, Stop]:
-        """The stops of each speed that has some."""
+        """The stops of each speed that has any."""
         if not self.stops:
             return {}
         limited = (j for j in self.free if j.limits and j.speeds[0] not in self.commanded)
@@ -123,7 +123,7 @@ class System:
 
     @cached_property
     def switching(self) -> dict[int, float]:
-        """The speeds that may stick or come to a stop, with the dry friction that then holds them."""
+        """Speeds that may stick or come to a stop, with the dry friction that then holds them."""
         rough = {} if self.smooth else self.coulomb
         candidates = (k for k in self.cv if k not in self.commanded and (k in rough or k in self.stopped))
         return {k: rough.get(k, 0.0) for k in candidates}
@@ -147,17 +147,17 @@ class System:
 
     @property
     def measured(self) -> int:
-        """How many numbers of the state the integrator's error is measured in: all but the quadratures."""
+        """The number of state components whose error controls the step: all but the quadratures."""
         return len(self.cq) + len(self.cv)
 
     @cached_property
     def units(self) -> list[int]:
-        """Where in the state each set of Euler parameters begins."""
+        """Places in the state at which the sets of Euler parameters begin."""
         joints = [joint for joint in self.free if joint.type.orientation is not None]
         return [self.cq.index(joint.coordinates[joint.type.orientation or 0]) for joint in joints]
 
     def place_of(self, speed: int) -> int:
-        """Where a speed stands in the state."""
+        """The place of a speed in the state."""
         return len(self.cq) + self.cv.index(speed)
 
     def state(self, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
@@ -174,7 +174,7 @@ class System:
     def expanded(
         self, motion: Sequence[Scalar], y: Sequence[Scalar]
     ) -> tuple[list[Scalar], list[Scalar], dict[int, Scalar]]:
-        """All coordinates and speeds, and the prescribed accelerations, from the motions' signals and the state."""
+        """All coordinates and speeds, and the prescribed accelerations, from the state and the signals of motions."""
         signals = iter(motion)
         q: list[Scalar] = [0.0] * self.robot.nq
         qd: list[Scalar] = [0.0] * self.robot.nv
@@ -194,15 +194,15 @@ class System:
 
     @property
     def motion_signals(self) -> int:
-        """How many of the signals are prescribed motions."""
+        """The number of signals that belong to prescribed motions."""
         return sum(one.joint.type.nq + 2 * one.joint.type.nv for one in self.inputs.prescribed)
 
-    # ---- what tells recorded equations apart
+    # ---- the identity of recorded equations
 
     def structure(self) -> tuple[object, ...]:
-        """All that the recorded equations depend on but the numbers of the model."""
+        """Everything that the recorded equations depend on, except the numbers of the model."""
         robot, inputs, loops = self.robot, self.inputs, self.loops
-        found: tuple[object, ...] = (
+        parts: tuple[object, ...] = (
             [(joint.type.name, joint.coordinates, joint.speeds) for joint in robot.moving],
             robot.gravity,
             [motion.joint.name for motion in (*inputs.prescribed, *inputs.feedforward)],
@@ -214,9 +214,9 @@ class System:
             self.coulomb,
         )
         if loops is None:
-            return found
+            return parts
         size = loops.length if self.method.scaled else None
-        return (*found, self.closure, self.values, len(inputs.drives), size)
+        return (*parts, self.closure, self.values, len(inputs.drives), size)
 
 
 def constraints_of(system: System) -> Closure:
