@@ -1,4 +1,4 @@
-"""The force laws and wrenches of a run at given instants, as arrays."""
+"""Force laws and wrenches of a run, evaluated at given instants as arrays."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .inputs import Driven, TimedWrench
 
 
 def law_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """The force that the laws exert along each speed: a row for each instant, 0 where no law acts."""
-    found = np.zeros(qd.shape)
+    """Forces by the laws along each speed, with a row for each instant; 0 where no law acts."""
+    forces = np.zeros(qd.shape)
     for one in driven:
         if one.timed:
-            found[:, one.speed] += [one.force(float(instant), 0.0, 0.0, None) for instant in t]
+            forces[:, one.speed] += [one.force(float(instant), 0.0, 0.0, None) for instant in t]
             continue
         wanted = None
         if one.reference is not None:
@@ -27,18 +27,18 @@ def law_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.nd
             wanted = places[one.place], rates[one.place]
         place: Scalar = q[:, one.coordinate] if one.coordinate is not None else 0.0
         rate: Scalar = qd[:, one.speed]
-        found[:, one.speed] += one.force(0.0, place, rate, wanted)
-    return found
+        forces[:, one.speed] += one.force(0.0, place, rate, wanted)
+    return forces
 
 
 def link_wrenches(robot: Robot, wrenches: Sequence[TimedWrench], t: Any, q: np.ndarray) -> dict[str, np.ndarray] | None:
-    """Link → [n; f] at its origin in its axes, at one instant or at many; None where no wrench acts."""
+    """Wrenches link → [n; f] at the link's origin in its axes, at one instant or at many; None where there are none."""
     if not wrenches:
         return None
     placed = frames(robot, q)
-    found: dict[str, np.ndarray] = {}
+    total: dict[str, np.ndarray] = {}
     for one in wrenches:
         six = np.stack([np.broadcast_to(component(t), np.shape(t)) for component in one.components], axis=-1)
         own = on_link(six, one.at, placed[one.link][..., :3, :3] if one.axes == "base" else None)
-        found[one.link] = found[one.link] + own if one.link in found else own
-    return found
+        total[one.link] = total[one.link] + own if one.link in total else own
+    return total

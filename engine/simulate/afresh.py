@@ -1,9 +1,9 @@
-"""Closure methods whose null space is computed anew at every evaluation, without regard to the one before.
+"""Closure methods whose null space is computed anew at every evaluation, independently of the one before.
 
-As Yun and Sarkar (1998) have it and Khan (2002, section 2.3) ran it: the state holds v in place of the speeds, and
-q̇ = S v + η with the columns S of the null space of A as they come out of a singular value decomposition.  With N = Sᵀ
-that is q̇ = K⁻¹ [ċ; v] as of any other method, for K⁻¹ = [A⁺, S] then; but S, and with it what v means, may turn or
-swap its columns from one evaluation to the next.
+They follow Yun and Sarkar (1998) and Khan (2002, section 2.3): the state holds v in place of the speeds, and
+q̇ = S v + η with the columns S of the null space of A as a singular value decomposition returns them.  With N = Sᵀ
+this is q̇ = K⁻¹ [ċ; v] as in all other methods, because K⁻¹ = [A⁺, S]; but the columns of S, and with them the meaning
+of v, may turn or swap from one evaluation to the next.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .system import System, constraints_of
 
 
 def null_basis(A: np.ndarray, freedoms: int) -> np.ndarray:
-    """S: of H = 1 − A⁺ A = U Δ Vᵀ the first columns of U (Khan 2002, section 4.2, steps i to iii)."""
+    """The null space S of A, the first columns of U in H = 1 − A⁺ A = U Δ Vᵀ (Khan 2002, section 4.2, i to iii)."""
     H = np.eye(A.shape[1]) - np.linalg.pinv(A) @ A
     return np.linalg.svd(H)[0][:, :freedoms]
 
 
 def taken(system: System, discrete: Discrete, at: Sequence[Scalar]) -> Discrete:
-    """The discrete state with N = Sᵀ of this very position in its partition."""
+    """The discrete state with N = Sᵀ at this position in its partition."""
     part, q = partition_of(discrete), np.array(at, dtype=float)
     A = np.concatenate([_jacobian(system, q)[list(part.rows)], np.eye(system.robot.nv)[list(part.given)]])
     if not np.isfinite(A).all():
@@ -39,13 +39,13 @@ def taken(system: System, discrete: Discrete, at: Sequence[Scalar]) -> Discrete:
 
 
 def slots(system: System, part: Partition, qd: Sequence[Scalar]) -> list[Scalar]:
-    """What stands in the state's places of speeds: v = N q̇ in the first of those that aren't given, or its rates."""
+    """Values for the state's places of speeds, with v = N q̇ (or its rates) in the first places that aren't given."""
     v = iter((part.basis(system.robot.nv) @ np.array(qd, dtype=float)).tolist())
     return [qd[k] if k in part.given else next(v, 0.0) for k in system.cv]
 
 
 def unfolded(system: System, discrete: Discrete, now: Situation, y: Sequence[Scalar]) -> list[Scalar]:
-    """The state with the joints' speeds S v + η where `now` was read from one with v in it; what is given stays."""
+    """The state with joint speeds S v + η in place of v; speeds that are given stay as they are."""
     part, q = partition_of(discrete), np.array(now.q, dtype=float)
     v = [now.qd[k] for k in system.cv if k not in part.given][: len(part.N)]
     gaps = constraints_of(system).gaps(now.q)
@@ -53,9 +53,9 @@ def unfolded(system: System, discrete: Discrete, now: Situation, y: Sequence[Sca
     wanted = [now.rates.get(r, 0.0) - pull * (gaps[r] - now.values.get(r, 0.0)) for r in part.rows]
     K = Elimination(part.matrix(_jacobian(system, q)).tolist(), part.order)
     speeds = K.solve([*wanted, *(now.qd[k] for k in part.given), *v])
-    found = list(y)
-    found[len(system.cq) : system.measured] = [float(speeds[k]) for k in system.cv]
-    return found
+    state = list(y)
+    state[len(system.cq) : system.measured] = [float(speeds[k]) for k in system.cv]
+    return state
 
 
 def _jacobian(system: System, q: np.ndarray) -> np.ndarray:

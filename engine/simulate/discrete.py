@@ -1,4 +1,4 @@
-"""What changes at events only: plain data beside the state, so that a run can be stopped and looked at anywhere."""
+"""The discrete state of a run, which changes at events only: plain data beside the continuous state."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ..loops.partition import Partition
 
 @dataclass(frozen=True, eq=False)
 class Discrete:
-    """Which joints stick or lie at a stop, which way the others slip, and which coordinates are independent.
+    """The joints that stick or lie at a stop, the directions in which others slip, and the independent coordinates.
 
-    `slip[k]` is the direction in which speed k slips against its dry friction.  `held[k]` is the range of the force
-    that friction and stop together can add while they hold speed k.  A mechanism has a `partition` of its coordinates;
-    its given speeds are those of prescribed motion and as many held ones as are independent of each other.  Two of
-    these are the same only if they are one object: rows of a run are gathered by it.
+    `slip[k]` is the direction in which speed k slips against its dry friction.  `held[k]` is the range of the support
+    that friction and stop together can give while they hold speed k.  A mechanism has a `partition` of its coordinates;
+    its given speeds are those of prescribed motion and as many held ones as are independent of each other.  Discrete
+    states are compared by identity, because the rows of a run are grouped by it.
     """
 
     slip: Mapping[int, float] = field(default_factory=dict)
     held: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     partition: Partition | None = None
-    near: float = 0.0  # share of a pivot where the partition is looked at
-    passing: bool = False  # a position where constraints lose rank: rank-revealing solves
+    near: float = 0.0  # share of a pivot at which the guard is zero
+    passing: bool = False  # whether the run is passing a position where constraints lose rank
 
     @cached_property
     def still(self) -> tuple[int, ...]:
@@ -32,14 +32,14 @@ class Discrete:
 
     @cached_property
     def program(self) -> tuple[object, ...]:
-        """What tells recorded equations apart."""
+        """The part of the state on which recorded equations depend."""
         part = self.partition
         return (self.still, replace(part, pivots=()) if part is not None else None)
 
     def with_contacts(
         self, slip: Mapping[int, float], held: Mapping[int, tuple[float, float]], partition: Partition | None
     ) -> Discrete:
-        """The same run with other joints held and slipping."""
+        """The discrete state with other joints held and slipping, and another partition."""
         return replace(self, slip=dict(slip), held=dict(held), partition=partition)
 
 

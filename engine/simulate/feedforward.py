@@ -1,4 +1,4 @@
-"""A run with its plan: the forces that feedforward takes from the inverse dynamics of the motion that is planned."""
+"""Feedforward: the forces of a planned motion by inverse dynamics, which a run applies."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .system import System
 
 
 def runner(system: System, q: Sequence[float], **how: Any) -> Runner:
-    """A run of the system from coordinates q, its plan with it where it needs one; `how` as `Runner` takes it."""
+    """A run of the system from coordinates q, with feedforward planned if it has any; `how` as `Runner` takes it."""
     if system.inputs.feedforward and how.get("planned") is None:
         how["planned"] = plan(system, q)
     return Runner(system, q, **how)
 
 
 def plan(system: System, q: Sequence[float]) -> Planned:
-    """The joint forces of the planned motion at any instant, wrenches and dry friction included."""
+    """A function of time for the joint forces of the planned motion, with wrenches and dry friction."""
     return _of_tree(system) if system.loops is None else _of_mechanism(system, q)
 
 
@@ -46,7 +46,7 @@ def _of_tree(system: System) -> Planned:
 
 
 def path(system: System, q: Sequence[float], t: float) -> Path:
-    """The planned motion of a mechanism, followed from where it is at t, so that the loops stay on their branch."""
+    """The planned motion of a mechanism, followed from its positions at t so that the loops stay on their branch."""
     inputs = system.inputs
     led = Inputs(prescribed=(*inputs.feedforward, *inputs.prescribed), wrenches=inputs.wrenches, drives=inputs.drives)
     following = replace(system, inputs=led, closure="denoc", preferred=(), switches=False, stops=False)

@@ -1,4 +1,4 @@
-"""The time loop: steps, events, output rows.  It knows a system by its runner only."""
+"""The time loop: steps, events and output rows of a run.  It reaches the system through the runner only."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from .runner import Runner
 
 Progress = Callable[[float], None]
 
-ATTEMPTS = 20_000  # steps of compiled code between two looks at the clock and at Ctrl-C
-CHATTER = 300  # events in a hundred-millionth of the run
+ATTEMPTS = 20_000  # steps of compiled code between two checks of the limits and of Ctrl-C
+CHATTER = 300  # events within 1e-8 of the run that are too many
 TOO_MANY = "more than {} steps (`max_steps` of the solver)"
 TOO_OFTEN = "more than {:g} evaluations of the equations of motion"
 
 
 @dataclass
 class Solver:
-    """How to integrate; the defaults are the scenario's."""
+    """The integrator and its limits; the defaults are those of scenarios."""
 
     method: str = "rk45"
     rtol: float = 1e-8
@@ -37,12 +37,12 @@ class Solver:
     max_steps: int = 1_000_000
     max_evaluations: float = math.inf
     at_singularity: str = "stop"
-    paces: tuple[tuple[float, float, float], ...] = ()  # from, to, longest step in between; of adaptive methods
+    paces: tuple[tuple[float, float, float], ...] = ()  # (from, to, longest step in between), for adaptive methods
 
 
 @dataclass
 class Trace:
-    """What a run leaves: one row an instant, and how it ended."""
+    """The rows of a run, one for each instant, with its events and how it ended."""
 
     t: list[float] = field(default_factory=list)
     states: list[np.ndarray] = field(default_factory=list)
@@ -54,18 +54,18 @@ class Trace:
     steps: int = 0
     rejected: int = 0
     evaluations: int = 0
-    singular: Any = None  # where the run met a singular position
+    singular: Any = None  # the first singular position that the run met
 
     def keep(self, run: Runner, t: float, y: np.ndarray) -> None:
-        """Keeps a row; it is evaluated with all others at the end."""
-        signals = run.signals(t)  # an interrupt in here comes before anything is kept
+        """Keep a row, which is evaluated together with all others at the end."""
+        signals = run.signals(t)  # first, so that an interrupt here leaves all lists of one length
         self.t.append(t)
         self.states.append(y)
         self.signals.append(signals)
         self.discrete.append(run.discrete)
 
     def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray) -> None:
-        """Keeps many rows as compiled code left them, of a system to which the time doesn't matter."""
+        """Keep many rows that compiled code has left, of a system whose equations don't depend on time."""
         settled, count, signals = run.settled_rows(times, states), len(times), run.signals(0.0)
         self.t += times.tolist()
         self.states += list(settled)
@@ -82,14 +82,14 @@ def integrate(
     kinks: Sequence[float],
     tell: Progress,
 ) -> Trace:
-    """The run over the grid; it ends early when the numbers fail or the user interrupts, and keeps what it had."""
+    """The run over the grid; it ends early, with the rows so far, when a step fails or the user interrupts."""
     trace = Trace()
     try:
         _run(run, run.start(q, qd), grid, solver, kinks, tell, trace)
     except KeyboardInterrupt:
         if not trace.discrete:
             raise
-        whole = len(trace.discrete)  # appended last
+        whole = len(trace.discrete)  # the number of complete rows, as this list is appended last
         del trace.t[whole:], trace.states[whole:], trace.signals[whole:]
         trace.ended, trace.reason = "interrupted", "interrupted by the user"
     trace.evaluations = run.evaluations
@@ -112,7 +112,7 @@ def _run(
 
 
 def _kink(run: Runner, t: float, y: np.ndarray, trace: Trace) -> tuple[float, np.ndarray]:
-    """What a kink of a law does at once: a rate that jumps is a blow, a force that jumps may break joints loose."""
+    """The state behind a kink of a law: a rate that jumps is a blow, a force that jumps may break joints loose."""
     t, y, names = contact.jumped(run, t, y)
     trace.events += [{"t": t, "joint": name, "event": "its prescribed rate jumps", "then": "goes on"} for name in names]
     return t, contact.settle(run, t, y)
@@ -128,7 +128,7 @@ def _leg(
     tell: Progress,
     trace: Trace,
 ) -> tuple[float, np.ndarray]:
-    """Steps up to `end` or to the next event, whichever comes first; the state there."""
+    """Integrate up to `end` or to the next event, whichever comes first; return the instant and the state there."""
     lands = not INTEGRATORS[solver.method].dense  # without good dense output, steps end on the rows
     watched = contact.watches(run, t, y)
     guard = run.guard
@@ -140,7 +140,7 @@ def _leg(
             t, y = _march(march, run, stepper, end, grid, solver, tell, trace)
             if t >= end or trace.ended != "done":
                 break
-            _count(trace, stepper)  # something is ahead that has to be looked at step by step
+            _count(trace, stepper)  # an event is ahead, which has to be found step by step
             stepper, scheme = _stepper(run, t, y, end, solver), None
         row = len(trace.t)
         stepper.t_end = min(end, float(grid[row])) if lands else end
@@ -169,7 +169,7 @@ def _leg(
             watch = watched[event[1]]
             y = contact.happened(run, watch, t, y)
             if watch.what != contact.TURNS or watch.speed in run.discrete.held:
-                trace.events.append(_told(run, watch, t))
+                trace.events.append(_described(run, watch, t))
             if _chatters(trace.events, float(grid[-1] - grid[0])):
                 joint = trace.events[-1]["joint"]
                 trace.ended, trace.reason = (
@@ -193,7 +193,7 @@ def _march(
     tell: Progress,
     trace: Trace,
 ) -> tuple[float, np.ndarray]:
-    """The rest of a leg by compiled code, from where the stepper is; where it ended, and its last state."""
+    """Integrate the rest of a leg by compiled code, from where the stepper is; return the last instant and state."""
     first = len(trace.t)
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
     out = march.room(len(ahead))
@@ -237,12 +237,12 @@ def _march(
 
 
 def _guarded(run: Runner, t: float, y: np.ndarray, solver: Solver, trace: Trace) -> np.ndarray:
-    """The coordinates come to the end of their use: the run stops, or others are taken; the state to go on with."""
-    y, found, done = run.guarded(t, y, solver.at_singularity)
-    if found is not None:
-        trace.singular = trace.singular or found
-    if done == "stop" and found is not None:
-        trace.ended, trace.reason = "singularity", f"at t = {found.t:.9g} s: {found}"
+    """The state to go on with where coordinates become unusable: the run stops there, or takes other coordinates."""
+    y, singular, done = run.guarded(t, y, solver.at_singularity)
+    if singular is not None:
+        trace.singular = trace.singular or singular
+    if done == "stop" and singular is not None:
+        trace.ended, trace.reason = "singularity", f"at t = {singular.t:.9g} s: {singular}"
     elif done == "switch":
         names = ", ".join(coordinates.names(run.system, run.discrete))
         trace.events.append({"t": t, "event": "takes other coordinates", "then": names})
@@ -252,18 +252,18 @@ def _guarded(run: Runner, t: float, y: np.ndarray, solver: Solver, trace: Trace)
 
 
 def _chatters(events: list[dict[str, Any]], duration: float) -> bool:
-    """Whether events follow each other so fast that the run would never come to its end."""
+    """Whether events follow each other so fast that the run would never end."""
     return len(events) > CHATTER and events[-1]["t"] - events[-1 - CHATTER]["t"] < 1e-8 * duration
 
 
 def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
-    """The failure in words of mechanics where it is one."""
+    """The reason of a failure, in words of mechanics where the model is to blame."""
     if not np.isfinite(y).all() or np.isfinite(run.derivative(t, y)).all():
         return failure
     still = y.copy()
     still[len(run.system.cq) : run.system.measured] = 0.0
     if np.isfinite(run.derivative(t, still)).all():
-        return failure  # it has run away
+        return failure  # speeds have grown without bound
     return (
         "no accelerations can be computed in this state: a joint has nothing to accelerate (a pivot of the generalized "
         "inertia matrix is 0); give the links beyond it a mass or the joint a rotor inertia"
@@ -271,7 +271,7 @@ def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
 
 
 def starting(run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver) -> RungeKutta:
-    """The stepper of a method that has a compiled loop, at the run's start."""
+    """The stepper at the run's start, for a method that has a compiled loop."""
     stepper = _stepper(run, float(grid[0]), y, float(grid[-1]), solver)
     assert isinstance(stepper, RungeKutta)
     return stepper
@@ -299,7 +299,8 @@ def _count(trace: Trace, stepper: Stepper) -> None:
     trace.rejected += stepper.rejected
 
 
-def _told(run: Runner, watch: contact.Watch, t: float) -> dict[str, Any]:
+def _described(run: Runner, watch: contact.Watch, t: float) -> dict[str, Any]:
+    """An event as the record has it, with the joint's mode after it."""
     joint = next(joint for joint in run.robot.moving if watch.speed in joint.speeds)
     held, slip = watch.speed in run.discrete.held, run.discrete.slip.get(watch.speed, 0.0)
     then = "held" if held else {1.0: "moves up", -1.0: "moves down"}.get(slip, "free")

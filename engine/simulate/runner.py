@@ -1,4 +1,4 @@
-"""A system on its way: its equations evaluated at instants, with the discrete state that holds there."""
+"""A system during a run: its equations evaluated at instants, with the discrete state that holds there."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .sharing import shared
 from .signals import Planned, motion, signals
 from .system import System
 
-ROW = ("q", "qd", "qdd", "tau", "resistance")  # of an evaluation, what rows of a result are made of
+ROW = ("q", "qd", "qdd", "tau", "resistance")  # the fields of an evaluation from which rows of a result are made
 
-# another way to evaluate the equations: of the signals and the state, at t or (None) of many instants
+# another way to evaluate the equations from signals and state, at t or, if that is None, at many instants
 Solve = Callable[["Runner", Sequence[Scalar], Sequence[Scalar], float | None], Evaluation]
 
 
 class Runner:
-    """One run of a system: what holds now, and what has been compiled and counted on the way."""
+    """One run of a system, with its present discrete state, its compiled programs and its count of evaluations."""
 
     def __init__(
         self,
@@ -36,10 +36,10 @@ class Runner:
         planned: Planned | None = None,
         pause: float = 0.0,
     ):
-        """At the start of a run from coordinates q.
+        """Begin a run at coordinates q.
 
-        `planned` gives the joint forces that feedforward plans, `solve` takes the place of the system's own equations;
-        `pause` is the time for which the guard's last answer is good enough.
+        `planned` is a function for the joint forces of feedforward, `solve` takes the place of the system's own
+        equations; `pause` is the time for which the guard's last value is used again.
         """
         self.system, self.robot = system, system.robot
         self.discrete = coordinates.beginning(system, np.array(q, dtype=float))
@@ -50,7 +50,7 @@ class Runner:
 
     @property
     def timeless(self) -> bool:
-        """Whether compiled code may march through time by itself."""
+        """Whether a compiled time loop can carry the run, because its equations don't depend on time."""
         return self.system.inputs.timeless and self._solve is None
 
     # ---- the state
@@ -66,45 +66,45 @@ class Runner:
         return coordinates.start(self.system, self.discrete, q, qd)
 
     def complete(self, t: float, y: np.ndarray) -> tuple[list[float], list[float]]:
-        """All coordinates and speeds of the robot."""
+        """All coordinates and speeds of the robot at t."""
         q, qd, _ = self.system.expanded(motion(self.system, t), y.tolist())
         return q, qd
 
     def settled(self, t: float, y: np.ndarray) -> np.ndarray:
-        """The state that a step's end, or a row, is made into."""
+        """The state at a step's end, or in a row, with its loops closed and Euler parameters of norm 1."""
         return coordinates.settled(self.system, self.discrete, t, y)
 
     def settled_rows(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
-        """The states that many rows are made into."""
+        """The settled states of many rows."""
         return coordinates.settled_rows(self.system, self.discrete, times, states)
 
     @property
     def guard(self) -> Event | None:
-        """An event function that runs out where the state's coordinates come near the end of their use."""
-        found = coordinates.guard(self.system, self.discrete)
-        if found is None or not self._pause:
-            return found
-        seen = [(-np.inf, 1.0)]
+        """An event function with a zero where the independent coordinates become unusable; None if they can't."""
+        guard = coordinates.guard(self.system, self.discrete)
+        if guard is None or not self._pause:
+            return guard
+        last = [(-np.inf, 1.0)]
 
-        def looked(t: float, y: np.ndarray) -> float:
-            if not seen[0][0] <= t < seen[0][0] + self._pause:
-                seen[0] = t, found(t, y)
-            return seen[0][1]
+        def paused(t: float, y: np.ndarray) -> float:
+            if not last[0][0] <= t < last[0][0] + self._pause:
+                last[0] = t, guard(t, y)
+            return last[0][1]
 
-        return looked
+        return paused
 
     def guarded(self, t: float, y: np.ndarray, how: str) -> tuple[np.ndarray, singular.Singular | None, str]:
-        """What to do where the guard has run out: the state to go on with, what is ahead, and what was done."""
+        """The state to go on with where the guard is zero, the singular position ahead if any, and what was done."""
         ahead = None
         if not (self.discrete.passing or self.system.method.switches or self.system.switches):
             ahead = singular.ahead(self.system, self.discrete, t, self.evaluate(t, y))
         self.discrete, y, done = coordinates.guarded(self.system, self.discrete, t, y, how, ahead)
         return y, ahead, done
 
-    # ---- what depends on time
+    # ---- signals
 
     def signals(self, t: float, discrete: Discrete | None = None) -> list[float]:
-        """The signals at t."""
+        """All signals at t, in the present discrete state or another one."""
         return signals(self.system, t, discrete or self.discrete, self.planned)
 
     # ---- evaluations
@@ -125,17 +125,17 @@ class Runner:
         return np.array(equations.rates(self.system, self._plain(values, y, discrete)), dtype=float)
 
     def evaluate(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> Evaluation:
-        """Everything at one instant."""
+        """The evaluation of the equations at one instant, in the present discrete state or another one."""
         self.evaluations += 1
         discrete = discrete or self.discrete
         values = self.signals(t, discrete)
         single = self._compiled.single(discrete, len(values))
         if single is not None and single(values, y[: self.system.measured]) is not None:
-            return self._told(single.parts[2], single.parts[3], discrete)
+            return self._unpacked(single.parts[2], single.parts[3], discrete)
         return self._plain(values, y, discrete)
 
     def many(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
-        """Of many instants with the same discrete state what `ROW` names, one row each."""
+        """The quantities that `ROW` names, with a row for each of many instants in the same discrete state."""
         if discrete.passing:
             return self._each(lambda row, y: singular.evaluated(self.system, discrete, row, y), values, states)
         if self.system.method.afresh and self.system.loops is not None:
@@ -146,17 +146,17 @@ class Runner:
                 now = self._solved(*columns, discrete)
             except (ZeroDivisionError, OverflowError):
                 now = equations.lost(self.system, *columns, discrete)
-        found = {}
+        rows = {}
         for name in ROW:
             parts = getattr(now, name)
-            found[name] = np.empty((len(states), len(parts)))
+            rows[name] = np.empty((len(states), len(parts)))
             for k, x in enumerate(parts):
-                found[name][:, k] = x
-        self._share(found, discrete)
-        return found
+                rows[name][:, k] = x
+        self._share(rows, discrete)
+        return rows
 
     def march(self, scheme: Scheme) -> March | None:
-        """The compiled time loop of the present discrete state with this integrator, if it pays."""
+        """The compiled time loop of the present discrete state with this integrator, or None where it doesn't pay."""
         return self._compiled.march(self.discrete, len(self.signals(0.0)), scheme)
 
     def _solved(self, values: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Evaluation:
@@ -173,8 +173,8 @@ class Runner:
         except (ZeroDivisionError, OverflowError):
             return equations.lost(system, values, state, discrete)
 
-    def _told(self, rate: np.ndarray, row: np.ndarray, discrete: Discrete) -> Evaluation:
-        """An evaluation from what compiled code has left."""
+    def _unpacked(self, rate: np.ndarray, row: np.ndarray, discrete: Discrete) -> Evaluation:
+        """An evaluation from the arrays that compiled code has filled."""
         nq, nv, values = self.robot.nq, self.robot.nv, row.tolist()
         cuts = (0, nq, *(nq + k * nv for k in range(1, 5)))
         q, qd, qdd, tau, resistance = (values[a:b] for a, b in pairwise(cuts))
@@ -182,7 +182,7 @@ class Runner:
         return Evaluation(q, qd, qdd, tau, resistance, support, float(rate[-2]), float(rate[-1]))
 
     def _share(self, rows: dict[str, np.ndarray], discrete: Discrete) -> None:
-        """Puts into the rows what each held joint bears where the equations can't tell who does."""
+        """Write the support of every held joint into the rows where the equations don't determine it."""
         bearers = bearing(self.system, discrete)
         if len(bearers) < len(discrete.held):
             for q, resistance in zip(rows["q"], rows["resistance"]):

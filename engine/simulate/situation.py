@@ -1,4 +1,4 @@
-"""What signals and state say of a system at one instant, on any scalars, before anything is closed."""
+"""State and signals of a system, read at one instant on any scalars, before loops are closed."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from .system import System
 
 @dataclass
 class Situation:
-    """State and signals, read, before anything is closed."""
+    """All quantities that state and signals give at one instant, before loops are closed."""
 
     q: list[Scalar]
     qd: list[Scalar]
     given: dict[int, Scalar]  # accelerations by speed: prescribed, commanded, 0 where held
-    applied: list[Scalar]  # what force laws ask of the actuators
+    applied: list[Scalar]  # the actuators' forces by force laws and feedforward
     wrenches: Wrenches
     loads: Sequence[Load]
     slip: Mapping[int, Scalar]  # the direction in which a speed slips, where friction isn't smooth
-    values: dict[int, Scalar] = field(default_factory=dict)  # of the rows of drives, and two rates of them
-    rates: dict[int, Scalar] = field(default_factory=dict)
+    values: dict[int, Scalar] = field(default_factory=dict)  # of the rows of drives
+    rates: dict[int, Scalar] = field(default_factory=dict)  # first and second rates of these values
     seconds: dict[int, Scalar] = field(default_factory=dict)
-    limits: Sequence[Scalar] = ()  # of the pivots
+    limits: Sequence[Scalar] = ()  # inverse bounds of the pivots
 
 
 def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Situation:
-    """What signals and state say; the signals' order is that of `signals.signals`."""
+    """The situation that state and signals give; the signals have the order of `signals.signals`."""
     n, first = system.robot.nv, system.motion_signals
     q, qd, given = system.expanded(signals[:first], y)
     rest = iter(signals[first:])
@@ -45,16 +45,16 @@ def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
     applied = _applied(system, rest, q, qd)
     wrenches, loads = _wrenches(system, rest)
     slip = {} if system.smooth else {k: next(rest) for k in system.coulomb}
-    found = Situation(q, qd, given, applied, wrenches, loads, slip)
+    now = Situation(q, qd, given, applied, wrenches, loads, slip)
     if system.loops is not None:
         rows = system.loops.driven_rows()
-        found.values, found.rates, found.seconds = ({row: next(rest) for row in rows} for _ in range(3))
-        found.limits = [next(rest) for _ in range(n)]
-    return found
+        now.values, now.rates, now.seconds = ({row: next(rest) for row in rows} for _ in range(3))
+        now.limits = [next(rest) for _ in range(n)]
+    return now
 
 
 def _applied(system: System, signals: Iterator[Scalar], q: list[Scalar], qd: list[Scalar]) -> list[Scalar]:
-    """What the force laws ask of the actuators."""
+    """The forces of the actuators by force laws and feedforward, one for each speed."""
     applied: list[Scalar] = [0.0] * system.robot.nv
     for one in system.inputs.driven:
         if one.timed:
@@ -85,7 +85,7 @@ def _wrenches(system: System, signals: Iterator[Scalar]) -> tuple[Wrenches, list
 def planned_forces(
     system: System, q: Sequence[float], qd: Sequence[float], qdd: Sequence[float], wrenches: Iterator[float]
 ) -> list[float]:
-    """The spanning tree's inverse dynamics of a planned motion, the scenario's wrenches and dry friction included."""
+    """Forces of a planned motion by inverse dynamics of the spanning tree, with wrenches and dry friction."""
     on, loads = _wrenches(system, wrenches)
     given = [True] * system.robot.nv
     return dynamics(system.robot.tree.bodies, system.robot.gravity, q, qd, qdd, given, on, loads)[0]

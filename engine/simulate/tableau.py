@@ -1,4 +1,4 @@
-"""Explicit Runge-Kutta methods as data: a method is a row of numbers, the stepping is in `integrate.py`.
+"""Explicit Runge-Kutta methods as tables of numbers; the stepping is in `integrate.py`.
 
 In Hairer's letters, with s stages and step h:
 
@@ -18,11 +18,11 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Tableau:
-    """The coefficients of one method; `E` is None where there is no embedded solution, `P` where no dense output."""
+    """The coefficients of one method; `E` is None without an embedded solution, `P` is None without dense output."""
 
     name: str
     order: int  # of the solution that is carried on
-    error_order: int  # of the embedded solution, whose error is what the step control sees; 0 without one
+    error_order: int  # of the embedded solution, from which the step control takes the error; 0 without one
     A: np.ndarray  # (s, s), strictly lower triangular
     B: np.ndarray  # (s,)
     C: np.ndarray  # (s,)
@@ -42,7 +42,7 @@ class Tableau:
 
 
 def hermite(B: np.ndarray) -> np.ndarray:
-    """The dense output that any method has: `P` of the cubic through both ends of a step, with their derivatives.
+    """Dense output for any method: `P` of the cubic polynomial with the values and derivatives at both ends of a step.
 
     With Δ = Σ b_i k_i it is  y + h (θ k_1 + θ² (3Δ − 2 k_1 − k_s+1) + θ³ (k_1 + k_s+1 − 2Δ)); its order is 3.
     """
