@@ -1,6 +1,6 @@
-"""Which coordinates of a mechanism are independent in a run, and the states that its loops allow.
+"""The choice of a mechanism's independent coordinates during a run, and the states that its loops allow.
 
-A tree has nothing to choose: its states are as they are integrated, Euler parameters of norm 1.
+A tree has nothing to choose, and its states are as they are integrated, with Euler parameters of norm 1.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from .events import Event
 from .signals import motion, wanted
 from .system import System, constraints_of
 
-NEAR = 1e-3  # share of a pivot where a singular position may be ahead
-EARLY = 0.05  # share of a pivot where other coordinates are taken without asking
+NEAR = 1e-3  # share of a pivot below which a singular position may be ahead
+EARLY = 0.05  # share of a pivot below which a run that may switch takes other coordinates
 
 
-# ---- which coordinates are independent
+# ---- the choice of independent coordinates
 
 
 def beginning(system: System, q: np.ndarray) -> Discrete:
-    """The discrete state of a run that starts at these coordinates, nothing held yet."""
+    """The discrete state of a run that starts at these coordinates, before any joint is held."""
     if system.loops is None:
         return Discrete()
     wanted = system.robot.driven if system.preferred is None else system.preferred
-    found = chosen(system, q, wanted)
-    if system.preferred is None and len(found.N) + len(found.given) != len(system.robot.driven):
-        found = chosen(system, q, ())  # the actuated ones only where they are as many as the freedoms
-    return Discrete(partition=found, near=nearness(system))
+    part = chosen(system, q, wanted)
+    if system.preferred is None and len(part.N) + len(part.given) != len(system.robot.driven):
+        part = chosen(system, q, ())  # actuated speeds are preferred only where they are as many as the freedoms
+    return Discrete(partition=part, near=nearness(system))
 
 
 def nearness(system: System) -> float:
-    """The share of a pivot at which a fresh partition is looked at again."""
+    """The share of a pivot at which the guard of a fresh partition is zero."""
     return EARLY if system.method.switches or system.switches else NEAR
 
 
 def chosen(system: System, q: np.ndarray, preferred: Sequence[int], held: Sequence[int] = ()) -> Partition:
-    """The best coordinates at these positions, preferred ones before others; of those held as many as are independent.
+    """The partition at these positions that takes preferred speeds before others.
 
-    What is held beyond that stays where it is without being asked.
+    Of the held speeds, as many are given as are independent; the others then keep still by themselves.
     """
     loops, ruled = constraints_of(system), system.ruled
     given = (*ruled, *(k for k in held if k not in ruled))
@@ -60,16 +60,16 @@ def chosen(system: System, q: np.ndarray, preferred: Sequence[int], held: Sequen
 
 
 def names(system: System, discrete: Discrete) -> list[str]:
-    """The joints whose speeds are independent."""
-    found = partition_of(discrete).independent
-    return [joint.name for joint in system.robot.moving if any(k in found for k in joint.speeds)]
+    """Names of the joints whose speeds are independent."""
+    speeds = partition_of(discrete).independent
+    return [joint.name for joint in system.robot.moving if any(k in speeds for k in joint.speeds)]
 
 
-# ---- when they come to the end of their use
+# ---- the change to other coordinates
 
 
 def guard(system: System, discrete: Discrete) -> Event | None:
-    """An event function that runs out where the coordinates come near the end of their use."""
+    """An event function with a zero where the independent coordinates become unusable; None if they can't."""
     if system.loops is None or (system.method.afresh and not discrete.passing):
         return None
     if discrete.passing:
@@ -85,9 +85,9 @@ def positions(system: System, t: float, y: np.ndarray) -> np.ndarray:
 def guarded(
     system: System, discrete: Discrete, t: float, y: np.ndarray, how: str, ahead: singular.Singular | None
 ) -> tuple[Discrete, np.ndarray, str]:
-    """The discrete state and the state to go on with where the guard has run out, and what was done.
+    """The discrete and continuous state to go on with where the guard is zero, and what was done.
 
-    `ahead` is the singular position that the motion runs into, as `singular.ahead` has predicted it.
+    `ahead` is the singular position to which the motion leads, as `singular.ahead` has predicted it.
     """
     q, held = positions(system, t, y), discrete.still
     if discrete.passing:
@@ -143,7 +143,7 @@ def settled(system: System, discrete: Discrete, t: float, y: np.ndarray) -> np.n
 
 
 def _replaced(system: System, y: np.ndarray, q: np.ndarray, qd: np.ndarray, discrete: Discrete) -> np.ndarray:
-    """The state with other coordinates and speeds; what is held keeps still to the last bit."""
+    """The state with other coordinates and speeds, in which held joints have the speed 0 exactly."""
     y = y.copy()
     y[: len(system.cq)] = q[system.cq]
     y[len(system.cq) : system.measured] = qd[system.cv]
@@ -153,7 +153,7 @@ def _replaced(system: System, y: np.ndarray, q: np.ndarray, qd: np.ndarray, disc
 
 
 def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: np.ndarray) -> np.ndarray:
-    """The settled states of many instants: all at once, one by one where that doesn't close them."""
+    """The settled states of many instants, all at once, or one by one where that doesn't close them."""
     nq, nv = system.robot.nq, system.robot.nv
 
     def each() -> np.ndarray:
@@ -167,9 +167,9 @@ def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: 
     usual = system.inputs.timeless and system.method.closes and not discrete.passing and len(free) == len(part.rows)
     if not usual or not len(times):
         return each()
-    found = np.array([system.unit(y) for y in states]) if system.units else states.copy()
-    q, qd = np.empty((len(found), nq)), np.empty((len(found), nv))
-    q[:, system.cq], qd[:, system.cv] = found[:, :nq], found[:, nq : system.measured]
+    closed = np.array([system.unit(y) for y in states]) if system.units else states.copy()
+    q, qd = np.empty((len(closed), nq)), np.empty((len(closed), nv))
+    q[:, system.cq], qd[:, system.cv] = closed[:, :nq], closed[:, nq : system.measured]
     with np.errstate(all="ignore"):
         try:
             q, left = newton_rows(loops, q, part.rows, free)
@@ -177,16 +177,16 @@ def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: 
             qd = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), right[..., None])[..., 0]
         except (InputError, np.linalg.LinAlgError):
             return each()
-    found[:, :nq], found[:, nq : system.measured] = q[:, system.cq], qd[:, system.cv]
+    closed[:, :nq], closed[:, nq : system.measured] = q[:, system.cq], qd[:, system.cv]
     for n in np.flatnonzero(~(left <= CLOSED)).tolist():
-        found[n] = settled(system, discrete, float(times[n]), states[n])
-    return found
+        closed[n] = settled(system, discrete, float(times[n]), states[n])
+    return closed
 
 
 def completed(
     system: System, discrete: Discrete, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Speeds and accelerations of all joints from those that are given and independent."""
+    """Speeds and accelerations of all joints, from those that are given or independent."""
     loops, part = constraints_of(system), partition_of(discrete)
     K, N = part.matrix(loops.jacobian(q)[0]), part.basis(system.robot.nv)
     given, rows = list(part.given), list(part.rows)

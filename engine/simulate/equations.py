@@ -1,8 +1,9 @@
-"""The equations of motion of a system, as text on scalars: run on floats and arrays, recorded, and compiled.
+"""The equations of motion of a system, as text on scalars that runs on floats and arrays, is recorded, and compiled.
 
-One evaluation reads the state and the signals, closes what a closure method closes, puts the forces together, and asks
-the recursion of a tree, or a closure method of a mechanism, for the accelerations.  A speed whose motion is given
-(prescribed, under computed torque, held by friction or a stop) has a force to be sought; all others have one given.
+One evaluation reads the state and the signals, closes the loops if the closure method does so, adds up the forces, and
+takes the accelerations from the recursion (for a tree) or the closure method (for a mechanism).  A speed whose motion
+is given (prescribed, under computed torque, held by friction or a stop) has a force to be sought; all others have a
+given force.
 """
 
 from __future__ import annotations
@@ -22,32 +23,32 @@ from .discrete import Discrete, partition_of
 from .situation import Situation, read
 from .system import Model, System
 
-ITERATIONS = 2  # of Newton's method in the equations, from what was integrated
+ITERATIONS = 2  # of Newton's method within the equations, from the integrated positions
 
 
 @dataclass
 class Moved:
-    """What the recursion or a closure method has found."""
+    """Positions, speeds and accelerations at one instant, from the recursion or a closure method."""
 
     q: list[Scalar]
     qd: list[Scalar]
     qdd: list[Scalar]
-    more: dict[int, Scalar]  # where motion is given, the force that it takes beyond what acts there already
+    more: dict[int, Scalar]  # for each speed with given motion, the force that it needs besides those that act there
     driving: Scalar = 0.0  # the power of drives
-    guard: Scalar = None  # positive as long as the state can be computed from its coordinates; None: always
-    slots: list[Scalar] | None = None  # rates of the state's speeds, where it holds others than those of joints
+    guard: Scalar = None  # positive as long as the independent coordinates are usable; None: always
+    slots: list[Scalar] | None = None  # rates of the state's speeds, where these aren't the joints' speeds
 
 
 @dataclass
 class Evaluation:
-    """All that one evaluation gives; `resistance` is what friction and stops put on each joint, supports included."""
+    """The results of one evaluation; `resistance` is the force of friction and stops on each joint, with supports."""
 
     q: list[Scalar]
     qd: list[Scalar]
     qdd: list[Scalar]
     tau: list[Scalar]
     resistance: list[Scalar]
-    support: dict[int, Scalar]  # of each held speed: the force that holds it besides its actuator
+    support: dict[int, Scalar]  # for each held speed, the force that holds it besides its actuator's
     power: Scalar
     loss: Scalar
     guard: Scalar = None
@@ -74,7 +75,7 @@ def rates(system: System, now: Evaluation) -> list[Scalar]:
 
 
 def lost(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Evaluation:
-    """The evaluation of a state in which nothing can be computed but where things are."""
+    """The evaluation of a state without accelerations: NaN for all but positions and speeds."""
     n, nan = system.robot.nv, math.nan
     q, qd, _ = system.expanded(signals, y)
     return Evaluation(q, qd, [nan] * n, [nan] * n, [nan] * n, dict.fromkeys(discrete.still, nan), nan, nan)
@@ -84,26 +85,26 @@ def lost(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
 
 
 def friction(system: System, now: Situation, qd: Sequence[Scalar]) -> dict[int, Scalar]:
-    """Dry friction against the motion, as the actuators feel it: smooth, or by the direction of slipping.
+    """Dry friction of each speed, positive against positive motion: smooth, or by the direction of slipping.
 
-    Where the motion is given there is no mode; the sign of the speed is the direction.
+    A speed whose motion is given has no mode; its direction is the sign of the speed.
     """
-    found: dict[int, Scalar] = {}
+    forces: dict[int, Scalar] = {}
     for k, coulomb in system.coulomb.items():
         if system.smooth:
-            found[k] = coulomb * qd[k] / square_root(qd[k] * qd[k] + system.smooth * system.smooth)
+            forces[k] = coulomb * qd[k] / square_root(qd[k] * qd[k] + system.smooth * system.smooth)
         elif k in system.ruled:
-            found[k] = coulomb * sign(qd[k])
+            forces[k] = coulomb * sign(qd[k])
         else:
-            found[k] = coulomb * now.slip[k]
-    return found
+            forces[k] = coulomb * now.slip[k]
+    return forces
 
 
 # ---- trees and mechanisms
 
 
 def _of_tree(system: System, now: Situation, model: Model) -> Moved:
-    """The recursion, asked with the pattern of what is given."""
+    """The motion of a tree, by the recursion with the pattern of given motions."""
     n = system.robot.nv
     acting = pushed(system, now, now.qd)
     motion_given = [k in now.given for k in range(n)]
@@ -115,7 +116,7 @@ def _of_tree(system: System, now: Situation, model: Model) -> Moved:
 
 
 def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Model) -> Moved:
-    """The closure method, on positions and speeds as far as it closes them."""
+    """The motion of a mechanism, by its closure method on positions and speeds that are closed as the method has it."""
     n, method, part = system.robot.nv, system.method, partition_of(discrete)
     loops = system.constraints(model)
     equations = Equations(loops, part, model.bodies)
@@ -148,13 +149,13 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
 
 
 def pushed(system: System, now: Situation, qd: Sequence[Scalar]) -> list[Scalar]:
-    """What acts along the speeds: the force laws less dry friction."""
+    """Forces along the speeds: those of force laws, less dry friction."""
     rubbed = friction(system, now, qd)
     return [force - rubbed[k] if k in rubbed else force for k, force in enumerate(now.applied)]
 
 
 def closed(system: System, equations: Equations, q: list[Scalar], values: Mapping[int, Scalar]) -> list[Scalar]:
-    """Dependent coordinates by Newton's method, one Jacobian for all iterations."""
+    """Coordinates with closed loops, by Newton's method with the same Jacobian in all iterations."""
     n, part, loops = system.robot.nv, equations.part, equations.loops
     tied = loops.tied(q)
     K = equations.factors(equations.rows(q, tied))
@@ -166,7 +167,7 @@ def closed(system: System, equations: Equations, q: list[Scalar], values: Mappin
 
 
 def _shifted(system: System, q: list[Scalar], step: list[Scalar]) -> list[Scalar]:
-    """The coordinates after a small motion along the speeds, Euler parameters of norm 1."""
+    """The coordinates after a small motion along the speeds, with Euler parameters of norm 1."""
     q = add(q, coordinate_rates(system.robot, q, step))
     for joint in system.robot.moving:
         at = joint.type.orientation
@@ -182,7 +183,7 @@ def _shifted(system: System, q: list[Scalar], step: list[Scalar]) -> list[Scalar
 
 
 def concluded(system: System, now: Situation, moved: Moved, discrete: Discrete, model: Model) -> Evaluation:
-    """The evaluation of what has been found: who pushes how much, and what that brings in and takes out."""
+    """The evaluation that follows from a motion: the forces of actuators, friction and stops, with power and loss."""
     q, qd, rubbed = moved.q, moved.qd, friction(system, now, moved.qd)
     tau, support = list(now.applied), {}
     for k, force in moved.more.items():

@@ -1,4 +1,4 @@
-"""Events: the instants at which a function of the state runs out of its positive range."""
+"""Events: instants at which a function of time and state stops being positive."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ Event = Callable[[float, np.ndarray], float]
 def crossing(g: Callable[[float], float], t0: float, g0: float, t1: float, g1: float, tolerance: float = 0.0) -> float:
     """The instant just behind a change of sign of g between t0 and t1, where g has its new sign already.
 
-    Just one of g0 = g(t0) and g1 = g(t1) must be positive; zero counts as not positive. The change is closer
-    before the returned instant than `tolerance`, or than the spacing of floats. Of several changes it is one of them.
+    Exactly one of g0 = g(t0) and g1 = g(t1) must be positive; zero counts as not positive. The change lies before the
+    returned instant by less than `tolerance`, or the spacing of floats. Of several changes, any one may be returned.
 
-    Interpolate, truncate and project: regula falsi for speed, pulled towards the middle so that it never takes
-    more than one or two evaluations above bisection (Oliveira and Takahashi, ACM Trans. Math. Software 47 (2021) 5).
+    The method is ITP (interpolate, truncate, project): regula falsi for speed, pulled towards the middle so that it
+    takes at most one or two evaluations more than bisection (Oliveira and Takahashi, ACM Trans. Math. Software 47
+    (2021) 5).
     """
     a, fa, b, fb = t0, g0, t1, g1
     tolerance = max(tolerance, 2 * math.ulp(max(abs(a), abs(b))))
@@ -48,15 +49,15 @@ def crossing(g: Callable[[float], float], t0: float, g0: float, t1: float, g1: f
 def first_crossing(
     functions: Sequence[Event], stepper: Stepper, samples: int = 4, tolerance: float = 0.0
 ) -> tuple[float, int] | None:
-    """The first event in the stepper's last step and the index of its function, or None.
+    """The instant of the first event in the stepper's last step and the index of its function, or None.
 
-    A function g(t, y) fires when it goes from positive to zero or below. The instant is the first at which that is
-    seen: a run that goes on from `stepper.between(t)` (at the step's end, from `stepper.y`) starts with g <= 0, so the
-    same event can't fire twice.
+    A function g(t, y) fires when it goes from positive to zero or below. The returned instant lies just behind: a run
+    that goes on from `stepper.between(t)` (at the step's end, from `stepper.y`) starts with g <= 0, so the same event
+    can't fire twice.
 
-    The step is looked at in `samples` equal parts, and where three samples in a row bend towards a dip below zero,
-    there too; a dip far narrower than a part is missed. The state at the end of the step is the settled one, that the
-    next step starts from.
+    The step is sampled at the ends of `samples` equal parts and, where three samples in a row bend towards a dip below
+    zero, also in that dip; a dip far narrower than a part is missed. The state at the end of the step is the settled
+    one, from which the next step starts.
     """
     if not functions or stepper.t == stepper.t_old:
         return None
@@ -67,7 +68,7 @@ def first_crossing(
         last = part == samples
         t1 = stepper.t if last else start + length * part / samples
         if not last and not seen[-1][0] < t1 < stepper.t:
-            continue  # a step of a few spacings of floating-point numbers has no room for all parts
+            continue  # a step of only a few floating-point spacings has fewer parts
         y1 = stepper.y if last else stepper.between(t1)
         seen = [*seen[-2:], (t1, [g(t1, y1) for g in functions])]
         fired = []
@@ -84,7 +85,7 @@ def first_crossing(
 
 
 def _dip(function: Event, stepper: Stepper, points: list[tuple[float, float]]) -> tuple[float, float] | None:
-    """An instant where the function is not positive though it is at all three points, if a parabola leads to one."""
+    """An instant between three points with positive values where the function isn't, if parabolas lead to one."""
     if len(points) < 3 or not all(g > 0 for _, g in points):
         return None
     lowest = min(g for _, g in points)
