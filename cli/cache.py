@@ -1,4 +1,4 @@
-"""`denoc cache`: compiled code kept between runs."""
+"""`denoc cache`: the compiled code that is kept between runs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 
-def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove all of it.")] = False) -> None:
-    """Show where compiled code is kept, and how much; --clear removes it. It is made again when it is needed."""
+def cache(clear: Annotated[bool, typer.Option("--clear", help="Remove the compiled code.")] = False) -> None:
+    """Show the folder and the size of the compiled code that is kept between runs. It is made again when needed."""
     from denoc.machine.jit import cache as kept
 
     if clear:

@@ -1,4 +1,4 @@
-"""Which scenario a command runs: the user's, the library's, or one made from options."""
+"""The choice of the scenario that a command runs: the user's, the library's, or one made from options."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def planned(
     options: dict[tuple[str | int, ...], str],
     settings: list[Change],
 ) -> Plan:
-    """The plan of `scenario`, else of the library's `<robot>-<ending>` (not with `own` options), else `made`.
+    """The plan of `scenario`, or of the library's `<robot>-<ending>` unless there are `own` options, or of `made`.
 
-    `options` says which option an entry of the data comes from, so that a mistake in it is told as the option's.
+    `options` names the option that an entry of the data comes from, for messages about mistakes in it.
     """
     from denoc.robot.load import load
     from denoc.scenario.plan import plan
@@ -61,7 +61,7 @@ def planned(
 
 
 def _of_this_task(document: Document, task: str) -> None:
-    """Refuses a scenario for the other command."""
+    """Raises an error if the scenario is for the other command."""
     given = str(document.data.get("task")) if isinstance(document.data, dict) else ""
     if given in TASKS.values() and given != task:
         other = {"inverse": "idyn", "simulate": "simulate"}[given]
@@ -75,33 +75,33 @@ def _of_this_task(document: Document, task: str) -> None:
 
 
 def _alike(one: Robot, other: Robot) -> bool:
-    """Whether a scenario of one robot can be meant for the other: the same joints."""
+    """Whether two robots have the same joints, so that a scenario of one may be run with the other."""
     return [(joint.name, joint.type) for joint in one.moving] == [(joint.name, joint.type) for joint in other.moving]
 
 
 def timed(data: Data, end: float | None, step: float | None) -> Data:
-    """The entries under `time`, with another end and another output step where they are given."""
+    """The entries under `time` with a new end and output step, where these are given."""
     given = {"end": end, "step": step}
     return {**data, **{key: value for key, value in given.items() if value is not None}}
 
 
 def _changed(document: Document, change: Callable[[Data], Data], options: dict[tuple[str | int, ...], str]) -> Document:
-    """The document with changed data; what it had keeps its place in the file."""
+    """A copy of the document with changed data; unchanged values keep their places in the file."""
     if not isinstance(document.data, dict):
         return document
     return replace(document, data=change(document.data), options=dict(options))
 
 
 def overlaid(data: Data, end: float | None, step: float | None, solver: Data) -> Data:
-    """A scenario's data with another end, another output step and other solver settings."""
+    """A copy of a scenario's data with a new end, output step and solver settings."""
     data = dict(data)
     if isinstance(data.get("time", {}), dict):
         data["time"] = timed(data.get("time", {}), end, step)
     if solver and isinstance(data.get("solver", {}), dict):
         kept = data.get("solver") or {}
-        if "rtol" in solver and "atol" not in solver:  # a tolerance that follows the other one
+        if "rtol" in solver and "atol" not in solver:  # `atol` follows `rtol` by default
             kept = {key: value for key, value in kept.items() if key != "atol"}
-        if solver.get("method", kept.get("method")) != kept.get("method"):  # whose step was another method's
+        if solver.get("method", kept.get("method")) != kept.get("method"):  # the step belonged to the other method
             kept = {key: value for key, value in kept.items() if key != "step"}
         data["solver"] = {**kept, **solver}
     return data

@@ -1,4 +1,4 @@
-"""What pages of continuous integration show of a comparison: JUnit XML and Markdown; and the words for each."""
+"""Reports of a comparison with a baseline for continuous integration: sentences, JUnit XML and Markdown."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ HEADS = ("where", "at t", "baseline", "now", "difference", "allowed", "times all
 
 
 def headline(verdicts: list[Verdict]) -> str:
+    """The number of scenarios, and of those that differ."""
     different = sum(not verdict.same for verdict in verdicts)
     count = f"{len(verdicts)} scenario{'s' * (len(verdicts) != 1)}"
     return f"{count}: all the same" if not different else f"{count}: {different} different"
 
 
 def line(verdict: Verdict) -> str:
-    """A scenario in one line."""
+    """The verdict on one scenario in one line."""
     if verdict.same:
         old = verdict.old
         assert old is not None
@@ -34,7 +35,7 @@ def line(verdict: Verdict) -> str:
 
 
 def sentence(one: Difference) -> str:
-    """A difference in words."""
+    """A difference as a sentence."""
     if one.old is None or one.new is None:
         return one.message if one.what == "scenario" else f"{one.what}: {one.message}"
     where = f"{one.what}{f' ({one.message})' if one.message else ''}"
@@ -43,7 +44,7 @@ def sentence(one: Difference) -> str:
 
 
 def cells(one: Difference) -> tuple[str, ...]:
-    """A difference of numbers as a row below HEADS."""
+    """A difference between numbers as the cells below HEADS."""
     assert one.old is not None
     assert one.new is not None
     where = f"{one.what}{f' ({one.message})' if one.message else ''}"
@@ -52,7 +53,7 @@ def cells(one: Difference) -> tuple[str, ...]:
 
 
 def junit(verdicts: list[Verdict], seconds: list[float]) -> str:
-    """A test case for each scenario."""
+    """JUnit XML with a test case for each scenario."""
     from denoc.errors import shown
 
     failures = sum(not verdict.same for verdict in verdicts)
@@ -73,7 +74,7 @@ def junit(verdicts: list[Verdict], seconds: list[float]) -> str:
 
 
 def markdown(verdicts: list[Verdict], seconds: list[float]) -> str:
-    """A heading, the scenarios that differ with their differences, and the others in a line."""
+    """A Markdown summary with the differences of each scenario, and the scenarios without any in one line."""
     parts = [f"## denoc regress: {headline(verdicts)}", ""]
     for verdict in verdicts:
         if verdict.same:
@@ -101,7 +102,7 @@ def _row(cells: tuple[str, ...] | list[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Without what Markdown would take for a table, a tag or emphasis."""
+    """Text whose Markdown characters for tables, tags and emphasis are escaped."""
     from denoc.errors import shown
 
     return "".join("\\" + c if c in "|<>*_[]" else c for c in shown(text))

@@ -1,4 +1,4 @@
-"""`denoc codegen`: customised code."""
+"""`denoc codegen`: code that is customised for one robot."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ def codegen(
             autocompletion=options.names("denoc.machine.program.languages", "LANGUAGES"),
         ),
     ] = "c",
-    regroup: Annotated[bool, typer.Option("--regroup", help="Fewer operations from regrouped inertias.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file (default: print it).")] = None,
+    regroup: Annotated[bool, typer.Option("--regroup", help="Regroup inertias, which saves operations.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the code to this file (default: print it).")
+    ] = None,
 ) -> None:
-    """Write one self-contained file of C or Python that computes a robot's dynamics, and needs nothing else."""
+    """Write a robot's dynamics as one self-contained file of C or Python."""
     from denoc.robot.load import load
     from denoc.study.codegen import generate
 

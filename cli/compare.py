@@ -1,4 +1,4 @@
-"""`denoc compare`: closure methods side by side."""
+"""`denoc compare`: a comparison of closure methods."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def compare(
     methods: Annotated[
         str | None, typer.Option("--methods", metavar="A,B,…", help="Closure methods (default: all).")
     ] = None,
-    rtol: Annotated[str, typer.Option("--rtol", metavar="X,…", help="Tolerances of rk45.")] = "1e-3,1e-6",
-    steps: Annotated[str, typer.Option("--steps", metavar="DT,…", help="Steps of rk4.")] = "0.01,0.001",
+    rtol: Annotated[str, typer.Option("--rtol", metavar="X,…", help="Relative tolerances of rk45.")] = "1e-3,1e-6",
+    steps: Annotated[str, typer.Option("--steps", metavar="DT,…", help="Step sizes of rk4.")] = "0.01,0.001",
     k: Annotated[
         str | None, typer.Option("--k", metavar="K,…", help="Stiffnesses of penalties (default: 1e3,1e4,1e5,1e6).")
     ] = None,
@@ -46,16 +46,17 @@ def compare(
     ] = None,
     values: Annotated[
         list[str] | None,
-        typer.Option("--values", metavar="NAME=X,…", help="Values of any parameter of a method, as alpha=5,20."),
+        typer.Option("--values", metavar="NAME=X,…", help="Values of any parameter of a method, such as alpha=5,20."),
     ] = None,
     feedback: Annotated[
-        bool, typer.Option("--feedback/--no-feedback", help="Runs with a correction of the forces, too.")
+        bool, typer.Option("--feedback/--no-feedback", help="Add runs in which a controller corrects the forces.")
     ] = True,
     max_step: Annotated[
-        str | None, typer.Option("--max-step", metavar="DT", help="Of rk45 (default: a 50th of the time).")
+        str | None,
+        typer.Option("--max-step", metavar="DT", help="The longest step of rk45 (default: a 50th of the time)."),
     ] = None,
     max_evaluations: Annotated[
-        int, typer.Option("--max-evaluations", min=100, help="A run that takes more is stopped.")
+        int, typer.Option("--max-evaluations", min=100, help="Stop runs that take more evaluations.")
     ] = 20_000,
     settings: options.Settings = None,
     out: options.Out = options.OUTPUTS / "compare",
@@ -64,10 +65,11 @@ def compare(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Play the forces of a motion back under each closure method, integrator and parameter, and compare what comes out.
+    """Simulate a mechanism under the forces of a given motion with each closure method, and compare the motions.
 
-    As in chapter 4 of Khan's thesis: errors of the joints, gaps of the loops, evaluations, stiffness, and how much a
-    feedback controller has to correct. One row a run goes to <scenario>-compare.csv.
+    As in chapter 4 of Khan's thesis, the runs vary the integrator and the parameters of each method. The comparison
+    shows errors of joints, gaps of loops, evaluations, stiffness, and the correction by a feedback controller. Each run
+    is a row of <scenario>-compare.csv.
     """
     from denoc.record.write import check
     from denoc.study import compare as study
@@ -85,18 +87,18 @@ def compare(
     comparison = study.Comparison(scenario, chosen, options.changes(settings))
     folder = out / comparison.name
     check(folder)
-    runs, interrupted = _carried_out(comparison, quiet or as_json)
+    runs, interrupted = _run(comparison, quiet or as_json)
     files = _write(folder, comparison.name, runs, form.value if plot else None)
     rows = study.summary(runs)
     if as_json:
-        told = {
+        summary = {
             "scenario": comparison.name,
             "interrupted": interrupted,
-            "runs": [_known(run.row()) for run in runs],
-            "summary": [_known(row) for row in rows],
+            "runs": [_for_json(run.row()) for run in runs],
+            "summary": [_for_json(row) for row in rows],
             "files": [str(file) for file in files],
         }
-        typer.echo(json.dumps(told, indent=1))
+        typer.echo(json.dumps(summary, indent=1))
     elif not quiet:
         _show(runs)
         _show_summary(rows)
@@ -108,17 +110,17 @@ def compare(
 
 
 def _numbers(text: str, kind: str, option: str, below: float | None = None) -> tuple[float, ...]:
-    """Positive numbers with commas between; none of an empty text."""
+    """The positive numbers in a text with commas between them; an empty text has none."""
     from denoc.errors import InputError
 
-    found = [options.number(part.strip(), kind, option, above=0.0) or 0.0 for part in text.split(",") if part.strip()]
-    if below is not None and any(x >= below for x in found):
+    numbers = [options.number(part.strip(), kind, option, above=0.0) or 0.0 for part in text.split(",") if part.strip()]
+    if below is not None and any(x >= below for x in numbers):
         raise InputError(f"must be less than {below:g}", key=option, found=f"`{text}`")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(numbers))
 
 
 def _values(k: str | None, sigma: str | None, others: list[str]) -> dict[str, tuple[float, ...]]:
-    """Values of the methods' parameters by name; those without any are varied as their rows say."""
+    """The values of the methods' parameters by name; the others take the values in the methods' table."""
     from denoc.errors import InputError
     from denoc.study.compare import parameter
 
@@ -131,8 +133,8 @@ def _values(k: str | None, sigma: str | None, others: list[str]) -> dict[str, tu
     return {name: _numbers(text, parameter(name).kind, option) for option, (name, text) in given.items()}
 
 
-def _carried_out(comparison: Comparison, quiet: bool) -> tuple[list[Run], bool]:
-    """The runs up to the end or to Ctrl-C; on a terminal, with a bar."""
+def _run(comparison: Comparison, quiet: bool) -> tuple[list[Run], bool]:
+    """The runs up to the end or to Ctrl-C, and whether they were interrupted; a terminal shows a progress bar."""
     runs: list[Run] = []
     settings = comparison.settings()
     bar: Any = None
@@ -145,13 +147,13 @@ def _carried_out(comparison: Comparison, quiet: bool) -> tuple[list[Run], bool]:
         task = bar.add_task("", total=len(settings))
         bar.start()
 
-    def tell(setting: Setting, share: float) -> None:
+    def report(setting: Setting, share: float) -> None:
         if bar is not None:
             bar.update(task, completed=len(runs) + share, description=f"{setting}, {100 * share:.0f} %")
 
     interrupted = False
     try:
-        for run in comparison.runs(tell):
+        for run in comparison.runs(report):
             if run.ended == "interrupted":
                 interrupted = True
                 break
@@ -165,7 +167,7 @@ def _carried_out(comparison: Comparison, quiet: bool) -> tuple[list[Run], bool]:
 
 
 def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[Path]:
-    """CSV, summary and plots."""
+    """The files of the comparison, written: CSV, summary and plots."""
     from denoc.record.write import folder as make
     from denoc.study import compare as study
 
@@ -182,11 +184,11 @@ def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[P
     return files
 
 
-# ---- what is told
+# ---- output
 
 
-def _known(row: dict[str, Any]) -> dict[str, Any]:
-    """With null for numbers that aren't known, or that JSON doesn't have."""
+def _for_json(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with null for numbers that are unknown or not finite, which JSON doesn't have."""
     import math
 
     return {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in row.items()}

@@ -1,4 +1,4 @@
-"""`denoc complexity`: operation counts."""
+"""`denoc complexity`: operation counts of the algorithms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from denoc.cli import options
 if TYPE_CHECKING:
     from denoc.machine.program.trace import Count
 
-    Own = dict[int, dict[str, Count]]  # joints of the chain → what is computed → its operations
+    Own = dict[int, dict[str, Count]]  # joints of the chain → algorithm → its operations
     Times = dict[int, tuple[float, float]]  # joints → seconds of O(n) and of dense forward dynamics
 
 MOST = 30
@@ -21,16 +21,22 @@ TIMED = (4, 6, 8, 10, 12, 14)
 
 
 def complexity(
-    robot: Annotated[str | None, typer.Argument(metavar="[ROBOT]", help="Count for this robot's numbers, too.")] = None,
-    n: Annotated[int, typer.Option("--n", min=1, max=MOST, help="Joints of the general chain in the tables.")] = 6,
-    measure: Annotated[bool, typer.Option("--measure/--no-measure", help="Time O(n) against dense, compiled.")] = True,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Counts for 1 to 30 joints, as CSV.")
+    robot: Annotated[
+        str | None, typer.Argument(metavar="[ROBOT]", help="Count the operations for this robot, too.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw them.")] = None,
+    n: Annotated[
+        int, typer.Option("--n", min=1, max=MOST, help="Number of joints of the general chain in the tables.")
+    ] = 6,
+    measure: Annotated[
+        bool, typer.Option("--measure/--no-measure", help="Time compiled O(n) and dense forward dynamics.")
+    ] = True,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the counts for 1 to 30 joints as CSV.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the counts into this file.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Print the papers' Tables 1 and 2 beside what denoc's own recursion costs, counted from its own text."""
+    """Print the papers' Tables 1 and 2 with the operations of denoc's recursion, counted from its source."""
     from denoc.dynamics.samples import singular
     from denoc.machine.program.trace import count
     from denoc.robot.load import load
@@ -79,15 +85,15 @@ def complexity(
         f"from n = {crossing['operations']} on with additions"
     )
     if times:
-        told = ", ".join(f"n = {k}: {1e9 * a:.0f}/{1e9 * b:.0f}" for k, (a, b) in times.items())
+        shown = ", ".join(f"n = {k}: {1e9 * a:.0f}/{1e9 * b:.0f}" for k, (a, b) in times.items())
         first = next((k for k, (a, b) in times.items() if a < b), None)
         seen = f"from about n = {first} on" if first else f"not up to n = {max(times)}"
-        typer.echo(f"measured here, compiled, ns a sample O(n)/dense: {told}; cheaper {seen}")
+        typer.echo(f"measured here, compiled, ns a sample O(n)/dense: {shown}; cheaper {seen}")
 
 
 def _polynomial(own: Own, what: str) -> tuple[str, str]:
-    """Our counts as c n + d, where they are (from n = 3 on)."""
-    told = []
+    """The counts of multiplications and additions as c n + d, or empty if they aren't linear (from n = 4 on)."""
+    formulas = []
     for kind in ("multiplications", "additions"):
         values = {
             k: getattr(row[what], kind) + (row[what].divisions if kind[0] == "m" else 0) for k, row in own.items()
@@ -95,8 +101,8 @@ def _polynomial(own: Own, what: str) -> tuple[str, str]:
         slope = values[5] - values[4]
         constant = values[4] - 4 * slope
         straight = all(values[k] == slope * k + constant for k in range(4, MOST + 1))
-        told.append(f"{slope}n {'-' if constant < 0 else '+'} {abs(constant)}" if straight else "")
-    return told[0], told[1]
+        formulas.append(f"{slope}n {'-' if constant < 0 else '+'} {abs(constant)}" if straight else "")
+    return formulas[0], formulas[1]
 
 
 def _table(title: str, published: Any, n: int, own: dict[str, Count], formula: tuple[str, str]) -> None:
@@ -149,7 +155,7 @@ def _write_csv(path: Path, own: Own) -> None:
 
 
 def _drawable(path: Path) -> None:
-    """Refuses a name that says no format."""
+    """Raises an error if the file's suffix is no format of plots."""
     from denoc.errors import InputError
     from denoc.record import plots
 

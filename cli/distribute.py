@@ -1,4 +1,4 @@
-"""`denoc distribute`: a scenario of a parallel robot carried out by legs, on nodes that exchange messages."""
+"""`denoc distribute`: a run of a parallel robot by legs, on nodes that exchange messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Engine(StrEnum):
-    """Where nodes run."""
+    """The places where nodes can run."""
 
     process = "process"
     threads = "threads"
@@ -29,19 +29,26 @@ def distribute(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file or library name.")],
     nodes: Annotated[
         int | None,
-        typer.Option("--nodes", min=1, metavar="N", help="Nodes that share the legs (default: a leg each)."),
+        typer.Option(
+            "--nodes", min=1, metavar="N", help="Number of nodes that share the legs (default: one for each leg)."
+        ),
     ] = None,
     engine: Annotated[
-        Engine, typer.Option("--on", help="One process, threads, or a Dask cluster of N local workers.")
+        Engine, typer.Option("--on", help="Run the nodes in one process, in threads, or on a local Dask cluster.")
     ] = Engine.process,
     scheduler: Annotated[
-        str | None, typer.Option("--scheduler", metavar="ADDRESS", help="A Dask scheduler that is already running.")
+        str | None,
+        typer.Option("--scheduler", metavar="ADDRESS", help="Use the Dask scheduler that runs at this address."),
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Print the messages that would pass, and stop.")] = False,
-    batch: Annotated[int, typer.Option("--batch", min=1, metavar="N", help="Samples in a message.")] = 1000,
-    timeout: Annotated[str, typer.Option("--timeout", metavar="T", help="How long to wait for an answer.")] = "60",
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print the messages that a run would send, and stop.")
+    ] = False,
+    batch: Annotated[int, typer.Option("--batch", min=1, metavar="N", help="Number of samples in a message.")] = 1000,
+    timeout: Annotated[
+        str, typer.Option("--timeout", metavar="T", help="How long to wait for a node's answer.")
+    ] = "60",
     check: Annotated[bool, typer.Option("--check/--no-check", help="Compare with the undistributed run.")] = True,
-    measure: Annotated[bool, typer.Option("--measure/--no-measure", help="Measure what an exchange costs.")] = True,
+    measure: Annotated[bool, typer.Option("--measure/--no-measure", help="Measure the cost of an exchange.")] = True,
     settings: options.Settings = None,
     out: options.Out = options.OUTPUTS / "distribute",
     plot: options.Plots = True,
@@ -50,7 +57,7 @@ def distribute(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Carry out a scenario by legs: a task a leg and a central one, with messages between them."""
+    """Run a scenario of a parallel robot by legs: one task for each leg and a central one that exchange messages."""
     from denoc.cli import report
     from denoc.machine.jit.choice import using
     from denoc.record.write import check as writable
@@ -75,7 +82,7 @@ def distribute(
     if as_json:
         typer.echo(json.dumps(_summary(outcome, files), indent=1))
     elif not quiet:
-        _tell(outcome, files)
+        _show(outcome, files)
     code = report.exit_code(outcome.result)
     if code:
         if quiet or as_json:
@@ -85,8 +92,8 @@ def distribute(
 
 def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], *, as_json: bool) -> None:
     if as_json:
-        told = [{**vars(row)} for row in rows]
-        typer.echo(json.dumps({"unit": unit, "legs": legs, "nodes": nodes, "messages": told}, indent=1))
+        plan = [{**vars(row)} for row in rows]
+        typer.echo(json.dumps({"unit": unit, "legs": legs, "nodes": nodes, "messages": plan}, indent=1))
         return
     typer.echo(f"{_count(legs, 'leg')} on {_count(nodes, 'node')}; messages of {unit}:")
     widest = max(len(row.number) for row in rows)
@@ -99,7 +106,7 @@ def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], *, as_json:
     typer.echo("  numbers a sample beside the fields' names, of all nodes; 8 B a number")
 
 
-def _tell(outcome: Outcome, files: list[Path]) -> None:
+def _show(outcome: Outcome, files: list[Path]) -> None:
     for note in outcome.notes:
         typer.echo(note)
     result = outcome.result
@@ -117,11 +124,11 @@ def _tell(outcome: Outcome, files: list[Path]) -> None:
     before = f", undistributed {outcome.undistributed:.3g} s" if outcome.undistributed else ""
     typer.echo(f"  {outcome.messages} messages, {outcome.bytes} B; {outcome.seconds:.3g} s{before}")
     if outcome.cost is not None:
-        _cost(outcome.cost, outcome.engine)
+        _show_cost(outcome.cost, outcome.engine)
     typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files))
 
 
-def _cost(cost: Cost, engine: str) -> None:
+def _show_cost(cost: Cost, engine: str) -> None:
     unit = f"{cost.samples} samples" if cost.samples > 1 else "one sample"
     rate = f", {cost.rate / 1e6:.3g} MB/s" if math.isfinite(cost.rate) else ""
     typer.echo(
@@ -139,20 +146,20 @@ def _cost(cost: Cost, engine: str) -> None:
 
 
 def _summary(outcome: Outcome, files: list[Path]) -> dict[str, Any]:
-    """What `--json` prints."""
+    """The data that `--json` prints."""
 
     def plain(x: float) -> float | None:
         return x if math.isfinite(x) else None
 
     cost = outcome.cost
     names = ("name", "task", "form", "legs", "nodes", "engine", "off", "undistributed", "seconds", "units")
-    told = {name: getattr(outcome, name) for name in names}
-    told |= {"messages": outcome.messages, "bytes": outcome.bytes, "notes": outcome.notes}
-    told |= {"ended": outcome.result.ended, "plan": [vars(row) for row in outcome.rows]}
+    summary = {name: getattr(outcome, name) for name in names}
+    summary |= {"messages": outcome.messages, "bytes": outcome.bytes, "notes": outcome.notes}
+    summary |= {"ended": outcome.result.ended, "plan": [vars(row) for row in outcome.rows]}
     if cost is not None:
-        told["cost"] = {name: plain(x) for name, x in vars(cost).items()}
-        told["cost"] |= {name: plain(getattr(cost, name)) for name in ("alone", "together", "pays_from")}
-    return {**told, "files": [str(file) for file in files]}
+        summary["cost"] = {name: plain(x) for name, x in vars(cost).items()}
+        summary["cost"] |= {name: plain(getattr(cost, name)) for name in ("alone", "together", "pays_from")}
+    return {**summary, "files": [str(file) for file in files]}
 
 
 def _count(n: int, what: str) -> str:

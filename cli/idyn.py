@@ -21,14 +21,14 @@ def idyn(
     scenario: options.ScenarioFile = None,
     to: Annotated[
         str | None,
-        typer.Option("--to", metavar="VALUE", help="Where actuated joints go, e.g. '90 deg': those that turn."),
+        typer.Option("--to", metavar="VALUE", help="Goal of the actuated joints; '90 deg' moves those that turn."),
     ] = None,
     law: Annotated[
         str | None,
         typer.Option(
             "--law",
             metavar="NAME",
-            help="How it gets there: cycloid (default), polynomial, trapezoid.",
+            help="Law of the motion: cycloid (default), polynomial, trapezoid.",
             autocompletion=options.names("denoc.laws.motions", "profiled"),
         ),
     ] = None,
@@ -42,10 +42,11 @@ def idyn(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Inverse dynamics (RIDIM): the forces that actuators need for a motion; CSV and plots.
+    """Compute the actuators' forces for a motion (inverse dynamics, RIDIM); write CSV and plots.
 
-    The motion is that of --scenario, else that of the options, else the library's scenario `<robot>-idyn`, else a
-    cycloid by 90 deg (0.1 m) in 10 s. --time and --step change the library's scenario, where it is that one.
+    The motion is that of --scenario, or else that of the other options, or else that of the library's scenario
+    `<robot>-idyn`. Without any of these it is a cycloid by 90 deg (0.1 m) in 10 s. --time and --step change the
+    scenario that is run.
     """
     from denoc.cli.choose import overlaid, planned, timed
     from denoc.cli.report import carry_out
@@ -75,7 +76,7 @@ def idyn(
 
 
 def _known(law: str | None) -> str:
-    """The name of a law that needs no more than an end."""
+    """The name of the law, after a check that it needs no other parameter than its goal."""
     from denoc.errors import InputError, did_you_mean
     from denoc.laws.motions import profiled
 
@@ -86,7 +87,7 @@ def _known(law: str | None) -> str:
 
 
 def _led(model: Robot) -> list[Joint]:
-    """The actuated joints; in a mechanism as many of them as can move for themselves."""
+    """The actuated joints, or, in a mechanism, as many of them as can move independently."""
     actuated = [joint for joint in model.moving if joint.actuated]
     if not model.tied:
         return actuated
@@ -97,14 +98,14 @@ def _led(model: Robot) -> list[Joint]:
 
     try:
         J, _ = closure(model).jacobian(assemble(model, model.q0))
-    except DenocError:  # it can't be closed, as the run will say
+    except DenocError:  # the loops can't be closed, which the run reports
         return actuated
     free = independent_speeds(closure(model), J)
     return [joint for joint in actuated if set(joint.speeds) <= set(free)]
 
 
 def _law(joint: Joint, law: str, goal: float | None) -> dict[str, Any]:
-    """A law of motion for any type of joint: to the goal, else a quarter turn (0.1 m) on."""
+    """The entry under `motion` for a joint of any type: to the goal, or by a quarter turn or 0.1 m."""
     from denoc.text.expression import misfit
 
     row = joint.type
@@ -119,7 +120,7 @@ def _law(joint: Joint, law: str, goal: float | None) -> dict[str, Any]:
 
 
 def _reaches(model: Robot, goal: float | None) -> None:
-    """Refuses a goal with a unit that no joint has."""
+    """Raises an error if no joint can take a goal of this unit."""
     from denoc.errors import InputError
     from denoc.text.expression import misfit
 

@@ -1,4 +1,4 @@
-"""`denoc inspect`: what a robot is."""
+"""`denoc inspect`: a description of a robot."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 def inspect(
     robot: options.Robot,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings make exit code 1.")] = False,
-    plot: Annotated[bool, typer.Option("--plot", help="Draw a sketch of it at its initial position.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if there are warnings.")] = False,
+    plot: Annotated[bool, typer.Option("--plot", help="Draw a sketch of the robot in its initial position.")] = False,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The sketch goes to DIR/<robot>/.")] = (
         options.OUTPUTS
     ),
-    form: Annotated[options.Format, typer.Option("--format", help="Of the sketch.")] = options.Format.png,
+    form: Annotated[options.Format, typer.Option("--format", help="Format of the sketch.")] = options.Format.png,
     as_json: options.Json = False,
 ) -> None:
-    """Show a robot: its tree, degrees of freedom, loops and how they are solved, masses, warnings.
+    """Show a robot's tree, degrees of freedom, masses and warnings, and its loops and how they are solved.
 
-    A robot with loops is shown where they close, from its initial position.
+    A robot with loops is shown in the position, near its initial one, in which they close.
     """
     from denoc import load
 
@@ -58,7 +58,7 @@ def _mobility(model: Robot) -> Mobility | None:
 
 
 def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Path:
-    """Draws it; the file."""
+    """Draws a sketch, and returns its file."""
     from denoc.record.sketch import draw
     from denoc.record.write import folder
     from denoc.study.drawing import sketched
@@ -69,7 +69,7 @@ def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Pa
     return path
 
 
-# ---- for programs
+# ---- JSON
 
 
 def _facts(model: Robot, mobility: Mobility | None, warnings: list[str]) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _facts(model: Robot, mobility: Mobility | None, warnings: list[str]) -> dict
 
 
 def _closing(model: Robot, mobility: Mobility) -> dict[str, Any]:
-    """What there is to say of loops, couplings and further actuators."""
+    """The data on loops, couplings and further actuators."""
     from dataclasses import asdict
 
     gaps = {gap.name: {"m": gap.length, "rad": gap.angle} for gap in mobility.gaps}
@@ -139,7 +139,7 @@ def _coordinate_owners(model: Robot) -> dict[int, str]:
     return {k: joint.name for joint in model.moving for k in joint.coordinates}
 
 
-# ---- for people
+# ---- text
 
 
 def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
@@ -159,8 +159,8 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
             console.print(line, markup=False)
     else:
         actuated = sum(joint.type.nv for joint in model.moving if joint.actuated)
-        told = f"{model.nv} degree{'s' * (model.nv != 1)} of freedom, {actuated} actuated; "
-        console.print(told + _extent(model, "no loops"), markup=False)
+        freedoms = f"{model.nv} degree{'s' * (model.nv != 1)} of freedom, {actuated} actuated; "
+        console.print(freedoms + _extent(model, "no loops"), markup=False)
     mass, centre = whole(model, mobility.q if mobility else None)
     at = ", ".join(f"{x:.5g}" for x in centre)
     where = "the assembled position" if mobility and mobility.closed else "the initial position"

@@ -1,4 +1,4 @@
-"""`denoc list`: the library."""
+"""`denoc list`: the robots and scenarios of the library."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ KINDS = ("robots", "scenarios")
 
 def list_library(
     what: Annotated[
-        str | None, typer.Argument(metavar="[robots|scenarios|NAME]", help="One of the two kinds, or one entry.")
+        str | None,
+        typer.Argument(metavar="[robots|scenarios|NAME]", help="List only robots or scenarios, or one entry."),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """List the robots and scenarios that come with denoc; with a NAME, print where its file is."""
+    """List the robots and scenarios that come with denoc; with a NAME, print the path of its file."""
     from denoc.errors import InputError, did_you_mean
     from denoc.text.library import folder, names
 
     kinds = [what] if what in KINDS else list(KINDS)
-    found = {kind: {name: _about(folder(kind) / f"{name}.yaml") for name in names(kind)} for kind in kinds}
+    entries_of = {kind: {name: _about(folder(kind) / f"{name}.yaml") for name in names(kind)} for kind in kinds}
     if what is not None and what not in KINDS:
         bare = what.removesuffix(".yaml")
-        paths = [folder(kind) / f"{bare}.yaml" for kind in KINDS if bare in found[kind]]
+        paths = [folder(kind) / f"{bare}.yaml" for kind in KINDS if bare in entries_of[kind]]
         if not paths:
-            known = [*KINDS, *(name for kind in KINDS for name in found[kind])]
+            known = [*KINDS, *(name for kind in KINDS for name in entries_of[kind])]
             raise InputError(f"the library has no `{what}`", allowed=", ".join(known), hint=did_you_mean(bare, known))
         typer.echo(json.dumps([str(path) for path in paths]) if as_json else "\n".join(map(str, paths)))
         return
     if as_json:
-        typer.echo(json.dumps(found, indent=1, ensure_ascii=False))
+        typer.echo(json.dumps(entries_of, indent=1, ensure_ascii=False))
         return
-    for kind, entries in found.items():
+    for kind, entries in entries_of.items():
         typer.echo(f"{kind}, in {folder(kind)}")
         width = max(map(len, entries), default=0)
         for name, about in entries.items():
@@ -49,7 +50,7 @@ def list_library(
 
 
 def _row(head: str, about: str) -> str:
-    """One entry; on a narrow terminal it goes on under its own column."""
+    """One entry of the list, wrapped to the terminal's width."""
     if not sys.stdout.isatty():
         return head + about
     width = max(shutil.get_terminal_size().columns, len(head) + 20)
@@ -57,7 +58,7 @@ def _row(head: str, about: str) -> str:
 
 
 def _about(path: Path) -> str:
-    """The file's `about`; read as text, for speed."""
+    """The file's `about`, read without parsing the file, for speed."""
     with path.open(encoding="utf-8") as file:
         for line in file:
             if line.startswith("about:"):

@@ -1,4 +1,4 @@
-"""`denoc linearize`: the state equations about one state."""
+"""`denoc linearize`: the linearised state equations about one state."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from denoc.cli import options
 def linearize(
     robot: options.Robot,
     at: Annotated[
-        str | None, typer.Option("--at", help="Coordinates, comma between (default: the initial ones).")
+        str | None, typer.Option("--at", help="Coordinates, separated by commas (default: the initial ones).")
     ] = None,
-    rates: Annotated[str | None, typer.Option("--rates", help="Speeds likewise (default: 0).")] = None,
+    rates: Annotated[str | None, typer.Option("--rates", help="Speeds, separated by commas (default: 0).")] = None,
     forces: Annotated[
-        str | None, typer.Option("--forces", help="Joint forces likewise (default: what holds the state).")
+        str | None,
+        typer.Option("--forces", help="Joint forces, separated by commas (default: those that hold the state)."),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Print A and B of the linearised equations of state: x: displacements and speeds, u: actuator forces."""
+    """Print A and B of the linearised state equations; x: displacements and speeds, u: actuator forces."""
     import numpy as np
 
     from denoc import linearize as linearized
@@ -33,27 +34,27 @@ def linearize(
     still = (0.0,) * model.nv
     qd = options.numbers(rates, "--rates", ["velocity"] * model.nv, options.columns(model, "speeds"), still)
     tau = options.numbers(forces, "--forces", ["effort"] * model.nv, options.columns(model, "forces"), ()) or None
-    found = linearized(model, q, np.array(qd), np.array(tau) if tau else None)
-    names = [options.columns(model, "speeds")[k] for k in found["independent"]]
-    q = tuple(float(x) for x in found.get("q", q))
-    inputs = [options.columns(model, "forces")[k] for k in found["actuated"]]
-    eigenvalues = np.linalg.eigvals(found["A"])
+    linear = linearized(model, q, np.array(qd), np.array(tau) if tau else None)
+    names = [options.columns(model, "speeds")[k] for k in linear["independent"]]
+    q = tuple(float(x) for x in linear.get("q", q))
+    inputs = [options.columns(model, "forces")[k] for k in linear["actuated"]]
+    eigenvalues = np.linalg.eigvals(linear["A"])
     if as_json:
-        told = {key: found[key].tolist() for key in ("A", "B", "tau", "qdd")}
+        matrices = {key: linear[key].tolist() for key in ("A", "B", "tau", "qdd")}
         states = [f"displacement {name}" for name in names] + names
         pairs = [[float(x.real), float(x.imag)] for x in eigenvalues]
         typer.echo(
             json.dumps(
-                {"robot": model.name, "q": list(q), "qd": list(qd), "states": states, "inputs": inputs, **told}
-                | {"equilibrium": bool(found["equilibrium"]), "eigenvalues": pairs}
+                {"robot": model.name, "q": list(q), "qd": list(qd), "states": states, "inputs": inputs, **matrices}
+                | {"equilibrium": bool(linear["equilibrium"]), "eigenvalues": pairs}
             )
         )
         return
-    state = "an equilibrium" if found["equilibrium"] else "not an equilibrium"
+    state = "an equilibrium" if linear["equilibrium"] else "not an equilibrium"
     typer.echo(f"{model.name}: {state}; x = [displacements, speeds] of {', '.join(names)}; u = {', '.join(inputs)}")
     for name in ("A", "B"):
         typer.echo(f"\n{name}")
-        options.show(found[name])
+        options.show(linear[name])
     typer.echo("\neigenvalues of A")
     for x in sorted(eigenvalues, key=lambda x: (x.real, x.imag)):
         typer.echo(f"  {x.real:12.6g} {x.imag:+12.6g}i")

@@ -1,7 +1,7 @@
-"""The command `denoc`: commands, one error boundary, exit codes.
+"""The command `denoc`: its subcommands, the one error boundary, exit codes.
 
-Imported at every start and by shell completion, so nothing here or at the top of a command's module may import numpy,
-scipy, pydantic, llvmlite or matplotlib.
+This module is imported at every start and by shell completion, so neither it nor the top of a command's module may
+import numpy, scipy, pydantic, llvmlite or matplotlib.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Dynamics of robots and mechanisms from YAML files, by the Decoupled Natural Orthogonal Complement.",
     epilog="A ROBOT or SCENARIO is a YAML file, or a name of the library (denoc list). "
-    "Results go to outputs/, one folder a scenario. Exit codes: 0 done, 1 a check failed, 2 wrong use or bad input, "
-    "3 the numbers failed, 130 interrupted.",
+    "Results go to outputs/, into one folder for each scenario. Exit codes: 0 done, 1 a check failed, "
+    "2 wrong use or bad input, 3 the numbers failed, 130 interrupted.",
 )
 app.command("idyn")(idyn.idyn)
 app.command("simulate")(simulate.simulate)
@@ -80,8 +80,8 @@ def _root(
     pass
 
 
-def _told(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning as one line."""
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Prints a warning as one line."""
     typer.echo(f"warning: {message}", err=True)
 
 
@@ -89,7 +89,7 @@ def main() -> None:
     """Runs the command line; the only place where errors become messages."""
     from denoc.errors import DenocError
 
-    warnings.showwarning = _told
+    warnings.showwarning = _show_warning
     for stream in (sys.stdout, sys.stderr):  # a pipe in another encoding must not fail on a Greek letter
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
@@ -101,11 +101,11 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo(INTERRUPTED, err=True)
         code = 130
-    except SystemExit as leaving:  # typer makes an interrupt into one
+    except SystemExit as leaving:  # typer turns an interrupt into one
         if isinstance(getattr(leaving.__context__, "__cause__", None), KeyboardInterrupt):
             typer.echo(INTERRUPTED, err=True)
         raise
-    except BrokenPipeError:  # the reader of a pipe has gone: not an error of ours
+    except BrokenPipeError:  # the reader of a pipe has gone, which is no error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except Exception as error:

@@ -31,15 +31,19 @@ USUAL = ("I", "C", "h", "U", "D")
 
 def matrices(
     robot: options.Robot,
-    at: Annotated[str | None, typer.Option("--at", help="Coordinates, comma between: '10 deg, 20 deg, 0.1'.")] = None,
-    rates: Annotated[str | None, typer.Option("--rates", help="Speeds likewise (default: 0).")] = None,
-    only: Annotated[str | None, typer.Option("--only", help="Which: " + ", ".join(TITLES) + "; or all.")] = None,
+    at: Annotated[
+        str | None, typer.Option("--at", help="Coordinates, separated by commas: '10 deg, 20 deg, 0.1'.")
+    ] = None,
+    rates: Annotated[str | None, typer.Option("--rates", help="Speeds, separated by commas (default: 0).")] = None,
+    only: Annotated[
+        str | None, typer.Option("--only", help="Matrices to print: " + ", ".join(TITLES) + "; or all.")
+    ] = None,
     point: Annotated[
-        str | None, typer.Option("--point", metavar="LINK[.POINT]", help="Also the Jacobian of this.")
+        str | None, typer.Option("--point", metavar="LINK[.POINT]", help="Print the Jacobian of this point, too.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Print N_l, N_d, GIM, MCI, U, D, articulated inertias and Jacobians of one state, base-frame axes."""
+    """Print N_l, N_d, GIM, MCI, U, D, articulated inertias and Jacobians of one state, in base-frame axes."""
     import numpy as np
 
     from denoc import jacobian, load
@@ -51,11 +55,11 @@ def matrices(
     q = options.numbers(at, "--at", kinds, options.columns(model, "coordinates"), model.q0)
     speeds = ["velocity"] * model.nv
     qd = options.numbers(rates, "--rates", speeds, options.columns(model, "speeds"), (0.0,) * model.nv)
-    found: dict[str, Any] = all_matrices(model, q, qd)
+    computed: dict[str, Any] = all_matrices(model, q, qd)
     if point is not None:
         link, _, name = point.partition(".")
-        found["J"] = jacobian(model, q, link, name or (0.0, 0.0, 0.0))
-    known = [name for name in TITLES if name in found]
+        computed["J"] = jacobian(model, q, link, name or (0.0, 0.0, 0.0))
+    known = [name for name in TITLES if name in computed]
     chosen = list(USUAL) + (["J"] if point else []) if only is None else [x.strip() for x in only.split(",")]
     if only == "all":
         chosen = known
@@ -69,15 +73,17 @@ def matrices(
                 hint="`--point LINK` makes J" if name == "J" else did_you_mean(name, known),
             )
     if as_json:
-        told = {name: found[name].tolist() for name in chosen}
-        typer.echo(json.dumps({"robot": model.name, "q": list(q), "qd": list(qd), "order": found["order"], **told}))
+        listed = {name: computed[name].tolist() for name in chosen}
+        typer.echo(
+            json.dumps({"robot": model.name, "q": list(q), "qd": list(qd), "order": computed["order"], **listed})
+        )
         return
     typer.echo(
-        f"{model.name} at q = {_row(np.array(q))}, rates {_row(np.array(qd))}; links {', '.join(found['order'])}"
+        f"{model.name} at q = {_row(np.array(q))}, rates {_row(np.array(qd))}; links {', '.join(computed['order'])}"
     )
     for name in chosen:
         typer.echo(f"\n{TITLES[name]}")
-        _show(found[name], found["order"])
+        _show(computed[name], computed["order"])
 
 
 def _show(x: np.ndarray, order: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""What `denoc inspect` says of loops, line by line."""
+"""The lines of `denoc inspect` on loops and mobility."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def lines(model: Robot, mobility: Mobility) -> Iterator[str]:
-    """Cuts, couplings and actuators; then freedoms, reactions, actuation, and how it is solved."""
+    """The lines on cuts, couplings and actuators, then on freedoms, reactions, actuation and the order of solution."""
     from denoc.loops.mobility import opening
     from denoc.robot.values import counted
 
@@ -75,10 +75,10 @@ def _actuation(mobility: Mobility, at: Standing) -> Iterator[str]:
     from denoc.robot.values import counted
 
     needed = at.freedoms - len(at.spins)
-    told = f"{counted(mobility.actuators, 'actuator')} for {needed} freedom{'s' * (needed != 1)}"
+    counts = f"{counted(mobility.actuators, 'actuator')} for {needed} freedom{'s' * (needed != 1)}"
     idle = " (idle spins not counted)" if at.spins else ""
     surplus = f", redundant by {at.surplus}: the forces of least norm are given" if at.surplus else ""
-    yield told + idle + surplus
+    yield counts + idle + surplus
 
 
 def _order(at: Standing) -> Iterator[str]:

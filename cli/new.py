@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Write a commented robot or scenario file to start from.")
 TEMPLATES = Path(__file__).with_name("templates")
-MOST_NAMED = 8  # joints in a comment
+MOST_NAMED = 8  # joints that a comment names
 
 
 class Convention(StrEnum):
-    """How joints are placed."""
+    """The conventions for placing joints."""
 
     dh = "dh"
     khalil = "khalil"
@@ -30,26 +30,26 @@ class Convention(StrEnum):
 
 
 class Task(StrEnum):
-    """Of scenarios."""
+    """The tasks of scenarios."""
 
     inverse = "inverse"
     simulate = "simulate"
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Of what the file describes; the file is NAME.yaml.")]
-Out = Annotated[
-    Path | None, typer.Option("--out", metavar="PATH", help="The file, or the folder that it goes to (default: here).")
-]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the robot or scenario; its file is NAME.yaml.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="PATH", help="File or folder to write to (default: here).")]
 
 
 @app.command("robot")
 def robot(
     name: Name,
-    convention: Annotated[Convention, typer.Option("--convention", help="How joints are placed.")] = Convention.frames,
-    loop: Annotated[bool, typer.Option("--loop", help="A mechanism with a closed loop: a four-bar.")] = False,
+    convention: Annotated[
+        Convention, typer.Option("--convention", help="Convention for placing joints.")
+    ] = Convention.frames,
+    loop: Annotated[bool, typer.Option("--loop", help="Write a mechanism with a closed loop, a four-bar.")] = False,
     out: Out = None,
 ) -> None:
-    """Write a robot file with two links, or a four-bar mechanism, every key explained."""
+    """Write a robot file with two links, or a four-bar mechanism, in which every key is explained."""
     name, path = _place(name, out)
     text = _template(f"{'loop' if loop else 'robot'}-{convention.value}").replace("NAME", _written(name))
     _write(path, text, f"`denoc inspect {path}` shows it, `denoc idyn {path}` runs it")
@@ -59,10 +59,12 @@ def robot(
 def scenario(
     name: Name,
     of: Annotated[str, typer.Option("--robot", metavar="ROBOT", help="A robot file, or one of the library.")] = "puma",
-    task: Annotated[Task, typer.Option("--task", help="Forces from motion, or motion from forces.")] = Task.inverse,
+    task: Annotated[
+        Task, typer.Option("--task", help="Compute forces from motion, or motion from forces.")
+    ] = Task.inverse,
     out: Out = None,
 ) -> None:
-    """Write a scenario file for a robot, every key explained."""
+    """Write a scenario file for a robot, in which every key is explained."""
     from denoc.robot.load import load
     from denoc.text.library import find
 
@@ -79,7 +81,7 @@ def _template(name: str) -> str:
 
 
 def _place(name: str, out: Path | None) -> tuple[str, Path]:
-    """The name without an ending, and the file; refuses names that can't be one and files that are there."""
+    """The name without its suffix, and the file; impossible names and existing files are refused."""
     from pydantic import TypeAdapter, ValidationError
 
     from denoc.errors import InputError
@@ -106,14 +108,14 @@ def _write(path: Path, text: str, hint: str) -> None:
 
 
 def _written(text: str) -> str:
-    """As YAML has it."""
+    """Text as YAML."""
     from denoc.text.writing import flow
 
     return flow(text)
 
 
 def _beside(robot: Path, scenario: Path) -> str:
-    """How the scenario calls the robot: by its name in the library, else by the way to its file."""
+    """The scenario's reference to the robot: its name in the library, or the relative path of its file."""
     from denoc.text.library import folder
 
     if robot.parent == folder("robots"):
@@ -122,7 +124,7 @@ def _beside(robot: Path, scenario: Path) -> str:
 
 
 def _motion(model: Model) -> str:
-    """Entries of `motion`: a quarter turn or 0.1 m of what is actuated; less where loops have to stay closed."""
+    """The entries of `motion`: each actuated joint turns by 90 deg or slides by 0.1 m; in a mechanism by 20 deg."""
     data = model.document.data if model.document else {}
     turn = 20.0 if data.get("loops") or data.get("joints") else 90.0
     moved = [joint for joint in model.moving if joint.actuated]
@@ -135,14 +137,14 @@ def _motion(model: Model) -> str:
 
 
 def _goal(model: Model, joint: Joint, turn: float) -> str:
-    """A law that takes the joint some way on from where it starts, and not beyond its limits."""
+    """A law that moves the joint from its initial position, and not beyond its limits."""
     row = joint.type
     if row.orientation is not None:
         return "{law: hold}" if row.nq != 4 else f"{{law: cycloid, to: {{axis: [0, 0, 1], angle: {turn:g} deg}}}}"
-    told = []
+    goals = []
     for k, turning in zip(joint.coordinates, row.turning):
         goal = model.q0[k] + (math.radians(turn) if turning else 0.1)
         if joint.limits:
             goal = min(max(goal, joint.limits[0]), joint.limits[1])
-        told.append(f"{math.degrees(goal):.6g} deg" if turning else f"{goal:.6g} m")
-    return f"{{law: cycloid, to: {told[0] if row.nq == 1 else '[' + ', '.join(told) + ']'}}}"
+        goals.append(f"{math.degrees(goal):.6g} deg" if turning else f"{goal:.6g} m")
+    return f"{{law: cycloid, to: {goals[0] if row.nq == 1 else '[' + ', '.join(goals) + ']'}}}"

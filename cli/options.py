@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """Of plot files."""
+    """The formats of plot files."""
 
     png = "png"
     svg = "svg"
@@ -24,7 +24,7 @@ class Format(StrEnum):
 
 
 class Backend(StrEnum):
-    """How programs run."""
+    """The ways in which programs can run."""
 
     auto = "auto"
     compiled = "compiled"
@@ -34,35 +34,37 @@ class Backend(StrEnum):
 Robot = Annotated[str, typer.Argument(metavar="ROBOT", help="A robot file, or a robot of the library.")]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<scenario>/.")]
 Plots = Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the plots.")]
-Form = Annotated[Format, typer.Option("--format", help="Of the plots.")]
-Way = Annotated[Backend, typer.Option("--backend", help="Compiled code, plain text, or whichever pays.")]
+Form = Annotated[Format, typer.Option("--format", help="Format of the plots.")]
+Way = Annotated[Backend, typer.Option("--backend", help="Run compiled code, plain Python, or whichever is faster.")]
 Json = Annotated[bool, typer.Option("--json", help="Print a machine-readable summary.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 ScenarioFile = Annotated[
     str | None, typer.Option("--scenario", metavar="FILE", help="A scenario file or a scenario of the library.")
 ]
-Duration = Annotated[str | None, typer.Option("--time", metavar="T", help="How long, e.g. 1.5 or '500 ms'.")]
+Duration = Annotated[str | None, typer.Option("--time", metavar="T", help="Duration, such as 1.5 or '500 ms'.")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Another value in the scenario, or after `robot.` in the robot."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a value of the scenario, or, after `robot.`, of the robot."
+    ),
 ]
-Step = Annotated[str | None, typer.Option("--step", metavar="DT", help="Of the output, e.g. 0.01 or '10 ms'.")]
+Step = Annotated[str | None, typer.Option("--step", metavar="DT", help="Output step, such as 0.01 or '10 ms'.")]
 
 OUTPUTS = Path("outputs")
 
 
 def names(module: str, table: str) -> Callable[[str], list[str]]:
-    """For the shell's completion: the names in a table, or that a function gives; imported only when the shell asks."""
+    """A completion function for the names in a table or from a function, which is imported only when the shell asks."""
 
     def beginning(incomplete: str) -> list[str]:
-        found = getattr(import_module(module), table)
-        return [name for name in (found() if callable(found) else found) if name.startswith(incomplete)]
+        source = getattr(import_module(module), table)
+        return [name for name in (source() if callable(source) else source) if name.startswith(incomplete)]
 
     return beginning
 
 
 def number(text: str | None, kind: str, option: str, *, above: float | None = None) -> float | None:
-    """The value of an option in SI units; it remembers its unit."""
+    """The value of an option in SI units, as a `Quantity`."""
     if text is None:
         return None
     from denoc.errors import InputError
@@ -80,7 +82,7 @@ def number(text: str | None, kind: str, option: str, *, above: float | None = No
 
 
 def timing(end: float | None, step: float | None) -> dict[tuple[str | int, ...], str]:
-    """Which entries of a scenario --time and --step have changed."""
+    """The entries of a scenario that --time and --step have changed, with the option's name."""
     changed: dict[tuple[str | int, ...], str] = {}
     if end is not None:
         changed |= {("time",): "--time", ("time", "end"): "--time"}
@@ -90,14 +92,14 @@ def timing(end: float | None, step: float | None) -> dict[tuple[str | int, ...],
 
 
 def changes(settings: list[str] | None) -> list[Change]:
-    """What `--set` puts over the files."""
+    """The changes that the options `--set` ask for."""
     if not settings:
         return []
     from denoc.errors import InputError
     from denoc.text.change import Change
     from denoc.text.source import parse
 
-    found = []
+    asked = []
     for text in settings:
         key, sign, value = text.partition("=")
         key, said = key.strip(), f"--set {text}"
@@ -109,19 +111,19 @@ def changes(settings: list[str] | None) -> list[Change]:
             raise InputError(
                 error.message, key=said, found=error.found, allowed=error.allowed, hint=error.hint
             ) from None
-        found.append(Change(key, data, said, text))
-    return found
+        asked.append(Change(key, data, said, text))
+    return asked
 
 
 def columns(model: Model, what: str) -> list[str]:
-    """Column names of all `coordinates`, `speeds` or `forces`."""
+    """The column names of all `coordinates`, `speeds` or `forces`."""
     return [f"{joint.name}.{suffix}" for joint in model.moving for suffix in getattr(joint.type, what)]
 
 
 def numbers(
     text: str | None, option: str, kinds: list[str], names: list[str], default: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """Numbers with units, one for each name."""
+    """The numbers of an option, with units, one for each name."""
     from denoc.errors import InputError
 
     if text is None:
@@ -139,20 +141,20 @@ def numbers(
 
 
 def show(x: Any) -> None:
-    """A matrix or a vector, in columns."""
+    """Prints a matrix or a vector in columns."""
     for row in x if x.ndim == 2 else [x]:
         typer.echo("  " + " ".join(f"{0.0 if abs(v) < 5e-16 else v:12.6g}" for v in row))
 
 
 def write_text(path: Path, text: str) -> None:
-    """The text in a file, whole or not at all."""
+    """Writes a text file, whole or not at all."""
     from denoc.record.write import whole
 
     whole(path, lambda draft: draft.write_text(text, encoding="utf-8"))
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """The figure in a file of its suffix's format, whole or not at all."""
+    """Writes a figure in the format of the file's suffix, whole or not at all."""
     from denoc.record import plots
     from denoc.record.write import whole
 

@@ -1,4 +1,4 @@
-"""`denoc paper`: the papers' tables and figures, made again."""
+"""`denoc paper`: reproductions of the papers' tables and figures."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ WIDTH = 110
 
 def paper(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID...]", help="Tables and figures (default: list).")
+        list[str] | None, typer.Argument(metavar="[ID...]", help="Tables and figures (default: list them).")
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Reproduce all of them.")] = False,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<ID>/.")] = options.OUTPUTS
     / "paper",
     plot: options.Plots = True,
@@ -34,7 +34,7 @@ def paper(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """List the papers' tables and figures that denoc makes again; with an ID, make it and say what can be claimed."""
+    """List the papers' tables and figures; with an ID, reproduce one, and say what the comparison shows."""
     from denoc.errors import InputError
     from denoc.record.write import check
     from denoc.study.papers.entries import ENTRIES, entry
@@ -53,7 +53,7 @@ def paper(
         files = _write(one, made, out / one.id, form.value if plot else "")
         summaries.append(_summary(one, made, files))
         if not quiet and not as_json:
-            _tell(one, made, files)
+            _show(one, made, files)
     if as_json:
         typer.echo(json.dumps(summaries if len(summaries) > 1 else summaries[0], indent=1, ensure_ascii=False))
 
@@ -63,8 +63,8 @@ def _list(entries: list[Entry], as_json: bool) -> None:
 
     if as_json:
         keys = ("id", "paper", "what", "caption", "claim")
-        told = [{key: getattr(one, key) for key in keys} for one in entries]
-        typer.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        listed = [{key: getattr(one, key) for key in keys} for one in entries]
+        typer.echo(json.dumps(listed, indent=1, ensure_ascii=False))
         return
     width = max(len(one.id) for one in entries)
     for key, group in groupby(entries, key=lambda one: one.paper):
@@ -79,7 +79,7 @@ def _list(entries: list[Entry], as_json: bool) -> None:
 
 
 def _write(entry: Entry, made: Reproduction, folder: Path, form: str) -> list[Path]:
-    """The lines as CSV, the paper's numbers beside ours as another one, the plot."""
+    """The files of a reproduction, written: its lines as CSV, a CSV with the paper's numbers beside ours, a plot."""
     from denoc.record.write import folder as make
 
     make(folder)
@@ -102,10 +102,10 @@ def _csv(rows: Iterable[Sequence[str]]) -> str:
     return lines.getvalue()
 
 
-# ---- what is told
+# ---- output
 
 
-def _tell(entry: Entry, made: Reproduction, files: list[Path]) -> None:
+def _show(entry: Entry, made: Reproduction, files: list[Path]) -> None:
     from denoc.study.papers.entry import RANGES, ranges
 
     typer.echo(f"{entry.id}\n  {entry.title}")
@@ -134,7 +134,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def _summary(entry: Entry, made: Reproduction, files: list[Path]) -> dict[str, Any]:
-    """What `--json` prints."""
+    """The data that `--json` prints."""
     from denoc.study.papers.entry import RANGES, ranges
 
     return {

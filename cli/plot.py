@@ -1,4 +1,4 @@
-"""`denoc plot`: plots of a result, again."""
+"""`denoc plot`: plots of a stored result."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from denoc.cli import options
 def plot(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder, CSV or JSON file.")],
     which: Annotated[
-        list[str] | None, typer.Option("--plot", help="Which plots, e.g. --plot rates --plot energy.")
+        list[str] | None, typer.Option("--plot", help="Plots to draw, such as --plot rates --plot energy.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Where to (default: beside the result).")
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder of the plots (default: that of the result).")
     ] = None,
     form: options.Form = options.Format.png,
     quiet: options.Quiet = False,
 ) -> None:
-    """Draw the plots of a result again, from its CSV and JSON files."""
+    """Draw plots of a result from its CSV and JSON files."""
     from denoc.scenario.stored import stored
 
     kept = stored(result)

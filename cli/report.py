@@ -1,4 +1,4 @@
-"""Carrying out plans on the command line: progress, files, a summary, the exit code."""
+"""Runs on the command line, with progress, files, a summary and the exit code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INTERRUPTED = 130
 
 
 def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: str, as_json: bool, quiet: bool) -> None:
-    """Runs each plan, writes its results and says how it went; leaves with the highest exit code."""
+    """Runs each plan, writes its results, prints a summary, and exits with the highest exit code."""
     from denoc.machine.jit.choice import using
     from denoc.record.write import check
 
@@ -48,14 +48,14 @@ def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: s
 
 
 def exit_code(result: Result) -> int:
-    """0 where the run ended as it was expected to."""
+    """The exit code of a run, which is 0 if it ended as expected."""
     if result.ended == "interrupted":
         return INTERRUPTED
     return 0 if result.ended == result.record["expected"] else 3
 
 
 def watched(plan: Plan, quiet: bool) -> Result:
-    """The result of a plan; on a terminal, with a bar for long runs."""
+    """The result of a plan, computed with a progress bar if it takes long and there is a terminal."""
     from denoc.scenario.run import carry_out as compute
 
     if quiet or not sys.stderr.isatty():
@@ -65,7 +65,7 @@ def watched(plan: Plan, quiet: bool) -> Result:
 
 
 class Progress:
-    """A bar with simulated time and speed, for runs longer than a second."""
+    """A progress bar with simulated time and speed, for runs longer than a second."""
 
     def __init__(self, name: str, start: float, end: float):
         self.name, self.start, self.end = name, start, end
@@ -109,7 +109,7 @@ class Progress:
 
 
 def summary(result: Result, files: list[Path]) -> dict[str, Any]:
-    """What `--json` prints."""
+    """The data that `--json` prints."""
     keys = ("scenario", "task", "ended", "expected", "reason", "rows", "seconds", "audit", "events", "warnings")
     return {
         **{key: result.record[key] for key in keys},
@@ -119,7 +119,7 @@ def summary(result: Result, files: list[Path]) -> dict[str, Any]:
 
 
 def show(result: Result, files: list[Path]) -> None:
-    """A few lines: how it ended, the largest forces, the audit, the files."""
+    """Prints how a run ended, its largest forces, its energy balance, its events and its files."""
     record, audit = result.record, result.audit
     mark = "NOT AS EXPECTED" if result.ended == "done" else result.ended.upper()
     if result.ended == record["expected"]:
@@ -129,18 +129,18 @@ def show(result: Result, files: list[Path]) -> None:
         typer.echo(f"  {record['reason']}")
     forces = [column for column in result.columns if column.family == "force"]
     largest = [(column, float(abs(result.table[column.name]).max(initial=0.0))) for column in forces]
-    if any(size > 0 for _, size in largest):  # not with NaN, of a run that failed at once
+    if any(size > 0 for _, size in largest):  # comparisons with NaN, from a run that failed at once, are false
         shown = [f"{column.name} {size:.4g} {column.unit}" for column, size in largest[:8]]
         typer.echo("  largest: " + ", ".join(shown) + (" …" if len(largest) > 8 else ""))
     if audit["energy"] is not None:
         typer.echo(f"  energy balance holds to {audit['energy']:.2g} J")
     for event in record["events"][:6]:
-        who = f"{event['joint']} " if "joint" in event else ""  # of a singular position there is none
+        who = f"{event['joint']} " if "joint" in event else ""  # a singular position belongs to no joint
         typer.echo(f"  t = {event['t']:.6f} s: {who}{event['event']}, then {event['then']}")
     if len(record["events"]) > 6:
         typer.echo(f"  … and {len(record['events']) - 6} more events")
     for warning in record["warnings"]:
-        if "\n" not in warning:  # those of the robot's file stand before the run
+        if "\n" not in warning:  # warnings about the robot's file are printed before the run
             typer.echo(f"  warning: {warning}")
     folder = files[0].parent
     typer.echo(f"  {_near(folder)}/: " + ", ".join(file.name for file in files))
@@ -151,7 +151,7 @@ def _steps(audit: dict[str, Any]) -> str:
 
 
 def _near(path: Path) -> str:
-    """The path as the user would write it here."""
+    """The path relative to the current folder, if it is inside it."""
     try:
         return str(path.relative_to(Path.cwd()))
     except ValueError:

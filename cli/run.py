@@ -1,4 +1,4 @@
-"""`denoc run`: scenario files."""
+"""`denoc run`: runs of scenario files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run scenarios, whatever their task. All files are read and checked before the first runs."""
+    """Run scenarios of any task. All files are read and checked before the first run starts."""
     from denoc.cli.report import carry_out
     from denoc.errors import InputError
     from denoc.scenario.run import prepare

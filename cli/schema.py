@@ -12,17 +12,19 @@ from denoc.cli import options
 
 
 class Kind(StrEnum):
-    """Of files."""
+    """The kinds of files."""
 
     robot = "robot"
     scenario = "scenario"
 
 
 def schema(
-    kind: Annotated[Kind, typer.Argument(metavar="robot|scenario", help="Of which files.")],
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="A file (default: print it).")] = None,
+    kind: Annotated[Kind, typer.Argument(metavar="robot|scenario", help="Kind of files.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the schema to this file (default: print it).")
+    ] = None,
 ) -> None:
-    """Print the JSON Schema of robot or scenario files, by which editors complete and check them while one writes."""
+    """Print the JSON Schema of robot or scenario files, with which editors complete and check them."""
     from denoc.text.json_schema import schema_text
 
     if kind is Kind.robot:

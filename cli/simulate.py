@@ -18,7 +18,7 @@ DURATION = 1.0
 def simulate(
     robot: options.Robot,
     free_fall: Annotated[
-        bool, typer.Option("--free-fall", help="Under gravity alone: what is done without --scenario anyway.")
+        bool, typer.Option("--free-fall", help="Fall under gravity, as is done without --scenario.")
     ] = False,
     scenario: options.ScenarioFile = None,
     time: options.Duration = None,
@@ -28,7 +28,7 @@ def simulate(
         typer.Option(
             "--method",
             metavar="NAME",
-            help="Of integration: rk45 (default), rkck, rk4, dop853, radau, bdf, lsoda.",
+            help="Integration method: rk45 (default), rkck, rk4, dop853, radau, bdf, lsoda.",
             autocompletion=options.names("denoc.simulate.integrate", "INTEGRATORS"),
         ),
     ] = None,
@@ -44,10 +44,10 @@ def simulate(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Forward simulation (RFDSIM): the motion under given forces; CSV and plots.
+    """Simulate the motion of a robot under given forces (forward dynamics, RFDSIM); write CSV and plots.
 
-    What drives the robot is in --scenario, else in the library's scenario `<robot>-fall`, else nothing: a free fall
-    from rest. The other options change that run.
+    The forces are given by --scenario, or else by the library's scenario `<robot>-fall`. Without either, the robot
+    falls freely from rest. The other options change the scenario that is run.
     """
     from denoc.cli.choose import overlaid, planned, timed
     from denoc.cli.report import carry_out
