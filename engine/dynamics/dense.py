@@ -69,22 +69,45 @@ def _momentum(body: Composite, w: Vector, v: Vector) -> Vector:
     return add(n, cross(h, v)) + add(scale(body.m, v), cross(w, h))
 
 
+class Factors:
+    """The factors U D Uᵀ of a full matrix by reverse Gaussian elimination (Saha 1999, appendix B).
+
+    From the last row to the first, so that the zeros between different branches of a tree stay zeros.
+    """
+
+    def __init__(self, I: Matrix):
+        n, I = len(I), [list(row) for row in I]
+        self._one_over: Vector = [0.0] * n
+        self._U: list[list[tuple[int, Scalar]]] = [[] for _ in range(n)]  # of each column, what isn't zero
+        for j in reversed(range(n)):
+            self._one_over[j] = 1.0 / I[j][j]
+            column = [(i, I[i][j] * self._one_over[j]) for i in range(j) if not nothing(I[i][j])]
+            for i, factor in column:
+                for k, _ in column:
+                    if k >= i:
+                        I[i][k] = I[i][k] - factor * I[k][j]
+            self._U[j] = column
+
+    def solve(self, force: Sequence[Scalar]) -> Vector:
+        """I⁻¹ force."""
+        x = list(force)
+        for j in reversed(range(len(x))):
+            if not nothing(x[j]):
+                for i, factor in self._U[j]:
+                    x[i] = x[i] - factor * x[j]
+        for j, column in enumerate(self._U):
+            x[j] = x[j] * self._one_over[j]
+            for i, factor in column:
+                if not nothing(x[i]):
+                    x[j] = x[j] - factor * x[i]
+        return x
+
+
 def solve(I: Matrix, force: Sequence[Scalar]) -> Vector:
-    """I⁻¹ force by the reverse Gaussian elimination of the full matrix, I = U D Uᵀ (Saha 1999, appendix B)."""
-    n = len(force)
-    I, x = [list(row) for row in I], list(force)
-    one_over: Vector = [0.0] * n
-    U: Matrix = [[0.0] * n for _ in range(n)]
-    for j in reversed(range(n)):
-        one_over[j] = 1.0 / I[j][j]
-        for i in range(j):
-            U[i][j] = I[i][j] * one_over[j]
-        for i in range(j):
-            for k in range(i, j):
-                I[i][k] = I[i][k] - U[i][j] * I[k][j]
-            x[i] = x[i] - U[i][j] * x[j]
-    for i in range(n):
-        x[i] = x[i] * one_over[i]
-        for k in range(i):
-            x[i] = x[i] - U[k][i] * x[k]
-    return x
+    """I⁻¹ force."""
+    return Factors(I).solve(force)
+
+
+def nothing(x: Scalar) -> bool:
+    """Whether this is zero whatever the state."""
+    return isinstance(x, float | int) and x == 0.0

@@ -12,33 +12,102 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..machine.program.dual import Dual, part_of, value_of
+from ..machine.jit.kernel import Kernel
+from ..machine.jit.offer import Offer, in_blocks
+from ..machine.jit.trigonometry import REACH
+from ..machine.program.dual import Dual, part_of
 from ..machine.program.scalars import Scalar
-from ..robot.model import Robot
+from ..machine.program.trace import Program, Recording
+from ..robot.model import Body, Robot
+from .dense import Factors, inertia_matrix
 from .kinematics import coordinate_rates
+from .regroup import regrouped
 from .samples import Samples, computes, vector
 from .sweeps import dynamics
 from .wrenches import constant_wrenches, on_bodies
+
+BLOCK = 1000  # samples × bodies that the plain text holds at once
 
 
 @computes
 def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
     """Accelerations qdd and dq, dqd, dtau, nv × nv each (N × nv × nv): rows accelerations, columns directions."""
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
-    n = robot.nv
-    moved = displaced(robot, s.scalars("q"))
-    speeds = [Dual(x, {n + k: 1.0}) for k, x in enumerate(s.scalars("qd"))]
-    forces = [Dual(x, {2 * n + k: 1.0}) for k, x in enumerate(s.scalars("tau"))]
-    on, loads = on_bodies(robot.tree, constant_wrenches(robot))
-    sought, _ = dynamics(robot.tree.bodies, robot.gravity, moved, speeds, forces, (False,) * n, on, loads)
-    found = {"qdd": s.array([value_of(x) for x in sought])}
-    for name, first in (("dq", 0), ("dqd", n), ("dtau", 2 * n)):
-        block = np.empty((*s.shape, n, n))
-        for r, x in enumerate(sought):
-            for k in range(n):
-                block[..., r, k] = part_of(x, first + k)
-        found[name] = block
-    return found
+    key = "derivatives"
+    slopes: Slopes = robot.derived.get(key) or robot.derived.setdefault(key, Slopes(robot))
+    rows, n = slopes.rows([s.rows(name) for name in ("q", "qd", "tau")]), robot.nv
+    found = {"qdd": rows[:, :n]}
+    for k, name in enumerate(("dq", "dqd", "dtau")):
+        found[name] = rows[:, n + k * n * n : n + (k + 1) * n * n].reshape(-1, n, n)
+    return found if s.count is not None else {name: block[0] for name, block in found.items()}
+
+
+class Slopes:
+    """Forward dynamics with its derivatives, of one robot: one text, plain or compiled."""
+
+    def __init__(self, robot: Robot):
+        self.robot, n = robot, robot.nv
+        self.outputs = n + 3 * n * n
+        self.offer = Offer(self.program, (robot.nq, n, n), (self.outputs,), self.identity)
+
+    def text(
+        self, q: Sequence[Scalar], qd: Sequence[Scalar], tau: Sequence[Scalar], bodies: tuple[Body, ...]
+    ) -> list[Scalar]:
+        """The accelerations, then dq, dqd and dtau row by row.
+
+        Inverse dynamics τ(q, q̇, q̈) of the motion that forward dynamics finds gives back the same forces, whatever
+        the state: so ∂q̈ = −M⁻¹ ∂τ along each direction of q and q̇, and M⁻¹ along that of a force.
+        """
+        robot, n = self.robot, self.robot.nv
+        on, loads = on_bodies(robot.tree, constant_wrenches(robot))
+        qdd, _ = dynamics(bodies, robot.gravity, q, qd, tau, (False,) * n, on, loads)
+        speeds = [Dual(x, {n + k: 1.0}) for k, x in enumerate(qd)]
+        forces, _ = dynamics(bodies, robot.gravity, displaced(robot, q), speeds, qdd, (True,) * n, on, loads)
+        factors = Factors(inertia_matrix(bodies, q, n))
+        columns = [factors.solve([-part_of(x, k) for x in forces]) for k in range(2 * n)]
+        columns += [factors.solve([float(r == k) for r in range(n)]) for k in range(n)]
+        blocks = [columns[first : first + n] for first in (0, n, 2 * n)]
+        return [*qdd, *(block[k][r] for block in blocks for r in range(n) for k in range(n))]
+
+    def program(self) -> Program:
+        """The text recorded, inertias regrouped."""
+        recording, robot = Recording("derivatives"), self.robot
+        q, qd, tau = (recording.input(x, k) for x, k in (("q", robot.nq), ("qd", robot.nv), ("tau", robot.nv)))
+        return recording.program(found=self.text(q, qd, tau, regrouped(robot.tree.bodies)))
+
+    def identity(self) -> tuple[str, ...]:
+        """All that the program depends on."""
+        robot = self.robot
+        joints = [(joint.type.name, joint.coordinates, joint.speeds) for joint in robot.moving]
+        wrenches = on_bodies(robot.tree, constant_wrenches(robot))
+        return "derivatives", repr(robot.tree.bodies), repr(robot.gravity), repr(joints), repr(wrenches)
+
+    def rows(self, given: Sequence[np.ndarray]) -> np.ndarray:
+        """What is sought, a row a sample; NaN where it is no number."""
+        count = len(given[0])
+        if count == 1 and (single := self.offer.single()) is not None:
+            alone = single(*(array[0] for array in given))
+            if alone is not None:
+                return alone[None]
+
+        def by(code: Kernel, first: int) -> np.ndarray | None:
+            (rows,), finite, largest = code(*(array[first:] for array in given))
+            return rows if finite and largest <= REACH else None
+
+        def text(these: slice) -> np.ndarray:
+            block = np.empty((these.stop - these.start, self.outputs))
+            q, qd, tau = (_columns(array[these]) for array in given)
+            for k, x in enumerate(self.offer.plain(len(block), self.text, q, qd, tau, self.robot.tree.bodies)):
+                block[:, k] = x
+            return block
+
+        lanes = self.offer.lanes if count > 1 else lambda samples: None
+        return in_blocks(np.empty((count, self.outputs)), max(8, BLOCK // max(self.robot.nv, 1)), lanes, by, text)
+
+
+def _columns(rows: np.ndarray) -> list[Scalar]:
+    """Rows as one scalar a column; of a single row, plain floats."""
+    return rows[0].tolist() if len(rows) == 1 else [np.ascontiguousarray(x) for x in rows.T]
 
 
 def displaced(robot: Robot, q: Sequence[Scalar]) -> list[Scalar]:

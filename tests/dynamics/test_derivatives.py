@@ -6,14 +6,23 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import denoc
 import references
+from comparing import off_accelerations
+from denoc.dynamics.derivatives import Slopes
 from denoc.dynamics.spatial import quaternion_matrix
+from denoc.machine.jit.choice import using
+from denoc.machine.program.trace import Node
 from denoc.simulate.reference import product
+from random_robots import Drawn, drawn
 
 pytestmark = pytest.mark.smoke
 
+laws = settings()  # those of the tier
+seeds = given(seed=st.integers(0, 2**32 - 1))
 ROBOTS = ("puma", "tree", "spherical-arm", "space-arm", "elastic-arm", "planar3r")
 
 
@@ -101,6 +110,44 @@ def test_many_states_at_once():
         one = denoc.derivatives(robot, q[k], qd[k], tau[k])
         for key in one:
             np.testing.assert_allclose(many[key][k], one[key], rtol=1e-12, atol=1e-12)
+
+
+@settings(laws, max_examples=6)
+@seeds
+def test_compiled_code_is_the_plain_text(seed):
+    """Of random trees of every joint type, friction and springs and wrenches included, in lanes and one at a time."""
+    case = drawn(seed, links=(1, 4))
+    rng = np.random.default_rng(1)
+    states = [Drawn(case.file, rng) for _ in range(11)]  # a full set of lanes and a part of one
+    q, qd, tau = (np.array([getattr(state, key) for state in states]) for key in ("q", "qd", "tau"))
+    worth = 10 * max(off_accelerations(I) for I in denoc.inertia(case.robot, q))
+    found = {}
+    for backend in ("plain", "compiled"):
+        with using(backend):
+            many = denoc.derivatives(case.robot, q, qd, tau)
+            one = denoc.derivatives(case.robot, q[-1], qd[-1], tau[-1])
+        found[backend] = {name: np.concatenate([block, one[name][None]]) for name, block in many.items()}
+    for name, block in found["plain"].items():
+        off = abs(found["compiled"][name] - block).max(initial=0.0)
+        assert off <= max(worth, 1e-11) * max(abs(block).max(initial=0.0), 1e-6), name
+
+
+@pytest.mark.parametrize("count", [None, 8, 10_000])
+def test_no_number_goes_through_the_text_where_code_is_asked_for(count, monkeypatch):
+    robot, text = denoc.load("puma"), Slopes.text
+    rng = np.random.default_rng(3)
+    state = rng.normal(size=(3, 6) if count is None else (3, count, 6))
+    expected = denoc.derivatives(robot, *state)
+
+    def recorded(self, q, *rest):
+        assert type(q[0]) is Node
+        return text(self, q, *rest)
+
+    monkeypatch.setattr(Slopes, "text", recorded)
+    with using("compiled"):
+        found = denoc.derivatives(denoc.load("puma"), *state)
+    for name, block in expected.items():
+        np.testing.assert_allclose(found[name], block, rtol=1e-9, atol=1e-9 * abs(block).max())
 
 
 def test_pinocchios_analytic_derivatives():
