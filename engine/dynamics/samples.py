@@ -30,12 +30,18 @@ def computes(call: Callable[Concatenate[Robot, Given], Found]) -> Callable[Conca
             except (ZeroDivisionError, OverflowError):
                 raise singular(robot) from None
             for x in found.values() if isinstance(found, dict) else (found,):
-                if isinstance(x, np.ndarray) and not np.isfinite(x).all():
+                if isinstance(x, np.ndarray) and not all_finite(x):
                     raise no_numbers(robot)
         return found
 
     as_called: Callable[..., Found] = guarded  # `robot` may be given by its name too
     return as_called
+
+
+def all_finite(x: np.ndarray) -> bool:
+    """Whether all numbers are finite: so they are where their sum is, which is the quicker question."""
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(x.sum()) or np.isfinite(x).all())
 
 
 def singular(robot: Robot) -> NumericalError:
