@@ -35,11 +35,16 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
     key = "derivatives"
     slopes: Slopes = robot.derived.get(key) or robot.derived.setdefault(key, Slopes(robot))
-    rows, n = slopes.rows([s.rows(name) for name in ("q", "qd", "tau")]), robot.nv
+    found = blocks(slopes.rows([s.rows(name) for name in ("q", "qd", "tau")]), robot.nv)
+    return found if s.count is not None else {name: block[0] for name, block in found.items()}
+
+
+def blocks(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
+    """Rows of accelerations and derivatives as what they are."""
     found = {"qdd": rows[:, :n]}
     for k, name in enumerate(("dq", "dqd", "dtau")):
         found[name] = rows[:, n + k * n * n : n + (k + 1) * n * n].reshape(-1, n, n)
-    return found if s.count is not None else {name: block[0] for name, block in found.items()}
+    return found
 
 
 class Slopes:

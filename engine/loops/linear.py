@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..dynamics import derivatives as tree
+from ..dynamics.dense import Factors
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples, computes, vector
-from ..dynamics.spatial import dot
-from ..dynamics.wrenches import constant_wrenches, on_bodies
+from ..dynamics.spatial import add, scale
+from ..dynamics.sweeps import dynamics
 from ..errors import InputError
-from ..machine.program.dual import Dual, part_of, value_of
+from ..machine.program.dual import Dual, part_of
 from ..machine.program.scalars import Scalar
-from ..robot.model import Robot
+from ..robot.model import Body, Robot
 from .assembly import assemble
-from .constraints import closure
-from .equations import Equations, Forces
+from .constraints import Closure, closure
+from .elimination import Elimination
+from .equations import Equations
 from .mechanism import inverse
-from .methods import Parameters, closed
-from .partition import partition
+from .methods import reduced
+from .partition import independent_speeds, partition
+from .texts import Arguments, Family, Text
 
 
+@computes
 def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
-    """Accelerations qdd and dq, dqd, dtau, nv × nv each (N × nv × nv): rows accelerations, columns directions."""
-    if getattr(robot, "tied", False):
-        raise InputError(f"{robot.name} has loops; `derivatives` is for open chains", hint="`linearize` takes loops")
-    return tree.derivatives(robot, q, qd, tau)
+    """Accelerations qdd and dq, dqd, dtau, nv × nv each (N × nv × nv): rows accelerations, columns directions.
+
+    With loops, each direction is that of one joint of the spanning tree, whether or not it would open them: the
+    constraints are kept in the accelerations, J q̈ + J̇ q̇ = 0.
+    """
+    if not getattr(robot, "tied", False):
+        return tree.derivatives(robot, q, qd, tau)
+    s = Samples(robot, q=q, qd=qd, tau=tau).finite()
+    found = tree.blocks(_slopes(closure(robot)).rows({name: s.rows(name) for name in ("q", "qd", "tau")}), robot.nv)
+    return found if s.count is not None else {name: block[0] for name, block in found.items()}
 
 
 def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
@@ -47,56 +58,32 @@ def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
     if s.count is not None:
         raise InputError("a linearisation is about one state", found=f"{s.count} samples")
     loops, driven = closure(robot), list(robot.driven)
-    place = assemble(robot, s.arrays["q"])
-    part = partition(loops, place, (), driven)
-    independent, speeds = part.independent, s.arrays["qd"]
+    place, speeds = assemble(robot, s.arrays["q"]), s.arrays["qd"]
+    J, _ = loops.jacobian(place)
+    independent = independent_speeds(loops, J)
     turning = [joint.name for joint in robot.moving if joint.type.orientation is not None]
     if speeds.any() and any(k in robot.joint(name).speeds for name in turning for k in independent):
         raise InputError(
             f"the independent coordinates turn `{turning[0]}` freely; such a state can be linearised at rest only",
             allowed="rates of 0",
         )
-    K = part.matrix(loops.jacobian(place)[0])
-    B = np.linalg.solve(K, np.eye(robot.nv))[:, robot.nv - len(independent) :]
-    speeds = B @ speeds[independent]
-    _, drift = loops.jacobian(place, speeds)
-    still = np.linalg.solve(K, np.concatenate([-drift[list(part.rows)], np.zeros(len(independent))]))
+    speeds, still = _following(loops, place, speeds, independent)
     holding = np.zeros(robot.nv)
     if tau is None:
         holding[driven] = inverse(robot, place, speeds, still)[: len(driven)]
     else:
         holding = vector("tau", tau, robot.nv)
-    count = len(independent)
-
-    # displaced along the closed motions; speeds follow from the independent ones in the text itself
-    moved: list[Scalar] = []
-    rates = [coordinate_rates(robot, place.tolist(), B[:, c].tolist()) for c in range(count)]
-    for k, x in enumerate(place.tolist()):
-        moved.append(Dual(x, {c: float(rates[c][k]) for c in range(count)}))
-    free = [Dual(float(speeds[k]), {count + c: 1.0}) for c, k in enumerate(independent)]
-    forces: list[Scalar] = [Dual(float(x), {2 * count + k: 1.0}) for k, x in enumerate(holding)]
-    equations = Equations(loops, part, loops.bodies)
-    tied = loops.tied(moved)
-    A_rows = equations.rows(moved, tied)
-    factors = equations.factors(A_rows)
-    qd_text = factors.solve([*([0.0] * len(part.rows)), *free])
-    on, loads = on_bodies(robot.tree, constant_wrenches(robot))
-    gap: list[Scalar] = [0.0] * len(part.rows)
-    problem = equations.problem(
-        moved, qd_text, A_rows, factors, tied, Forces(forces, on, loads), gap, {}, {}, Parameters()
-    )
-    found = closed(problem)
-    seconds = [dot(list(row), found) for row in part.N]
+    rows = linear(loops, independent).rows({"q": place[None], "qd": speeds[None], "tau": holding[None]})[0]
+    count, qdd = len(independent), rows[: robot.nv]
+    slopes = rows[robot.nv :].reshape(count, 2 * count + len(driven))
     A = np.zeros((2 * count, 2 * count))
     A[:count, count:] = np.eye(count)
-    C = np.zeros((2 * count, len(driven)))
-    for r, x in enumerate(seconds):
-        A[count + r] = [float(part_of(x, c)) for c in range(2 * count)]
-        C[count + r] = [float(part_of(x, 2 * count + k)) for k in driven]
-    qdd = np.array([float(value_of(x)) for x in found])
+    A[count:] = slopes[:, : 2 * count]
+    B = np.zeros((2 * count, len(driven)))
+    B[count:] = slopes[:, 2 * count :]
     return {
         "A": A,
-        "B": C,
+        "B": B,
         "q": place,
         "tau": holding,
         "qdd": qdd,
@@ -104,3 +91,125 @@ def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
         "actuated": tuple(driven),
         "independent": tuple(independent),
     }
+
+
+def _following(
+    loops: Closure, q: np.ndarray, speeds: np.ndarray, independent: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """All speeds as they follow from the independent ones, and the accelerations where these have none."""
+    part, nv = partition(loops, q, (), independent), loops.robot.nv
+    K = part.matrix(loops.jacobian(q)[0])
+    none = np.zeros(len(part.rows))
+    speeds = np.linalg.solve(K, np.concatenate([none, speeds[list(part.independent)]]))
+    _, drift = loops.jacobian(q, speeds)
+    return speeds, np.linalg.solve(K, np.concatenate([-drift[list(part.rows)], np.zeros(nv - len(none))]))
+
+
+class Displaced(Text):
+    """Accelerations with derivatives; with z̈ the independent accelerations, Tᵀ (τ_ID(q, q̇, q̈) − τ) = 0 holds at every
+    state, so that along each direction ∂z̈ = −(Tᵀ M T)⁻¹ ∂[Tᵀ (τ_ID − τ)], the derivative taken with z̈ held.
+    """
+
+    inputs = ("q", "qd", "tau")
+
+    def balanced(
+        self, given: Arguments, bodies: tuple[Body, ...]
+    ) -> tuple[list[list[Scalar]], Factors, list[Scalar], list[Scalar], list[Scalar]]:
+        """The columns of T, the factors of Tᵀ M T, the independent accelerations and all, and checks."""
+        problem, checks = self.problem(given, given["tau"], bodies)
+        qdd, T, inertia, force = reduced(problem, problem.second)
+        factors = Factors(inertia)
+        z = factors.solve(scale(-1.0, force))
+        for column, x in zip(T, z):
+            qdd = add(qdd, scale(x, column))
+        return T, factors, z, qdd, checks
+
+    def unbalanced(
+        self,
+        given: Arguments,
+        bodies: tuple[Body, ...],
+        q: Sequence[Scalar],
+        qd: Callable[[Elimination], list[Scalar]],
+        z: Sequence[Scalar],
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """Tᵀ (τ_ID − τ) and q̈ at displaced q, with the speeds that K gives there, under the same z̈."""
+        loops, part, robot = self.loops, self.part, self.loops.robot
+        equations, tied = Equations(loops, part, bodies), loops.tied(q)
+        K = equations.factors(equations.rows(q, tied))
+        speeds = qd(K)
+        _, drift = loops.rates(q, speeds, tied)
+        qdd = K.solve([*(-drift[r] for r in part.rows), *z])
+        tau, _ = dynamics(bodies, robot.gravity, q, speeds, qdd, (True,) * robot.nv, *self.acting(given))
+        return K.transposed([x - y for x, y in zip(tau, given["tau"])])[len(part.rows) :], qdd
+
+
+class Slopes(Displaced):
+    """The derivatives in all directions of the spanning tree."""
+
+    def results(self) -> int:
+        """Accelerations, then dq, dqd, dtau row by row."""
+        n = self.loops.robot.nv
+        return n + 3 * n * n
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """Accelerations, derivatives, and checks."""
+        n = self.loops.robot.nv
+        T, factors, z, qdd, checks = self.balanced(given, bodies)
+        speeds: list[Scalar] = [Dual(x, {n + k: 1.0}) for k, x in enumerate(given["qd"])]
+        moved = tree.displaced(self.loops.robot, given["q"])
+        off, held = self.unbalanced(given, bodies, moved, lambda K: speeds, z)
+        columns = []
+        for k in range(2 * n):
+            columns.append([part_of(x, k) for x in held])
+            for column, x in zip(T, factors.solve([-part_of(x, k) for x in off])):
+                columns[-1] = add(columns[-1], scale(x, column))
+        for k in range(n):
+            columns.append([0.0] * n)
+            for column, x in zip(T, factors.solve([column[k] for column in T])):
+                columns[-1] = add(columns[-1], scale(x, column))
+        blocks = [columns[first : first + n] for first in (0, n, 2 * n)]
+        return [*qdd, *(block[k][r] for block in blocks for r in range(n) for k in range(n))], checks
+
+
+class Linear(Displaced):
+    """The derivatives of the independent accelerations along the closed motions.
+
+    A column for each independent coordinate, then for each of their speeds, then for each force of a driven joint.
+    """
+
+    def results(self) -> int:
+        """Accelerations, then the derivatives row by row."""
+        count, robot = len(self.part.N), self.loops.robot
+        return robot.nv + count * (2 * count + len(robot.driven))
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """Accelerations, derivatives, and checks."""
+        robot, part = self.loops.robot, self.part
+        T, factors, z, qdd, checks = self.balanced(given, bodies)
+        rates = [coordinate_rates(robot, given["q"], column) for column in T]
+        moved: list[Scalar] = [Dual(x, {c: rate[k] for c, rate in enumerate(rates)}) for k, x in enumerate(given["q"])]
+        speeds = [Dual(given["qd"][k], {len(z) + c: 1.0}) for c, k in enumerate(part.independent)]
+        still = [0.0] * len(part.rows)
+        off, _ = self.unbalanced(given, bodies, moved, lambda K: K.solve([*still, *speeds]), z)
+        columns = [factors.solve([-part_of(x, k) for x in off]) for k in range(2 * len(z))]
+        columns += [factors.solve([column[k] for column in T]) for k in robot.driven]
+        return [*qdd, *(column[r] for r in range(len(z)) for column in columns)], checks
+
+
+def linear(loops: Closure, independent: Sequence[int]) -> Family:
+    """The robot's texts of linearised equations in these coordinates."""
+    key = Linear, tuple(independent)
+    found: Family | None = loops.robot.derived.get(key)
+    if found is None:
+        made = Family(loops, lambda q: Linear(loops, partition(loops, q, (), independent)), coordinates=independent)
+        found = loops.robot.derived.setdefault(key, made)
+    return found
+
+
+def _slopes(loops: Closure) -> Family:
+    """The robot's texts of derivatives."""
+    found: Family | None = loops.robot.derived.get(Slopes)
+    if found is None:
+        made = Family(loops, lambda q: Slopes(loops, partition(loops, q, (), loops.robot.driven)))
+        found = loops.robot.derived.setdefault(Slopes, made)
+    return found

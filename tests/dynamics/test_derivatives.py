@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,10 +11,9 @@ import denoc
 import references
 from comparing import off_accelerations
 from denoc.dynamics.derivatives import Slopes
-from denoc.dynamics.spatial import quaternion_matrix
 from denoc.machine.jit.choice import using
 from denoc.machine.program.trace import Node
-from denoc.simulate.reference import product
+from displacing import eighth_order, moved
 from random_robots import Drawn, drawn
 
 pytestmark = pytest.mark.smoke
@@ -36,30 +33,6 @@ def state(robot):
     return q, rng.normal(size=robot.nv), rng.normal(size=robot.nv)
 
 
-def moved(robot, q, k, h):
-    """Q after a motion by h along speed k."""
-    q = q.copy()
-    joint = next(joint for joint in robot.moving if k in joint.speeds)
-    place, at = joint.speeds.index(k), joint.type.orientation
-    if at is None:
-        q[joint.coordinates[place]] += h
-        return q
-    e = list(joint.coordinates[at:][:4])
-    if at and place < 3:
-        q[list(joint.coordinates[:3])] += np.array(quaternion_matrix(q[e].tolist()))[:, place] * h
-        return q
-    turn = [math.cos(h / 2), 0.0, 0.0, 0.0]
-    turn[1 + place - (3 if at else 0)] = math.sin(h / 2)
-    q[e] = product(q[e].tolist(), turn)
-    return q
-
-
-def slope(f, h=2e-3):
-    """f'(0) to the eighth order in h."""
-    weights = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
-    return sum(w * (f(k * h) - f(-k * h)) for k, w in weights) / h
-
-
 @pytest.mark.parametrize("name", ROBOTS)
 def test_differences_of_forward_dynamics(name):
     robot = denoc.load(name)
@@ -73,7 +46,7 @@ def test_differences_of_forward_dynamics(name):
         "dtau": lambda k: lambda h: denoc.forward(robot, q, qd, tau + h * unit[k]),
     }
     for key, way in ways.items():
-        expected = np.array([slope(way(k)) for k in range(robot.nv)]).T
+        expected = np.array([eighth_order(way(k)) for k in range(robot.nv)]).T
         assert abs(found[key] - expected).max() < 1e-8 * abs(expected).max(), key
 
 

@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 
 import denoc
+from denoc.dynamics import calls as tree
+from denoc.dynamics.samples import Samples
 from denoc.loops.assembly import newton
 from denoc.loops.constraints import closure
 from denoc.loops.partition import partition
+from denoc.machine.jit.choice import using
 from denoc.study.codegen import generate
+from displacing import eighth_order, moved
 
 pytestmark = pytest.mark.smoke
 
@@ -57,8 +61,71 @@ def test_what_holds_a_four_bar_is_an_equilibrium():
     found = denoc.linearize(robot, q)
     assert found["equilibrium"]
     assert found["A"].shape == (2, 2)
-    with pytest.raises(denoc.DenocError, match="linearize"):
-        denoc.derivatives(robot, q, 0 * q, 0 * q)
+
+
+def moving(name, seed):
+    """A mechanism of the library in a state on its constraints, under forces."""
+    robot, q, part = coordinates(name)
+    rng = np.random.default_rng(seed)
+    qd = completed(closure(robot), part, q, rng.normal(size=len(part.independent)))
+    return robot, part, q, qd, rng.normal(size=robot.nv)
+
+
+def by_multipliers(robot, part, q, qd, tau):
+    """Accelerations by the dense augmented system, for any q and qd, whether or not they keep the loops closed."""
+    loops, rows = closure(robot), list(part.rows)
+    s = Samples(robot, q=q, qd=qd)
+    zero = np.zeros(robot.nv)
+    h = tree.inverse(robot, q, qd, zero)
+    J, drift = loops.jacobian(s.arrays["q"], qd)
+    M, J = tree.inertia(robot, q), J[rows]
+    whole = np.block([[M, J.T], [J, np.zeros((len(rows), len(rows)))]])
+    return np.linalg.solve(whole, np.concatenate([tau - h, -drift[rows]]))[: robot.nv]
+
+
+@pytest.mark.parametrize("name", ["four-bar", "three-rrr", "slider-crank", "rssr", "suspension"])
+def test_derivatives_are_differences_of_the_augmented_system(name):
+    robot, part, q, qd, tau = moving(name, 8)
+    found = denoc.derivatives(robot, q, qd, tau)
+    unit = np.eye(robot.nv)
+    ways = {
+        "dq": lambda k: lambda h: by_multipliers(robot, part, moved(robot, q, k, h), qd, tau),
+        "dqd": lambda k: lambda h: by_multipliers(robot, part, q, qd + h * unit[k], tau),
+        "dtau": lambda k: lambda h: by_multipliers(robot, part, q, qd, tau + h * unit[k]),
+    }
+    np.testing.assert_allclose(found["qdd"], by_multipliers(robot, part, q, qd, tau), rtol=1e-9, atol=1e-9)
+    for key, way in ways.items():
+        expected = np.array([eighth_order(way(k), 4e-4) for k in range(robot.nv)]).T
+        assert abs(found[key] - expected).max() < 1e-7 * abs(expected).max(), key
+
+
+@pytest.mark.parametrize("name", ["four-bar", "three-rrr", "gough-stewart"])
+def test_derivatives_along_the_closed_motions_are_those_of_the_linearised_equations(name):
+    """With T the closed motions: ∂z̈/∂z = N (dq T + dqd ∂q̇/∂z), ∂z̈/∂ż = N dqd T, and N T = 1."""
+    robot, part, q, _, tau = moving(name, 9)
+    loops, count = closure(robot), len(part.N)
+    T = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), np.eye(robot.nv))[:, len(part.rows) :]
+    found = denoc.derivatives(robot, q, np.zeros(robot.nv), tau)
+    linear = denoc.linearize(robot, q, np.zeros(robot.nv), tau)
+    N, A = np.array(part.N), linear["A"][count:]
+    for way, block in (("dq", A[:, :count]), ("dqd", A[:, count:])):  # at rest q̇ stays 0 wherever the mechanism is
+        assert abs(N @ found[way] @ T - block).max() <= 1e-10 * abs(found[way]).max() * abs(T).max() + 1e-12, way
+    assert abs((N @ found["dtau"])[:, list(robot.driven)] - linear["B"][count:]).max() <= 1e-11 * abs(linear["B"]).max()
+
+
+@pytest.mark.parametrize("name", ["four-bar", "three-rrr", "slider-crank", "rssr"])
+def test_compiled_derivatives_are_the_plain_ones(name):
+    robot, _, q, qd, tau = moving(name, 10)
+    rows = np.linspace(-1, 1, 9)[:, None]
+    found = {}
+    for backend in ("plain", "compiled"):
+        with using(backend):
+            many = denoc.derivatives(robot, np.tile(q, (9, 1)), rows * qd, rows * tau)
+            one = denoc.derivatives(robot, q, qd, tau)
+            linear = denoc.linearize(robot, q, None, tau)
+        found[backend] = [*many.values(), *one.values(), linear["A"], linear["B"]]
+    for plain, compiled in zip(found["plain"], found["compiled"]):
+        assert abs(plain - compiled).max() <= 1e-11 * abs(plain).max() + 1e-13
 
 
 @pytest.mark.parametrize("name", ["four-bar", "three-rrr", "carpet-scraper"])

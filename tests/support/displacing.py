@@ -1,0 +1,32 @@
+"""A robot's coordinates displaced along its speeds, and derivatives from differences."""
+
+import math
+
+import numpy as np
+
+from denoc.dynamics.spatial import quaternion_matrix
+from denoc.simulate.reference import product
+
+
+def moved(robot, q, k, h):
+    """Q after a motion by h along speed k."""
+    q = q.copy()
+    joint = next(joint for joint in robot.moving if k in joint.speeds)
+    place, at = joint.speeds.index(k), joint.type.orientation
+    if at is None:
+        q[joint.coordinates[place]] += h
+        return q
+    e = list(joint.coordinates[at:][:4])
+    if at and place < 3:
+        q[list(joint.coordinates[:3])] += np.array(quaternion_matrix(q[e].tolist()))[:, place] * h
+        return q
+    turn = [math.cos(h / 2), 0.0, 0.0, 0.0]
+    turn[1 + place - (3 if at else 0)] = math.sin(h / 2)
+    q[e] = product(q[e].tolist(), turn)
+    return q
+
+
+def eighth_order(f, h=2e-3):
+    """f'(0) to the eighth order in h."""
+    weights = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))
+    return sum(w * (f(k * h) - f(-k * h)) for k, w in weights) / h
