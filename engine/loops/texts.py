@@ -292,8 +292,6 @@ def quick(kind: type[Text], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray
         one = text.one
         if one is not None and not text.oriented:
             try:
-                if (q.shape, qd.shape, x.shape) != one.shapes:
-                    return None
                 found = one.of_doubles(q, qd, x)
             except (AttributeError, TypeError, ValueError):
                 return None

@@ -130,8 +130,9 @@ class Runner:
         discrete = discrete or self.discrete
         values = self.signals(t, discrete)
         single = self._compiled.single(discrete, len(values))
-        if single is not None and single(values, y[: self.system.measured]) is not None:
-            return self._unpacked(single.parts[2], single.parts[3], discrete)
+        found = single.groups(values, y[: self.system.measured]) if single is not None else None
+        if found is not None:
+            return self._unpacked(found[0], found[1], discrete)
         return self._plain(values, y, discrete)
 
     def many(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:

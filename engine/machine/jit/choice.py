@@ -73,18 +73,18 @@ class Way:
 
 NOTHING = Way()  # is chosen
 
-_way: ContextVar[Way] = ContextVar("way", default=NOTHING)
+VARIABLE: ContextVar[Way] = ContextVar("way", default=NOTHING)
 _broken: list[str] = []
 
 
 def way() -> Way:
     """What is chosen just here; the same object as long as nothing is chosen anew."""
-    return _way.get()
+    return VARIABLE.get()
 
 
 def backend() -> str:
     """`auto`, `compiled` or `plain`: what the caller chose, else DENOC_BACKEND."""
-    chosen = _way.get().chosen or os.environ.get("DENOC_BACKEND", "auto")
+    chosen = VARIABLE.get().chosen or os.environ.get("DENOC_BACKEND", "auto")
     if _broken or chosen == "plain":
         return "plain"
     return chosen if chosen in BACKENDS else "auto"
@@ -92,34 +92,34 @@ def backend() -> str:
 
 def free() -> bool:
     """Whether code that is there may be called without asking: not by choice of the plain text, nor within a run."""
-    here = _way.get()
+    here = VARIABLE.get()
     return here.journal is None and here.chosen != "plain"
 
 
 def rolled(bodies: int) -> bool:
     """Whether compiled code loops over the bodies, or has all of them in one straight line."""
-    form = _way.get().form
+    form = VARIABLE.get().form
     return bodies > MOST_STRAIGHT if form == "auto" else form == "rolled"
 
 
 def lanes() -> int:
     """How many samples the caller wants side by side; 0 for as many as the processor has room for."""
-    return _way.get().lanes
+    return VARIABLE.get().lanes
 
 
 @contextmanager
 def _here(way: Way) -> Iterator[None]:
-    token = _way.set(way)
+    token = VARIABLE.set(way)
     try:
         yield
     finally:
-        _way.reset(token)
+        VARIABLE.reset(token)
 
 
 @contextmanager
 def using(name: str, form: str = "auto", lanes: int = 0) -> Iterator[None]:
     """Within this, programs run this way, and compiled code has this form and this many lanes."""
-    with _here(replace(_way.get(), chosen=name, form=form, lanes=lanes)):
+    with _here(replace(VARIABLE.get(), chosen=name, form=form, lanes=lanes)):
         yield
 
 
@@ -131,7 +131,7 @@ def recorded(
 
     A backend that the caller has chosen is stronger than those notes.
     """
-    before, journal = _way.get(), Journal()
+    before, journal = VARIABLE.get(), Journal()
     here = replace(before, journal=journal)
     if backend and before.chosen in ("", "auto"):
         journal.since, journal.replayed = dict(_read(note) for note in cached or ()), True

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from ..program.trace import Program
 from . import cache, llvm, native
-from .trigonometry import REACH
+from .entry import Entry
 
 
 class Kernel:
@@ -43,54 +43,57 @@ class Kernel:
 class Single:
     """A program for one sample at a time, as quick to call as Python allows."""
 
-    def __init__(self, loaded: native.Loaded, name: str, inputs: Sequence[int], outputs: Sequence[int]):
-        self._loaded = loaded
-        self.shapes = tuple((width,) for width in inputs)
-        total = sum(inputs) + sum(outputs)
-        self.block = np.zeros(total + 2)
-        self.parts, at = [], 0
-        for width in (*inputs, *outputs):
-            self.parts.append(self.block[at : at + width])
-            at += width
-        self.output = self.parts[len(inputs)]
-        self._watch = self.block.data[total:]
-        self._taken = self.block.data.cast("B")[: 8 * sum(inputs)]
-        # the interpreter isn't let go of: it would take longer than the call
-        self._call = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(loaded.address(name))
-        self._address = ctypes.c_void_p(self.block.ctypes.data)
-        self._lock = threading.Lock()
+    def __init__(
+        self,
+        loaded: native.Loaded,
+        name: str,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        environment: np.ndarray | None = None,
+        keep: Sequence[Any] = (),
+    ):
+        self.inputs, self.outputs = tuple(inputs), tuple(outputs)
+        self._address, self._environment, self._keep = loaded.address(name), environment, (loaded, environment, *keep)
+        self._entry = Entry(self.inputs)
+        self.serve(self._entry, self.outputs[:1])
+        self._call = self._entry.call
+        self._all: Entry | None = None  # whose result is all that the code gives
 
     def __call__(self, *groups: np.ndarray | Sequence[float]) -> np.ndarray | None:
         """The first group of outputs; None if an argument isn't fit for this way."""
-        watch = self._watch
-        with self._lock:
-            try:
-                self._taken[:] = _joined(groups)
-            except (TypeError, AttributeError, BufferError, ValueError):
-                for part, group in zip(self.parts, groups):
-                    part[:] = group
-            self._call(self._address)
-            if watch[0] != 0.0 or watch[1] > REACH:
-                return None
-            return self.output.copy()
+        found: np.ndarray | None = self._call(*groups)
+        if found is None and not all(type(group) is np.ndarray and group.dtype is _DOUBLE for group in groups):
+            found = self._call(*(np.array(group, dtype=float) for group in groups))
+        return found
+
+    def groups(self, *groups: np.ndarray | Sequence[float]) -> list[np.ndarray] | None:
+        """All groups of outputs; None likewise."""
+        if self._all is None:
+            self._all = Entry(self.inputs)
+            self.serve(self._all, (sum(self.outputs),))
+        found = self._all.call(*groups)
+        if found is None:
+            return None
+        ends = list(accumulate(self.outputs))
+        return [found[end - width : end] for end, width in zip(ends, self.outputs)]
 
     def of_doubles(self, *groups: np.ndarray) -> np.ndarray | None:
         """The same of arrays of doubles; None of any others, which would be converted without a word."""
         for group in groups:
             if group.dtype is not _DOUBLE:
                 return None
-        return self(*groups)
+        found: np.ndarray | None = self._call(*groups)
+        return found
+
+    def serve(self, entry: Entry, shape: Sequence[int], checks: int = 0) -> None:
+        """Aims an entry for the same groups at this code: what goes back has this shape, and the last are checks."""
+        environment = 0 if self._environment is None else self._environment.ctypes.data
+        if sum(self.inputs) + sum(self.outputs) <= MOST_NUMBERS:
+            entry.aim(self._address, sum(self.outputs), shape, checks, environment, self._keep)
 
 
 _DOUBLE = np.dtype(float)
-
-
-def _joined(groups: Sequence[Any]) -> bytes:
-    """The numbers of the groups as they lie in memory, where all are contiguous arrays of doubles."""
-    for group in groups:
-        if group.dtype is not _DOUBLE:
-            raise TypeError
-    return b"".join(groups)
+MOST_NUMBERS = 100_000  # that one call may have on the stack
 
 
 def build(

@@ -267,14 +267,21 @@ done:
 
 
 def single(program: Program, name: str) -> str:
-    """IR of `void name(ptr block)`: inputs, outputs and the two watches of one sample, one behind the other."""
+    """IR of `void name(ptr groups, ptr found, ptr environment)` for one sample.
+
+    `groups` points to the inputs' groups; outputs go to `found`, one behind the other, and the two watches behind them.
+    """
     block = Block(1)
     bases, at = {}, 0
-    for group, nodes in (*program.inputs.items(), *program.outputs.items()):
-        bases[group] = block.offset("%block", at)
+    for k, group in enumerate(program.inputs):
+        place = block.let(f"getelementptr ptr, ptr %groups, i64 {k}")
+        bases[group] = block.let(f"load ptr, ptr {place}")
+    for group, nodes in program.outputs.items():
+        bases[group] = block.offset("%found", at)
         at += len(nodes)
     finite, largest = _computed(block, program, bases, hexadecimal(0.0), hexadecimal(0.0))
     for k, watch in enumerate((finite, largest)):
-        block.do(f"store double {watch}, ptr {block.offset('%block', at + k)}, align 8")
+        block.do(f"store double {watch}, ptr {block.offset('%found', at + k)}, align 8")
     body = "\n".join(block.lines)
-    return f"{block.declarations()}\ndefine void @{name}(ptr noalias %block) {{\n{body}\n  ret void\n}}\n"
+    arguments = "ptr %groups, ptr %found, ptr %environment"
+    return f"{block.declarations()}\ndefine void @{name}({arguments}) {{\n{body}\n  ret void\n}}\n"

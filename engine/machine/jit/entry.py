@@ -1,0 +1,159 @@
+"""Functions that Python calls straight into machine code: arrays or lists of numbers in, a new array out.
+
+A program's code for one sample (`llvm.single`) knows nothing of Python.  Between it and the caller stands one further
+function of machine code, the same for all programs: it checks the arguments, takes lists apart, makes the result, and
+is itself a builtin function of Python (`METH_FASTCALL`), so that no step of Python's is taken on the way.  What it
+can't do, arguments of another kind or shape, numbers that aren't finite, angles out of reach, it leaves to a function
+of Python that is called with the same arguments.
+
+What differs from program to program is in a table of 64-bit words that the function is given as its `self`.  The
+function keeps Python's lock all the time, so that the table and what belongs to it are its own during a call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from . import choice
+from . import interpreter as at
+from .entry_code import FUNCTIONS, LARGEST, NAME, OBJECTS, ROUNDING, SMALLEST, WORDS, loaded
+from .trigonometry import REACH
+
+
+class Entry:
+    """A function for arguments of given widths, without code until it is aimed at some.
+
+    `call` is what callers call.  `general` is called where it can't serve; without one it gives None.  With `asking`,
+    the code serves only while nobody has chosen how programs run, and no run keeps a journal.  The numbers of the
+    first argument at the places `units`, four from each on, are brought to norm 1.
+    """
+
+    def __init__(
+        self,
+        widths: Sequence[int],
+        general: Callable[..., Any] | None = None,
+        units: Sequence[int] = (),
+        asking: bool = False,
+        name: str = NAME,
+        about: str = "",
+    ):
+        self.widths, self.units, self.name, self.about = tuple(widths), tuple(units), name, about
+        self._general, self._asking, self._aim = general, asking, (0, 0)
+        self._kept: list[Any] = []  # whatever the code needs; never let go of, for a call may be under way
+        self._words = np.zeros(len(WORDS) + len(self.widths) + len(self.units), dtype=np.int64)
+        self._lock = threading.Lock()
+        known = at.known()
+        self.call: Callable[..., Any] = self._slow if known is None else self._quick(known)
+
+    def aim(
+        self,
+        address: int,
+        outputs: int,
+        shape: Sequence[int],
+        checks: int = 0,
+        environment: int = 0,
+        keep: Sequence[Any] = (),
+    ) -> None:
+        """From now on the code at this address serves; `shape` is the result's, and `keep` lives as long as it does."""
+        self._kept += [one for one in keep if not any(one is other for other in self._kept)]
+        kept = math.prod(shape)
+        if not kept:
+            return
+        self._set(code=0)  # so that no other thread meets half of it
+        self._set(environment=environment, outputs=outputs, kept=kept, checks=checks, dimensions=len(shape))
+        self._set(**dict(zip(("rows", "columns"), shape)))
+        self._set(code=address)
+
+    @property
+    def aimed(self) -> int:
+        """The address of the code that serves, 0 if there is none."""
+        return int(self._words[WORDS.index("code")])
+
+    def _set(self, **values: int) -> None:
+        for name, value in values.items():
+            self._words[WORDS.index(name)] = value
+
+    def _quick(self, known: dict[str, int]) -> Callable[..., Any]:
+        """A builtin function; what it refers to lives as long as it does."""
+        self._set(**{name: known[name] for name in (*OBJECTS, *FUNCTIONS)})
+        self._set(general=id(self._general) if self._general is not None else 0)
+        if self._asking:
+            self._set(context=id(choice.VARIABLE), nothing=id(choice.NOTHING))
+        self._set(arguments=len(self.widths), numbers=sum(self.widths), units=len(self.units))
+        self._words[len(WORDS) :] = (*self.widths, *self.units)
+        code = loaded()
+        method = _Method(self.name.encode(), code.address(NAME), _FASTCALL | _KEYWORDS, self.about.encode() or None)
+        return _builtin(method, (self._words, self._general, self._kept, method, code))
+
+    # ---- the same contract, by ctypes
+
+    def _slow(self, *given: Any, **named: Any) -> Any:
+        found = None if named or (self._asking and choice.way() is not choice.NOTHING) else self._found(given)
+        return found if found is not None or self._general is None else self._general(*given, **named)
+
+    def _found(self, given: Sequence[Any]) -> np.ndarray | None:
+        if not self.aimed or len(given) != len(self.widths):
+            return None
+        groups = [_doubles(x, width) for x, width in zip(given, self.widths)]
+        if any(group is None for group in groups):
+            return None
+        if self.units and not _unit(groups[0], self.units):
+            return None
+        words = dict(zip(WORDS, self._words.tolist()))
+        found = np.empty(words["outputs"] + 2)
+        pointers = np.array([group.ctypes.data for group in groups], dtype=np.uintp)  # type: ignore[union-attr]
+        with self._lock:
+            _SINGLE(words["code"])(pointers.ctypes.data, found.ctypes.data, words["environment"])
+        checks = found[words["outputs"] - words["checks"] : -2]
+        if found[-2] != 0.0 or not found[-1] <= REACH or not (checks >= 0.0).all():
+            return None
+        shape = (words["rows"], words["columns"])[: words["dimensions"]]
+        return found[: words["kept"]].reshape(shape).copy()
+
+
+_SINGLE = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)  # Python's lock is kept
+_FASTCALL, _KEYWORDS = 0x80, 0x02
+
+
+class _Method(ctypes.Structure):
+    """`PyMethodDef`."""
+
+    _fields_ = (("name", ctypes.c_char_p), ("code", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
+
+
+def _builtin(method: _Method, own: tuple[Any, ...]) -> Callable[..., Any]:
+    """A builtin function whose `self` is `own`."""
+    maker = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    made: Callable[..., Any] = maker(("PyCFunction_NewEx", ctypes.pythonapi))(ctypes.addressof(method), own, None)
+    return made
+
+
+def _doubles(x: Any, width: int) -> np.ndarray | None:
+    """A copy of one argument; None where machine code wouldn't take it."""
+    if type(x) is np.ndarray:
+        return x.copy() if x.dtype is np.dtype(float) and x.shape == (width,) and x.flags.aligned else None
+    if type(x) not in (list, tuple) or len(x) != width or any(type(y) not in (float, np.float64, int) for y in x):
+        return None
+    try:
+        return np.array([float(y) for y in x])
+    except OverflowError:
+        return None
+
+
+def _unit(numbers: Any, places: Sequence[int]) -> bool:
+    """Brings the groups of four to norm 1, where that can be."""
+    for place in places:
+        four = numbers[place : place + 4]
+        with np.errstate(all="ignore"):
+            norm = np.sqrt((four * four).sum())
+        if not SMALLEST <= norm <= LARGEST:
+            return False
+        if abs(norm - 1.0) > ROUNDING:
+            four /= norm
+    return True

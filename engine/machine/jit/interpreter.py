@@ -1,0 +1,136 @@
+"""Where Python and NumPy keep what machine code reads of their objects, looked up and verified in this process.
+
+Machine code that is called by Python itself (`entry.py`) reads lengths, types and data of arrays, lists and floats at
+fixed distances from the objects' beginnings.  These distances are those of CPython's and NumPy's headers; before they
+are used, objects whose contents are known are read at them.  Where anything differs, or nobody holds a lock while
+Python runs, `known` finds nothing and calls go the general way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import sys
+import sysconfig
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+# distances in bytes
+TYPE, SIZE, FLOAT = 8, 16, 16  # of any object's type; of the length of lists and tuples; of a float's double
+TUPLE_ITEMS = tuple.__basicsize__  # here its items begin
+DATA, DIMENSIONS, SHAPE, STRIDES, DESCRIPTION, FLAGS = 16, 24, 32, 40, 56, 64  # of an array
+CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400  # among an array's flags
+DOUBLE_NUMBER = 12  # of doubles among NumPy's types
+
+# places in NumPy's table of C functions, which keep their meaning for ever
+_VERSION, _ARRAY_TYPE, _NEW = 0, 2, 93
+_VERSIONS = (0x01000009, 0x02000000)  # of the layout, as that table has it: NumPy 1 and 2
+
+_CALLED = (
+    "PyContextVar_Get",
+    "PyErr_Clear",
+    "PyErr_Occurred",
+    "PyEval_RestoreThread",
+    "PyEval_SaveThread",
+    "PyList_GetItem",
+    "PyLong_AsDouble",
+    "PyObject_Vectorcall",
+    "PyTuple_GetItem",
+    "Py_DecRef",
+    "Py_IncRef",
+)
+
+
+@lru_cache(maxsize=1)
+def known() -> dict[str, int] | None:
+    """Addresses of the objects and functions that an entry needs; None where this interpreter isn't as expected."""
+    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return None
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or sys.byteorder != "little":
+        return None
+    try:
+        if not (_python_is_as_expected() and _arrays_are_as_expected()):
+            return None
+        found = {name: _address(getattr(ctypes.pythonapi, name)) for name in _CALLED}
+        found["PyArray_New"] = _new_array()
+    except (AttributeError, ImportError, ValueError, TypeError):
+        return None
+    objects = {"float": float, "float64": np.float64, "int": int, "list": list, "tuple": tuple, "ndarray": np.ndarray}
+    found |= {name: id(one) for name, one in objects.items()}
+    return found | {"double": id(np.dtype(float)), "None": id(None)}
+
+
+def _address(function: Any) -> int:
+    return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
+
+
+def _word(at: int) -> int:
+    return ctypes.c_int64.from_address(at).value
+
+
+def _integer(at: int) -> int:
+    return ctypes.c_int.from_address(at).value
+
+
+def _python_is_as_expected() -> bool:
+    """Whether lists, tuples and floats are laid out as above."""
+    if float.__basicsize__ != FLOAT + 8:
+        return False
+    x, y = 1.25, -3.5
+    items, both = [x, y], (x, y)
+    return (
+        all(_word(id(one) + TYPE) == id(type(one)) for one in (x, items, both))
+        and all(_word(id(one) + SIZE) == 2 for one in (items, both))
+        and [_word(id(both) + TUPLE_ITEMS), _word(id(both) + TUPLE_ITEMS + 8)] == [id(x), id(y)]
+        and all(ctypes.c_double.from_address(id(one) + FLOAT).value == one for one in (x, np.float64(2.75)))
+    )
+
+
+def _arrays_are_as_expected() -> bool:
+    """Whether arrays report to NumPy what is read of them here."""
+    whole = np.arange(24.0).reshape(4, 6)
+    frozen = np.arange(3.0)
+    frozen.flags.writeable = False
+    arrays = (whole, whole[1], whole[:, 2], whole[::2], whole.T, frozen, np.arange(5), np.arange(5, dtype=np.float32))
+    return np.ndarray.__basicsize__ >= FLAGS + 4 and all(_reads_well(array) for array in arrays)
+
+
+def _reads_well(array: np.ndarray) -> bool:
+    start, flags = id(array), _integer(id(array) + FLAGS)
+    shape, strides = _word(start + SHAPE), _word(start + STRIDES)
+    if strides != shape + 8 * array.ndim or shape % 8 or shape < 2**16:
+        return False  # NumPy puts strides behind lengths; other words are no addresses that may be read
+    return (
+        _word(start + TYPE) == id(np.ndarray)
+        and _word(start + DATA) == array.ctypes.data
+        and _integer(start + DIMENSIONS) == array.ndim
+        and tuple(_word(shape + 8 * k) for k in range(array.ndim)) == array.shape
+        and tuple(_word(strides + 8 * k) for k in range(array.ndim)) == array.strides
+        and (_word(start + DESCRIPTION) == id(np.dtype(float))) == (array.dtype == float)
+        and bool(flags & CONTIGUOUS) == array.flags.c_contiguous
+        and bool(flags & ALIGNED) == array.flags.aligned
+        and bool(flags & WRITEABLE) == array.flags.writeable
+    )
+
+
+def _in_capsule(capsule: Any) -> int:
+    taking = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+    return int(taking(("PyCapsule_GetPointer", ctypes.pythonapi))(capsule, None) or 0)
+
+
+def _new_array() -> int:
+    """The address of NumPy's `PyArray_New`, once it has made a good array here."""
+    home = "numpy._core._multiarray_umath" if np.__version__[0] != "1" else "numpy.core._multiarray_umath"
+    table = _in_capsule(importlib.import_module(home)._ARRAY_API)
+    version = ctypes.CFUNCTYPE(ctypes.c_uint)(_word(table + 8 * _VERSION))()
+    if version not in _VERSIONS or _word(table + 8 * _ARRAY_TYPE) != id(np.ndarray):
+        raise ValueError(f"NumPy's layout {version:#x} is not known")
+    address = _word(table + 8 * _NEW)
+    void, integer = ctypes.c_void_p, ctypes.c_int
+    signature = ctypes.PYFUNCTYPE(ctypes.py_object, void, integer, void, integer, void, void, integer, integer, void)
+    made = signature(address)(id(np.ndarray), 2, (ctypes.c_int64 * 2)(3, 5), DOUBLE_NUMBER, None, None, 0, 0, None)
+    if type(made) is not np.ndarray or made.shape != (3, 5) or made.dtype != float or not made.flags.c_contiguous:
+        raise ValueError("NumPy makes other arrays than expected")
+    return address

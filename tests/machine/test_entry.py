@@ -1,0 +1,286 @@
+"""Functions that Python calls straight into machine code: what they take, what they leave, and what they keep alive."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import sysconfig
+import tracemalloc
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from denoc.machine.jit import choice, interpreter, kernel
+from denoc.machine.jit.entry import Entry
+from denoc.machine.jit.trigonometry import REACH
+from denoc.machine.program.trace import Recording
+
+
+def program():
+    """Three numbers of `a`, two of `b`: four numbers, and one more that serves as a check."""
+    recording = Recording("toy")
+    a, b = recording.input("a", 3), recording.input("b", 2)
+    cosine, sine = a[0].cosine_sine()
+    found = [cosine * b[0], sine * b[1], a[1] + a[2], a[1] * b[0] - 2.0 * b[1]]
+    return recording.program(found=found, more=[b[1] + 100.0])
+
+
+def expected(a, b):
+    return [np.cos(a[0]) * b[0], np.sin(a[0]) * b[1], a[1] + a[2], a[1] * b[0] - 2.0 * b[1]]
+
+
+@pytest.fixture(params=["builtin", "by ctypes"], autouse=True)
+def way(request, monkeypatch):
+    """The same contract with the layout that is expected and with any other."""
+    if request.param == "by ctypes":
+        monkeypatch.setattr(interpreter, "known", lambda: None)
+    elif sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        pytest.skip("this interpreter has no such functions, or no lock")
+    return request.param
+
+
+@pytest.fixture
+def single():
+    made = kernel.build_single(program, [3, 2], [4, 1], ["toy of test_entry"], False)
+    assert made is not None
+    return made
+
+
+def left(*given, **named):
+    return "left", given, named
+
+
+@pytest.fixture
+def call(single):
+    entry = Entry([3, 2], left)
+    single.serve(entry, (4,), checks=1)
+    return entry.call
+
+
+A, B = np.array([0.3, -1.5, 2.0]), np.array([2.0, 5.0])
+
+
+def test_the_way_is_the_one_that_is_tested(call, way):
+    assert (type(call).__name__ == "builtin_function_or_method") == (way == "builtin")
+
+
+def test_what_is_taken(call):
+    column = np.arange(12.0).reshape(3, 4)[:, 1]
+    frozen = A.copy()
+    frozen.flags.writeable = False
+    taken = [
+        (A, B),
+        (A.tolist(), tuple(B.tolist())),
+        ([1, 2.5, np.float64(-3.0)], (-1, 10**6)),
+        (column, B),
+        (A[::-1], np.arange(8.0)[::4]),
+        (frozen, B),
+        (np.array([REACH, 0.0, -0.0]), B),
+    ]
+    for a, b in taken:
+        found = call(a, b)
+        assert type(found) is np.ndarray
+        assert found.dtype == float
+        assert found.flags.owndata
+        assert abs(found - expected(a, b)).max() <= 1e-9 * max(1.0, abs(found).max())
+
+
+class Sub(np.ndarray):
+    pass
+
+
+MISFITS = {
+    "too few": (A,),
+    "too many": (A, B, B),
+    "none": (),
+    "short": (A[:2], B),
+    "rows": (A[None], B),
+    "single precision": (A.astype("f4"), B),
+    "other byte order": (A.astype(">f8"), B),
+    "integers": (np.array([1, 2, 3]), B),
+    "subclass": (A.view(Sub), B),
+    "not aligned": (np.frombuffer(b"\0" + A.tobytes(), np.uint8)[1:].view(float), B),
+    "short list": ([1.0, 2.0], B),
+    "empty list": ([], B),
+    "list of bools": ([True, 1.0, 1.0], B),
+    "list of text": (["1", 1.0, 1.0], B),
+    "list of arrays": ([A, A, A], B),
+    "huge integer": ([10**400, 0, 0], B),
+    "nothing": (None, B),
+    "text": ("123", B),
+    "NaN": (np.array([0.0, np.nan, 0.0]), B),
+    "infinite": ([0.0, float("inf"), 0.0], B),
+    "beyond reach": ([1.001 * REACH, 0.0, 0.0], B),
+    "overflow": ([0.0, 1e200, 0.0], [1e200, 0.0]),
+    "failed check": (A, [0.0, -100.1]),
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_what_is_left_to_the_general_function_is_left_as_it_came(name, call, single):
+    given = MISFITS[name]
+    word, passed, named = call(*given)
+    assert word == "left"
+    assert not named
+    assert len(passed) == len(given)
+    assert all(one is other for one, other in zip(passed, given))
+    if name not in ("failed check",):
+        alone = Entry([3, 2])
+        single.serve(alone, (4,))
+        assert alone.call(*given) is None
+
+
+def test_no_error_is_left_behind(call):
+    for _ in range(3):
+        assert call([10**400, 0, 0], B)[0] == "left"
+    assert np.isfinite(call([-1, 0, 0], B)).all()  # -1 is what a failed conversion gives, too
+
+
+def test_names_and_errors_of_the_general_function(single):
+    def general(a, b=None, *, c=None):
+        if c == "raise":
+            raise KeyError(a)
+        return a, b, c
+
+    entry = Entry([3, 2], general, about="what it does")
+    single.serve(entry, (4,), checks=1)
+    assert entry.call(1, b=2) == (1, 2, None)
+    assert entry.call(1, c=3) == (1, None, 3)
+    with pytest.raises(KeyError, match="here"):
+        entry.call("here", c="raise")
+
+
+def test_without_code_everything_is_left():
+    entry = Entry([3, 2], left)
+    assert entry.call(A, B)[0] == "left"
+    assert Entry([3, 2]).call(A, B) is None
+
+
+def test_another_code_and_another_shape(single):
+    entry = Entry([3, 2], left)
+    single.serve(entry, (4,), checks=1)
+    flat = entry.call(A, B)
+    single.serve(entry, (2, 2), checks=1)
+    assert np.array_equal(entry.call(A, B), flat.reshape(2, 2))
+
+
+def test_all_groups_of_outputs(single):
+    found, more = single.groups(A, B)
+    assert np.allclose(found, expected(A, B), rtol=1e-15)
+    assert more == [B[1] + 100.0]
+    assert np.array_equal(single(A.astype("f4"), [2, 5]), single.groups(A.astype("f4").astype(float), B)[0])
+
+
+def test_code_serves_only_while_nothing_is_chosen(single):
+    entry = Entry([3, 2], left, asking=True)
+    single.serve(entry, (4,), checks=1)
+    assert np.array_equal(entry.call(A, B), single(A, B))
+    with choice.using("plain"):
+        assert entry.call(A, B)[0] == "left"
+    with choice.recorded():
+        assert entry.call(A, B)[0] == "left"
+    assert np.array_equal(entry.call(A, B), single(A, B))
+
+
+def test_groups_of_four_are_brought_to_norm_1():
+    def turned():
+        recording = Recording("turned")
+        q = recording.input("q", 6)
+        return recording.program(found=[*q])
+
+    code = kernel.build_single(turned, [6], [6], ["turned of test_entry"], False)
+    entry = Entry([6], left, units=(1,))
+    code.serve(entry, (6,))
+    q = np.array([7.0, 1.0, -2.0, 3.0, 0.5, 9.0])
+    kept = q.copy()
+    found = entry.call(q)
+    assert np.array_equal(q, kept)  # the caller's own numbers stay
+    assert np.allclose(found[1:5], q[1:5] / np.linalg.norm(q[1:5]), rtol=1e-15)
+    assert found[[0, 5]].tolist() == [7.0, 9.0]
+    assert np.array_equal(entry.call(q.tolist()), found)
+    assert np.array_equal(entry.call(found), found)  # what is good to the last place isn't touched
+    for four in ([0.0] * 4, [1e-7, 0, 0, 0], [1e200] * 4, [np.nan, 1, 0, 0]):
+        assert entry.call([0.0, *four, 0.0])[0] == "left"
+
+
+def test_nothing_leaks(call, way):
+    watched = (A, B, None, call, left)
+    given = [(A, B), (A, [1.0, 2.0]), (A[::-1], (1, 2)), (A,), (A, [1, "x"])]
+    for each in given:
+        call(*each)
+    gc.collect()
+    before = [sys.getrefcount(one) for one in watched]
+    tracemalloc.start()
+    start = tracemalloc.get_traced_memory()[0]
+    for _ in range(20_000 if way == "builtin" else 500):
+        for each in given:
+            call(*each)
+    grown = tracemalloc.get_traced_memory()[0] - start
+    tracemalloc.stop()
+    assert grown < 50_000  # a single leaked object a call would be a hundred times as much
+    assert all(abs(now - then) < 50 for now, then in zip(map(sys.getrefcount, watched), before))
+
+
+def test_an_entry_goes_with_whoever_had_it(single):
+    """Also where its general function leads back to it."""
+
+    class Owner:
+        def general(self, *given):
+            return None
+
+    owner = Owner()
+    owner.entry = Entry([3, 2], owner.general)
+    single.serve(owner.entry, (4,), checks=1)
+    call, gone = owner.entry.call, weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert gone() is not None  # the function holds what it may have to call
+    assert abs(call(A, B) - expected(A, B)).max() < 1e-14
+    del call
+    gc.collect()
+    assert gone() is None
+
+
+def test_several_threads(call):
+    states = np.random.default_rng(1).uniform(-3, 3, (4000, 5))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda x: call(x[:3], x[3:]), states))
+    assert np.array_equal(found, [call(x[:3], x[3:]) for x in states])
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("TYPE", 0),
+        ("SIZE", 8),
+        ("TUPLE_ITEMS", 16),
+        ("FLOAT", 8),
+        ("DATA", 48),
+        ("SHAPE", 40),
+        ("FLAGS", 60),
+        ("_NEW", 92),
+    ],
+)
+def test_another_layout_is_noticed(name, value, monkeypatch, way):
+    if way != "builtin":
+        return
+    if name == "_NEW":  # another function's place isn't called: the version of the table says what is where
+        monkeypatch.setattr(interpreter, "_VERSIONS", (1,))
+    else:
+        monkeypatch.setattr(interpreter, name, value)
+    assert interpreter.known.__wrapped__() is None
+
+
+@pytest.mark.parametrize("what", ["implementation", "no lock", "table"])
+def test_another_interpreter_is_noticed(what, monkeypatch, way):
+    if way != "builtin":
+        return
+    if what == "implementation":
+        monkeypatch.setattr(interpreter.sys.implementation, "name", "pypy")
+    elif what == "no lock":
+        monkeypatch.setattr(interpreter.sysconfig, "get_config_var", lambda name: 1)
+    else:
+        monkeypatch.setattr(interpreter, "_ARRAY_TYPE", 3)
+    assert interpreter.known.__wrapped__() is None
