@@ -1,1 +1,1 @@
-"""How programs run: plain, or as machine code by LLVM, kept between processes; decided in one place."""
+"""Programs as machine code by LLVM, a cache for it, and the choice between plain text and compiled code."""

@@ -1,4 +1,4 @@
-"""How programs have run here, for the record of a run."""
+"""An account of how programs have run in this process, for the record of a run."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from . import choice
 
 
 def account() -> dict[str, object]:
-    """The backend, the form, what was noted on the way; the processor once something was compiled."""
+    """Backend, form and notes of the run, and the processor if anything has been compiled."""
     here = choice.way()
     found: dict[str, object] = {"backend": choice.backend(), "form": here.form}
     if here.journal is not None:
         found["cached"] = here.journal.notes()
     if "llvmlite" in sys.modules and not choice.given_up():
-        from . import native  # only where it is there already: it takes llvmlite in
+        from . import native  # here, because it imports llvmlite
 
         cpu, features = native.processor()
         found |= {"lanes": native.lanes(), "cpu": cpu, "features": features}

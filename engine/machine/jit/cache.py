@@ -1,8 +1,8 @@
-"""Object code kept between processes, found by the content that it was made from.
+"""A cache of object code between processes, whose keys are hashes of everything that the code was made from.
 
-A file is a line with the checksum of what follows it, then the object code.  Files are written under another name and
-put in place in one move, so two processes may write the same one; one that is damaged, or cut off, or can't be read
-is as good as none; a folder that can't be written is no harm.
+A file consists of a line with a checksum, and of the object code.  It is written under another name and moved into
+place, so two processes may write the same one.  A file that is damaged or can't be read counts as missing, and a folder
+that can't be written is ignored.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from functools import lru_cache
 from pathlib import Path
 
 MAGIC = b"denoc object 1 "
-MOST_BYTES = 256 * 2**20  # of the whole folder; the files longest unused go first
+MOST_BYTES = 256 * 2**20  # of the whole folder; the files that were unused longest are removed first
 
 
 def folder() -> Path:
-    """Where objects are kept: DENOC_CACHE, else the user's cache folder."""
+    """The cache's folder: DENOC_CACHE, else one in the user's cache folder."""
     given = os.environ.get("DENOC_CACHE")
     if given:
         return Path(given)
@@ -36,14 +36,14 @@ def folder() -> Path:
 
 @lru_cache(maxsize=1)
 def sources() -> str:
-    """Hash of the package's sources: whichever module made object code, another text of it makes another key."""
+    """The hash of the package's sources, so that a change of any module changes all keys."""
     return _hashed(Path(__file__).resolve().parents[2])
 
 
 def _hashed(root: Path) -> str:
-    """Hash of the modules below a folder, of their names and texts."""
+    """The hash of all modules below a folder, by their names and texts."""
     paths = sorted(root.rglob("*.py"))
-    if not paths:  # then every version would find the object code of every other
+    if not paths:  # every version would take the object code of every other one
         raise LookupError(f"{root}: no sources, so nothing says which object code is theirs")
     digest = hashlib.sha256()
     for path in paths:
@@ -53,12 +53,12 @@ def _hashed(root: Path) -> str:
 
 
 def key(*parts: str) -> str:
-    """A name for what these parts decide."""
+    """The key of object code that depends on these parts."""
     return hashlib.sha256("\0".join((sources(), *parts)).encode()).hexdigest()[:40]
 
 
 def kept(name: str, made: Callable[[], bytes], only: bool) -> bytes | None:
-    """The object code of this name: from the cache, else made and put there; with `only` none that isn't there yet."""
+    """The object code of this name, from the cache, or else made and stored; with `only`, None if it isn't there."""
     code = load(name)
     if code is None and not only:
         code = made()
@@ -67,7 +67,7 @@ def kept(name: str, made: Callable[[], bytes], only: bool) -> bytes | None:
 
 
 def load(name: str) -> bytes | None:
-    """The object code of this name, if a sound one is there."""
+    """The object code of this name, or None if the cache has no undamaged one."""
     path = folder() / f"{name}.o"
     try:
         data = path.read_bytes()
@@ -90,7 +90,7 @@ def _checked(data: bytes) -> bytes | None:
 
 
 def store(name: str, code: bytes) -> None:
-    """Keeps the object code, where that is possible."""
+    """Store the object code if the folder can be written."""
     home = folder()
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -118,23 +118,23 @@ def _trim(home: Path) -> None:
 
 
 def contents() -> tuple[Path, int, int]:
-    """The folder, how many objects are in it, and their bytes."""
+    """The folder, the number of objects in it, and their size in bytes."""
     sizes = [size for path in _kept("*.o") if (size := _size(path)) is not None]
     return folder(), len(sizes), sum(sizes)
 
 
 def clear() -> int:
-    """Removes all objects; how many there were."""
+    """Remove all objects, and return their number."""
     removed = 0
     for path in _kept("*.o") + _kept(".draft-*"):
-        with contextlib.suppress(OSError):  # another process has been quicker, or may do what we may not
+        with contextlib.suppress(OSError):  # another process has removed it, or permission is missing
             path.unlink()
             removed += 1
     return removed
 
 
 def _kept(pattern: str) -> list[Path]:
-    """Files of the folder; none where it can't be looked into."""
+    """Files of the folder; none where it can't be read."""
     return list(folder().glob(pattern)) if os.path.isdir(folder()) else []
 
 

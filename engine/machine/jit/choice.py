@@ -1,7 +1,7 @@
-"""What the caller says about how programs run, and what a run notes about how they ran.
+"""The caller's choice of how programs run, and a run's notes on how they ran.
 
-Whether a program runs as plain text or compiled is decided in `offer.py`; here is what that decision stands on besides
-the program's own ledger.
+The decision whether a program runs as plain text or compiled is made in `offer.py`, from the choice and the notes here
+and from the program's own ledger.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ MOST_STRAIGHT = 30  # bodies; beyond, straight-line code leaves the caches and t
 
 @dataclass
 class Journal:
-    """From which of its calls on each program of a run was compiled; a replay compiles the same ones at the same calls.
+    """For each program of a run, the call from which on it ran compiled; a replay changes over at the same calls.
 
     The calls of a program are counted from the run's beginning, for each object that offers the program: a mechanism
     with equal legs has the same program several times, perhaps on several threads.  All of them change over at the
-    same count, so that it doesn't matter which of them comes first.
+    same count, so that the order of threads doesn't matter.
     """
 
     since: dict[str, int] = field(default_factory=dict)
-    plain: dict[str, int] = field(default_factory=dict)  # calls that went the plain way, at most, of any such object
+    plain: dict[str, int] = field(default_factory=dict)  # the largest count of plain calls of any such object
     replayed: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def goes_on(self, name: str, call: int, ready: bool) -> bool:
         """Whether this call may be compiled; if not, it counts as a plain one.
 
-        `ready` says that the program would change over now if that is up to its ledger.
+        `ready` says whether the program's ledger is in favour of compiling.
         """
         with self.lock:
             since = self.since.get(name)
@@ -46,7 +46,7 @@ class Journal:
             return on
 
     def begins(self, name: str, call: int) -> bool:
-        """Notes that code is there; whether this call is one of those that have it."""
+        """Note that there is code from now on, and return whether this call may use it."""
         with self.lock:
             if call >= self.since.setdefault(name, self.plain.get(name, 0)):
                 return True
@@ -57,13 +57,13 @@ class Journal:
         self.plain[name] = max(self.plain.get(name, 0), call + 1)
 
     def notes(self) -> list[str]:
-        """`name@call` of each program, as `recorded` takes them."""
+        """The notes as `recorded` takes them, `name@call` for each program."""
         return sorted(f"{name}@{call}" for name, call in self.since.items())
 
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """What is chosen in one context: backend, form and lanes of compiled code, and the run's journal."""
+    """The choice in one context: backend, form and lanes of compiled code, and the run's journal."""
 
     chosen: str = ""
     form: str = "auto"
@@ -71,19 +71,19 @@ class Way:
     journal: Journal | None = None
 
 
-NOTHING = Way()  # is chosen
+NOTHING = Way()  # no choice made
 
 VARIABLE: ContextVar[Way] = ContextVar("way", default=NOTHING)
 _broken: list[str] = []
 
 
 def way() -> Way:
-    """What is chosen just here; the same object as long as nothing is chosen anew."""
+    """The choice in the present context, which is one object until another choice is made."""
     return VARIABLE.get()
 
 
 def backend() -> str:
-    """`auto`, `compiled` or `plain`: what the caller chose, else DENOC_BACKEND."""
+    """The backend `auto`, `compiled` or `plain`: the caller's choice, else DENOC_BACKEND."""
     chosen = VARIABLE.get().chosen or os.environ.get("DENOC_BACKEND", "auto")
     if _broken or chosen == "plain":
         return "plain"
@@ -91,19 +91,19 @@ def backend() -> str:
 
 
 def free() -> bool:
-    """Whether code that is there may be called without asking: not by choice of the plain text, nor within a run."""
+    """Whether existing code may be called without an offer: neither within a run nor when `plain` is chosen."""
     here = VARIABLE.get()
     return here.journal is None and here.chosen != "plain"
 
 
 def rolled(bodies: int) -> bool:
-    """Whether compiled code loops over the bodies, or has all of them in one straight line."""
+    """Whether compiled code loops over the bodies instead of having all of them in a straight line."""
     form = VARIABLE.get().form
     return bodies > MOST_STRAIGHT if form == "auto" else form == "rolled"
 
 
 def lanes() -> int:
-    """How many samples the caller wants side by side; 0 for as many as the processor has room for."""
+    """The number of samples that the caller wants side by side; 0 for as many as fit into a register."""
     return VARIABLE.get().lanes
 
 
@@ -118,7 +118,7 @@ def _here(way: Way) -> Iterator[None]:
 
 @contextmanager
 def using(name: str, form: str = "auto", lanes: int = 0) -> Iterator[None]:
-    """Within this, programs run this way, and compiled code has this form and this many lanes."""
+    """A context in which programs run on this backend, and compiled code has this form and this many lanes."""
     with _here(replace(VARIABLE.get(), chosen=name, form=form, lanes=lanes)):
         yield
 
@@ -127,9 +127,9 @@ def using(name: str, form: str = "auto", lanes: int = 0) -> Iterator[None]:
 def recorded(
     backend: str = "", form: str = "auto", lanes: int = 0, cached: Iterable[str] | None = None
 ) -> Iterator[Journal]:
-    """Within this, a journal is kept; with an earlier run's notes, programs run as they did then.
+    """A context with a journal; with the notes of an earlier run, programs run as they did then.
 
-    A backend that the caller has chosen is stronger than those notes.
+    A backend that the caller has chosen takes precedence over those notes.
     """
     before, journal = VARIABLE.get(), Journal()
     here = replace(before, journal=journal)
@@ -141,18 +141,18 @@ def recorded(
 
 
 def _read(note: str) -> tuple[str, int]:
-    """Name and call of a note; one without a call holds from the first call on."""
+    """The name and the call in a note; a note without a call stands for the first call."""
     name, _, call = note.partition("@")
     return name, int(call) if call.isdigit() else 0
 
 
 def given_up() -> bool:
-    """Whether compiling has failed here."""
+    """Whether compiling has failed in this process."""
     return bool(_broken)
 
 
 def give_up(error: Exception) -> None:
-    """Compiling failed: everything runs on the plain text from now on, and the user hears it once."""
+    """Run everything as plain text from now on, because compiling has failed, and warn the user once."""
     if not _broken:
         _broken.append(str(error))
         reason = f"{type(error).__name__}: {error}".splitlines()[0]

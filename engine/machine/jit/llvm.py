@@ -15,7 +15,7 @@ from ..program import trace
 from ..program.trace import Node, Program, live
 from . import trigonometry
 
-# contraction to fused multiply-adds and no negative zeros: no reordering, so that results don't depend on the compiler
+# contraction to fused multiply-adds and no negative zeros, but no reordering: results don't depend on the compiler
 FLAGS = "contract nsz"
 _ARITHMETIC = {trace.ADD: "fadd", trace.SUBTRACT: "fsub", trace.MULTIPLY: "fmul", trace.DIVIDE: "fdiv"}
 
@@ -25,7 +25,7 @@ def hexadecimal(x: float) -> str:
 
 
 class Block:
-    """Lines of one basic block on vectors of W doubles (W = 1: on doubles)."""
+    """The lines of one basic block, on vectors of W doubles, or on doubles if W = 1."""
 
     def __init__(self, lanes: int):
         self.lanes, self.lines, self._count = lanes, [], 0  # type: ignore[var-annotated]
@@ -70,7 +70,7 @@ class Block:
     # ---- functions of one scalar
 
     def sine_cosine(self, x: str) -> tuple[str, str]:
-        """Both at once, branch-free; see `trigonometry`."""
+        """Registers of sin x and cos x, computed together and without branches; see `trigonometry.py`."""
         t = trigonometry
         rounded = self.call("fma", x, self.constant(t.TWO_OVER_PI), self.constant(t.ROUNDER))
         quadrant = self.let(f"bitcast {self.double} {rounded} to {self.integer}")
@@ -92,7 +92,7 @@ class Block:
         return self._signed(self.select(swap, c, s), quadrant), self._signed(self.select(swap, s, c), next_quadrant)
 
     def _signed(self, x: str, quadrant: str) -> str:
-        """X with its sign changed in the quadrants 2 and 3."""
+        """The number x with its sign changed in the quadrants 2 and 3."""
         second = self.let(f"and {self.integer} {quadrant}, {self.whole(2)}")
         sign = self.let(f"shl {self.integer} {second}, {self.whole(62)}")
         bits = self.let(f"bitcast {self.double} {x} to {self.integer}")
@@ -109,7 +109,7 @@ class Block:
     # ---- a program's operations
 
     def run(self, results: Sequence[Node], value: Callable[[Node], str]) -> list[str]:
-        """Registers of the results; `value` gives those of inputs."""
+        """Registers of the results, computed from those that `value` gives for inputs."""
         at: dict[int, str] = {}
         circular: dict[str, tuple[str, str]] = {}
         for node in live(results):
@@ -136,7 +136,7 @@ class Block:
     # ---- rows of memory ↔ columns of lanes
 
     def load_columns(self, base: str, width: int) -> list[str]:
-        """Columns of W consecutive rows of `width` doubles."""
+        """Registers of the columns of W consecutive rows of `width` doubles."""
         W = self.lanes
         if W == 1:
             return [self.let(f"load double, ptr {self.offset(base, k)}, align 8") for k in range(width)]
@@ -168,7 +168,7 @@ class Block:
                 self.do(f"store {self.double} {row}, ptr {self.offset(base, lane * width + first)}, align 8")
 
     def _store_narrow(self, base: str, columns: list[str]) -> None:
-        """All rows in one vector: columns joined two by two, then one shuffle."""
+        """Store rows shorter than W as one vector: columns are joined two by two, then shuffled."""
         W, width = self.lanes, len(columns)
         joined, size = list(columns), W
         while len(joined) > 1:
@@ -183,7 +183,7 @@ class Block:
         self.do(f"store <{W * width} x double> {rows}, ptr {base}, align 8")
 
     def transposed(self, rows: list[str]) -> list[str]:
-        """W vectors of W lanes, rows and columns exchanged, by log2 W rounds of shuffles."""
+        """The transpose of W vectors of W lanes, by log2 W rounds of shuffles."""
         W, rows = self.lanes, list(rows)
         step = 1
         while step < W:
@@ -204,13 +204,13 @@ class Block:
 
 
 def _chunks(width: int, W: int) -> list[int]:
-    """First columns of chunks of W that cover the width; the last one may overlap the one before."""
+    """First columns of chunks of W that cover the width; the last chunk may overlap the one before."""
     starts = list(range(0, width - W + 1, W))
     return starts if width % W == 0 else [*starts, width - W]
 
 
 def _computed(block: Block, program: Program, bases: dict[str, str], finite: str, largest: str) -> tuple[str, str]:
-    """Loads, operations and stores of one block of samples; the two watches, carried on."""
+    """Write loads, operations and stores of one block of samples; return the registers of the two checks."""
     values: dict[int, str] = {}
     for group, nodes in program.inputs.items():
         if nodes:
@@ -231,7 +231,7 @@ def _computed(block: Block, program: Program, bases: dict[str, str], finite: str
 
 
 def kernel(program: Program, lanes: int, name: str) -> str:
-    """IR of `void name(i64 blocks, ptr inputs…, ptr outputs…, ptr status)`, blocks of `lanes` rows each."""
+    """IR of `void name(i64 blocks, ptr inputs…, ptr outputs…, ptr status)`, for blocks of `lanes` rows each."""
     block = Block(lanes)
     widths = {group: len(nodes) for group, nodes in (*program.inputs.items(), *program.outputs.items())}
     bases = {}

@@ -1,10 +1,10 @@
-"""An adaptive Runge-Kutta loop compiled around a recorded program y' = f(u, y), u constant.
+"""An adaptive Runge-Kutta loop compiled around a recorded program y' = f(u, y) with constant u.
 
-Stages, error, step control and dense output run without a word of Python; the caller hears from it when the end is
-reached, a number of attempts is used up, or no step can be taken.  The method is a tableau, the step control the text
-of `control.py`: both are those of `simulate/integrate.py`, and a test compares the steps.
+Stages, error, step control and dense output run without Python; the loop returns to its caller when the end is reached,
+a number of attempts is used up, or no step can be taken.  The method is a tableau, the step control is the text of
+`control.py`: `simulate/integrate.py` has both as well, and a test compares the steps.
 
-W runs go side by side in the lanes, each with its own time, step and output rows; one run is the case W = 1.
+W runs go side by side in the lanes, each with its own time, step and output rows; a single run has W = 1.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from . import cache, native
 from .llvm import Block, hexadecimal
 
 REACHED, PAUSED = 0, 1
-GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # of one lane, in its row STATUS
-# the control block: a row of lanes each
+GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # the states of one lane, in row STATUS
+# the rows of the control block, with a number for each lane
 (
     T,
     H,
@@ -49,7 +49,7 @@ GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # of one lane, in its row STATUS
 
 @dataclass(frozen=True)
 class Scheme:
-    """An embedded pair whose last stage is the next step's first, with dense output, and its step control."""
+    """An embedded pair with dense output whose last stage is the next step's first, and constants of step control."""
 
     A: Sequence[Sequence[float]]
     B: Sequence[float]
@@ -64,9 +64,9 @@ class Scheme:
 def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int], lanes: int) -> str:
     """The IR of the loop and of its right-hand side.
 
-    Its arguments are the control block, u, y and the stages (rows of lanes), the grid of output instants and room for
-    rows, and how many attempts it may make; `units` are the places of Euler parameters in y, made of norm 1 after
-    every step. A step whose end has a `guard` that isn't positive is not taken: its lane stops before it.
+    The loop takes the control block, u, y and the stages (rows of lanes), the grid of output instants and an array for
+    rows, and the number of attempts; `units` are the places of Euler parameters in y, which get norm 1 after every
+    step. A step at whose end the `guard` isn't positive is not taken: its lane stops before it.
     """
     m, count = len(program.outputs["rate"]), len(scheme.B)
     code = _Loop(lanes, m)
@@ -77,7 +77,7 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
         code.line(f"  %{name} = getelementptr double, ptr %stages, i64 {k * m * lanes}")
     code.line("  br label %attempt\nattempt:\n  %tries = phi i64 [0, %entry], [%more, %next]")
 
-    # lengths: a new step's within bounds and as wanted, a repeated one's as the last attempt left it
+    # lengths: a new step has the wanted one within its bounds, a repeated step that of the last attempt
     t, end, h = code.row(T), code.row(T_END), code.row(H)
     fresh = code.compare("one", code.row(FRESH), code.number(0.0))
     spacing = code.spacing(t)
@@ -150,7 +150,7 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
 
 
 def _rate(program: Program, lanes: int) -> str:
-    """The program as a function of pointers, called by every stage rather than copied into it."""
+    """The program as a function of pointers, which every stage calls so that its code is there once."""
     block = Block(lanes)
     values = {}
     for group, nodes in program.inputs.items():
@@ -168,7 +168,7 @@ def _rate(program: Program, lanes: int) -> str:
 
 
 def _rows(scheme: Scheme, m: int, lanes: int) -> str:
-    """Rows of every lane that has taken a step: y + h Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner; scalars, one by one."""
+    """Output rows of lanes that have taken a step, one by one: y + h Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule."""
     block = Block(1)
     let, count = block.let, len(scheme.B)
 
@@ -225,7 +225,7 @@ def _rows(scheme: Scheme, m: int, lanes: int) -> str:
 
 
 class Lane:
-    """A register as a scalar of `control`."""
+    """A register with the operations that scalars of `control.py` have."""
 
     def __init__(self, code: _Loop, register: str):
         self._code, self.register = code, register
@@ -261,7 +261,7 @@ class Lane:
 
 
 class _Loop:
-    """Lines of the loop on vectors of lanes."""
+    """The lines of the loop, on vectors of lanes."""
 
     def __init__(self, lanes: int, m: int):
         self.block, self.lanes, self.m, self._loops = Block(lanes), lanes, m, 0
@@ -308,7 +308,7 @@ class _Loop:
         return f"declare {self.vector} @llvm.pow.{kind}({self.vector}, {self.vector})"
 
     def spacing(self, t: str) -> str:
-        """Ten times the distance to the next larger double."""
+        """Ten times the distance from t to the next larger double."""
         whole, kind = self.block.whole, self.block.integer
         bits = self.let(f"bitcast {self.vector} {t} to {kind}")
         negative = self.let(f"icmp slt {kind} {bits}, {whole(0)}")
@@ -328,7 +328,7 @@ class _Loop:
 
     @contextmanager
     def each(self, count: int) -> Iterator[str]:
-        """A loop over components; what is emitted inside is its body, and the register given is the offset."""
+        """A context whose lines are the body of a loop over components, with the register of a component's offset."""
         self._loops += 1
         n = self._loops
         self.line(f"  br label %before{n}\nbefore{n}:\n  br label %each{n}\neach{n}:")
@@ -347,7 +347,7 @@ class _Loop:
         self.line(f"  store {self.vector} {value}, ptr {self._at(name, i)}, align 8")
 
     def weighted(self, terms: Sequence[tuple[float, str]], i: str) -> str:
-        """Σ weight · stage, of one component."""
+        """The sum Σ weight · stage of one component."""
         total = ""
         for weight, name in terms:
             if weight:
@@ -357,7 +357,7 @@ class _Loop:
         return total or self.number(0.0)
 
     def combine(self, target: str, start: str, terms: Sequence[tuple[float, str]], h: str) -> None:
-        """Target = start + h Σ weight · stage."""
+        """Write the loop that sets target = start + h Σ weight · stage."""
         with self.each(self.m) as i:
             self.set(target, i, self.block.call("fma", self.weighted(terms, i), h, self.get(start, i)))
 
@@ -365,7 +365,7 @@ class _Loop:
         self.line(f"  call void @rate(ptr %control, ptr %u, ptr %{state}, ptr %{target})")
 
     def error(self, terms: Sequence[tuple[float, str]], measured: int, h: str) -> str:
-        """Root of the mean square of h E K / (atol + rtol max(|y|, |new|)) over the measured components."""
+        """The root mean square of h E K / (atol + rtol max(|y|, |new|)) over the measured components."""
         block = self.block
         rtol, atol = self.row(RTOL), self.row(ATOL)
         self.line(f"  store {self.vector} {self.number(0.0)}, ptr %total")
@@ -379,7 +379,7 @@ class _Loop:
         return block.call("sqrt", self.operation("fdiv", total, self.number(float(measured))))
 
     def normalise(self, first: int, where: str) -> None:
-        """Four components of y made of norm 1, in the lanes `where`."""
+        """Write the division of four components of y by their norm, in the lanes `where`."""
         places = [str((first + r) * self.lanes) for r in range(4)]
         parts = [self.get("y", place) for place in places]
         total = self.operation("fmul", parts[0], parts[0])
@@ -406,11 +406,11 @@ class March:
 
     @property
     def y(self) -> np.ndarray:
-        """The states, one row a lane."""
+        """The states, with a row for each lane."""
         return self._y.T
 
     def begin(self, signals: np.ndarray, y: np.ndarray, **control: float | np.ndarray) -> None:
-        """Sets signals and states (a row for each lane) and the control; the first stage is evaluated."""
+        """Set signals and states, with a row for each lane, and the control block; evaluate the first stage."""
         rows = np.atleast_2d(signals)
         self._signals = np.ascontiguousarray(rows.T, dtype=float) if rows.size else np.zeros((1, self.lanes))
         self._y[:] = np.atleast_2d(y).T
@@ -421,15 +421,15 @@ class March:
         self._first(*(x.ctypes.data for x in (self.control, self._signals, self._y, self._stages)))
 
     def finite(self) -> bool:
-        """Whether the stages of the last attempt are numbers."""
+        """Whether all stages of the last attempt are finite numbers."""
         return bool(np.isfinite(self._stages).all())
 
     def room(self, rows: int) -> np.ndarray:
-        """Room for output rows of every lane."""
+        """An array for this number of output rows in every lane."""
         return np.zeros((self.lanes, rows, self.m))
 
     def go(self, grid: np.ndarray, out: np.ndarray, attempts: int) -> int:
-        """Marches on; why it stopped."""
+        """Run the loop for at most so many attempts, and return why it stopped: REACHED or PAUSED."""
         before = [x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, grid)]
         return int(self._march(*before, len(grid), out.ctypes.data, attempts))
 
@@ -444,7 +444,7 @@ def build(
     identity: Sequence[str],
     cached: bool,
 ) -> March | None:
-    """The compiled loop around a program, from the cache where it is there; with `cached`, only from there."""
+    """The compiled loop around a program, from the cache if it is there; with `cached`, None if it isn't."""
     kind = repr((scheme, measured, list(units)))
     name = cache.key(f"march {lanes}", kind, *native.processor(), native.version(), *identity)
     code = cache.kept(name, lambda: native.compile_ir(march(program(), scheme, measured, units, lanes)), cached)

@@ -1,4 +1,4 @@
-"""LLVM IR to machine code in this process, by llvmlite; and what this processor can do."""
+"""Machine code from LLVM IR in this process, by llvmlite, and the features of this processor."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from . import choice
 
 @lru_cache(maxsize=1)
 def processor() -> tuple[str, str]:
-    """Name and features of this processor, as LLVM has them."""
+    """LLVM's name of this processor and the list of its features."""
     binding = _binding()
     return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten() + ",-prefer-256-bit"
 
 
 def lanes() -> int:
-    """Doubles side by side: what the caller wants, else what fits into one register."""
+    """The number of doubles side by side: the caller's choice, else as many as fit into one register."""
     return choice.lanes() or _fitting()
 
 
 @lru_cache(maxsize=1)
 def _fitting() -> int:
-    """8 with AVX-512, 4 with AVX2, else 2; DENOC_LANES overrules."""
+    """The number of doubles in a register: 8 with AVX-512, 4 with AVX2, else 2; DENOC_LANES overrides it."""
     wanted = os.environ.get("DENOC_LANES", "")
     if wanted in ("2", "4", "8"):
         return int(wanted)
@@ -54,14 +54,14 @@ def _machine(level: int) -> Any:
 
 
 def compile_ir(text: str, level: int = 1) -> bytes:
-    """The object code of the IR.  No IR passes: the tracer has done their work; they would cost most of the time."""
+    """Object code of the IR, without IR passes: these would take most of the time, and the recording did their work."""
     binding = _binding()
     module = binding.parse_assembly(text)
     return bytes(_machine(level).emit_object(module))
 
 
 class Loaded:
-    """Object code in memory; `address` of its functions while this object lives."""
+    """Object code in memory; addresses of its functions are valid while this object lives."""
 
     def __init__(self, code: bytes):
         binding = _binding()

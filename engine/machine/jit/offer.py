@@ -1,9 +1,9 @@
-"""The offer of one program: plain text, code from the cache, or code compiled afresh.  Decided here and nowhere else.
+"""The offer of one program: plain text, code from the cache, or freshly compiled code.  Only here is that decided.
 
-A program is rented until renting has cost as much as buying would.  What the plain text has cost is measured by the
-processor's own clock and kept in a ledger, one for each program and process: a robot or a plant that is made anew goes
-on where the last one with the same program was.  What compiling costs is known from the plain text, too, for both grow
-with the number of operations.
+As in the ski rental problem, a program runs as plain text until that has cost as much as compiling would.  The cost of
+plain text is measured by the processor's own clock and kept in a ledger, one for each program and process, so a robot
+or a system that is made anew goes on with the ledger of the last one with the same program.  The cost of compiling is
+estimated from that of the plain text, because both grow with the number of operations.
 
 Within a run, `choice.Journal` notes at which call a program changed over, so that a replay can do the same.
 """
@@ -27,11 +27,11 @@ from .kernel import Kernel, Single
 
 # seconds on a present-day machine
 IMPORT, LOOK = 0.04, 0.002  # to look into the cache: with the import of llvmlite, and without
-LOOP = 0.05  # to compile a loop, however long
+LOOP = 0.05  # to compile a loop, whatever the number of bodies
 
-RUNS = 100  # plain runs of one sample take as long as compiling
-WIDE = 64  # samples at which a plain run on arrays takes twice what it takes for one sample
-MANY = 256  # samples from which on what one more costs can be told
+RUNS = 100  # number of plain runs of one sample that take as long as compiling
+WIDE = 64  # samples for which a plain run on arrays takes twice as long as for one sample
+MANY = 256  # samples from which on the cost of one more can be measured
 
 Code = TypeVar("Code")
 Given = ParamSpec("Given")
@@ -39,20 +39,20 @@ Found = TypeVar("Found")
 
 
 class Ledger:
-    """What the plain text of one program has cost in this process: seconds in all, of one run, and of one sample."""
+    """The cost of one program's plain text in this process, in seconds: in total, of one run, and of one sample."""
 
     def __init__(self) -> None:
         self.spent, self.run, self.sample = 0.0, math.inf, 0.0
 
     def charge(self, seconds: float, samples: int) -> None:
-        """Enters a plain run of so many samples."""
+        """Add a plain run of this number of samples."""
         self.spent += seconds
         self.run = min(self.run, seconds / (1.0 + (samples - 1) / WIDE))
         if samples >= MANY:
             self.sample = seconds / samples
 
     def wants(self, samples: int, price: float | None) -> str:
-        """`plain`, `cached` (compiled if the code is in the cache) or `compiled`, with so many samples ahead."""
+        """The cheapest way for this number of samples: `plain`, `cached` (compiled if in the cache) or `compiled`."""
         due = self.spent + self.sample * samples
         load = LOOK if "llvmlite" in sys.modules else IMPORT
         if due < load:
@@ -70,7 +70,7 @@ class Offer:
     """One program in all its forms.
 
     `identity` is everything that the program depends on; `inputs` and `outputs` are the widths of its groups, which
-    are asked for where code is built.
+    are evaluated only when code is built.
     """
 
     def __init__(
@@ -82,15 +82,15 @@ class Offer:
     ):
         self.program, self.inputs, self._outputs = program, tuple(inputs), outputs
         self._identity = identity
-        self._code: dict[tuple[str, int], Any] = {}  # by form and lanes wanted
-        self._missed: set[tuple[str, int]] = set()  # looked for in the cache in vain
-        self._settled: dict[str, tuple[choice.Way, Any]] = {}  # what all further calls of a context are given
-        self._calls: dict[str, tuple[choice.Journal, int]] = {}  # of each form in the run that asked last
+        self._code: dict[tuple[str, int], Any] = {}  # by form and wanted lanes
+        self._missed: set[tuple[str, int]] = set()  # keys that are not in the cache
+        self._settled: dict[str, tuple[choice.Way, Any]] = {}  # by form: the code for all further calls in one context
+        self._calls: dict[str, tuple[choice.Journal, int]] = {}  # by form: the count of calls in the last run
         self._lock = threading.RLock()
 
     @cached_property
     def identity(self) -> tuple[str, ...]:
-        """All that the program depends on, as text."""
+        """Everything that the program depends on, as strings."""
         return tuple(self._identity())
 
     @cached_property
@@ -100,15 +100,15 @@ class Offer:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """What the program has cost so far, whoever has asked for it."""
+        """The program's ledger, which all offers of the same program share."""
         return ledger(self.name)
 
-    # ---- what callers take
+    # ---- the forms of the program
 
     def plain(
         self, samples: int, text: Callable[Given, Found], /, *arguments: Given.args, **named: Given.kwargs
     ) -> Found:
-        """What the plain text gives; its time is charged."""
+        """The result of the plain text, whose time is charged to the ledger."""
         if choice.backend() != "auto":
             return text(*arguments, **named)
         begun = thread_time()
@@ -118,20 +118,20 @@ class Offer:
             self.ledger.charge(thread_time() - begun, samples)
 
     def single(self) -> Single | None:
-        """Code for one sample at a time."""
+        """Code for one sample, or None where the plain text is to run."""
         return self.form("single", lambda cached: kernel.build_single(*self._given(cached)))
 
     def lanes(self, samples: int) -> Kernel | None:
-        """Code for many samples side by side, with so many of them ahead."""
+        """Code for many samples side by side, or None where the plain text is to run on this number of them."""
         return self.form("lanes", lambda cached: kernel.build(*self._given(cached)), samples)
 
     def form(
         self, form: str, build: Callable[[bool], Code | None], samples: int = 0, price: float | None = None
     ) -> Code | None:
-        """Code of this form where this call is to have it, else None: the caller takes the plain text.
+        """Code of this form, or None where this call is to run the plain text.
 
-        `build` makes the code, or with True looks for it in the cache only; `price` is what making it costs in
-        seconds, where that doesn't follow from the plain text.
+        `build` makes the code or, if its argument is True, only looks for it in the cache; `price` is the time that
+        compiling takes, in seconds, where that doesn't follow from the plain text.
         """
         here = choice.way()
         settled = self._settled.get(form)
@@ -150,7 +150,7 @@ class Offer:
         return code
 
     def at_once(self, form: str, build: Callable[[bool], Code | None]) -> Code | None:
-        """Code of this form, whatever it costs; None where none can be had."""
+        """Code of this form at any cost; None where compiling fails."""
         return self._made((form, choice.lanes()), build, False)
 
     # ---- decisions
@@ -163,7 +163,7 @@ class Offer:
         samples: int,
         price: float | None,
     ) -> Code | None:
-        """Code that is there already, else what is wanted or the ledger says."""
+        """Existing code, else code (or None) as `wanted` or the ledger decides."""
         if key in self._code:
             found: Code = self._code[key]
             return found
@@ -178,7 +178,7 @@ class Offer:
         samples: int,
         price: float | None,
     ) -> Code | None:
-        """The same within a run: as its notes say, or else noted."""
+        """Code (or None) within a run, as the notes of its journal decide, or with a new note there."""
         form = key[0]
         with self._lock:
             last, call = self._calls.get(form, (journal, 0))
@@ -196,7 +196,7 @@ class Offer:
         return code if journal.begins(name, call) else None
 
     def _made(self, key: tuple[str, int], build: Callable[[bool], Code | None], cached: bool) -> Code | None:
-        """Code that is built once, however many threads ask for it."""
+        """Code of this key, which is built once for all threads."""
         with self._lock:
             if key not in self._code and not (cached and key in self._missed):
                 self._missed.add(key)
@@ -222,10 +222,10 @@ def in_blocks(
     by: Callable[[Code, int], np.ndarray | None],
     text: Callable[[slice], np.ndarray],
 ) -> np.ndarray:
-    """Fills `found`, a row a sample: by the plain text, block by block, until code takes the rest.
+    """Fill `found`, with a row for each sample, by plain text in blocks until compiled code does the rest.
 
-    `ask` asks the offer, with so many samples ahead; `by` gives what code makes of the samples from a place on, None
-    where it can't, so that the text says what is wrong; `text` gives the rows of a block.
+    `ask` takes the number of samples ahead and returns code or None; `by` runs code on the samples from a place on, and
+    returns None where it can't, so that the text raises the error; `text` returns the rows of a block.
     """
     count, able = len(found), True
     for first in range(0, count, block):

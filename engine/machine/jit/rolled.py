@@ -1,9 +1,9 @@
-"""Programs that loop: one step for each kind of element, recorded once, run over many elements.
+"""Programs that loop over elements: one step is recorded for each kind of element, and runs for many of them.
 
-An element (a body of a tree, say) has a slot of rows in a workspace and knows its parent's slot.  A sweep runs over
-the elements, outwards or inwards; what it does to an element of a kind is a step, a recorded program on the rows of
-its own slot, the rows of its parent's, its numbers, and its columns of the input arrays.  Slot 0 is the ground.
-The size of the code doesn't depend on how many elements there are.
+An element, such as a body of a tree, has a slot of rows in a workspace, and the place of its parent's slot.  A sweep
+runs over the elements, outwards or inwards; for each it runs the step of the element's kind, a recorded program on the
+rows of its own slot, the rows of its parent's slot, its numbers, and its columns of the input arrays.  Slot 0 is the
+ground.  The size of the code doesn't depend on the number of elements.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ..program.trace import Graph, Node, live
 from . import cache, native
 from .llvm import Block
 
-# where a value of a step lives: ("own", row), ("up", row), ("number", k) or (array, k)
+# the place of a value in a step: ("own", row), ("up", row), ("number", k) or (array, k)
 Place = tuple[str, Any]
 
 
 class BodyStep:
-    """A recorded step: `take` an input, then `put` results where they belong."""
+    """A step that is being recorded: `take` gives nodes of inputs, `put` sets the places of results."""
 
     def __init__(self) -> None:
         self.graph = Graph()
@@ -43,7 +43,7 @@ class BodyStep:
 
 @dataclass
 class Sweep:
-    """One pass over all elements; a step for each kind."""
+    """One pass over all elements, with a step for each kind."""
 
     inwards: bool
     steps: list[BodyStep]
@@ -51,12 +51,12 @@ class Sweep:
 
 @dataclass
 class Loop:
-    """A whole program: sweeps one after the other, its input arrays, its output array."""
+    """A program of sweeps one after the other, with its input arrays and its output array."""
 
     sweeps: list[Sweep]
     inputs: tuple[str, ...]
     output: str
-    identity: tuple[str, ...]  # all that the steps depend on
+    identity: tuple[str, ...]  # everything that the steps depend on
     rows: dict[Any, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -71,16 +71,16 @@ class Loop:
 
 @dataclass(frozen=True)
 class Elements:
-    """What the loop runs over: for each element its kind, its parent's slot, and its first column in each array."""
+    """The elements of a loop: for each its kind, parent's slot, first column in each array, and numbers."""
 
     kinds: Sequence[int]
-    parents: Sequence[int]  # slot: 0 the ground, i + 1 element i
+    parents: Sequence[int]  # slots: 0 for the ground, i + 1 for element i
     columns: dict[str, Sequence[int]]
     numbers: Sequence[Sequence[float]]
     ground: dict[Any, float]  # rows of the ground's slot that aren't 0
 
 
-INTEGERS = 3  # of an element: kind, parent, place of its numbers; then its columns
+INTEGERS = 3  # of each element: kind, parent, place of its numbers; its columns follow
 
 
 def kernel(loop: Loop, lanes: int, name: str) -> str:
@@ -126,7 +126,7 @@ done:
 
 
 def _sweep(s: int, sweep: Sweep, slot: int, name: str, columns: int, arrays: tuple[str, ...]) -> str:
-    """A loop over the elements that calls the step of each one's kind."""
+    """IR of a loop over the elements, which calls the step of each element's kind."""
     stride = INTEGERS + columns
     first = "%last_" + str(s) if sweep.inwards else "0"
     passed = ", ".join(f"ptr %at_{a}, i64 %width_{a}, i64 %column_{s}_{k}" for k, a in enumerate(arrays))
@@ -173,7 +173,7 @@ end_{s}:
 
 
 def _step(step: BodyStep, loop: Loop, lanes: int, name: str, arrays: tuple[str, ...]) -> str:
-    """A function of one element: loads, operations, stores."""
+    """IR of a function for one element: loads, operations, stores."""
     block = Block(lanes)
     results = list(step.results.values())
     values: dict[int, str] = {}
@@ -184,7 +184,7 @@ def _step(step: BodyStep, loop: Loop, lanes: int, name: str, arrays: tuple[str, 
             values[node.id] = _loaded(block, loop, where, what)
             if where in loop.inputs:
                 columns.append(values[node.id])
-    # a column that no step needs must still be a number: each is looked at where it is taken
+    # columns that no result needs are checked for NaN as well, in the step that takes them
     for node in step.graph.nodes:
         if node.op == trace.INPUT and node.id not in values and step.places[node.id][0] in loop.inputs:
             columns.append(_loaded(block, loop, *step.places[node.id]))
@@ -234,7 +234,7 @@ def _splat(block: Block, x: str) -> str:
 
 
 def _element(block: Block, array: str, what: int, lane: int) -> str:
-    """Address of one lane's entry of a column: row `lane`, column `column + what`."""
+    """The address of a column's number in one lane: row `lane`, column `column + what`."""
     at = block.let(f"add i64 %column_{array}, {what}")
     if lane:
         row = block.let(f"mul i64 %width_{array}, {lane}")
@@ -259,7 +259,7 @@ def _scatter(block: Block, array: str, what: int, register: str) -> None:
 
 
 def _watch(block: Block, watched: list[str], angles: list[str], lanes: int) -> None:
-    """NaN in `status` where a number isn't finite; behind it the largest angle."""
+    """Write the checks: in `status` a NaN where a number isn't finite, and behind it the largest angle."""
     finite = block.let(f"load {block.double}, ptr %status, align 8")
     for x in watched:
         finite = block.call("fma", x, block.constant(0.0), finite)
@@ -273,7 +273,7 @@ def _watch(block: Block, watched: list[str], angles: list[str], lanes: int) -> N
 
 
 class Rolled:
-    """A compiled loop over given elements; called like `kernel.Kernel`."""
+    """A compiled loop over given elements, which is called like `kernel.Kernel`."""
 
     def __init__(self, loaded: native.Loaded, loop: Loop, elements: Elements, widths: Sequence[int], lanes: int):
         self._loaded, self.lanes = loaded, lanes
@@ -289,12 +289,12 @@ class Rolled:
         self._widths = np.array(widths, dtype=np.int64)
         self._ground = {loop.rows[row]: value for row, value in elements.ground.items()}
         self._shape = len(table) + 1, len(loop.rows), lanes
-        self._free: list[np.ndarray] = []  # workspaces that no thread is using just now
+        self._free: list[np.ndarray] = []  # workspaces that no thread is using
         arguments = [ctypes.c_long] * 2 + [ctypes.c_void_p] * (5 + len(arrays))
         self._call = ctypes.CFUNCTYPE(None, *arguments)(loaded.address("rolled"))
 
     def __call__(self, *arrays: np.ndarray) -> tuple[list[np.ndarray], bool, float]:
-        """Outputs, whether all numbers were finite, and the largest angle."""
+        """The outputs, whether all numbers were finite, and the largest angle."""
         count, W = len(arrays[0]), self.lanes
         out = np.empty((count, self.outputs[0]))
         status = np.zeros(2 * W)
@@ -316,7 +316,7 @@ class Rolled:
         self._free.append(work)
 
     def _workspace(self) -> np.ndarray:
-        """The slots of all elements, for one call: calls may come from several threads."""
+        """The slots of all elements for one call; each thread has its own."""
         try:
             return self._free.pop()
         except IndexError:
@@ -327,7 +327,7 @@ class Rolled:
 
 
 def build(loop: Loop, elements: Elements, widths: Sequence[int], lanes: int, cached: bool) -> Rolled | None:
-    """The compiled loop, from the cache where it is there; with `cached`, only from there."""
+    """The compiled loop, from the cache if it is there; with `cached`, None if it isn't."""
     name = cache.key(f"rolled {lanes}", *native.processor(), native.version(), *loop.identity)
     code = cache.kept(name, lambda: native.compile_ir(kernel(loop, lanes, "rolled")), cached)
     return Rolled(native.Loaded(code), loop, elements, widths, lanes) if code is not None else None

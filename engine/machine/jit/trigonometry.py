@@ -1,8 +1,8 @@
-"""Sine and cosine without branches: the constants of the reduction and of the polynomials.
+"""Constants of sine and cosine without branches: those of the reduction and of the polynomials.
 
 π/2 = P1 + P2 + P3, where P1 and P2 end in zeros so that k P1 and k P2 are exact for the k that occur (Cody and
-Waite); on |r| ≤ π/4 Taylor's polynomials to r¹⁵ and r¹⁶ are good to one unit in the last place.  Beyond `REACH` the
-argument must be reduced before.
+Waite); on |r| ≤ π/4 the Taylor polynomials to r¹⁵ and r¹⁶ are exact to one unit in the last place.  Arguments beyond
+`REACH` have to be reduced first.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _HALF_PI = Fraction("3.141592653589793238462643383279502884197169399375105820974
 
 
 def _head(x: Fraction, bits: int) -> float:
-    """The leading bits of x."""
+    """A number's leading bits."""
     exponent = math.frexp(float(x))[1]
     unit = Fraction(2) ** (bits - exponent)
     return float(math.floor(x * unit) / unit)
