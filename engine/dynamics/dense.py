@@ -1,7 +1,7 @@
 """The generalized inertia matrix by composite bodies and its dense factors, on scalars.
 
-`I = U D Uᵀ` of a full matrix is the O(n³) way to forward dynamics that the papers compare the recursion with; the
-matrix itself is what `denoc.inertia` gives.
+`I = U D Uᵀ` of a full matrix is the O(n³) way to forward dynamics with which the papers compare the recursion; the
+matrix itself is the result of `denoc.inertia`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .sweeps import joint_twist, placement, shear_wrench, wrench_at_parent
 
 
 class Composite:
-    """A body with all that hangs on it: E, h, m, and its placement in the parent."""
+    """A body together with all bodies that hang on it: E, h, m, and its placement in the parent."""
 
     def __init__(self, body: Body, q: Sequence[Scalar]):
         self.rotation, self.origin = placement(body, q)
@@ -50,7 +50,7 @@ def inertia_matrix(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Matr
 
 
 def _add_to_parent(up: Composite, body: Composite) -> None:
-    """M̃ of the parent grows by the body's, seen from there (eq. 23b)."""
+    """Add a body's M̃ to that of its parent (eq. 23b)."""
     p, E = body.origin, turn_symmetric(body.rotation, body.E)
     h = outof(body.rotation, body.h)
     moved = add(h, scale(body.m, p))  # h + m p
@@ -61,7 +61,7 @@ def _add_to_parent(up: Composite, body: Composite) -> None:
 
 
 def _momentum(body: Composite, w: Vector, v: Vector) -> Vector:
-    """M̃ t of a twist: [J ω + h × v; m v − h × ω], J = tr(E) 1 − E."""
+    """The momentum M̃ t of a composite body with twist t: [J ω + h × v; m v − h × ω], J = tr(E) 1 − E."""
     E, h = body.E, body.h
     J = [[-E[p][k] for k in range(3)] for p in range(3)]
     J[0][0], J[1][1], J[2][2] = E[1][1] + E[2][2], E[0][0] + E[2][2], E[0][0] + E[1][1]
@@ -72,13 +72,13 @@ def _momentum(body: Composite, w: Vector, v: Vector) -> Vector:
 class Factors:
     """The factors U D Uᵀ of a full matrix by reverse Gaussian elimination (Saha 1999, appendix B).
 
-    From the last row to the first, so that the zeros between different branches of a tree stay zeros.
+    Rows are eliminated from the last to the first, which keeps the zeros between different branches of a tree.
     """
 
     def __init__(self, I: Matrix):
         n, I = len(I), [list(row) for row in I]
         self._one_over: Vector = [0.0] * n
-        self._U: list[list[tuple[int, Scalar]]] = [[] for _ in range(n)]  # of each column, what isn't zero
+        self._U: list[list[tuple[int, Scalar]]] = [[] for _ in range(n)]  # the nonzero elements of each column
         for j in reversed(range(n)):
             self._one_over[j] = 1.0 / I[j][j]
             column = [(i, I[i][j] * self._one_over[j]) for i in range(j) if not nothing(I[i][j])]
@@ -89,7 +89,7 @@ class Factors:
             self._U[j] = column
 
     def solve(self, force: Sequence[Scalar]) -> Vector:
-        """I⁻¹ force."""
+        """The product I⁻¹ force."""
         x = list(force)
         for j in reversed(range(len(x))):
             if not nothing(x[j]):
@@ -104,10 +104,10 @@ class Factors:
 
 
 def solve(I: Matrix, force: Sequence[Scalar]) -> Vector:
-    """I⁻¹ force."""
+    """The product I⁻¹ force, by the factors of I."""
     return Factors(I).solve(force)
 
 
 def nothing(x: Scalar) -> bool:
-    """Whether this is zero whatever the state."""
+    """Whether a scalar is zero in all states."""
     return isinstance(x, float | int) and x == 0.0

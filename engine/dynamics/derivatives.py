@@ -1,7 +1,7 @@
 """Derivatives of forward dynamics, and the linearised equations of state.
 
-Directions are those in which the robot can move: one for each speed.  For Euler parameters that is a small turn about
-the link's axes, for a free joint's position a small shift along them.
+There is one direction for each speed.  For Euler parameters, the directions are small turns about the link's axes; for
+a free joint's position, they are small shifts along these axes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BLOCK = 1000  # samples × bodies that the plain text holds at once
 
 @computes
 def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
-    """Accelerations qdd and dq, dqd, dtau, nv × nv each (N × nv × nv): rows accelerations, columns directions."""
+    """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions."""
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
     key = "derivatives"
     slopes: Slopes = robot.derived.get(key) or robot.derived.setdefault(key, Slopes(robot))
@@ -40,7 +40,7 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
 
 
 def blocks(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
-    """Rows of accelerations and derivatives as what they are."""
+    """Accelerations and matrices of derivatives, from rows that hold both."""
     found = {"qdd": rows[:, :n]}
     for k, name in enumerate(("dq", "dqd", "dtau")):
         found[name] = rows[:, n + k * n * n : n + (k + 1) * n * n].reshape(-1, n, n)
@@ -48,7 +48,7 @@ def blocks(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
 
 
 class Slopes:
-    """Forward dynamics with its derivatives, of one robot: one text, plain or compiled."""
+    """Forward dynamics of one robot with its derivatives, as one text that runs plain or compiled."""
 
     def __init__(self, robot: Robot):
         self.robot, n = robot, robot.nv
@@ -60,8 +60,8 @@ class Slopes:
     ) -> list[Scalar]:
         """The accelerations, then dq, dqd and dtau row by row.
 
-        Inverse dynamics τ(q, q̇, q̈) of the motion that forward dynamics finds gives back the same forces, whatever
-        the state: so ∂q̈ = −M⁻¹ ∂τ along each direction of q and q̇, and M⁻¹ along that of a force.
+        Inverse dynamics τ(q, q̇, q̈) of the accelerations by forward dynamics returns the given forces in every state.
+        Hence ∂q̈ = −M⁻¹ ∂τ along each direction of q and q̇, and M⁻¹ along that of a force.
         """
         robot, n = self.robot, self.robot.nv
         on, loads = on_bodies(robot.tree, constant_wrenches(robot))
@@ -75,20 +75,20 @@ class Slopes:
         return [*qdd, *(block[k][r] for block in blocks for r in range(n) for k in range(n))]
 
     def program(self) -> Program:
-        """The text recorded, inertias regrouped."""
+        """The recorded program of the text, with regrouped inertias."""
         recording, robot = Recording("derivatives"), self.robot
         q, qd, tau = (recording.input(x, k) for x, k in (("q", robot.nq), ("qd", robot.nv), ("tau", robot.nv)))
         return recording.program(found=self.text(q, qd, tau, regrouped(robot.tree.bodies)))
 
     def identity(self) -> tuple[str, ...]:
-        """All that the program depends on."""
+        """Everything that the program depends on, as strings."""
         robot = self.robot
         joints = [(joint.type.name, joint.coordinates, joint.speeds) for joint in robot.moving]
         wrenches = on_bodies(robot.tree, constant_wrenches(robot))
         return "derivatives", repr(robot.tree.bodies), repr(robot.gravity), repr(joints), repr(wrenches)
 
     def rows(self, given: Sequence[np.ndarray]) -> np.ndarray:
-        """What is sought, a row a sample; NaN where it is no number."""
+        """Accelerations and derivatives, with a row for each sample; NaN where they aren't finite."""
         count = len(given[0])
         if count == 1 and (single := self.offer.single()) is not None:
             alone = single(*(array[0] for array in given))
@@ -111,12 +111,12 @@ class Slopes:
 
 
 def _columns(rows: np.ndarray) -> list[Scalar]:
-    """Rows as one scalar a column; of a single row, plain floats."""
+    """A scalar for each column of an array: floats if it has a single row, else arrays."""
     return rows[0].tolist() if len(rows) == 1 else [np.ascontiguousarray(x) for x in rows.T]
 
 
 def displaced(robot: Robot, q: Sequence[Scalar]) -> list[Scalar]:
-    """Q with its derivatives along the speeds: direction k is a motion with speed k of one."""
+    """The coordinates q with their derivatives along the speeds; in direction k, speed k is 1."""
     moved: list[Scalar] = list(q)
     rates = [coordinate_rates(robot, list(q), [float(j == k) for j in range(robot.nv)]) for k in range(robot.nv)]
     for c, x in enumerate(q):
@@ -127,10 +127,10 @@ def displaced(robot: Robot, q: Sequence[Scalar]) -> list[Scalar]:
 
 @computes
 def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
-    """A, B of δẋ = A δx + B δu about a state: x = [displacements; speeds], u = forces of the actuated joints.
+    """Matrices A, B of δẋ = A δx + B δu about a state: x = [displacements; speeds], u = forces of actuated joints.
 
-    `tau` defaults to what holds the state: inverse dynamics with no acceleration.  `equilibrium` tells whether the
-    state is one.
+    `tau` defaults to the forces that hold the state, by inverse dynamics without acceleration.  `equilibrium` says
+    whether the state is an equilibrium.
     """
     from .calls import inverse
 

@@ -1,4 +1,4 @@
-"""Kinetic, potential and elastic energy; what wrenches bring in, and what damping and dry friction take."""
+"""Kinetic, potential and elastic energy, the power of wrenches, and the losses by damping and dry friction."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def energy(robot: Robot, q: Any, qd: Any) -> dict[str, np.ndarray]:
 
 
 def damped(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
-    """The power that viscous dampers take."""
+    """The power lost in viscous dampers."""
     loss: Scalar = 0.0
     for body in bodies:
         for k, drive in zip(body.speeds, body.drives):
@@ -50,7 +50,7 @@ def damped(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
 
 
 def rubbed(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
-    """The power that dry friction takes from joints that slip."""
+    """The power lost to dry friction in joints that slip."""
     loss: Scalar = 0.0
     for body in bodies:
         for k, drive in zip(body.speeds, body.drives):
@@ -62,7 +62,7 @@ def rubbed(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
 def wrench_power(
     bodies: tuple[Body, ...], q: Sequence[Scalar], qd: Sequence[Scalar], wrenches: Wrenches, loads: Sequence[Load]
 ) -> Scalar:
-    """The power wᵀ t of all external wrenches: the joint forces that balance them, times the speeds."""
+    """The power wᵀ t of all external wrenches, from the joint forces that balance them and the speeds."""
     power: Scalar = 0.0
     if wrenches or loads:
         for force, speed in zip(balancing(bodies, q, len(qd), wrenches, loads), qd):
@@ -71,9 +71,9 @@ def wrench_power(
 
 
 def passive_power(robot: Robot, q: np.ndarray, qd: np.ndarray, wrenches: Mapping[str, np.ndarray] | None) -> np.ndarray:
-    """What wrenches, the robot's own and those given, bring in, less what damping and dry friction take.
+    """The power of all wrenches, the robot's own and the given ones, less the losses by damping and dry friction.
 
-    All arrays have a row for each sample; the text runs on so many at a time that what it keeps stays small.
+    All arrays have a row for each sample; the text runs on blocks of samples, which bounds its memory.
     """
     bodies, found = robot.tree.bodies, np.empty(len(q))
     block = max(8, BLOCK // max(len(bodies), 1))

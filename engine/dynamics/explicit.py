@@ -1,7 +1,7 @@
-"""The DeNOC matrices in the open: for looking at, and as the check of the recursion.
+"""The DeNOC matrices in explicit form, to be looked at and to check the recursion.
 
-Nothing here is shared with the sweeps but the joints' placements: everything is built from frames and geometry in
-base-frame axes, twists at the mass centres, as Saha (1999) writes it.
+Only the joints' placements are shared with the sweeps: everything else is built from frames and geometry in base-frame
+axes, with twists at the mass centres, as in Saha (1999).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .samples import Samples, computes, vector
 
 @dataclass
 class MovingLink:
-    """A body with mass (links fixed to it included), its joint's columns p, and their rates."""
+    """A body with mass, including links that are fixed to it, with the columns p of its joint and their rates."""
 
     name: str
     parent: int | None
@@ -38,8 +38,8 @@ class MovingLink:
 def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
     """N_l, N_d, M, I, C, h, U, D, M_tilde, M_hat of one state, base-frame axes; `order` names the moving links.
 
-    Rows and columns are in the file's order where parents come first there, else in that of `order`.  Rotor inertias
-    are in I, U and D.
+    Rows and columns have the file's order if parents come first there, otherwise that of `order`.  Rotor inertias are
+    in I, U and D.
     """
     s = Samples(robot, q=q, **({} if qd is None else {"qd": qd})).finite()
     s.arrays.setdefault("qd", np.zeros(robot.nv))
@@ -118,7 +118,7 @@ def jacobian(robot: Robot, q: Any, link: str, at: Any = (0.0, 0.0, 0.0)) -> np.n
 
 
 def composite_masses(links: list[MovingLink]) -> np.ndarray:
-    """M̃_i of each link with all that hangs on it (eq. 23b)."""
+    """Mass matrices M̃_i of each link together with all links that hang on it (eq. 23b)."""
     M_tilde = np.array([link.M for link in links]).reshape(-1, 6, 6)
     for i, parent, B in _inwards(links):
         M_tilde[parent] += B.T @ M_tilde[i] @ B
@@ -126,7 +126,7 @@ def composite_masses(links: list[MovingLink]) -> np.ndarray:
 
 
 def generalized_inertia(links: list[MovingLink], M_tilde: np.ndarray, rotors: np.ndarray) -> np.ndarray:
-    """The GIM element by element, i_ij = p_iᵀ M̃_i B_ij p_j (eq. 24), rotors on the diagonal."""
+    """The generalized inertia matrix, i_ij = p_iᵀ M̃_i B_ij p_j (eq. 24), with rotor inertias on the diagonal."""
     I = np.diag(rotors)
     for i, link in enumerate(links):
         moved = M_tilde[i] @ link.P
@@ -138,7 +138,7 @@ def generalized_inertia(links: list[MovingLink], M_tilde: np.ndarray, rotors: np
 
 
 def elimination(links: list[MovingLink], rotors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """U, D, M̂ of the reverse Gaussian elimination I = U D Uᵀ (appendix B), one column after the other."""
+    """U, D and M̂ of the reverse Gaussian elimination I = U D Uᵀ (appendix B), column by column."""
     nv = len(rotors)
     U, D = np.eye(nv), np.zeros(nv)
     M_bar = np.array([link.M for link in links]).reshape(-1, 6, 6)
@@ -146,7 +146,7 @@ def elimination(links: list[MovingLink], rotors: np.ndarray) -> tuple[np.ndarray
     above = {i: (parent, B) for i, parent, B in _inwards(links)}
     for i in reversed(range(len(links))):
         link = links[i]
-        M_hat[i] = M_bar[i]  # the children's shares are in it by now
+        M_hat[i] = M_bar[i]  # the children's terms have been added by now
         for c in reversed(range(len(link.speeds))):
             k, p = link.speeds[c], link.P[:, c]
             psi_hat = M_bar[i] @ p  # eq. 47
@@ -166,7 +166,7 @@ def elimination(links: list[MovingLink], rotors: np.ndarray) -> tuple[np.ndarray
 
 
 def propagation(c: np.ndarray, identity: float = 1.0) -> np.ndarray:
-    """B_ij = [1, 0; c_ij × 1, 1] with c_ij from C_i to C_j (eq. 13); its rate with `identity` 0."""
+    """The matrix B_ij = [1, 0; c_ij × 1, 1] with c_ij from C_i to C_j (eq. 13); its rate if `identity` is 0."""
     B = identity * np.eye(6)
     B[3:, :3] = cross_matrix(c)
     return B
@@ -177,7 +177,7 @@ def cross_matrix(v: np.ndarray) -> np.ndarray:
 
 
 def _path(links: list[MovingLink], i: int | None) -> list[int]:
-    """Link i, its parent, and so on to the base."""
+    """Places of the links on the way from link i to the base, link i first."""
     path = []
     while i is not None:
         path.append(i)
@@ -186,7 +186,7 @@ def _path(links: list[MovingLink], i: int | None) -> list[int]:
 
 
 def _inwards(links: list[MovingLink]) -> Iterator[tuple[int, int, np.ndarray]]:
-    """(link, its parent, B of the two) from the tips to the base."""
+    """Triples (link, its parent, B of the two), from the tips to the base."""
     for i in reversed(range(len(links))):
         parent = links[i].parent
         if parent is not None:
@@ -194,7 +194,7 @@ def _inwards(links: list[MovingLink]) -> Iterator[tuple[int, int, np.ndarray]]:
 
 
 def moving_links(robot: Robot, s: Samples) -> tuple[list[MovingLink], list[int]]:
-    """The moving links, parents first, and which speed each column of the matrices belongs to."""
+    """The moving links, parents first, and the speed to which each column of the matrices belongs."""
     bodies, qd = robot.tree.bodies, s.arrays["qd"]
     frames = body_frames(robot, s)
     w, v = _twists(bodies, frames, qd)
@@ -239,7 +239,7 @@ def moving_links(robot: Robot, s: Samples) -> tuple[list[MovingLink], list[int]]
 def _twists(
     bodies: Sequence[Body], frames: list[np.ndarray], qd: np.ndarray
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """ω and the origin's velocity of every body, base-frame axes."""
+    """Angular velocities and velocities of the origins of all bodies, in base-frame axes."""
     w: list[np.ndarray] = []
     v: list[np.ndarray] = []
     for i, body in enumerate(bodies):
@@ -264,7 +264,7 @@ def _columns(
     C: np.ndarray,
     v_C: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """P of a joint at the mass centre C (eqs. 13 and 15) and its rate."""
+    """The columns P of a joint at the mass centre C (eqs. 13 and 15), and their rates."""
     P, P_rate = [], []
     for i in chain:
         O = frames[i][:3, 3]

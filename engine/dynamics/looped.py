@@ -1,7 +1,7 @@
-"""The mixed dynamics as a loop: each kind of joint's three steps recorded once, from the text of `sweeps`.
+"""The mixed dynamics as a loop over bodies: the three steps of each kind of body, recorded from the text of `sweeps`.
 
-Bodies whose steps differ in numbers only are of one kind.  The numbers (turns, origins, inertias, drives) are then
-inputs of the step, except for those that are the same zero, or the same snapped cosine or sine, in all of them.
+Bodies whose steps differ in numbers only are of one kind.  The numbers (turns, origins, inertias, drives) are inputs of
+the step, except for those that are 0, or the same cosine or sine of a right angle, in all bodies of the kind.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UPPER = [(r, s) for r in SIX for s in range(r, 6)]
 
 
 class Kind:
-    """Bodies of one structure, and which of their numbers are symbols."""
+    """A kind of bodies with the same structure, and the places of those of their numbers that are inputs."""
 
     def __init__(self, bodies: list[Body], given: tuple[bool, ...], loose: bool, loose_above: bool, wrenched: bool):
         self.given, self.loose, self.loose_above, self.wrenched = given, loose, loose_above, wrenched
@@ -36,7 +36,7 @@ class Kind:
         return [number(body, path) for path in self.paths]
 
     def body(self, step: BodyStep) -> Body:
-        """The kind's body with symbols for its numbers, its coordinates and speeds counted from 0."""
+        """A body of this kind with symbols for its numbers, and with coordinates and speeds that are counted from 0."""
         m = self.model
         local = replace(
             m,
@@ -60,7 +60,7 @@ class Kind:
 
 
 def _constant(path: Path, values: list[float]) -> bool:
-    """A number that may be folded into the step: 0 in all bodies, or the same snapped 0 or ±1 of a turn."""
+    """Whether a number can be a constant of the step: 0 in all bodies, or the same 0 or ±1 of a turn."""
     return len(set(values)) == 1 and values[0] in ((0.0, 1.0, -1.0) if path[0] == "rotation" else (0.0,))
 
 
@@ -68,7 +68,7 @@ def _constant(path: Path, values: list[float]) -> bool:
 
 
 def _motion(step: BodyStep, where: str) -> Motion:
-    """A motion from the rows of a slot."""
+    """The motion of a body that the rows of a slot hold."""
     here = Motion()
     here.w, here.wd, here.a = ([step.take(where, (name, r)) for r in range(3)] for name in ("w", "wd", "a"))
     here.U = [[step.take(where, ("U", r, s)) for s in range(3)] for r in range(3)]
@@ -109,7 +109,7 @@ def _first(kind: Kind, gravity: Vector) -> BodyStep:
 
 
 def _placed(step: BodyStep, body: Body) -> tuple[Motion, list[Scalar]]:
-    """The body's placement from what the first sweep has stored."""
+    """The body's placement and coordinates, from the cosines and sines that the first sweep has stored."""
     turning = {k for what, _, k in body.moves if what in ("turn", "screw")}
     q: list[Scalar] = [step.take("own", ("q", k)) for k in range(len(body.coordinates))]
     for k in turning:
@@ -173,7 +173,7 @@ def _third(kind: Kind, output: str) -> BodyStep:
 def rolled(
     bodies: Sequence[Body], gravity: Sequence[float], motion_given: Sequence[bool], wrenched: Sequence[int]
 ) -> tuple[Loop, Elements]:
-    """The loop and what it runs over; see `sweeps.dynamics`."""
+    """The loop of `sweeps.dynamics` over bodies, and the elements that it runs over."""
     loose = sweeps.reached(bodies, motion_given)
     flags = []
     for i, body in enumerate(bodies):

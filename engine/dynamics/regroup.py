@@ -1,8 +1,8 @@
 """Bodies with regrouped inertias: the same joint forces and accelerations from fewer numbers.
 
-Mass that lies so that a joint's own motion doesn't move it may as well sit on the parent: what is on the axis of a
-revolute joint, the second moments of a sliding link, the mass at the centre of a spherical joint.  Reactions inside
-the robot are then no longer those of the real bodies: they are computed from plain inertias.
+Inertia that a joint's own motion doesn't move can be moved to the parent: the mass on the axis of a revolute joint, the
+second moments of a sliding link, the mass at the centre of a spherical joint.  Reactions inside the robot are then no
+longer those of the real bodies, so they are computed from the plain inertias.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def regrouped(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
 
 
 def unmoved(body: Body) -> tuple[np.ndarray, bool]:
-    """Which entries of the pseudo-inertia can move to the parent, and whether by rotation only."""
+    """The entries of the pseudo-inertia that can move to the parent, and whether they move by rotation only."""
     mask = np.zeros((4, 4), dtype=bool)
     turns = [d for d in body.directions if d < 3]
     slides = [d - 3 for d in body.directions if d >= 3] + (turns if body.pitch else [])
@@ -57,14 +57,14 @@ def unmoved(body: Body) -> tuple[np.ndarray, bool]:
 
 
 def pseudo_inertia(body: Body) -> np.ndarray:
-    """[∫ r rᵀ dm, m c; (m c)ᵀ, m]."""
+    """The pseudo-inertia of a body, [∫ r rᵀ dm, m c; (m c)ᵀ, m]."""
     G = np.zeros((4, 4))
     G[:3, :3], G[:3, 3], G[3, :3], G[3, 3] = body.E, body.h, body.h, body.m
     return G
 
 
 def _with(body: Body, G: np.ndarray) -> Body:
-    """The body with another inertia; rounding where a zero belongs is swept away."""
+    """The body with another inertia, in which rounding errors of zeros are removed."""
     E, h = (np.where(abs(x) <= 1e-14 * max(abs(x).max(), 1e-300), 0.0, x) for x in (G[:3, :3], G[:3, 3]))
     rows = tuple(tuple(float(x) for x in row) for row in E)
     m = float(G[3, 3]) if abs(G[3, 3]) > 1e-14 * max(body.m, 1e-300) else 0.0

@@ -1,4 +1,4 @@
-"""Callers' arrays to the recursion's scalars and back: one sample `(n,)` or many `(N, n)`."""
+"""Conversion between callers' arrays, of one sample `(n,)` or many `(N, n)`, and the scalars of the recursion."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .wrenches import Applied, constant_wrenches, on_bodies
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
-LARGE = 1e60  # beyond this it is the numbers that overflow, whatever the robot is
+LARGE = 1e60  # arguments beyond this overflow in any robot
 
 
 def computes(call: Callable[Concatenate[Robot, Given], Found]) -> Callable[Concatenate[Robot, Given], Found]:
-    """The call, which finds finite numbers or says why there are none."""
+    """The call with a check of its results: an error says why they aren't finite."""
 
     @wraps(call)
     def guarded(robot: Robot, *given: Given.args, **named: Given.kwargs) -> Found:
@@ -39,7 +39,7 @@ def computes(call: Callable[Concatenate[Robot, Given], Found]) -> Callable[Conca
 
 
 def all_finite(x: np.ndarray) -> bool:
-    """Whether all numbers are finite: so they are where their sum is, which is the quicker question."""
+    """Whether all numbers are finite; the sum is tested first, because that is quicker."""
     with np.errstate(all="ignore"):
         return bool(np.isfinite(x.sum()) or np.isfinite(x).all())
 
@@ -66,7 +66,7 @@ def no_numbers(robot: Robot) -> NumericalError:
 
 
 class Samples:
-    """Checked arguments of one call: lists of scalars, and the shape of what goes back."""
+    """Checked arguments of one call, as lists of scalars, and the shape of its results."""
 
     def __init__(self, robot: Robot, *, allow_nan: Sequence[str] = (), **arrays: Any):
         if not isinstance(robot, Robot):
@@ -84,13 +84,13 @@ class Samples:
         self.arrays = shaped
 
     def finite(self) -> Samples:
-        """These samples, or an error if a number isn't finite (compiled code finds out by itself)."""
+        """These samples, or an error if a number isn't finite; compiled code checks that by itself."""
         for name, array in self.arrays.items():
             _finite(name, array, name in self._allow_nan)
         return self
 
     def rows(self, name: str) -> np.ndarray:
-        """The argument as contiguous rows, one a sample."""
+        """The argument as a contiguous array with a row for each sample."""
         x = self.arrays[name]
         return np.ascontiguousarray(np.broadcast_to(x, (1 if self.count is None else self.count, x.shape[-1])))
 
@@ -99,12 +99,12 @@ class Samples:
         return () if self.count is None else (self.count,)
 
     def scalars(self, name: str) -> list[Scalar]:
-        """The argument as one scalar a column: floats for one sample, arrays for many."""
+        """The argument as scalars, one for each column: floats for one sample, arrays for many."""
         x = self.arrays[name]
         return x.tolist() if x.ndim == 1 else [np.ascontiguousarray(x[:, k]) for k in range(x.shape[1])]
 
     def array(self, values: Sequence[Scalar]) -> np.ndarray:
-        """Scalars as an array of one row a sample."""
+        """The array of these scalars, with a row for each sample."""
         if self.count is None:
             return np.array([float(x) for x in values])
         out = np.empty((self.count, len(values)))
@@ -113,11 +113,11 @@ class Samples:
         return out
 
     def loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
-        """External wrenches, the robot file's and the caller's, on the bodies of `tree`."""
+        """All external wrenches, of the robot's file and of the caller, on the bodies of `tree`."""
         return on_bodies(self.robot.tree, _all(self.robot, wrenches, self.count))
 
     def acting(self, wrenches: Mapping[str, Any] | None) -> tuple[tuple[str, ...], np.ndarray]:
-        """The links on which the caller's own wrenches act, and six numbers for each, one row a sample."""
+        """The links on which the caller's wrenches act, and six numbers for each link, with a row for each sample."""
         own = list(_all(self.robot, wrenches, self.count))[len(self.robot.wrenches) :]
         rows = np.empty((1 if self.count is None else self.count, 6 * len(own)))
         for k, x in enumerate(x for _, six, _, _ in own for x in six):
@@ -125,14 +125,14 @@ class Samples:
         return tuple(link for link, *_ in own), rows
 
     def part_loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
-        """Likewise on the bodies of `parts`."""
+        """All external wrenches, of the robot's file and of the caller, on the bodies of `parts`."""
         return on_bodies(self.robot.parts, _all(self.robot, wrenches, self.count))
 
 
 def _checked(name: str, x: Any, size: int) -> np.ndarray:
     try:
         array = np.asarray(x)
-        if array.dtype.kind not in "fiubO":  # text that looks like numbers is no number, nor is a complex one
+        if array.dtype.kind not in "fiubO":  # strings and complex numbers are refused even where they look like numbers
             raise TypeError
         array = np.asarray(array, dtype=float)
     except (TypeError, ValueError, OverflowError):
@@ -149,7 +149,7 @@ def _checked(name: str, x: Any, size: int) -> np.ndarray:
 
 
 def vector(name: str, x: Any, size: int) -> np.ndarray:
-    """`size` finite numbers."""
+    """The argument as an array of `size` finite numbers, or an error."""
     array = _checked(name, x, size)
     _finite(name, array, False)
     if array.ndim != 1:
@@ -167,7 +167,7 @@ def _finite(name: str, array: np.ndarray, allow_nan: bool) -> None:
 
 
 def _unit(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """Q with Euler parameters of norm 1."""
+    """The coordinates q with Euler parameters of norm 1."""
     for joint in robot.moving:
         if joint.type.orientation is not None:
             at = [joint.coordinates[k] for k in range(joint.type.orientation, joint.type.orientation + 4)]

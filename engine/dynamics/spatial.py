@@ -2,8 +2,8 @@
 
 A vector is a list of three scalars.  A motion is `[ω; v]`, a wrench `[n; f]`: six scalars in link axes, at the
 link's origin.  A rotation is a tuple of factors, the first one outermost: plane turns `(i, j, cosine, sine)`, which
-turn axis i towards axis j, and 3 × 3 matrices (of a quaternion).  A plane turn costs 4 products on a vector where a
-matrix costs 9, and 8 on a symmetric matrix where a matrix costs 45.
+turn axis i towards axis j, and 3 × 3 matrices (of a quaternion).  Applied to a vector, a plane turn costs 4 products
+and a matrix 9; applied to a symmetric matrix, they cost 8 and 45.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def add_matrices(a: Matrix, b: Matrix) -> Matrix:
 
 
 def turn(factor: Factor, v: Vector, back: bool = False) -> Vector:
-    """One factor of a rotation applied to v, or its inverse."""
+    """The vector v turned by one factor of a rotation, or `back` by its inverse."""
     if len(factor) == 3:
         return [dot(row, v) for row in (transpose(list(factor)) if back else factor)]
     i, j, c, s = factor
@@ -61,21 +61,21 @@ def turn(factor: Factor, v: Vector, back: bool = False) -> Vector:
 
 
 def outof(rotation: Sequence[Factor], v: Vector) -> Vector:
-    """Components in the link → components in its parent."""
+    """The components in the parent of a vector with components v in the link."""
     for factor in reversed(rotation):
         v = turn(factor, v)
     return v
 
 
 def into(rotation: Sequence[Factor], v: Vector) -> Vector:
-    """Components in the parent → components in the link."""
+    """The components in the link of a vector with components v in the parent."""
     for factor in rotation:
         v = turn(factor, v, back=True)
     return v
 
 
 def turn_symmetric(rotation: Sequence[Factor], m: Matrix) -> Matrix:
-    """R m Rᵀ of a symmetric m; mirrored entries are the same scalar."""
+    """The product R m Rᵀ for a symmetric m, in which mirrored entries are the same scalar."""
     for factor in reversed(rotation):
         if len(factor) == 4:
             i, j, c, s = factor
@@ -94,7 +94,7 @@ def turn_symmetric(rotation: Sequence[Factor], m: Matrix) -> Matrix:
 
 
 def turn_square(rotation: Sequence[Factor], m: Matrix) -> Matrix:
-    """R m Rᵀ of any 3 × 3 m."""
+    """The product R m Rᵀ for any 3 × 3 matrix m."""
     for factor in reversed(rotation):
         rows = [turn(factor, row) for row in m]  # m Rᵀ
         m = transpose([turn(factor, column) for column in transpose(rows)])
@@ -102,7 +102,7 @@ def turn_square(rotation: Sequence[Factor], m: Matrix) -> Matrix:
 
 
 def quaternion_matrix(e: Vector) -> Matrix:
-    """R(e) of Euler parameters, scalar first, |e| = 1: link → frame before the joint."""
+    """The rotation R(e) of Euler parameters, scalar first, |e| = 1: link → frame before the joint."""
     e0, x, y, z = e
     xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
     wx, wy, wz = e0 * x, e0 * y, e0 * z
@@ -114,7 +114,7 @@ def quaternion_matrix(e: Vector) -> Matrix:
 
 
 def quaternion_rate(e: Vector, w: Vector) -> Vector:
-    """ė of Euler parameters whose link turns at ω in link axes: ½ e ∘ (0, ω)."""
+    """The rate ė = ½ e ∘ (0, ω) of Euler parameters whose link turns with ω in link axes."""
     e0, x, y, z = e
     return [
         -0.5 * (x * w[0] + y * w[1] + z * w[2]),
@@ -125,5 +125,5 @@ def quaternion_rate(e: Vector, w: Vector) -> Vector:
 
 
 def transported(n: Vector, f: Vector, reach: Vector) -> Vector:
-    """The wrench about another point, from which `reach` leads to where the force f and the moment n act."""
+    """A wrench about another point, from which `reach` leads to the point where force f and moment n act."""
     return add(n, cross(reach, f)) + f

@@ -2,15 +2,15 @@
 
 For each speed either its acceleration is given and its force is sought, or the other way round.
 
-1. out:  twists and the accelerations that are known already, `t = N_l N_d θ̇` (Saha 1999, eq. 16) and its rate;
+1. out:  twists and the given accelerations, `t = N_l N_d θ̇` (Saha 1999, eq. 16) and its rate;
 2. in:   wrenches and articulated inertias, the reverse Gaussian elimination `I = U D Uᵀ` (Saha 1999, appendix B),
          one scalar pivot for each unknown acceleration;
 3. out:  the unknown accelerations, `θ̈ = U⁻ᵀ D⁻¹ U⁻¹ φ` (Saha 1999, eqs. 34 to 37), and the sought forces.
 
 Inverse dynamics (RIDIM) has all motion given, forward dynamics (RFDSIM) none; elastic joints and floating bases are
-mixtures (Khalil 2010, sections 6 and 7).  A joint is a set of directions out of six in link axes, so the sweeps ask
-no joint type.  The robot's numbers are plain floats; control flow depends on them and on the flags, never on the
-state, so that the text can be run on any scalars.
+mixtures (Khalil 2010, sections 6 and 7).  A joint is a set of directions out of six in link axes, so the sweeps don't
+distinguish joint types.  The robot's numbers are plain floats; control flow depends on them and on the flags, never on
+the state, so the text runs on any scalars.
 
 Letters (see docs/theory.md): w, wd angular velocity and acceleration, a acceleration of the link's origin (gravity
 as an upward acceleration of the ground), U the tensor with a(r) = a + U r, E = ∫ r rᵀ dm, h = m c, A an articulated
@@ -49,7 +49,7 @@ Load = tuple[int, Vector, Vector]  # body, [n; f] in base axes, the point of the
 
 
 class Motion:
-    """Of one body: its placement in the parent, w, wd, a of its origin, and U."""
+    """The motion of one body: its placement in the parent, w, wd, a of its origin, and U."""
 
     __slots__ = ("U", "a", "origin", "rotation", "squares", "w", "wd")
 
@@ -87,7 +87,7 @@ def placement(body: Body, q: Sequence[Scalar]) -> tuple[tuple[Factor, ...], Vect
 
 
 def joint_twist(body: Body, x: Sequence[Scalar]) -> tuple[Vector, Vector]:
-    """The joint's own part of ω and v, in link axes, for speeds or accelerations x."""
+    """The joint's contribution to ω and v in link axes, for speeds or accelerations x."""
     six: Vector = [0.0] * 6
     for d, k in zip(body.directions, body.speeds):
         six[d] = x[k]
@@ -96,13 +96,13 @@ def joint_twist(body: Body, x: Sequence[Scalar]) -> tuple[Vector, Vector]:
     return six[:3], six[3:]
 
 
-# ---- first sweep, outwards: everything that the given motion decides
+# ---- first sweep, outwards: everything that follows from the given motion
 
 
 def outward(
     body: Body, up: Motion | None, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: Vector
 ) -> Motion:
-    """Motion of the body from that of its parent; on the ground, gravity is an acceleration upwards."""
+    """The motion of a body from that of its parent; gravity is an upward acceleration of the ground."""
     here = Motion()
     here.rotation, here.origin = placement(body, q)
     spin, slide = joint_twist(body, qd)
@@ -129,7 +129,7 @@ def outward(
 
 
 def inertia_wrench(body: Body, here: Motion) -> Vector:
-    """The wrench that moves the body as `here` says (Newton and Euler; Saha 1999, eq. 7)."""
+    """The wrench that the motion `here` of a body needs, by Newton and Euler (Saha 1999, eq. 7)."""
     E, h, m, U, a, (xx, yy, zz) = body.E, list(body.h), body.m, here.U, here.a, here.squares
     f = [dot(U[r], h) + m * a[r] for r in range(3)]
     n = [
@@ -144,7 +144,7 @@ def inertia_wrench(body: Body, here: Motion) -> Vector:
 
 
 def inertia(body: Body) -> Matrix:
-    """M of the body at its origin: [J, h×; −h×, m 1] with J = tr(E) 1 − E."""
+    """The mass matrix M of a body at its origin, [J, h×; −h×, m 1] with J = tr(E) 1 − E."""
     E, h, m = body.E, body.h, body.m
     J = [[-E[p][k] for k in range(3)] for p in range(3)]
     J[0][0], J[1][1], J[2][2] = E[1][1] + E[2][2], E[0][0] + E[2][2], E[0][0] + E[1][1]
@@ -153,12 +153,12 @@ def inertia(body: Body) -> Matrix:
 
 
 def join(J: Matrix, H: Matrix, M: Matrix) -> Matrix:
-    """6 × 6 from its blocks [J, H; Hᵀ, M]."""
+    """The 6 × 6 matrix with the blocks [J, H; Hᵀ, M]."""
     return [J[p] + H[p] for p in range(3)] + [[H[k][p] for k in range(3)] + M[p] for p in range(3)]
 
 
 def inertia_at_parent(here: Motion, A: Matrix) -> Matrix:
-    """Bᵀ A B: an articulated inertia seen from the parent (Saha 1999, eq. 23b)."""
+    """An articulated inertia at the parent's origin, Bᵀ A B (Saha 1999, eq. 23b)."""
     rotation, p = here.rotation, here.origin
     J = turn_symmetric(rotation, [row[:3] for row in A[:3]])
     H = turn_square(rotation, [row[3:] for row in A[:3]])
@@ -171,30 +171,30 @@ def inertia_at_parent(here: Motion, A: Matrix) -> Matrix:
 
 
 class Placed(Protocol):
-    """Whatever knows its rotation and origin in its parent."""
+    """Anything with a rotation and an origin in its parent."""
 
     rotation: tuple[Factor, ...]
     origin: Vector
 
 
 def wrench_at_parent(here: Placed, W: Vector) -> Vector:
-    """Bᵀ W: a wrench on the body as its parent feels it."""
+    """A wrench on the body, transferred to the parent's origin and axes: Bᵀ W."""
     n, f = outof(here.rotation, W[:3]), outof(here.rotation, W[3:])
     return transported(n, f, here.origin)
 
 
 def motion_at_child(here: Motion, x: Vector) -> Vector:
-    """B x: a motion of the parent as the body feels it."""
+    """A motion of the parent, transferred to the body's origin and axes: B x."""
     return into(here.rotation, x[:3]) + into(here.rotation, add(x[3:], cross(x[:3], here.origin)))
 
 
 def shear_wrench(W: Vector, d: int, pitch: float) -> Vector:
-    """W in skew axes in which a helical joint's direction, turn d with a slide along it, is the axis d alone."""
+    """The wrench W in skew axes, in which the direction of a helical joint, turn d with a slide along it, is axis d."""
     return [W[r] + pitch * W[d + 3] if r == d else W[r] for r in range(6)]
 
 
 def shear(A: Matrix | None, W: Vector, d: int, pitch: float) -> tuple[Matrix | None, Vector]:
-    """A and W in those axes."""
+    """An articulated inertia A and a wrench W in the skew axes of a helical joint; see `shear_wrench`."""
     if A is not None:
         upper = transpose(
             [shear_wrench(row, d, pitch) for row in transpose([shear_wrench(row, d, pitch) for row in A])]
@@ -204,7 +204,7 @@ def shear(A: Matrix | None, W: Vector, d: int, pitch: float) -> tuple[Matrix | N
 
 
 def passive_force(drive: Drive, q: Sequence[Scalar], speed: Scalar) -> Scalar:
-    """What the actuator must add for friction, damping and spring."""
+    """The actuator force that friction, damping and spring of a joint need."""
     force = drive.viscous * speed
     if drive.coulomb:
         force = force + drive.coulomb * sign(speed)
@@ -232,7 +232,7 @@ def inward(
     motion_given: Sequence[bool],
     pivots: dict[int, Pivot],
 ) -> tuple[Matrix | None, Vector]:
-    """One joint's eliminations: A and W of the body become those that its parent feels; fills `pivots`.
+    """A and W of a body after the elimination of its joint's speeds, whose pivots are added to `pivots`.
 
     A is None where no unknown acceleration reaches the body.  With Â = A + rotor along the joint's own direction,
     ψ̂ = A e, m̂ = eᵀ Â e, ψ = ψ̂ / m̂ (Saha 1999, eqs. 47 and 48).
@@ -274,7 +274,7 @@ def outward_again(
     motion_given: Sequence[bool],
     sought: list[Scalar],
 ) -> Vector:
-    """The body's motion on top of the given one; fills `sought`."""
+    """The body's acceleration by the unknown accelerations alone; the sought values of its speeds go into `sought`."""
     extra = motion_at_child(here, up) if up is not None else [0.0] * 6
     for d, k in zip(body.directions, body.speeds):
         pivot = pivots[k]
@@ -297,7 +297,7 @@ def outward_again(
 
 
 def reached(bodies: Sequence[Body], motion_given: Sequence[bool]) -> list[bool]:
-    """For each body, whether an unknown acceleration reaches it."""
+    """Whether each body depends on an unknown acceleration, its own or that of a joint before it."""
     loose: list[bool] = []
     for body in bodies:
         above = body.parent is not None and loose[body.parent]
@@ -306,7 +306,7 @@ def reached(bodies: Sequence[Body], motion_given: Sequence[bool]) -> list[bool]:
 
 
 def from_base(bodies: Sequence[Body], motions: Sequence[Motion], i: int, v: Vector) -> Vector:
-    """Components in the base → components in body i."""
+    """The components in body i of a vector with components v in the base."""
     above = bodies[i].parent
     return into(motions[i].rotation, v if above is None else from_base(bodies, motions, above, v))
 
@@ -321,11 +321,11 @@ def dynamics(
     wrenches: Wrenches | None = None,
     loads: Sequence[Load] = (),
 ) -> tuple[list[Scalar], list[Vector]]:
-    """What is sought for each speed, and the wrench that each body's parent exerts on it.
+    """The sought force or acceleration of each speed, and the wrench of each body's parent on the body.
 
     `given[k]` is the acceleration of speed k where `motion_given[k]`, else its force; the other one is sought.
-    `wrenches` and `loads` act on the bodies from outside.  The wrenches that are returned are true where all motion
-    is given (elsewhere they lack what the unknown accelerations add).
+    `wrenches` and `loads` act on the bodies from outside.  The returned wrenches are right if all motion is given;
+    otherwise they lack the terms of unknown accelerations.
     """
     g = list(gravity)
     rates = [x if known else 0.0 for x, known in zip(given, motion_given)]

@@ -1,4 +1,4 @@
-"""Numbers by their places, so that some of them can be symbols: of one body in a loop over bodies, of a whole model."""
+"""The numbers of a body or a model by their places, so that some of them can be replaced by symbols."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DRIVE = ("rotor", "viscous", "coulomb", "stiffness", "rest")
 
 
 def paths(body: Body) -> list[Path]:
-    """Where a body's numbers are."""
+    """The places of all numbers of a body."""
     found: list[Path] = [("rotation", k, c) for k in range(len(body.rotation)) for c in (2, 3)]
     found += [("origin", r) for r in range(3)] + [("pitch",)]
     found += [("E", r, s) for r in range(3) for s in range(r, 3)] + [("h", r) for r in range(3)] + [("m",)]
@@ -22,7 +22,7 @@ def paths(body: Body) -> list[Path]:
 
 
 def number(body: Body, path: Path) -> Any:
-    """The number at a place."""
+    """The number at a place of a body."""
     value: Any = body
     for step in path:
         value = getattr(value, step) if isinstance(step, str) else value[step]
@@ -52,7 +52,7 @@ def with_symbols(body: Body, symbols: Mapping[Path, Scalar]) -> Body:
 
 
 def leaves(x: Any, path: Path = ()) -> Iterator[tuple[Path, float]]:
-    """Each floating-point number of a structure, by its place."""
+    """All floating-point numbers of a structure, each with its place."""
     if isinstance(x, float):
         yield path, x
     else:
@@ -73,7 +73,7 @@ def planted(x: Any, symbols: Mapping[Path, Scalar], path: Path = ()) -> Any:
 
 
 def shape(x: Any) -> Any:
-    """What is left of a structure without its numbers: two of one shape differ in numbers only."""
+    """A structure without its numbers; two structures of the same shape differ in numbers only."""
     if isinstance(x, float):
         return float
     parts = [(step, shape(part)) for step, part in _parts(x)]

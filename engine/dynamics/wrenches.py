@@ -1,4 +1,4 @@
-"""Wrenches [n; f] between points, axes, links and bodies, and what they ask of the joints."""
+"""Wrenches [n; f] moved between points, axes, links and bodies, and the joint forces that balance them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Applied = tuple[str, Sequence[Scalar], Three, str]  # link, [n; f], the point wh
 
 
 def moved(n: np.ndarray, f: np.ndarray, reach: np.ndarray) -> np.ndarray:
-    """Wrenches about other points, from which `reach` leads to where they act; arrays with the components last."""
+    """Wrenches about other points, from which `reach` leads to the points where they act; components are last."""
     parts = ([x[..., k] for k in range(3)] for x in (n, f, reach))
     return np.stack(np.broadcast_arrays(*transported(*parts)), axis=-1)
 
@@ -25,7 +25,7 @@ def moved(n: np.ndarray, f: np.ndarray, reach: np.ndarray) -> np.ndarray:
 def on_link(six: np.ndarray, at: Three, turn: np.ndarray | None = None) -> np.ndarray:
     """Wrenches at a point of a link as [n; f] at the link's origin, in link axes.
 
-    `turn` is the link's rotation in the base where the wrenches are in base axes.
+    If the wrenches are in base axes, `turn` is the link's rotation in the base.
     """
     n, f = six[..., :3], six[..., 3:]
     if turn is not None:
@@ -34,13 +34,13 @@ def on_link(six: np.ndarray, at: Three, turn: np.ndarray | None = None) -> np.nd
 
 
 def on_bodies(tree: Tree, applied: Iterable[Applied]) -> tuple[Wrenches, list[Load]]:
-    """Wrenches on links as the recursion takes them: in body axes at body origins, and those in base axes."""
+    """Wrenches on links in the recursion's form: in body axes at body origins, or as loads in base axes."""
     wrenches: dict[int, list[Scalar]] = {}
     loads: list[Load] = []
     for link, six, at, axes in applied:
         body, seat = tree.seats[link]
         if body is None:
-            continue  # on a link fixed to the ground it does nothing
+            continue  # a wrench on a link that is fixed to the ground has no effect
         R = seat.rotation()
         x, y, z = (float(c) for c in R @ np.array(at) + np.array(seat.origin))
         if axes == "base":
@@ -57,14 +57,14 @@ def _turned(R: np.ndarray, v: Sequence[Scalar]) -> list[Scalar]:
 
 
 def constant_wrenches(robot: Robot) -> list[Applied]:
-    """Those of the robot's own file."""
+    """The constant wrenches of the robot's own file."""
     return [(wrench.link, list(wrench.wrench), wrench.at, wrench.axes) for wrench in robot.wrenches]
 
 
 def balancing(
     bodies: tuple[Body, ...], q: Sequence[Scalar], nv: int, wrenches: Wrenches, loads: Sequence[Load]
 ) -> list[Scalar]:
-    """The joint forces that hold external wrenches, N_dᵀ N_lᵀ w with the other sign."""
+    """Joint forces that balance external wrenches, −N_dᵀ N_lᵀ w."""
     tau, _ = dynamics(massless(bodies), ZERO, q, [0.0] * nv, [0.0] * nv, [True] * nv, wrenches, loads)
     return tau
 
