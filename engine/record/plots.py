@@ -83,6 +83,11 @@ def figures(
     return made
 
 
+def stems(name: str) -> list[str]:
+    """The names that plots of a result can have, without their suffix."""
+    return [f"{name}-{plot}{ending}" for plot in PLOTS for ending in ("", "-overlay")]
+
+
 def save(figure: Figure, path: Path, dpi: int = 110) -> None:
     """The figure in the format of the path's suffix, without anything that changes from run to run."""
     from matplotlib import rc_context

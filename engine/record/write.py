@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import InputError
-from . import plots
+from . import checksums, drafts, plots
 from .columns import Column
+from .folders import renewed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def csv_text(t: np.ndarray, table: Mapping[str, np.ndarray]) -> str:
@@ -53,11 +54,12 @@ def whole(path: Path, write: Callable[[Path], object]) -> None:
     if not path.name or os.path.isdir(path):
         raise InputError(f"can't write `{path}`: this is a directory", allowed="the name of a file")
     device = os.path.exists(path) and not os.path.isfile(path)
-    draft = path if device else path.with_name(f".draft-{path.name}")
+    draft = path if device else drafts.path(drafts.DRAFT, path.parent, path.name)
     try:
         write(draft)
         if not device:
             draft.replace(path)
+            drafts.sweep(path.parent)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise InputError(
@@ -65,8 +67,7 @@ def whole(path: Path, write: Callable[[Path], object]) -> None:
         ) from None
     finally:
         if not device:
-            with contextlib.suppress(OSError, ValueError):
-                draft.unlink()
+            drafts.remove(draft)
 
 
 def write_result(
@@ -83,47 +84,61 @@ def write_result(
     """Files in `folder`, which appears, or changes, only when all of them are written; `more` by their names."""
     folder = folder.absolute()
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        with renewed(folder, partial(_earlier, name)) as draft:
+            (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
+            robot = str(record.get("robot", {}).get("name", ""))
+            for stem, figure in plots.figures(name, t, table, columns, wanted, robot).items():
+                plots.save(figure, draft / f"{stem}.{form}")
+            for file, content in (more or {}).items():
+                (draft / file).write_bytes(content)
+            files = _recorded(draft, name, record)
     except OSError as error:
-        raise InputError(f"can't write results to {folder}: {error.strerror}", allowed="another --out") from None
-    try:
-        (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
-        robot = str(record.get("robot", {}).get("name", ""))
-        for stem, figure in plots.figures(name, t, table, columns, wanted, robot).items():
-            plots.save(figure, draft / f"{stem}.{form}")
-        for file, content in (more or {}).items():
-            (draft / file).write_bytes(content)
-        files = sorted([path.name for path in draft.iterdir()] + [f"{name}.json"])
-        text = json.dumps({**record, "files": files}, indent=1, ensure_ascii=False, allow_nan=False)
-        # names of files need not be text; JSON escapes what is none in the same way
-        (draft / f"{name}.json").write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
-        _publish(draft, folder, name, files)
-    except OSError as error:
-        raise InputError(f"can't write results to {folder}: {error.strerror}", allowed="another --out") from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        raise _unwritten(folder, error) from None
     return [folder / file for file in files]
 
 
-def _publish(draft: Path, folder: Path, name: str, files: list[str]) -> None:
-    """The draft's files into the folder; files of an earlier run that this one doesn't make go away."""
-    os.chmod(draft, 0o755)  # noqa: S103  a folder of results is readable, unlike a temporary one
-    if not folder.exists():
-        draft.rename(folder)
-        return
+def add_plots(folder: Path, name: str, record: dict[str, Any], figures: Mapping[str, Figure], form: str) -> list[Path]:
+    """Further plots of a result into its folder and its record, so that the next run takes them away with the rest."""
+    before = checksums.of(folder / f"{name}.json")
+
+    def replaced(home: Path) -> list[str]:
+        if checksums.of(home / f"{name}.json") != before:
+            raise InputError(f"{folder} has another result now: a run has replaced it", hint="draw the plots again")
+        return []
+
+    made = [f"{stem}.{form}" for stem in figures]
+    try:
+        with renewed(folder, replaced) as draft:
+            for file, figure in zip(made, figures.values()):
+                plots.save(figure, draft / file)
+            _recorded(draft, name, record)
+    except OSError as error:
+        raise _unwritten(folder, error) from None
+    return [folder / file for file in made]
+
+
+def _recorded(draft: Path, name: str, record: dict[str, Any]) -> list[str]:
+    """Writes the record, with the names of all files and what they hold; those names."""
+    new = {path.name: checksums.of(path) for path in sorted(draft.iterdir())}
+    sums = dict(sorted({**record.get("checksums", {}), **new}.items()))
+    files = sorted({*record.get("files", []), *sums, f"{name}.json"})
+    text = json.dumps({**record, "files": files, "checksums": sums}, indent=1, ensure_ascii=False, allow_nan=False)
+    # names of files need not be text; JSON escapes what is none in the same way
+    (draft / f"{name}.json").write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+    return files
+
+
+def _earlier(name: str, folder: Path) -> list[str]:
+    """Names of the files that an earlier run of this name has left in the folder, further plots of it included."""
     old = folder / f"{name}.json"
-    before: list[str] = []
-    if old.is_file():
-        try:
-            before = [str(file) for file in json.loads(old.read_text(encoding="utf-8")).get("files", [])]
-        except (ValueError, AttributeError, TypeError):
-            before = []
-    for file in files:  # seen before the first one is replaced
-        if (folder / file).is_dir():
-            raise IsADirectoryError(errno.EISDIR, f"{file} is a folder there")
-    for file in files:
-        os.replace(draft / file, folder / file)
-    for file in before:
-        if file not in files and Path(file).name == file:
-            (folder / file).unlink(missing_ok=True)
+    if not old.is_file():
+        return []
+    try:
+        listed = [str(file) for file in json.loads(old.read_text(encoding="utf-8")).get("files", [])]
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return []
+    return listed + [f"{stem}.{form}" for stem in plots.stems(name) for form in plots.FORMATS]
+
+
+def _unwritten(folder: Path, error: OSError) -> InputError:
+    return InputError(f"can't write results to {folder}: {error.strerror}", allowed="another --out")

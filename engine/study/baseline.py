@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,6 +14,8 @@ import numpy as np
 from ..errors import InputError, Place
 from ..record.described import Picture
 from ..record.deviation import DIGITS, Signal
+from ..record.drafts import ours
+from ..record.folders import mend, renewed
 from ..record.write import check
 from ..scenario.stored import table_of
 
@@ -101,6 +101,7 @@ def compact(value: Any, indent: int = 0, room: int = WIDTH) -> str:
 
 def names(folder: Path) -> list[str]:
     """The scenarios of a baseline."""
+    mend(folder)
     if not os.path.isdir(folder):
         raise InputError(
             "no such baseline",
@@ -182,47 +183,24 @@ def writable(folder: Path) -> None:
     home = Path(os.path.realpath(folder))
     check(home)
     here = Path(os.path.realpath(Path.cwd()))
-    if home in (here, *here.parents) or (home.is_dir() and any(path.is_dir() for path in home.iterdir())):
+    try:
+        folders = [path for path in home.iterdir() if path.is_dir()] if home.is_dir() else []
+    except OSError as error:
+        raise _unwritten(folder, error) from None
+    if home in (here, *here.parents) or not all(ours(path.name) for path in folders):
         raise InputError("a baseline needs a folder of its own", place=Place(str(folder)), allowed="a new folder")
 
 
 def publish(folder: Path, gone: Iterable[str], made: Mapping[str, bytes]) -> None:
     """Files that go and files that come, in the folder: all of them or none."""
     writable(folder)
-    home = Path(os.path.realpath(folder))
+    gone = [*gone]
     try:
-        home.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{home.name}-", dir=home.parent))
+        with renewed(folder, lambda home: gone) as draft:
+            for file, content in made.items():
+                (draft / file).write_bytes(content)
     except OSError as error:
         raise _unwritten(folder, error) from None
-    try:
-        if home.is_dir():
-            shutil.copytree(home, draft, symlinks=True, dirs_exist_ok=True)
-        os.chmod(draft, 0o755)  # noqa: S103  it is to be read by all, unlike a temporary folder
-        for file in gone:
-            (draft / file).unlink(missing_ok=True)
-        for file, content in made.items():
-            (draft / file).write_bytes(content)
-        _swap(draft, home)
-    except OSError as error:
-        raise _unwritten(folder, error) from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
-def _swap(draft: Path, home: Path) -> None:
-    """The draft in the folder's place; the folder comes back if that fails."""
-    aside = draft.with_name(draft.name + "-old")
-    if not home.exists():
-        draft.rename(home)
-        return
-    home.rename(aside)
-    try:
-        draft.rename(home)
-    except BaseException:
-        aside.rename(home)
-        raise
-    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _unwritten(folder: Path, error: OSError) -> InputError:

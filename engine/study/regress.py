@@ -19,6 +19,7 @@ from ..record import images, plots
 from ..record.columns import Column
 from ..record.described import Line, Picture, array, changes, described
 from ..record.deviation import Difference, Signal
+from ..record.folders import mend
 from ..record.overlay import Pair, overlay
 from ..scenario.plan import Plan
 from ..scenario.run import Result, prepare
@@ -65,6 +66,7 @@ class Verdict:
 
 def cases(folder: Path, asked: Sequence[str], *, update: bool = False) -> list[Case]:
     """The scenarios asked for, else all of the baseline; everything is read and checked here."""
+    mend(folder)
     fresh = update and bool(asked) and not os.path.lexists(folder)
     if update:
         baseline.writable(folder)

@@ -11,8 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from denoc.cli.main import main
-from denoc.record import plots
-from denoc.study import baseline
+from denoc.record import folders, plots
 
 PENDULUM = """
 name: pendulum
@@ -158,7 +157,7 @@ def test_an_update_that_fails_changes_nothing(denoc, monkeypatch):
         raise OSError(28, "no space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(baseline, "_swap", full)
+        patch.setattr(folders, "_exchange", full)
         code, _, err = denoc("regress", "--update")
     assert code == 2
     assert "it is as it was" in err

@@ -15,10 +15,10 @@ from denoc.errors import InputError, NumericalError
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using
 from denoc.record import deviation as compare
-from denoc.record import images, plots
+from denoc.record import folders, images, plots
 from denoc.robot.build import build
 from denoc.scenario.run import carry_out, prepare
-from denoc.study import baseline, regress
+from denoc.study import regress
 from denoc.text.library import folder, names
 from denoc.text.source import from_mapping, read
 
@@ -428,7 +428,7 @@ def test_a_baseline_that_cannot_be_read(swing, how):
     assert any(name in str(told.value) for name in ("swing.json", "swing.csv", "x.png")), told.value
 
 
-@pytest.mark.parametrize("step", ["write_bytes", "rename", "copytree"])
+@pytest.mark.parametrize("step", ["write_bytes", "link", "_exchange"])
 def test_update_is_whole_or_not_at_all(swing, step, monkeypatch):
     """Whatever fails, the folder is as it was, and nothing lies beside it."""
     before = {path.name: path.read_bytes() for path in swing.folder.iterdir()}
@@ -439,13 +439,16 @@ def test_update_is_whole_or_not_at_all(swing, step, monkeypatch):
     def failing(original):
         def fail(path, *rest, **more):
             calls.append(path)
-            if len(calls) == (1 if step == "copytree" else 2):
+            if len(calls) == (2 if step == "write_bytes" else 1):
                 raise OSError(28, "no space left on device")
             return original(path, *rest, **more)
 
         return fail
 
-    target = baseline.shutil if step == "copytree" else Path
+    file = swing.folder / "notes.txt"  # somebody else's, which is taken over by a link
+    file.write_text("mine")
+    before[file.name] = b"mine"
+    target = {"write_bytes": Path, "link": os, "_exchange": folders}[step]
     with monkeypatch.context() as patch:
         patch.setattr(target, step, failing(getattr(target, step)))
         with pytest.raises(InputError, match="no space left"):
@@ -453,6 +456,7 @@ def test_update_is_whole_or_not_at_all(swing, step, monkeypatch):
     assert {path.name: path.read_bytes() for path in swing.folder.iterdir()} == before
     assert sorted(os.listdir(swing.folder.parent)) == ["kept", "swing.yaml"]
     regress.update(swing.folder, [verdict])
+    file.unlink()
     assert swing(initial={"joint1": 0.5}).same
 
 

@@ -1,0 +1,31 @@
+"""Checksums of a result's files, in its record: whether what is read is what was written."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, Place
+
+HINT = "run the scenario again; a file that is meant to differ belongs into a folder of its own"
+
+
+def of(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check(folder: Path, record: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuses files that aren't the ones that the record was written with; records of old versions know none."""
+    sums = record.get("checksums")
+    for name in names:
+        known = sums.get(name) if isinstance(sums, Mapping) else None
+        if known is not None and of(folder / name) != known:
+            raise InputError(
+                "this is not the file that was written with the record beside it: its checksum is another one",
+                place=Place(str(folder / name)),
+                hint=HINT,
+            )

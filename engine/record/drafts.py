@@ -1,0 +1,110 @@
+"""Drafts: what is being written has a name of its own until it is whole; what killed processes have left is cleared.
+
+The name says what the draft is, on which machine and by which process it is being written, and what for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import platform
+import secrets
+import shutil
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+START = ".denoc-"
+DRAFT = "draft"  # of something new
+ASIDE = "aside"  # a folder that makes room for its successor
+READY = "ready"  # a draft that is whole, within the folder that takes its files one by one
+
+
+def path(kind: str, place: Path, of: str) -> Path:
+    """A name in the folder `place` that nobody else has, for what is to be called `of`; with the suffix of that."""
+    words = (kind, _host(), str(os.getpid()), secrets.token_hex(4), _short(of))
+    return place / (START + "-".join(words) + Path(of).suffix)
+
+
+def dead(place: Path, kind: str, of: str | None = None) -> list[Path]:
+    """What processes of this machine that are no longer alive have left in a folder, for anything or for `of`."""
+    if os.name != "posix":  # nobody can be asked there whether a process is alive
+        return []
+    try:
+        names = os.listdir(place)
+    except OSError:
+        return []
+    return [place / name for name in sorted(names) if _left(name, kind, of)]
+
+
+def ours(name: str) -> bool:
+    """Whether this is the name of a draft, whoever writes it."""
+    return name.startswith(START)
+
+
+def sweep(place: Path) -> None:
+    """Removes the drafts in a folder that nobody is writing any more."""
+    for one in dead(place, DRAFT):
+        remove(one)
+
+
+def remove(one: Path) -> None:
+    """Removes a draft, file or folder, where that is possible."""
+    if one.is_dir() and not one.is_symlink():
+        shutil.rmtree(one, ignore_errors=True)
+    with contextlib.suppress(OSError, ValueError):
+        one.unlink()
+
+
+@contextlib.contextmanager
+def locked(place: Path, *, shared: bool = False) -> Iterator[None]:
+    """Writers into a folder follow one after another; nobody waits where the file system has no locks.
+
+    The lock is on the folder itself, so that no file has to be there for it, and it ends with the process.
+    """
+    try:
+        import fcntl
+
+        handle = os.open(place, os.O_RDONLY)
+    except (ImportError, OSError):
+        yield
+        return
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _left(name: str, kind: str, of: str | None) -> bool:
+    words = name.removeprefix(START).split("-")
+    if not name.startswith(START) or len(words) != 5 or words[:2] != [kind, _host()] or not words[2].isdigit():
+        return False
+    return (of is None or words[4].partition(".")[0] == _short(of)) and not _alive(int(words[2]))
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # somebody else's
+        return True
+    return True
+
+
+def _short(text: str) -> str:
+    """Eight digits for a text, since the names of files can't be of any length."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+
+
+@lru_cache(maxsize=1)
+def _host() -> str:
+    """The machine, or the container, within which a process is known by its number."""
+    try:
+        numbers = str(os.stat("/proc/self/ns/pid").st_ino)
+    except OSError:
+        numbers = ""
+    return _short(platform.node() + numbers)

@@ -1,0 +1,206 @@
+"""Whatever happens while a folder is written anew, it holds all of the old content or all of the new."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import faults
+import writers
+from denoc.errors import InputError
+from denoc.record import checksums, drafts, folders
+from faults import contents
+from limits import HANGS
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are struck after a fork")
+
+FAULTS = ("kill", "full", "interrupt")
+WAYS = ("exchange", "renames", "in place")
+
+
+def swept(place, writer, fault, way):
+    """What is left after a fault at each operation, one row for each."""
+    words = [sys.executable, faults.__file__, str(place), writer, fault, way]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=HANGS, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.sampled(3)
+def test_a_result_is_the_old_one_or_the_new_one(tmp_path, fault, way):
+    old = tmp_path / "old"
+    writers.result(old, 1.0, ("a.yaml", "b.yaml"))
+    (old / "notes.txt").write_text("mine")
+    if way == "in place":  # a folder with a folder of somebody else's stays where it is
+        (old / "pictures").mkdir()
+        (old / "pictures" / "one.png").write_text("mine, too")
+    judged(swept(tmp_path, "writers:result", fault, way), fault)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.sampled(3)
+def test_a_baseline_is_the_old_one_or_the_new_one(tmp_path, fault):
+    (tmp_path / "old").mkdir()
+    for name in ("a.csv", "b.csv", "other.csv"):
+        (tmp_path / "old" / name).write_text(f"old {name}")
+    judged(swept(tmp_path, "writers:baseline", fault, "exchange"), fault)
+
+
+def judged(rows, fault):
+    assert len(rows) > 20
+    assert {row["code"] for row in rows} <= {{"kill": -9, "full": 2, "interrupt": 130}[fault], 1}
+    for number, row in enumerate(rows, start=1):
+        assert row["holds"] in (["old"], ["new"]), f"operation {number}"
+        assert row["later"], f"operation {number}"
+        assert not row["beside"], f"operation {number}"
+    assert {name for row in rows for name in row["holds"]} == {"old", "new"}  # some fault came before, some after
+
+
+@pytest.mark.parametrize("most", [0, 1, 20, 60, 200])
+def test_a_disk_that_is_full_within_a_file(tmp_path, most):
+    """No file may have more bytes than `most`: the first that is longer can't be written to its end."""
+    writers.result(tmp_path / "run", 1.0)
+    before = contents(tmp_path)
+    program = (
+        "import resource, writers\nfrom denoc.errors import InputError\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most}))\n"
+        f"try: writers.result({str(tmp_path / 'run')!r})\nexcept InputError as error: print(error)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(writers.__file__).parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=HANGS, check=True)
+    assert "can't write results" in done.stdout
+    assert contents(tmp_path) == before
+
+
+def test_results_of_many_processes_follow_one_another(tmp_path):
+    """The files that stand there in the end are those of one run, and nothing lies beside them."""
+    program = (
+        "import sys, writers\nfor k in range(12):\n"
+        "    n = 100 * int(sys.argv[2]) + k\n    writers.result(sys.argv[1], float(n), (f'{n}.yaml', 'all.yaml'))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(writers.__file__).parent)}
+    home = tmp_path / "outputs" / "run"
+    words = [sys.executable, "-c", program, str(home)]
+    running = [subprocess.Popen([*words, str(n)], env=environment) for n in range(4)]
+    assert [one.wait(HANGS) for one in running] == [0] * 4
+    record = json.loads((home / "run.json").read_text())
+    assert record["files"] == sorted(os.listdir(home))
+    assert f"{int(record['value'])}.yaml" in record["files"]
+    checksums.check(home, record, [name for name in record["files"] if name != "run.json"])
+    assert os.listdir(home.parent) == ["run"]
+
+
+# ---- folders that are not like others
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "run").symlink_to(tmp_path / "disk")
+    for value in (1.0, 2.0):
+        writers.result(tmp_path / "run", value)
+    assert (tmp_path / "run").is_symlink()
+    assert json.loads((tmp_path / "disk" / "run.json").read_text())["value"] == 2.0
+    assert sorted(os.listdir(tmp_path)) == ["disk", "run"]
+
+
+def test_files_of_others_are_the_same_files(tmp_path):
+    writers.result(tmp_path / "run", 1.0)
+    note, link, pipe = (tmp_path / "run" / name for name in ("note", "link", "pipe"))
+    note.write_text("mine")
+    link.symlink_to("nowhere")
+    os.mkfifo(pipe)
+    os.chmod(tmp_path / "run", 0o750)
+    before = [(path.lstat().st_ino, path.lstat().st_mode) for path in (note, link, pipe)]
+    writers.result(tmp_path / "run", 2.0)
+    assert [(path.lstat().st_ino, path.lstat().st_mode) for path in (note, link, pipe)] == before
+    assert (tmp_path / "run").stat().st_mode & 0o777 == 0o750
+
+
+@pytest.mark.parametrize("reason", ["mounted", "write-protected parent", "current folder"])
+def test_a_folder_that_cannot_be_replaced_is_written_in_place(tmp_path, monkeypatch, reason):
+    home = tmp_path / "run"
+    writers.result(home, 1.0, ("old.yaml",))
+    place = home.stat().st_ino
+    if reason == "mounted":
+
+        def busy(*_):
+            raise OSError(16, "Device or resource busy")
+
+        monkeypatch.setattr(folders, "_exchange", busy)
+    elif reason == "current folder":
+        monkeypatch.chdir(home)
+    else:
+        mkdir = Path.mkdir
+
+        def protected(path, *rest, **more):
+            if path.parent == tmp_path and path != home:
+                raise PermissionError(13, "Permission denied")
+            return mkdir(path, *rest, **more)
+
+        monkeypatch.setattr(Path, "mkdir", protected)
+    writers.result(home, 2.0, ("new.yaml",))
+    assert home.stat().st_ino == place
+    assert sorted(os.listdir(home)) == ["new.yaml", "run.csv", "run.json"]
+    assert json.loads((home / "run.json").read_text())["value"] == 2.0
+    assert os.listdir(tmp_path) == ["run"]
+
+
+def test_what_comes_while_a_result_is_written_is_kept(tmp_path, monkeypatch):
+    home = tmp_path / "run"
+    writers.result(home, 1.0)
+    exchange = folders._exchange
+
+    def later(draft, there):
+        (there / "notes.txt").write_text("just now")
+        exchange(draft, there)
+
+    monkeypatch.setattr(folders, "_exchange", later)
+    writers.result(home, 2.0)
+    assert (home / "notes.txt").read_text() == "just now"
+
+
+# ---- drafts of others
+
+
+def test_drafts_of_dead_processes_go_and_no_others(tmp_path, monkeypatch):
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait(HANGS)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "getpid", lambda: process.pid)
+        dead = drafts.path(drafts.DRAFT, tmp_path, "run")
+        patch.setattr(drafts, "_host", lambda: "00000000")
+        elsewhere = drafts.path(drafts.DRAFT, tmp_path, "run")
+    alive = drafts.path(drafts.DRAFT, tmp_path, "run")
+    mine = tmp_path / f"{drafts.START}{drafts.DRAFT}-notes"
+    for one in (dead, elsewhere, alive, mine):
+        one.mkdir()
+        (one / "file").write_text("half")
+    writers.result(tmp_path / "run")
+    assert {*os.listdir(tmp_path)} == {"run", elsewhere.name, alive.name, mine.name}
+    assert (alive / "file").exists()
+
+
+def test_a_folder_of_a_very_long_name(tmp_path):
+    home = tmp_path / ("n" * 250)
+    for value in (1.0, 2.0):
+        writers.result(home, value)
+    assert json.loads((home / "run.json").read_text())["value"] == 2.0
+
+
+def test_a_changed_file_is_not_the_records(tmp_path):
+    writers.result(tmp_path)
+    record = json.loads((tmp_path / "run.json").read_text())
+    assert {*record["checksums"]} == {*record["files"]} - {"run.json"}
+    checksums.check(tmp_path, record, ["run.csv"])
+    with (tmp_path / "run.csv").open("a") as file:
+        file.write("1,2\n")
+    with pytest.raises(InputError, match=r"run\.csv: this is not the file"):
+        checksums.check(tmp_path, record, ["run.csv"])
+    del record["checksums"]
+    checksums.check(tmp_path, record, ["run.csv"])  # of a version that knew none
