@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,26 @@ def of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def check(folder: Path, record: Mapping[str, Any], names: Sequence[str]) -> None:
+def check(folder: Path, record: Mapping[str, Any], names: Iterable[str]) -> None:
     """Refuses files that aren't the ones that the record was written with; records of old versions know none."""
     sums = record.get("checksums")
     for name in names:
         known = sums.get(name) if isinstance(sums, Mapping) else None
-        if known is not None and of(folder / name) != known:
+        if known is not None and known != _found(folder / name):
             raise InputError(
                 "this is not the file that was written with the record beside it: its checksum is another one",
                 place=Place(str(folder / name)),
                 hint=HINT,
             )
+
+
+def _found(file: Path) -> str:
+    try:
+        if os.path.isfile(file):
+            return of(file)
+        why = "it is missing" if not os.path.lexists(file) else "it is no file"
+    except OSError as error:
+        why = f"it can't be read: {error.strerror}"
+    raise InputError(
+        f"not the file that was written with the record beside it: {why}", place=Place(str(file)), hint=HINT
+    )

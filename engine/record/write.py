@@ -99,10 +99,9 @@ def write_result(
 
 def add_plots(folder: Path, name: str, record: dict[str, Any], figures: Mapping[str, Figure], form: str) -> list[Path]:
     """Further plots of a result into its folder and its record, so that the next run takes them away with the rest."""
-    before = checksums.of(folder / f"{name}.json")
 
     def replaced(home: Path) -> list[str]:
-        if checksums.of(home / f"{name}.json") != before:
+        if _read(home / f"{name}.json") != record:
             raise InputError(f"{folder} has another result now: a run has replaced it", hint="draw the plots again")
         return []
 
@@ -130,14 +129,21 @@ def _recorded(draft: Path, name: str, record: dict[str, Any]) -> list[str]:
 
 def _earlier(name: str, folder: Path) -> list[str]:
     """Names of the files that an earlier run of this name has left in the folder, further plots of it included."""
-    old = folder / f"{name}.json"
-    if not old.is_file():
+    listed = _read(folder / f"{name}.json").get("files")
+    if not isinstance(listed, list):
         return []
+    return [str(file) for file in listed] + [f"{stem}.{form}" for stem in plots.stems(name) for form in plots.FORMATS]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """The record of an earlier run; nothing where there is none, or something else."""
+    if not file.is_file():
+        return {}
     try:
-        listed = [str(file) for file in json.loads(old.read_text(encoding="utf-8")).get("files", [])]
-    except (ValueError, AttributeError, TypeError, RecursionError):
-        return []
-    return listed + [f"{stem}.{form}" for stem in plots.stems(name) for form in plots.FORMATS]
+        record = json.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 def _unwritten(folder: Path, error: OSError) -> InputError:

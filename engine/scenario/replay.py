@@ -6,6 +6,7 @@ Beside its results each run leaves its scenario and its robot in full.  The scen
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
@@ -14,6 +15,7 @@ from typing import Any
 
 from ..errors import InputError, Place, shown
 from ..machine.jit import choice
+from ..record import checksums, plots
 from ..text.change import Change
 from ..text.source import Document
 from ..text.writing import yaml_text
@@ -41,6 +43,21 @@ def prepared(plan: Plan, document: Document, changes: Sequence[Change] = ()) -> 
 def name_of(path: Path) -> str:
     """What a scenario without a `name` is called: `fall` in `fall.yaml` as in `fall.scenario.yaml`."""
     return path.stem.removesuffix(ENDING)
+
+
+def unchanged(path: Path) -> None:
+    """Refuses a replay whose scenario, robot or tables aren't those that the record beside it was written with."""
+    name = name_of(path)
+    record = path.with_name(f"{name}.json")
+    if path.name != f"{name}{ENDING}.yaml" or not record.is_file():
+        return
+    try:
+        kept = json.loads(record.read_text(encoding="utf-8"))
+        names = {*kept["checksums"]}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):  # a replay needs no record
+        return
+    drawn = {f"{stem}.{form}" for stem in plots.stems(name) for form in plots.FORMATS}
+    checksums.check(path.parent, kept, sorted(names - drawn - {f"{name}.csv"}))
 
 
 def recorded(plan: Plan) -> AbstractContextManager[choice.Journal]:

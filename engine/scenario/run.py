@@ -36,7 +36,7 @@ from ..text.library import find
 from ..text.source import Document, from_mapping, read
 from . import tabulate
 from .plan import Plan, plan
-from .replay import Prepared, doubts, files, name_of, prepared, recorded, tables
+from .replay import Prepared, doubts, files, name_of, prepared, recorded, tables, unchanged
 
 Scenario = str | Path | Mapping[str, Any]
 
@@ -97,6 +97,7 @@ def prepare(scenario: Scenario, robot: Robot | str | Path | None = None, changes
         document, name, beside = from_mapping(scenario), "", None
     else:
         path = find(scenario, "scenarios")
+        unchanged(path)
         document, name, beside = read(path), name_of(path), path.parent
     document = changed(document, rest)
     if not isinstance(robot, Robot):

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError, Place, did_you_mean
-from ..record import plots
+from ..record import checksums, plots
 from ..record.columns import Column
-from ..record.write import check
+from ..record.drafts import locked
+from ..record.folders import mend
+from ..record.write import add_plots, check, whole
+from ..record.write import folder as make
 
 
 @dataclass
@@ -39,26 +42,25 @@ class Stored:
         wanted = which or [name for name in self.record["plots"] if name in plots.PLOTS]
         check(folder)
         made = plots.figures(self.name, self.t, self.table, self.columns, wanted, self.record["robot"]["name"])
+        if os.path.realpath(folder) == os.path.realpath(self.folder):
+            return add_plots(folder, self.name, self.record, made, form)
+        make(folder)
         files = [folder / f"{stem}.{form}" for stem in made]
-        drafts = [folder / f".draft-{file.name}" for file in files]
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for draft, figure in zip(drafts, made.values()):
-                plots.save(figure, draft)
-            for draft, file in zip(drafts, files):
-                draft.replace(file)
-        except OSError as error:
-            raise InputError(f"can't write plots to {folder}: {error.strerror}") from None
-        finally:
-            for draft in drafts:
-                with contextlib.suppress(OSError):
-                    draft.unlink()
+        for file, figure in zip(files, made.values()):
+            whole(file, partial(plots.save, figure))
         return files
 
 
 def stored(path: Path) -> Stored:
-    """The result of a folder, of its CSV file or of its JSON record."""
+    """The result of a folder, of its CSV file or of its JSON record; refused where it isn't as it was written."""
     path = Path(path)
+    home = Path(os.path.realpath(path if os.path.isdir(path) else path.parent))
+    mend(home)
+    with locked(home.parent, shared=True):  # while no run replaces it
+        return _stored(path)
+
+
+def _stored(path: Path) -> Stored:
     if os.path.isdir(path):
         found = sorted(p for p in path.glob("*.json") if p.with_suffix(".csv").is_file())
         if len(found) != 1:
@@ -77,6 +79,7 @@ def stored(path: Path) -> Stored:
                 allowed="a folder with <scenario>.csv and <scenario>.json, or one of the two",
             )
     record, columns = _record(record_file)
+    checksums.check(csv.parent, record, [csv.name])
     table = table_of(csv)
     columns = [column for column in columns if column.name in table]
     return Stored(path.parent, path.stem, table.pop("t"), table, columns, record)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ class Kept:
     columns: list[Signal]
     plots: dict[str, Picture]
     images: dict[str, Image] = field(default_factory=dict)
+    checksums: dict[str, str] = field(default_factory=dict)  # of the other files; older baselines have none
 
     @property
     def until(self) -> float | None:
@@ -76,8 +78,15 @@ class Entry:
         rows = np.column_stack([self.t, *self.table.values()]) + 0.0  # no −0
         line = ",".join([f"%.{DIGITS}g"] * rows.shape[1])
         csv = "\n".join([",".join(["t", *self.table]), *(line % tuple(row) for row in rows.tolist()), ""])
-        contents = [csv.encode(), (compact(asdict(self.kept)) + "\n").encode(), *self.images.values()]
-        return dict(zip(self.files(), contents))
+        others = {f"{self.name}.csv": csv.encode()}
+        others |= {image.file: self.images[plot] for plot, image in self.kept.images.items()}
+        kept = replace(self.kept, checksums={file: checksum(file, content) for file, content in others.items()})
+        return {f"{self.name}.json": (compact(asdict(kept)) + "\n").encode(), **others}
+
+
+def checksum(file: str, content: bytes) -> str:
+    """The SHA-256 of a file, in hexadecimal digits; of a table whatever version control has made of its line ends."""
+    return hashlib.sha256(content.replace(b"\r\n", b"\n") if file.endswith(".csv") else content).hexdigest()
 
 
 def compact(value: Any, indent: int = 0, room: int = WIDTH) -> str:
@@ -121,6 +130,10 @@ def read(folder: Path, name: str) -> Entry:
     file = folder / f"{name}.json"
     kept = _kept(file)
     csv = folder / f"{name}.csv"
+    contents = {file.name: _bytes(file) for file in (csv, *(folder / image.file for image in kept.images.values()))}
+    for other, content in contents.items():
+        if kept.checksums.get(other, checksum(other, content)) != checksum(other, content):
+            raise _corrupt(folder / other, "it isn't the one that the JSON file was written with")
     table = table_of(csv)
     t = table.pop("t")
     if list(table) != [one.name for one in kept.columns]:
@@ -132,7 +145,7 @@ def read(folder: Path, name: str) -> Entry:
         )
     if not np.isfinite(t).all() or not (np.diff(t) > 0).all():
         raise _corrupt(csv, "its times don't grow from row to row")
-    return Entry(name, kept, t, table, {plot: _bytes(folder / image.file) for plot, image in kept.images.items()})
+    return Entry(name, kept, t, table, {plot: contents[image.file] for plot, image in kept.images.items()})
 
 
 def _not_both(name: str, table: Mapping[str, np.ndarray], kept: Kept) -> bool:

@@ -428,6 +428,17 @@ def test_a_baseline_that_cannot_be_read(swing, how):
     assert any(name in str(told.value) for name in ("swing.json", "swing.csv", "x.png")), told.value
 
 
+def test_files_of_two_updates_are_not_one_baseline(swing):
+    """A table that is sound by itself, but not the one that its description was written with, is refused."""
+    csv = swing.folder / "swing.csv"
+    whole = csv.read_bytes()
+    csv.write_bytes(whole.replace(b"\n", b"\r\n"))  # as version control may leave it
+    assert swing().same
+    csv.write_bytes(whole.replace(b"5", b"6", 1))
+    with pytest.raises(InputError, match=r"swing\.csv.*isn't the one that the JSON file was written with"):
+        swing()
+
+
 @pytest.mark.parametrize("step", ["write_bytes", "link", "_exchange"])
 def test_update_is_whole_or_not_at_all(swing, step, monkeypatch):
     """Whatever fails, the folder is as it was, and nothing lies beside it."""

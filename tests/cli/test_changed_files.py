@@ -1,0 +1,102 @@
+"""A result is read only as it was written: a file of another run, or one that was edited, is named and refused."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from denoc.cli.main import main
+from denoc.errors import InputError
+from denoc.record import plots
+from denoc.scenario.stored import stored
+
+FOLDER = Path("outputs/planar3r-idyn")
+
+
+@pytest.fixture
+def denoc(tmp_path, monkeypatch, capsys):
+    """Runs the command in a clean folder: exit code, what it printed, what it complained of."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words):
+        monkeypatch.setattr(sys, "argv", ["denoc", *map(str, words)])
+        with pytest.raises(SystemExit) as leaving:
+            main()
+        told = capsys.readouterr()
+        return leaving.value.code or 0, told.out, told.err
+
+    return command
+
+
+@pytest.fixture
+def result(denoc):
+    assert denoc("idyn", "planar3r", "--no-plot")[0] == 0
+    return FOLDER
+
+
+def edited(file):
+    file.write_bytes(file.read_bytes().replace(b"5", b"6", 1))
+
+
+def test_a_table_that_was_edited_is_not_drawn(denoc, result):
+    edited(result / "planar3r-idyn.csv")
+    code, _, err = denoc("plot", result)
+    assert code == 2
+    assert err.startswith(f"error: {result}/planar3r-idyn.csv: this is not the file")
+    assert not list(result.glob("*.png"))
+
+
+@pytest.mark.parametrize("name", ["planar3r-idyn.scenario.yaml", "planar3r.robot.yaml"])
+def test_a_replay_that_was_edited_is_not_run(denoc, result, name):
+    replay = result / "planar3r-idyn.scenario.yaml"
+    assert denoc("run", replay, "--no-plot", "--out", "again")[0] == 0
+    edited(result / name)
+    code, _, err = denoc("run", replay, "--no-plot", "--out", "other")
+    assert code == 2
+    assert err.startswith(f"error: {result / name}: this is not the file")
+    os.unlink(result / name)
+    if name.endswith("robot.yaml"):
+        assert f"{result / name}: not the file that was written with the record beside it: it is missing" in denoc(
+            "run", replay, "--no-plot", "--out", "other"
+        )[2].replace("\n", " ")
+    assert not Path("other").exists()
+
+
+def test_a_copy_is_the_users_own(denoc, result):
+    """Without the record beside it, a scenario and its robot may be changed as any other file."""
+    Path("mine").mkdir()
+    for name in ("planar3r-idyn.scenario.yaml", "planar3r.robot.yaml"):
+        (Path("mine") / name).write_bytes((result / name).read_bytes())
+    text = (Path("mine") / "planar3r.robot.yaml").read_text()
+    (Path("mine") / "planar3r.robot.yaml").write_text(text.replace("mass: 0.5", "mass: 0.7", 1))
+    assert denoc("run", "mine/planar3r-idyn.scenario.yaml", "--no-plot", "--out", "other")[0] == 0
+
+
+def test_further_plots_belong_to_the_result(denoc, result):
+    """They are in the record, and go with the result that they show."""
+    assert denoc("plot", result, "--plot", "rates", "--format", "svg")[0] == 0
+    record = json.loads((result / "planar3r-idyn.json").read_text())
+    assert {"planar3r-idyn-rates.svg", "planar3r-idyn-rates-overlay.svg"} <= {*record["files"]}
+    assert record["files"] == sorted(os.listdir(result))
+    assert {*record["checksums"]} == {*record["files"]} - {"planar3r-idyn.json"}
+    assert denoc("plot", result)[0] == 0  # once more, with another record
+    assert json.loads((result / "planar3r-idyn.json").read_text())["files"] == sorted(os.listdir(result))
+    assert denoc("idyn", "planar3r", "--no-plot")[0] == 0
+    assert not list(result.glob("*-rates*"))
+
+
+def test_plots_of_a_result_that_is_there_no_more(denoc, result, monkeypatch):
+    """A run may replace a result while its plots are being drawn: they aren't put beside another one's table."""
+    kept, figures = stored(result), plots.figures
+
+    def meanwhile(*rest):
+        (result / "planar3r-idyn.json").write_text("{}")
+        return figures(*rest)
+
+    monkeypatch.setattr(plots, "figures", meanwhile)
+    monkeypatch.setattr(plots, "save", lambda figure, path: path.write_text("a plot"))
+    with pytest.raises(InputError, match="another result now"):
+        kept.draw(["angles"], result, "png")
+    assert not list(result.glob("*.png"))
