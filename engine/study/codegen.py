@@ -1,4 +1,4 @@
-"""Customised code of a robot: one self-contained file in a language of the table `LANGUAGES`."""
+"""Code customised for one robot: a self-contained file in a language of the table `LANGUAGES`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..robot.model import Robot
 
 
 def generate(robot: Robot, what: str, language: str = "c", *, regroup: bool = False) -> tuple[str, str]:
-    """File name and text of the code."""
+    """The file name and the text of the code."""
     known: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("program", what, tuple(PROGRAMS), "--what"),
         ("language", language, tuple(LANGUAGES), "--lang"),
@@ -38,7 +38,7 @@ def generate(robot: Robot, what: str, language: str = "c", *, regroup: bool = Fa
 
 
 def _closing(robot: Robot, what: str) -> str:
-    """What a program of a robot with loops takes and gives."""
+    """A sentence on the inputs and outputs of a program for a robot with loops; empty for a tree."""
     if not robot.tied:
         return ""
     if what == "idyn":
@@ -48,7 +48,7 @@ def _closing(robot: Robot, what: str) -> str:
 
 
 def header(robot: Robot, what: str, made: Program, call: str, regroup: bool) -> list[str]:
-    """What the file says of itself: the robot, the conventions, the operation count, how to call it."""
+    """The lines of the file's head: the robot, the conventions, the operation count, the call."""
     q = ", ".join(f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.coordinates)
     v = ", ".join(f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.speeds)
     paragraphs = [

@@ -1,9 +1,8 @@
-"""Closure methods side by side on one mechanism, as in chapter 4 of Khan's thesis (2002).
+"""A comparison of closure methods on one mechanism, as in chapter 4 of Khan's thesis (2002).
 
-The forces that the reference motion needs are played back (`feedforward`) under each method, integrator and parameter.
-What comes out is compared with the reference: the error of the driven joints, the gap of the loops, the energy, and
-what it cost.  With feedback a correction along the reference is added to the forces; its size is what the thesis takes
-for the error of a model.
+The forces that the reference motion needs are applied (`feedforward`) under each method, integrator and parameter. The
+resulting motion is compared with the reference: errors of the driven joints, gaps of the loops, energy, and cost. With
+feedback, a correction along the reference is added to the forces; the thesis takes its size for the error of a model.
 """
 
 from __future__ import annotations
@@ -38,22 +37,24 @@ from ..text.change import Change
 LARGEST = 1 / 50  # of the duration: the longest step of an adaptive method, Simulink's own choice
 STAGES = {"rk4": 4}
 ADAPTIVE, FIXED = "rk45", "rk4"
-SLOWER = 10  # methods that can't be compiled may take so many times fewer evaluations
+SLOWER = 10  # methods that can't be compiled get a limit of evaluations that is lower by this factor
 RATE = 20.0  # 1/s, of the feedback: kp = RATE² and kd = 2 RATE times the inertia that the joint feels at the start
-INSTANTS = 5  # along the reference, at which eigenvalues are taken
-SMALL = 0.05  # of a joint's largest force: where less is planned, a share of it says nothing
-KNOWN = 200_000  # planned forces that are kept
-PAUSE = 1 / 500  # of the duration, between two looks at how good the coordinates still are
+INSTANTS = 5  # along the reference, at which eigenvalues are computed
+SMALL = 0.05  # of a joint's largest force; percentages of smaller planned forces mean nothing
+KNOWN = 200_000  # planned forces that are cached
+PAUSE = 1 / 500  # of the duration, between two checks of the independent coordinates
 
 
 @dataclass(frozen=True)
 class Options:
-    """What is compared."""
+    """The methods, integrators and parameters to be compared."""
 
     methods: Sequence[str] = field(default_factory=lambda: tuple(METHODS))
     rtols: Sequence[float] = (1e-3, 1e-6)
     steps: Sequence[float] = (0.01, 0.001)
-    values: Mapping[str, Sequence[float]] = field(default_factory=dict)  # of parameters; else the rows' `compared`
+    values: Mapping[str, Sequence[float]] = field(
+        default_factory=dict
+    )  # of parameters; by default the `compared` of their rows
     feedback: bool = True
     max_step: float | None = None  # None: a fiftieth of the duration
     max_evaluations: int = 20_000
@@ -61,7 +62,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Setting:
-    """One run: `accuracy` is the relative tolerance or the step."""
+    """The setting of one run; `accuracy` is the relative tolerance or the step."""
 
     method: str
     parameter: str
@@ -115,7 +116,7 @@ class Run:
     corrections: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
 
     def row(self) -> dict[str, Any]:
-        """As a row of the CSV file."""
+        """The run as a row of the CSV file."""
         s = self.setting
         return {
             "method": s.method,
@@ -154,7 +155,7 @@ HEADS = tuple(Run(Setting("", "", None, "", 0.0), "").row())
 
 
 def parameter(name: str) -> Parameter:
-    """The closure methods' parameter of this name."""
+    """The parameter of a closure method that has this name."""
     known = {one.name: one for one in parameters()}
     if name not in known:
         raise InputError(
@@ -168,7 +169,7 @@ def parameter(name: str) -> Parameter:
 
 
 class Comparison:
-    """A mechanism, its reference motion, and the runs that are asked for."""
+    """A mechanism, its reference motion, and the runs to be compared."""
 
     def __init__(self, scenario: Scenario, options: Options, changes: Sequence[Change] = ()):
         for name in options.methods:
@@ -191,13 +192,13 @@ class Comparison:
         self.max_step = options.max_step or LARGEST * (self.end - self.start)
         self._plan = feedforward.plan(self.system, self.plan.q0)
         self._known: dict[float, list[float]] = {}
-        self._gains = self._felt()
+        self._gains = self._feedback()
         self._cost: dict[tuple[str, bool], tuple[float, float]] = {}
 
-    # ---- what is run
+    # ---- the settings
 
     def settings(self) -> list[Setting]:
-        """All runs: each model with each integrator, then with feedback at the smallest step."""
+        """The settings of all runs: each model with each integrator, then with feedback at the smallest step."""
         options, found = self.options, []
         ways = [(ADAPTIVE, x) for x in sorted(options.rtols, reverse=True)]
         ways += [(FIXED, x) for x in sorted(options.steps, reverse=True)]
@@ -211,22 +212,22 @@ class Comparison:
         return found
 
     def _varied(self, name: str) -> Parameter | None:
-        """The method's first parameter of which there are values to compare."""
+        """The method's first parameter that has values to compare."""
         return next((one for one in METHODS[name].parameters if self._values(one)), None)
 
     def _values(self, parameter: Parameter) -> Sequence[float]:
         return self.options.values.get(parameter.name, parameter.compared)
 
     def _models(self, name: str) -> list[tuple[str, float | None]]:
-        """The parameter that is varied, and its values; one of a method that is slow."""
+        """The varied parameter with each of its values, or only the first one for a slow method."""
         varied = self._varied(name)
         if varied is None:
             return [("", None)]
         values = self._values(varied)
         return [(varied.name, value) for value in (values[:1] if METHODS[name].afresh else values)]
 
-    def runs(self, tell: Callable[[Setting, float], None] | None = None) -> Iterator[Run]:
-        """One after the other; `tell` hears of each how far it is, as a share."""
+    def runs(self, report: Callable[[Setting, float], None] | None = None) -> Iterator[Run]:
+        """Carries out all runs; `report` is called with the share of a run that is done."""
         stopped: set[tuple[str, str, bool]] = set()
         for setting in self.settings():
             mark = (setting.model, setting.integrator, setting.feedback)
@@ -234,7 +235,7 @@ class Comparison:
             if why:
                 yield Run(setting, "not run", why)
                 continue
-            run = self.run(setting, tell)
+            run = self.run(setting, report)
             if run.evaluations > self._allowed(setting):
                 stopped.add(mark)
             yield run
@@ -245,7 +246,7 @@ class Comparison:
         return self.options.max_evaluations // (SLOWER if METHODS[setting.method].afresh else 1)
 
     def _hopeless(self, setting: Setting, stopped: bool) -> str:
-        """Why a run is not worth beginning."""
+        """The reason why a run isn't worth starting; empty if it is."""
         if setting.adaptive:
             return "a looser tolerance took too many evaluations already" if stopped else ""
         least = round((self.end - self.start) / setting.accuracy) * STAGES[setting.integrator]
@@ -253,11 +254,11 @@ class Comparison:
             return f"it would take {least} evaluations, of {self._allowed(setting)} that are allowed"
         return ""
 
-    def run(self, setting: Setting, tell: Callable[[Setting, float], None] | None = None) -> Run:
-        """One run."""
+    def run(self, setting: Setting, report: Callable[[Setting, float], None] | None = None) -> Run:
+        """Carries out one run."""
         with choice.using("compiled" if choice.backend() == "auto" else choice.backend()):
             evaluation, stiffness = self._costs(setting)
-            under_way = self._begun(setting)
+            under_way = self._runner(setting)
             solver = replace(
                 self.plan.solver,
                 method=setting.integrator,
@@ -268,14 +269,14 @@ class Comparison:
                 max_evaluations=self._allowed(setting),
             )
 
-            def heard(t: float) -> None:
-                if tell is not None:
-                    tell(setting, (t - self.start) / (self.end - self.start))
+            def report_share(t: float) -> None:
+                if report is not None:
+                    report(setting, (t - self.start) / (self.end - self.start))
 
             begun = time.perf_counter()
             with np.errstate(all="ignore"):
                 plan = replace(self.plan, system=under_way.system, solver=solver, grid=self._grid(setting))
-                result = carry_out(plan, heard, lambda: under_way)
+                result = carry_out(plan, report_share, lambda: under_way)
             seconds = time.perf_counter() - begun
         run = Run(setting, result.ended, result.record["reason"], t=result.t)
         run.seconds, run.evaluation, run.stiffness = seconds, evaluation, stiffness
@@ -290,7 +291,7 @@ class Comparison:
         return run
 
     def _grid(self, setting: Setting) -> np.ndarray:
-        """The rows of output, moved onto fixed steps where these don't end on them."""
+        """The instants of the output, moved onto the fixed steps if these don't meet them."""
         grid, step = self.plan.grid, setting.accuracy
         ratio = float(grid[1] - grid[0]) / step
         if setting.adaptive or (ratio > 0.5 and abs(ratio - round(ratio)) < 1e-6):
@@ -300,7 +301,7 @@ class Comparison:
         return np.append(rows, self.end)
 
     def _judge(self, run: Run, table: dict[str, np.ndarray]) -> None:
-        """Errors against the reference, and corrections of the planned forces."""
+        """Puts errors against the reference and corrections of the planned forces into the run."""
         for motion in self.system.inputs.feedforward:
             joint = motion.joint
             wanted = motion.at(run.t)[0]
@@ -330,8 +331,8 @@ class Comparison:
 
     # ---- the runs' systems
 
-    def _begun(self, setting: Setting) -> Runner:
-        """A run under the setting's method; all share the planned forces, and look at the coordinates now and then."""
+    def _runner(self, setting: Setting) -> Runner:
+        """A runner under the setting's method; all runners share the planned forces."""
         system, plan = self.system, self.plan
         value = {} if setting.value is None else {setting.parameter: setting.value}
         system = replace(
@@ -344,25 +345,26 @@ class Comparison:
         return Runner(system, plan.q0, planned=self._planned, pause=PAUSE * (self.end - self.start))
 
     def _planned(self, t: float) -> list[float]:
-        found = self._known.get(t)
-        if found is None:
-            found = self._plan(t)
+        """The planned forces at t, from the cache if they are in it."""
+        forces = self._known.get(t)
+        if forces is None:
+            forces = self._plan(t)
             if len(self._known) < KNOWN:
-                self._known[t] = found
-        return found
+                self._known[t] = forces
+        return forces
 
     def _largest(self, k: int) -> float:
-        """Planned force of a speed on the rows of the output."""
+        """The largest planned force of a speed at the instants of the output."""
         return max(abs(self._planned(float(t))[k]) for t in self.plan.grid)
 
-    def _felt(self) -> list[Driven]:
-        """The feedback: each driven joint pulled along its reference, with gains by the inertia that it feels."""
+    def _feedback(self) -> list[Driven]:
+        """The feedback that pulls each driven joint along its reference, with gains by its effective inertia."""
         system, loops, q = self.system, constraints_of(self.system), np.array(self.plan.q0)
         A = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(system.robot.nv)[list(system.prescribed)]])
         Z = null_space(A) * loops.column_scale[:, None]
         M = tree.inertia(system.robot, q)
         answer = Z @ np.linalg.solve(Z.T @ M @ Z, Z.T)  # accelerations of unit forces
-        found = []
+        feedback = []
         for motion in system.inputs.feedforward:
             joint = motion.joint
             if joint.type.orientation is not None:
@@ -373,18 +375,18 @@ class Comparison:
                     continue
                 law = ProportionalDerivative(law="pd", kp=RATE**2 * inertia, kd=2 * RATE * inertia)
                 force = law.forces(1, pathlib.Path())[0]
-                found.append(Driven(k, coordinate, force, motion, place, law=law))
-        return found
+                feedback.append(Driven(k, coordinate, force, motion, place, law=law))
+        return feedback
 
-    # ---- what an evaluation costs, and how stiff the equations are
+    # ---- the cost of an evaluation, and the stiffness of the equations
 
     def _costs(self, setting: Setting) -> tuple[float, float]:
-        """Seconds of one evaluation, and the largest |eigenvalue| along the reference times the duration."""
+        """The seconds of one evaluation, and the largest |eigenvalue| along the reference times the duration."""
         mark = (setting.model, setting.feedback)
         if mark not in self._cost:
-            run = self._begun(setting)
+            run = self._runner(setting)
             with np.errstate(all="ignore"):
-                largest = self._fastest(run) if not run.system.method.afresh else math.nan
+                largest = self._largest_eigenvalue(run) if not run.system.method.afresh else math.nan
             y, t = run.start(self.plan.q0, self.plan.qd0), self.start
             times = []
             for _ in range(10):
@@ -394,40 +396,41 @@ class Comparison:
             self._cost[mark] = min(times), largest * (self.end - self.start)
         return self._cost[mark]
 
-    def _fastest(self, run: Runner) -> float:
+    def _largest_eigenvalue(self, run: Runner) -> float:
+        """The largest |eigenvalue| of the equations of motion along the reference, in 1/s."""
         path = reference(self.plan)
-        found = 0.0
+        largest = 0.0
         for t in np.linspace(self.start, self.end, INSTANTS).tolist():
             q, qd, _, _ = path.at(t)
             J = jacobian(partial(run.derivative, t), run.start(q.tolist(), qd.tolist()), run.system.measured)
             if np.isfinite(J).all():
-                found = max(found, float(abs(np.linalg.eigvals(J)).max(initial=0.0)))
-        return found
+                largest = max(largest, float(abs(np.linalg.eigvals(J)).max(initial=0.0)))
+        return largest
 
 
 def jacobian(f: Callable[[np.ndarray], np.ndarray], y: np.ndarray, count: int, step: float = 1e-6) -> np.ndarray:
-    """Of the first components, by differences."""
-    found = np.empty((count, count))
+    """The Jacobian of the first `count` components by central differences."""
+    J = np.empty((count, count))
     for k in range(count):
         h = step * max(abs(float(y[k])), 1.0)
         ahead, behind = y.copy(), y.copy()
         ahead[k], behind[k] = y[k] + h, y[k] - h
-        found[:, k] = (np.array(f(ahead)) - f(behind))[:count] / (2 * h)
-    return found
+        J[:, k] = (np.array(f(ahead)) - f(behind))[:count] / (2 * h)
+    return J
 
 
 # ---- the scenario
 
 
 def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
-    """The plan in which the forces that the scenario's motion needs are played back."""
+    """The plan of a simulation under the forces that the scenario's motion needs."""
     first = prepare(scenario, changes=changes)
     file, robot = first.file, first.robot
     if first.system.loops is None:
         raise InputError(f"{robot.name} has no loops, so there are no closure methods to compare")
     if not robot.driven:
         raise InputError(f"{robot.name} has no actuated joints, which a reference motion is for")
-    told = file.model_dump(mode="json", by_alias=True, exclude_none=True)
+    data = file.model_dump(mode="json", by_alias=True, exclude_none=True)
     actuated = [joint.name for joint in robot.moving if joint.actuated]
     led = [name for name in actuated if name in file.motion or "all" in file.motion]
     if not led:
@@ -436,11 +439,11 @@ def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
             allowed="a scenario with `motion` for the actuated joints",
             hint="`drives` are constraints under every method" if file.drives else "",
         )
-    motion = {**told["motion"], **{name: {"law": "hold"} for name in actuated if name not in led}}
-    forces = {name: law for name, law in told["forces"].items() if name not in (*actuated, "all")}
+    motion = {**data["motion"], **{name: {"law": "hold"} for name in actuated if name not in led}}
+    forces = {name: law for name, law in data["forces"].items() if name not in (*actuated, "all")}
     forces |= {name: {"law": "feedforward"} for name in actuated}
     own = {"task": "simulate", "motion": motion, "forces": forces, "expect": "done"}
-    record = {**told["record"], "torques": True, "energy": True, "reactions": False}
+    record = {**data["record"], "torques": True, "energy": True, "reactions": False}
     plan = prepare(
         scenario,
         changes=[
@@ -449,12 +452,12 @@ def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
             Change("solver.at_singularity", "switch", "compare: solver.at_singularity"),
         ],
     )
-    q, qd, _, _ = reference(plan).at(float(plan.grid[0]))  # it starts on the motion, with its speeds
+    q, qd, _, _ = reference(plan).at(float(plan.grid[0]))  # the simulation starts on the motion, with its speeds
     return replace(plan, q0=tuple(q.tolist()), qd0=tuple(qd.tolist()))
 
 
 def reference(plan: Plan) -> Path:
-    """All coordinates and speeds along the motion."""
+    """The path of all coordinates and speeds along the motion."""
     return feedforward.path(plan.system, plan.q0, float(plan.grid[0]))
 
 
@@ -462,8 +465,8 @@ def reference(plan: Plan) -> Path:
 
 
 def summary(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """One row a method, in the manner of the thesis' Table 5.1, in numbers."""
-    found = []
+    """A row for each method, in the manner of the thesis' Table 5.1, but with numbers."""
+    rows = []
     for method in dict.fromkeys(run.setting.method for run in runs):
         own = [run for run in runs if run.setting.method == method]
         free = [run for run in own if not run.setting.feedback]
@@ -479,12 +482,12 @@ def summary(runs: Sequence[Run]) -> list[dict[str, Any]]:
         row["largest closure error, m"] = max((run.closure for run in done), default=math.nan)
         row["correction, percent"] = span([run.correction for run in fed])
         row["switches"] = max((run.switches for run in own), default=0)
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def span(values: Sequence[float]) -> str:
-    """From the least to the largest."""
+    """The range from the least to the largest known value, as text."""
     known = [x for x in values if math.isfinite(x)]
     if not known:
         return ""
@@ -495,7 +498,7 @@ def span(values: Sequence[float]) -> str:
 
 
 def csv_text(rows: Sequence[dict[str, Any]], heads: Sequence[str] = ()) -> str:
-    """Rows of one kind as CSV; numbers with all their digits, nothing for those that aren't known."""
+    """The rows as CSV, with all digits of the numbers, and empty cells for unknown ones."""
     import csv
     import io
 

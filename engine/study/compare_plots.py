@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FARTHEST = 20  # of what a run reached in its first nine tenths: what blows up at its end is cut off there
+FARTHEST = 20  # times the largest value in the first nine tenths of a run; later values beyond that are cut off
 HATCH = "////"
 
 
 def figures(name: str, runs: Sequence[Run]) -> dict[str, Figure]:
-    """File stem → figure."""
+    """The figures of a comparison by their file stems."""
     made: dict[str, Figure] = {}
     free = [run for run in runs if not run.setting.feedback]
     for method in dict.fromkeys(run.setting.method for run in free):
@@ -32,10 +32,10 @@ def figures(name: str, runs: Sequence[Run]) -> dict[str, Figure]:
     fed = [run for run in runs if run.setting.feedback and len(run.t) > 1]
     if fed:
         way = fed[0].setting.integration
-        made[f"{name}-feedback-errors"] = _each(
+        made[f"{name}-feedback-errors"] = _panels(
             f"Joint errors with feedback, {way} ({name})", fed, lambda run: run.errors, _unit
         )
-        made[f"{name}-feedback-correction"] = _each(
+        made[f"{name}-feedback-correction"] = _panels(
             f"Correction of the forces by feedback, {way} ({name})", fed, lambda run: run.corrections, _percent
         )
     return made
@@ -50,7 +50,7 @@ def _percent(run: Run) -> str:
 
 
 def _errors(name: str, method: str, runs: Sequence[Run]) -> Figure:
-    """One panel a run: integrators downwards, values of the parameter to the right; of one value, two to the right."""
+    """A panel for each run: integrators downwards, values of the parameter to the right, if there are several."""
     models = list(dict.fromkeys(run.setting.model for run in runs))
     across = len(models) if len(models) > 1 else min(2, len(runs))
     down = -(-len(runs) // across)
@@ -71,7 +71,8 @@ def _errors(name: str, method: str, runs: Sequence[Run]) -> Figure:
     return figure
 
 
-def _each(title: str, runs: Sequence[Run], lines: Any, what: Any) -> Figure:
+def _panels(title: str, runs: Sequence[Run], lines: Any, what: Any) -> Figure:
+    """A figure with a panel for each run."""
     across = min(3, len(runs))
     down = -(-len(runs) // across)
     figure = blank(title, 3.1 * across + 1.2, 2.2 * down + 0.9)
@@ -82,7 +83,7 @@ def _each(title: str, runs: Sequence[Run], lines: Any, what: Any) -> Figure:
 
 
 def _span(runs: Sequence[Run]) -> tuple[float, float]:
-    """All times that any of them has."""
+    """The first and the last instant of all runs."""
     t = np.concatenate([run.t for run in runs])
     return float(t.min()), float(t.max())
 
@@ -110,7 +111,7 @@ def _lines(
 
 
 def _reach(values: np.ndarray) -> float:
-    """How far the axis has to go; where the end blows up, not all the way."""
+    """The largest value that the axis shows, limited where a run blows up at its end."""
     sizes = abs(values[np.isfinite(values)])
     if not len(sizes):
         return 0.0
@@ -124,7 +125,7 @@ def _legend(figure: Figure) -> None:
 
 
 def _evaluations(name: str, runs: Sequence[Run]) -> Figure:
-    """Bars on a logarithmic axis; hatched where the run didn't come to its end."""
+    """The numbers of evaluations as bars on a logarithmic axis, hatched for runs that didn't reach their end."""
     from matplotlib.patches import Patch
 
     models = list(dict.fromkeys(run.setting.model for run in runs))
@@ -139,8 +140,8 @@ def _evaluations(name: str, runs: Sequence[Run]) -> Figure:
         axes.barh(
             place, run.evaluations, 0.9 * width, color=COLOURS[k % 7], edgecolor="white", hatch="" if done else HATCH
         )
-        told = f" {run.evaluations}" + ("" if done else f", ended at {run.reached:.3g} s")
-        axes.text(run.evaluations, place, told, va="center", fontsize=6.5)
+        label = f" {run.evaluations}" + ("" if done else f", ended at {run.reached:.3g} s")
+        axes.text(run.evaluations, place, label, va="center", fontsize=6.5)
     axes.set_yticks(range(len(models)), [plain(model) for model in models], fontsize=8)
     axes.invert_yaxis()
     axes.set_xscale("log")

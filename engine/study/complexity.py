@@ -1,4 +1,4 @@
-"""Operation counts: the papers' tables beside what our own recursion costs."""
+"""Operation counts: the papers' tables, and the operations of our own recursion."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ INVERSE = (
     Published("Angeles et al. (1989)", (-109, 105), (-105, 90)),
     Published("Balafoutis et al. (1988)", (-69, 93), (-65, 81)),
 )
-# Saha's overview, Table 2, and the row of Saha (1999), Table 2, that isn't in it
+# Saha's overview, Table 2, and the row of Saha (1999), Table 2, that the overview leaves out
 FORWARD = (
     Published("Mohan and Saha (2007)", (-128, 173), (-133, 150)),
     Published("Saha (2003)", (-284, 191), (-325, 187)),
@@ -65,8 +65,8 @@ FORWARD = (
 
 
 def _value(polynomial: Polynomial, n: int) -> int:
-    found: int = round(sum(c * n**k for k, c in enumerate(polynomial)))
-    return found
+    value: int = round(sum(c * n**k for k, c in enumerate(polynomial)))
+    return value
 
 
 def _formula(polynomial: Polynomial) -> str:
@@ -80,14 +80,14 @@ def _formula(polynomial: Polynomial) -> str:
 
 
 def general_chain(recording: Recording, n: int, *, regroup: bool) -> tuple[Body, ...]:
-    """N revolute joints of which only the structure is known: DH constants and inertias are symbols."""
+    """A chain of n revolute joints whose DH constants and inertias are symbols."""
     bodies = []
     for i in range(n):
         dh: list[Scalar] = recording.input(f"dh{i}_", 4)
         inertias: list[Scalar] = recording.input(f"e{i}_", 10)
         ca, sa, a, b = dh
         exx, eyy, ezz, exy, exz, eyz, hx, hy, hz, m = inertias
-        if regroup:  # what lies on the axis has moved to the parent
+        if regroup:  # these parts have been moved to the parent
             ezz, hz, m = 0.0, 0.0, 0.0
         bodies.append(
             Body(
@@ -108,15 +108,17 @@ def general_chain(recording: Recording, n: int, *, regroup: bool) -> tuple[Body,
 
 
 def _inverse(bodies: tuple[Body, ...], gravity: Any, q: Vector, qd: Vector, x: Vector) -> Vector:
+    """The forces for the accelerations x."""
     return dynamics(bodies, gravity, q, qd, x, (True,) * len(x))[0]
 
 
 def _forward(bodies: tuple[Body, ...], gravity: Any, q: Vector, qd: Vector, x: Vector) -> Vector:
+    """The accelerations under the forces x, by the recursion."""
     return dynamics(bodies, gravity, q, qd, x, (False,) * len(x))[0]
 
 
 def _dense(bodies: tuple[Body, ...], gravity: Any, q: Vector, qd: Vector, x: Vector) -> Vector:
-    """Forward dynamics by the full matrix: bias, composite bodies, U D Uᵀ."""
+    """The accelerations by the full inertia matrix: bias, composite bodies, U D Uᵀ."""
     n = len(x)
     bias = _inverse(bodies, gravity, q, qd, [0.0] * n)
     return solve(inertia_matrix(bodies, q, n), [force - h for force, h in zip(x, bias)])
@@ -130,7 +132,7 @@ ALGORITHMS: dict[str, Callable[..., Vector]] = {
 
 
 def of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
-    """Operations for a general chain of n revolute joints, gravity along the first axis."""
+    """The operations for a general chain of n revolute joints, with gravity along the first axis."""
     recording = Recording(what)
     bodies = general_chain(recording, n, regroup=regroup)
     q, qd, x = (recording.input(name, n) for name in ("q", "qd", "x"))
@@ -139,7 +141,7 @@ def of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
 
 
 def recorded(robot: Robot, what: str, *, regroup: bool = True) -> Program:
-    """The program for a robot with its numbers folded in."""
+    """The recorded program for a robot, into which its numbers are folded."""
     if what == "inverse" or what == "forward":
         return program(robot, "idyn" if what == "inverse" else "fdyn", regroup=regroup)
     recording = Recording(what)
@@ -150,7 +152,7 @@ def recorded(robot: Robot, what: str, *, regroup: bool = True) -> Program:
 
 
 def crossover(counts: dict[int, tuple[Count, Count]]) -> dict[str, int | None]:
-    """The least n from which on the O(n) recursion is cheaper: by multiplications, and by all operations."""
+    """The least n from which on the O(n) recursion is cheaper by multiplications, and by all operations."""
 
     def first(cost: Callable[[Count], int]) -> int | None:
         cheaper = [n for n, (recursive, dense) in counts.items() if cost(recursive) < cost(dense)]
@@ -164,10 +166,10 @@ def crossover(counts: dict[int, tuple[Count, Count]]) -> dict[str, int | None]:
 
 
 def measured(robots: dict[int, Robot], samples: int = 1024, rounds: int = 30) -> dict[int, tuple[float, float]]:
-    """Seconds a sample of O(n) and of dense forward dynamics, compiled the same way, for chains of n links."""
+    """The seconds per sample of compiled O(n) and dense forward dynamics, for each chain."""
     from ..machine.jit.kernel import build
 
-    found = {}
+    seconds = {}
     rng = np.random.default_rng(1)
     for n, robot in robots.items():
         times = []
@@ -183,12 +185,12 @@ def measured(robots: dict[int, Robot], samples: int = 1024, rounds: int = 30) ->
                 kernel(*arrays)
                 best = min(best, time.thread_time() - begun)
             times.append(best / samples)
-        found[n] = (times[0], times[1])
-    return found
+        seconds[n] = (times[0], times[1])
+    return seconds
 
 
 def chain_robot(n: int) -> Robot:
-    """A chain of n links whose numbers have no zeros in special places."""
+    """A chain of n links without zeros among its numbers, which would save operations."""
     from ..robot.load import loads
 
     text = f"""

@@ -1,4 +1,4 @@
-"""Where everything of a robot stands at one position, as plain data for a drawing."""
+"""The sketch of a robot at one position, as plain data for a drawing."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from ..robot.placement import turn_matrix_of
 
 
 def sketched(robot: Robot, q: Sequence[float]) -> Sketch:
-    """The robot at q."""
+    """The sketch of the robot at q."""
     s = Samples(robot, q=np.array(q, dtype=float)).finite()
     bodies = body_frames(robot, s)
     placed = {"base": np.eye(4), **link_frames(robot, s, at="link")}
     ends = link_frames(robot, s, at="end")
-    touched: dict[str, list[np.ndarray]] = {name: [] for name in placed}  # where others hang on each link
+    touched: dict[str, list[np.ndarray]] = {
+        name: [] for name in placed
+    }  # the points of each link to which others are attached
     joints, slides = [], []
     for link in robot.links:
-        start, axis = _joint(robot, link, bodies, placed)
+        start, axis = _origin_and_axis(robot, link, bodies, placed)
         here = placed[link.name][:3, 3]
         touched[link.parent].append(start)
         if np.linalg.norm(here - start) > 1e-9:
@@ -59,10 +61,10 @@ def sketched(robot: Robot, q: Sequence[float]) -> Sketch:
     )
 
 
-def _joint(
+def _origin_and_axis(
     robot: Robot, link: Link, bodies: list[np.ndarray], placed: dict[str, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where the joint sits before it moves, and its axis (of one that has none, its z)."""
+    """The joint's origin before it moves, and its axis, or its z if it has no axis."""
     if not link.joint.type.nv:
         T = placed[link.name]
         return T[:3, 3], T[:3, 2]
@@ -74,6 +76,6 @@ def _joint(
     return T[:3, 3], T[:3, 2]
 
 
-def _star(middle: np.ndarray, ways: list[np.ndarray]) -> list[np.ndarray]:
-    """Lines from the link's origin to everything that hangs on it."""
-    return [np.array([middle, way]) for way in ways if np.linalg.norm(way - middle) > 1e-9]
+def _star(middle: np.ndarray, ends: list[np.ndarray]) -> list[np.ndarray]:
+    """The lines from the link's origin to everything that is attached to it."""
+    return [np.array([middle, way]) for way in ends if np.linalg.norm(way - middle) > 1e-9]

@@ -1,4 +1,4 @@
-"""Many runs of one scenario, from other states or with other numbers, side by side in the lanes of compiled code."""
+"""Runs of one scenario with different states or numbers, side by side in the lanes of compiled code."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ MOST = 100_000  # variations
 def ensemble(
     scenario: Scenario, variations: Sequence[Variation], robot: Robot | str | Path | None = None
 ) -> list[Result]:
-    """A result for each variation: a mapping from dotted keys to the values that it changes.
+    """A result for each variation, which maps dotted keys to new values.
 
-    Keys lead into the scenario (`initial.joint1`, `forces.joint2.value`) or, after `robot.`, into the robot's file
-    (`robot.links.link6.mass`; entries of lists by name or by number from 0).  Runs that differ in numbers only go side
-    by side; those with dry friction, stops or laws of time go one after the other.
+    Keys are those of the scenario (`initial.joint1`, `forces.joint2.value`) or, after `robot.`, of the robot's file
+    (`robot.links.link6.mass`; entries of lists by name or by number from 0). Runs that differ in numbers only are
+    computed side by side; those with dry friction, stops or laws of time, one after the other.
     """
     plans = _plans(scenario, variations, robot)
     results: list[Result | None] = [None] * len(plans)
@@ -68,23 +68,23 @@ def _plans(scenario: Scenario, variations: Sequence[Variation], robot: Robot | s
         document, name, beside = read(path), name_of(path), path.parent
     base = robot if isinstance(robot, Robot) else load(robot) if robot is not None else robot_of(document, beside)
     name = name or f"{base.name}-ensemble"
-    found: list[Plan] = []
+    plans: list[Plan] = []
     robots: dict[str, Robot] = {}
     for k, variation in enumerate(_listed(variations)):
         changes = [
             Change(key, value, f"variations[{k}]: {key}", f"{key}={flow(value)}") for key, value in variation.items()
         ]
-        rest, own = parted(changes)
-        mark = repr(sorted((one.key, one.value) for one in own))
+        rest, of_robot = parted(changes)
+        mark = repr(sorted((one.key, one.value) for one in of_robot))
         if mark not in robots:
-            robots[mark] = with_changes(base, own)
+            robots[mark] = with_changes(base, of_robot)
         one = changed(document, rest)
-        found.append(prepared(plan(one, robots[mark], name), one, changes))
-    return found
+        plans.append(prepared(plan(one, robots[mark], name), one, changes))
+    return plans
 
 
 def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
-    """The variations with plain values, as a scenario's own mapping has them."""
+    """The variations as a list of mappings with plain values."""
     form = "a list of mappings: [{'initial.joint1': 0.1}, …]"
     if isinstance(variations, str | Mapping) or not isinstance(variations, Iterable):
         raise InputError("the variations are not a list", found=type(variations).__name__, allowed=form)
@@ -102,7 +102,7 @@ def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Member:
-    """A run that may go side by side with others, at its start."""
+    """A run at its start that may be computed side by side with others."""
 
     plan: Plan
     run: Runner
@@ -110,14 +110,14 @@ class Member:
     signals: list[float]
 
     def likeness(self) -> Hashable:
-        """What runs that differ in numbers only have in common."""
+        """A key that is equal for runs that differ in numbers only."""
         system, solver = self.run.system, self.plan.solver
         structure = (system.structure(), self.run.discrete.program, solver, self.plan.grid.tolist(), len(self.signals))
         return repr(structure), repr(shape(system.regrouped))
 
 
 def _member(plan: Plan) -> Member | None:
-    """The plan's run at its start; None if it can only go by itself, for its modes or its time."""
+    """The plan's run at its start, or None if it has to run alone because of its modes or its laws of time."""
     system = plan.system
     alone = (
         not system.inputs.timeless or system.switching or plan.kinks or INTEGRATORS[plan.solver.method].scheme is None
@@ -131,9 +131,9 @@ def _member(plan: Plan) -> Member | None:
 
 
 def _side_by_side(members: Sequence[Member]) -> list[Result]:
-    """The results of alike runs, as many at once as there are lanes."""
+    """The results of runs of the same structure, as many at once as there are lanes."""
     lanes, first, scheme = native.lanes(), members[0], INTEGRATORS[members[0].plan.solver.method].scheme
-    assert scheme is not None, "`_member` has seen to it"
+    assert scheme is not None, "`_member` has checked it"
     numbers = [dict(leaves(one.run.system.regrouped)) for one in members]
     symbols = [path for path in numbers[0] if len({each[path] for each in numbers}) > 1]
     system, discrete, width = first.run.system, first.run.discrete, len(first.signals)
@@ -148,14 +148,14 @@ def _side_by_side(members: Sequence[Member]) -> list[Result]:
     if loop is None:
         return [carry_out(one.plan) for one in members]
     inputs = [[*one.signals, *(each[path] for path in symbols)] for one, each in zip(members, numbers)]
-    found: list[Result] = []
+    results: list[Result] = []
     for start in range(0, len(members), lanes):
-        found += _batch(loop, members[start : start + lanes], inputs[start : start + lanes])
-    return found
+        results += _batch(loop, members[start : start + lanes], inputs[start : start + lanes])
+    return results
 
 
 def _batch(loop: March, members: Sequence[Member], inputs: Sequence[Sequence[float]]) -> list[Result]:
-    """The results of one filling of the lanes; empty ones repeat the last run."""
+    """The results of one batch; lanes that are left over repeat its last run."""
     places = [min(k, len(members) - 1) for k in range(loop.lanes)]
     grid, solver = members[0].plan.grid, members[0].plan.solver
     steppers = [starting(one.run, one.y, grid, solver) for one in members]
@@ -178,7 +178,7 @@ def _batch(loop: March, members: Sequence[Member], inputs: Sequence[Sequence[flo
 
 
 def _result(loop: March, lane: int, member: Member, ahead: np.ndarray, rows: np.ndarray) -> Result:
-    """The result of one lane; a run that stopped before its end is carried out by itself, which knows what to do."""
+    """The result of one lane; a run that stopped before its end is carried out again, alone."""
     if loop.control[STATUS, lane] or int(loop.control[ROW, lane]) < len(ahead):
         return carry_out(member.plan)
     trace = Trace()

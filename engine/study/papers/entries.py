@@ -1,4 +1,4 @@
-"""All entries, by their ids; a new figure is a new row in its paper's module."""
+"""All tables and figures by their ids; a new one is a new row in its paper's module."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ def entry(name: str) -> Entry:
 
 
 def markdown() -> str:
-    """The table of `docs/papers.md`."""
+    """The table of entries in `docs/papers.md`."""
     lines = ["| id | shows | what can be claimed |", "|---|---|---|"]
     return "\n".join([*lines, *(f"| `{one.id}` | {one.caption} | {one.claim} |" for one in ENTRIES.values()), ""])

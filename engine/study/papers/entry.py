@@ -1,4 +1,4 @@
-"""What an entry is, what it gives, and how scenarios of the library become one."""
+"""Entries, which are tables and figures of papers, their reproductions, and those made from scenarios."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ RANGES = ("column", "line", "unit", "first", "least", "largest", "last")
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Columns over the table's first one, panels that show them, and rows of the paper's numbers beside ours."""
+    """Columns over the table's first one, panels that show them, and rows of the paper's numbers and ours."""
 
     table: Table
     panels: tuple[Panel, ...]
     rows: tuple[Row, ...] = ()
     heads: Row = COMPARED
     across: str = "time (s)"
-    ranges: bool = True  # whether least and largest values say something
+    ranges: bool = True  # whether least and largest values are of interest
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A table or a figure of a paper: what it shows, what can be claimed of ours, and how it is made."""
+    """A table or figure of a paper: its caption, the claim that our reproduction supports, and its function."""
 
     paper: str
     what: str
@@ -89,11 +89,11 @@ def _ran(scenario: str, changes: str) -> Result:
     return result
 
 
-_KNOWN: dict[str, Changes] = {}  # values of changes needn't be hashable
+_KNOWN: dict[str, Changes] = {}  # `_ran` caches by text, since values of changes needn't be hashable
 
 
 def ran(scenario: str, changes: Changes = ()) -> Result:
-    """The result of a scenario of the library; figures of the same run share it."""
+    """The result of a scenario of the library, cached for all figures of the same run."""
     key = repr(changes)
     _KNOWN[key] = changes
     return _ran(scenario, key)
@@ -102,7 +102,7 @@ def ran(scenario: str, changes: Changes = ()) -> Result:
 def curves(
     scenario: str, *panels: Panel, rows: Callable[[Result], Sequence[Row]] | None = None, changes: Changes = ()
 ) -> Callable[[], Reproduction]:
-    """Columns of a scenario's result."""
+    """A function that makes a reproduction from columns of a scenario's result."""
 
     def make() -> Reproduction:
         result = ran(scenario, changes)
@@ -113,11 +113,11 @@ def curves(
 
 
 def ranges(made: Reproduction) -> list[Row]:
-    """Of each line: the first value, the least and the largest with their times, the last one."""
+    """The first, the least, the largest and the last value of each line, with the times of the extremes."""
     t = next(iter(made.table.values()))
     units = {line.column: (line.label, panel.unit) for panel in made.panels for line in panel.lines}
     largest = max(float(abs(drawing.finite(made.table[name])).max(initial=0.0)) for name in units)
-    found: list[Row] = []
+    rows: list[Row] = []
     for name, (label, unit) in units.items():
         y = made.table[name]
         y = np.where(abs(y) < 1e-12 * largest, 0.0, y)  # rounding is no value
@@ -126,17 +126,17 @@ def ranges(made: Reproduction) -> list[Row]:
             continue
         low, high, last = int(np.nanargmin(y)), int(np.nanargmax(y)), int(np.flatnonzero(reached)[-1])
         ends = f"{y[low]:.5g} at {t[low]:.4g} s", f"{y[high]:.5g} at {t[high]:.4g} s"
-        found.append((name, label, unit, f"{y[0]:.5g}", *ends, f"{y[last]:.5g}"))
-    return found
+        rows.append((name, label, unit, f"{y[0]:.5g}", *ends, f"{y[last]:.5g}"))
+    return rows
 
 
 def columns(panels: Sequence[Panel]) -> list[str]:
-    """The names of all columns that are shown, each once."""
+    """The names of the columns that the panels show, without repetition."""
     return list(dict.fromkeys(line.column for panel in panels for line in panel.lines))
 
 
 def each(suffix: str, quantities: Mapping[str, tuple[str, str, str]]) -> tuple[Panel, ...]:
-    """A panel (a), (b) … a joint: joint → (label, quantity, unit)."""
+    """A panel (a), (b) … for each joint, from a table of joint → (label, quantity, unit)."""
     return tuple(
         Panel(f"({letter}) {joint}", quantity, unit, (Line(f"{joint}.{suffix}", label),))
         for letter, (joint, (label, quantity, unit)) in zip("abcdefgh", quantities.items())
@@ -144,7 +144,7 @@ def each(suffix: str, quantities: Mapping[str, tuple[str, str, str]]) -> tuple[P
 
 
 def span(*values: np.ndarray) -> str:
-    """From the least to the largest."""
+    """The range of several columns, as text."""
     return f"{min(x.min() for x in values):.2f} to {max(x.max() for x in values):.2f}"
 
 

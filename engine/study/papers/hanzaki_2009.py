@@ -26,10 +26,13 @@ from .entry import Changes, Entry, Reproduction, Row, at, curves, ran
 if TYPE_CHECKING:
     from ...scenario.plan import Plan
 
-# ---- Figs. 7 and 9: the coupler's z stays square to Z, as the paper's eq. 27 has it
+# ---- Figs. 7 and 9: the coupler's z stays perpendicular to Z, by the paper's eq. 27
 
 HOOKE: Changes = (
-    ("robot.loops.joint3.spin", "hooke"),  # keeps the second's y square to the first's x: turned to link 2's z and Z
+    (
+        "robot.loops.joint3.spin",
+        "hooke",
+    ),  # keeps the second's y perpendicular to the first's x, turned to link 2's z and Z
     ("robot.loops.joint3.first.rpy", [0, "-pi/2", 0]),
     ("robot.loops.joint3.second.rpy", ["pi/2", 0, 0]),
 )
@@ -44,7 +47,7 @@ def _start(result: Result) -> Sequence[Row]:
 
 
 def _wrench_in_link_2(result: Result, changes: Changes) -> tuple[np.ndarray, np.ndarray]:
-    """Force and moment of link 3 on link 2 at the cut, in the axes of link 2."""
+    """The force and moment of link 3 on link 2 at the cut, in the axes of link 2."""
     robot = _robot("rssr", changes)
     names = [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.coordinates]
     q = np.column_stack([result.table[name] for name in names])
@@ -93,7 +96,7 @@ def _multipliers() -> Reproduction:
     return Reproduction(table, panels, rows)
 
 
-# ---- Table 1: what Euler parameters save
+# ---- Table 1: the savings by Euler parameters
 
 THREE: Changes = (
     ("robot.links.link2.joint.as", "three-revolutes"),
@@ -107,8 +110,8 @@ SCENARIO: Changes = (
 )
 
 
-class _Way:
-    """One of the two ways to have a spherical joint."""
+class _Form:
+    """The linkage with one of the two forms of its spherical joint."""
 
     def __init__(self, label: str, changes: Changes):
         self.label = label
@@ -123,7 +126,7 @@ class _Way:
         return np.ascontiguousarray(np.column_stack([self.result.table[name] for name in names]))
 
     def works(self) -> dict[str, Callable[[], Any]]:
-        """What is timed."""
+        """The computations to be timed, by name."""
         q, qd, qdd = (self.rows_of(kind) for kind in ("coordinates", "speeds", "accelerations"))
         widths, identity = [self.robot.nq, self.robot.nv, self.robot.nv], (repr(self.robot.tree.bodies), "papers")
         kernel = build(lambda: program(self.robot, "idyn"), widths, [self.robot.nv], identity, False)
@@ -135,14 +138,14 @@ class _Way:
         }
 
     def operations(self) -> tuple[Count, Count]:
-        """Of inverse dynamics of the tree, and of forward dynamics with the loop."""
+        """The operations of inverse dynamics of the tree, and of forward dynamics with the loop."""
         loops = closure(self.robot)
         part = partition(loops, self.rows_of("coordinates")[0], (), self.robot.driven)
         return count(program(self.robot, "idyn").results()), count(Forward(loops, part).program().results())
 
 
 def timed(works: Sequence[dict[str, Callable[[], Any]]], rounds: int = ROUNDS) -> dict[str, list[float]]:
-    """The least CPU time of each work, of all ways in turns."""
+    """The least CPU time of each computation for each form of the joint, measured in turns."""
     best = {name: [np.inf] * len(works) for name in works[0]}
     for _ in range(rounds):
         for name, least in best.items():
@@ -156,7 +159,7 @@ def timed(works: Sequence[dict[str, Callable[[], Any]]], rounds: int = ROUNDS) -
 
 
 def _cpu_time() -> Reproduction:
-    ways = [_Way("Euler parameters", ()), _Way("three revolutes", THREE)]
+    ways = [_Form("Euler parameters", ()), _Form("three revolutes", THREE)]
     rows: list[Row] = [("dynamics, 1000 steps: CPU time", "0.438 s", "0.486 s", "0.90")]
     rows[0] = ("paper: " + rows[0][0], *rows[0][1:])
     counted = list(zip(*(way.operations() for way in ways)))

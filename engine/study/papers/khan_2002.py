@@ -29,14 +29,14 @@ def _start(result: Result) -> Sequence[Row]:
     ]
 
 
-# ---- closure methods side by side
+# ---- comparison of closure methods
 
 KS = (1e3, 1e4, 1e5, 1e6)
 NO_NUMBERS = ("",) * 4
 BURST = 1e3  # rad: beyond it no curve is drawn
 SIGMAS = (10.0, 20.0, 30.0, 40.0)
 PENALTY, GAUSS, QR, RAW = "penalty", "projection-gauss", "projection-qr", "projection-svd-raw"
-DENOC = "denoc-extended"  # as the thesis has it: all joint rates integrated, nothing stabilised
+DENOC = "denoc-extended"  # as in the thesis: all joint rates are integrated, nothing is stabilised
 
 
 @cache
@@ -46,10 +46,10 @@ def _comparison() -> Comparison:
 
 @cache
 def _run(setting: Setting) -> Run:
-    found = _comparison().run(setting)
-    if found.ended == "interrupted":
+    run = _comparison().run(setting)
+    if run.ended == "interrupted":
         raise KeyboardInterrupt
-    return found
+    return run
 
 
 def penalty(k: float, integrator: str, accuracy: float, feedback: bool = False) -> Setting:
@@ -64,38 +64,38 @@ def denoc(integrator: str, accuracy: float, feedback: bool = False) -> Setting:
     return Setting(DENOC, "", None, integrator, accuracy, feedback)
 
 
-def _told(setting: Setting) -> str:
-    """What a panel is about: the parameter, else the integration."""
+def _name(setting: Setting) -> str:
+    """The name of a panel: its parameter, or its integration if it has none."""
     return f"{setting.parameter} = {setting.value:g}" if setting.parameter else setting.integration
 
 
 def _on(grid: np.ndarray, run: Run, values: np.ndarray) -> np.ndarray:
-    """Values on all rows, NaN where the run hasn't come to or its numbers have burst."""
-    found = np.full(len(grid), np.nan)
+    """The values at all instants of the grid, NaN where the run has ended or blown up."""
+    values_on_grid = np.full(len(grid), np.nan)
     rows = np.searchsorted(run.t, grid - 1e-9)
     known = (rows < len(run.t)) & (abs(run.t[np.minimum(rows, len(run.t) - 1)] - grid) < 1e-9)
-    found[known] = values[rows[known]]
-    return np.where(abs(found) < BURST, found, np.nan)
+    values_on_grid[known] = values[rows[known]]
+    return np.where(abs(values_on_grid) < BURST, values_on_grid, np.nan)
 
 
 def _outcome(run: Run) -> str:
-    told = f"{run.evaluations} evaluations, {run.steps} steps"
+    counts = f"{run.evaluations} evaluations, {run.steps} steps"
     if run.ended == "done":
-        return f"{told}, largest error {run.error_max:.2g} rad"
-    return f"broke off at {run.reached:.2f} s, {told}"
+        return f"{counts}, largest error {run.error_max:.2g} rad"
+    return f"broke off at {run.reached:.2f} s, {counts}"
 
 
 def _errors(
-    settings: Sequence[Setting], said: Sequence[str], told: Callable[[Setting], str] = _told
+    settings: Sequence[Setting], said: Sequence[str], name_of: Callable[[Setting], str] = _name
 ) -> Callable[[], Reproduction]:
-    """A panel a run with the errors of the driven joints; `said`: what the thesis says of each run."""
+    """A panel for each run with the errors of the driven joints; `said` quotes the thesis on each run."""
 
     def make() -> Reproduction:
         grid = _comparison().plan.grid
         table: Table = {"t": grid}
         panels, rows = [], []
         for letter, setting, words in zip("abcdefgh", settings, said):
-            run, name = _run(setting), told(setting)
+            run, name = _run(setting), name_of(setting)
             lines = []
             for k, (column, values) in enumerate(run.errors.items()):
                 table[f"{name}: {column} error"] = _on(grid, run, values)
@@ -108,7 +108,7 @@ def _errors(
 
 
 def _fed(setting: Setting, said: str) -> Callable[[], Reproduction]:
-    """Errors under feedback, and the corrections of the torques that it takes."""
+    """Panels with the errors under feedback, and with the corrections of the torques."""
 
     def make() -> Reproduction:
         run, grid = _run(setting), _comparison().plan.grid
@@ -133,7 +133,7 @@ def _fed(setting: Setting, said: str) -> Callable[[], Reproduction]:
 
 
 def _raw() -> Reproduction:
-    """Yun and Sarkar's projection, whose directions change places."""
+    """The errors of Yun and Sarkar's projection, whose directions change places."""
     setting = Setting(RAW, "sigma", 10.0, ADAPTIVE, 1e-3)
     run, grid = _run(setting), _comparison().plan.grid
     table: Table = {"t": grid}

@@ -16,7 +16,7 @@ from .saha_1999 import SIX_FORCES, SIX_PLACES
 
 MOST = 16  # joints of the longest chain that is counted
 
-# ---- Tables 1 and 2: what is printed beside the formulas' values
+# ---- Tables 1 and 2: the printed counts, and those of the formulas
 
 PRINTED_AT_SIX = {
     "Hollerbach (1980)": (2195, 1719),
@@ -40,7 +40,7 @@ PRINTED_CROSSINGS: dict[str, tuple[int, int, int, int, int]] = {
 
 
 def _counts(published: Sequence[Published], own: dict[str, str]) -> tuple[dict[str, np.ndarray], tuple[Panel, ...]]:
-    """Columns over the number of joints; `own`: what of ours, by its label."""
+    """The counts over the number of joints as columns and panels; `own` maps our algorithms to their labels."""
     n = range(1, MOST + 1)
     table: dict[str, np.ndarray] = {"n": np.array(n, dtype=float)}
     lines: dict[str, list[Line]] = {"multiplications": [], "additions": []}
@@ -54,7 +54,7 @@ def _counts(published: Sequence[Published], own: dict[str, str]) -> tuple[dict[s
         table[f"{label}: additions"] = np.array([c.additions for c in counts], dtype=float)
         for kind, into in lines.items():
             into.append(Line(f"{label}: {kind}", label, width=2.4))
-    return table, tuple(Panel(kind, "operations", "", tuple(found), low=0.0) for kind, found in lines.items())
+    return table, tuple(Panel(kind, "operations", "", tuple(drawn), low=0.0) for kind, drawn in lines.items())
 
 
 def _table_1() -> Reproduction:
@@ -64,8 +64,8 @@ def _table_1() -> Reproduction:
         m, a = row.at(6)
         printed = PRINTED_AT_SIX[row.algorithm]
         rows.append((row.algorithm, *row.formulas(), f"{printed[0]} M {printed[1]} A", f"{m} M {a} A"))
-    ours = _of(table, "denoc", 6)
-    rows.append(("denoc, a general chain", *(_straight(table, "denoc", kind) for kind in _KINDS), "", ours))
+    ours = _count_at(table, "denoc", 6)
+    rows.append(("denoc, a general chain", *(_linear(table, "denoc", kind) for kind in _KINDS), "", ours))
     heads = ("algorithm", "multiplications", "additions", "printed, n = 6", "computed, n = 6")
     return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False)
 
@@ -85,12 +85,12 @@ def _table_2() -> Reproduction:
             said = ""
         rows.append((row.algorithm, *row.formulas(), counts, said, "" if row is CUBIC else f"{first}; {both}"))
     for label in own.values():
-        rows.append((label, *(_straight(table, label, kind) for kind in _KINDS), _of(table, label, 6), "", ""))
+        rows.append((label, *(_linear(table, label, kind) for kind in _KINDS), _count_at(table, label, 6), "", ""))
     ours = complexity.crossover(
         {k: (complexity.of_chain("forward", k), complexity.of_chain("forward, dense", k)) for k in range(1, MOST + 1)}
     )
-    found = f"{ours['multiplications']}; {ours['operations']}"
-    rows.append(("denoc, O(n) against its own dense way", "", "", "", "", found))
+    crossing = f"{ours['multiplications']}; {ours['operations']}"
+    rows.append(("denoc, O(n) against its own dense way", "", "", "", "", crossing))
     heads = ("algorithm", "multiplications", "additions", "n = 6", "printed n*; n+", "computed n*; n+")
     return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False)
 
@@ -99,7 +99,7 @@ _KINDS = ("multiplications", "additions")
 
 
 def _crossings(row: Published) -> tuple[int, int]:
-    """From which n on a row is cheaper than the cubic one: by multiplications, by both kinds together."""
+    """The n from which on a row is cheaper than the cubic one, by multiplications and by both kinds together."""
 
     def first(cost: Callable[[tuple[int, int]], int]) -> int:
         return max(n for n in range(1, 100) if cost(row.at(n)) >= cost(CUBIC.at(n))) + 1
@@ -107,13 +107,13 @@ def _crossings(row: Published) -> tuple[int, int]:
     return (0, 0) if row is CUBIC else (first(lambda c: c[0]), first(sum))
 
 
-def _of(table: dict[str, np.ndarray], label: str, n: int) -> str:
+def _count_at(table: dict[str, np.ndarray], label: str, n: int) -> str:
     m, a = (int(table[f"{label}: {kind}"][n - 1]) for kind in _KINDS)
     return f"{m} M {a} A"
 
 
-def _straight(table: dict[str, np.ndarray], label: str, kind: str) -> str:
-    """The counts as c n + d, where they are (from n = 4 on)."""
+def _linear(table: dict[str, np.ndarray], label: str, kind: str) -> str:
+    """The counts as c n + d, or empty if they aren't linear from n = 4 on."""
     values = table[f"{label}: {kind}"][3:]
     slopes = set(np.diff(values).astype(int).tolist())
     if len(slopes) > 1:
