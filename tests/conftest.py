@@ -10,6 +10,8 @@ from itertools import groupby
 
 from hypothesis import settings
 
+from costs import Costs
+
 SEED = 20260712
 settings.register_profile("sampled", deadline=None, derandomize=True, max_examples=12)
 settings.register_profile("full", deadline=None, derandomize=True, max_examples=80)
@@ -20,6 +22,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    config.pluginmanager.register(Costs(), "costs")
     settings.load_profile("full" if config.getoption("full") else "sampled")
 
 
