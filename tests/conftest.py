@@ -3,9 +3,16 @@
 A test marked `sampled(k)` runs on one of k of its cases, drawn once and for all by a seed, unless `--full` is given; so
 do the tests of hypothesis, on fewer examples.  A test marked `full` waits for `--full`.  No test is left out of the
 first two tiers for another reason than its cost, and each that is sampled keeps at least one case.
+
+What programs cache while the tests run is in a folder of this run, which all its processes share: nothing is left in
+the user's own caches, and nothing that happens to be there makes a test cheaper or passes for its result.  Code that
+one test has compiled serves the others; tests of the cache itself take folders of their own.
 """
 
+import os
 import random
+import shutil
+import tempfile
 from itertools import groupby
 
 from hypothesis import settings
@@ -13,6 +20,7 @@ from hypothesis import settings
 from costs import Costs
 
 SEED = 20260712
+CACHES = {"DENOC_CACHE": "denoc", "MPLCONFIGDIR": "matplotlib", "HYPOTHESIS_STORAGE_DIRECTORY": "hypothesis"}
 settings.register_profile("sampled", deadline=None, derandomize=True, max_examples=12)
 settings.register_profile("full", deadline=None, derandomize=True, max_examples=80)
 
@@ -23,6 +31,10 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.pluginmanager.register(Costs(), "costs")
+    if not hasattr(config, "workerinput"):  # workers of xdist have this process's environment
+        caches = tempfile.mkdtemp(prefix="denoc-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(caches, ignore_errors=True))
+        os.environ |= {variable: os.path.join(caches, name) for variable, name in CACHES.items()}
     settings.load_profile("full" if config.getoption("full") else "sampled")
 
 
