@@ -1,1 +1,1 @@
-"""Closed loops: constraints between links, assembling positions, multipliers, closure methods."""
+"""Closed loops: constraints between links, assembly of positions, multipliers, and closure methods."""

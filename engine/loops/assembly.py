@@ -1,4 +1,4 @@
-"""Positions in which all loops are closed, from a guess."""
+"""Assembly: positions in which all loops are closed, from a guess."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ..robot.model import Robot
 from .constraints import Closure, Gap, closure, misalignment
 
 CLOSED = 1e-12  # gap, relative to the mechanism's length
-GOOD = 1e-9  # what is still taken where rounding allows no better
+GOOD = 1e-9  # gap that is accepted where rounding errors allow no smaller one
 MOST = 200  # iterations
 LONGEST = 0.4  # step, in radians and in lengths of the mechanism
-NEARLY = 1e-3  # gap up to which values of rows are as good as angles, and Newton's steps need no damping
-FEW = 6  # iterations from there
+NEARLY = 1e-3  # gap below which values of rows are as good as angles, and Newton's steps need no damping
+FEW = 6  # iterations from such a gap
 
 
 def assemble(robot: Robot, q: Any) -> np.ndarray:
-    """The spanning tree's q with all loops closed, from the guess q; actuated entries are kept."""
+    """The coordinates of the spanning tree with all loops closed, from the guess q; actuated ones are kept."""
     s = Samples(robot, q=q).finite()
     kept = list(robot.driven)
     if s.count is None:
@@ -32,12 +32,12 @@ def assemble(robot: Robot, q: Any) -> np.ndarray:
 
 
 def assembled(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarray:
-    """Likewise; the speeds in `kept` don't move, unless they are more than the freedoms."""
+    """The position with all loops closed near q; the speeds in `kept` don't move, unless they exceed the freedoms."""
     if not loops.m:
         return q
     found, left = newton(loops, q, kept)
     if left > GOOD and kept:
-        # more is kept than can be: from positions that close, the independent ones go back to where they were wanted
+        # too much is kept: from closed positions, the independent ones return to their wanted places
         loose, left = newton(loops, q, ())
         if left <= GOOD:
             found, left = _returned(loops, loose, q, list(kept))
@@ -50,7 +50,7 @@ def assembled(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarra
 
 
 def cant_close(gaps: Sequence[Gap]) -> str:
-    """Which loops stay open, and how far."""
+    """A message with the loops that stay open and their gaps."""
     worst = sorted((gap for gap in gaps if gap.length > 1e-9 or gap.angle > 1e-9), key=lambda gap: -gap.length)
     told = "; ".join(
         f"`{gap.name}` by {gap.length * 1000:.4g} mm and {math.degrees(gap.angle):.4g}°" for gap in worst[:6]
@@ -62,7 +62,7 @@ def cant_close(gaps: Sequence[Gap]) -> str:
 
 
 def moved(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """Q after a small motion along the speeds."""
+    """The coordinates q after a small motion along the speeds."""
     rates = coordinate_rates(robot, q.tolist(), step.tolist())
     after: np.ndarray = q + np.array([float(x) for x in rates])
     for joint in robot.moving:
@@ -73,9 +73,9 @@ def moved(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
 
 
 def _misfit(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """The scaled gap of every row, angles where directions don't fit, and the scaled Jacobian.
+    """The scaled gaps of all rows, with angles for rows of directions, and the scaled Jacobian.
 
-    Near a closed position the rows themselves serve as well.
+    Near a closed position, the values of the rows are as good as angles and are taken instead.
     """
     if near:
         values, J = loops.near(q)
@@ -96,7 +96,7 @@ def _misfit(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.ndarr
 
 
 def newton(loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool = False) -> tuple[np.ndarray, float]:
-    """Damped Gauss-Newton on the speeds that aren't kept; the position and what gap is left."""
+    """The position by damped Gauss-Newton on the speeds that aren't kept, and the gap that is left."""
     free = [k for k in range(loops.robot.nv) if k not in set(kept)]
     gap, J = _misfit(loops, q, near)
     size = float(abs(gap).max(initial=0.0))
@@ -128,15 +128,15 @@ def newton(loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool =
 def newton_rows(
     loops: Closure, q: np.ndarray, rows: Sequence[int], free: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Many positions that are nearly closed, by these independent rows and as many speeds; and what gaps are left.
+    """Many positions after Newton's method from nearly closed ones, by these independent rows and as many free speeds.
 
-    A position whose gap isn't small afterwards needs `newton`.
+    The gaps that are left are returned as well; a position whose gap isn't small needs `newton`.
     """
     rows, free = list(rows), list(free)
     q = q.copy()
     gap, J = loops.gap_jacobian(q)
     gap = gap * loops.row_scale
-    back = -np.linalg.inv(loops.scaled(J)[:, rows][:, :, free])  # from this near, one Jacobian does for all iterations
+    back = -np.linalg.inv(loops.scaled(J)[:, rows][:, :, free])  # this near, one Jacobian is enough for all iterations
     size = abs(gap).max(axis=1, initial=0.0)
     going = np.flatnonzero((size >= 1e-15) & (size < NEARLY))
     for _ in range(FEW):
@@ -155,7 +155,7 @@ def newton_rows(
 
 
 def _moved_rows(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """Likewise of many."""
+    """The coordinates of many positions after small motions along the speeds."""
     after = q.copy()
     for k, rate in enumerate(coordinate_rates(robot, list(q.T), list(step.T))):
         after[:, k] += rate
@@ -167,7 +167,7 @@ def _moved_rows(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
 
 
 def nearest(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.ndarray, float]:
-    """Where the gaps are least (Levenberg and Marquardt), for what can't be closed or is hard to; and what is left."""
+    """The position of least gaps by Levenberg and Marquardt, where loops can't be closed or hardly, and its gap."""
     free = [k for k in range(loops.robot.nv) if k not in set(kept)]
     gap, J = _misfit(loops, q)
     damping, slow = 1e-3, 0
@@ -190,7 +190,7 @@ def nearest(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.nd
 
 
 def _returned(loops: Closure, q: np.ndarray, wanted: np.ndarray, kept: list[int]) -> tuple[np.ndarray, float]:
-    """From closed positions, by short steps, to those with the independent ones of `kept` where they are wanted."""
+    """Closed positions with the independent ones of `kept` in their wanted places, by short steps from closed ones."""
     J, _ = loops.jacobian(q)
     dependent = loops.choice(J, kept)[1]
     firm = [k for k in kept if k not in dependent]

@@ -19,7 +19,7 @@ from .texts import Family
 
 @dataclass(frozen=True)
 class Forces:
-    """Of many samples: actuated speeds, then actuators; and a multiplier for each row."""
+    """The forces of many samples: of actuated speeds, then actuators; and a multiplier for each row."""
 
     actuated: np.ndarray
     multipliers: np.ndarray
@@ -27,7 +27,7 @@ class Forces:
 
 
 class Balance:
-    """What can be said of the unknown forces of one robot at the positions of a batch, and the forces themselves."""
+    """The balance of forces of one robot at the positions of a batch, its properties and its solution."""
 
     def __init__(self, robot: Robot, q: np.ndarray, loops: Closure | None = None):
         self.robot, self.loops = robot, loops or closure(robot)
@@ -40,11 +40,11 @@ class Balance:
 
     @property
     def idle(self) -> int:
-        """Freedoms that no actuator moves and that are spins of a rod between two spherical joints."""
+        """The number of idle spins: freedoms of rods between spherical joints that no actuator moves."""
         return len(idle_spins(self.loops, self.J[0], self.S[0]).T)
 
     def unmoved(self) -> int:
-        """Freedoms besides idle spins that no actuator moves."""
+        """The number of freedoms besides idle spins that no actuator moves."""
         moved = np.concatenate([self.loops.scaled(self.J[0]), self.S[0].T])
         found: int = null_space(moved).shape[1] - self.idle
         return found
@@ -57,7 +57,7 @@ class Balance:
         return order_at(self.loops, q, entering(self.loops, self.J, self.S))
 
     def solve(self, tau: np.ndarray) -> Forces:
-        """Branch by branch; what actuators share among themselves is shared at once, within their limits."""
+        """The forces, branch by branch; actuators that share their work are solved together, within their limits."""
         tau = np.ascontiguousarray(np.atleast_2d(tau), dtype=float)
         lost = NumericalError(singular_words(self.robot))
         family = Family(self.loops, lambda q: Branches(self.loops, self._order(q)), lost)
@@ -81,12 +81,12 @@ class Balance:
 
 
 def shares(family: Family) -> bool:
-    """Whether actuators share their work somewhere, so that limits matter."""
+    """Whether any actuators share their work, so that limits matter."""
     return any(isinstance(text, Branches) and text.order.shared for text in family.known)
 
 
 def undetermined(loops: Closure, q: np.ndarray) -> np.ndarray:
-    """For each row whether no rigid-body model can determine its multiplier."""
+    """Whether each row's multiplier is one that no rigid-body model can determine."""
     J, _ = loops.jacobian(q)
     Z = null_space(loops.scaled(J).T)
     found: np.ndarray = np.sqrt((Z**2).sum(axis=1)) > 1e-6
@@ -94,7 +94,7 @@ def undetermined(loops: Closure, q: np.ndarray) -> np.ndarray:
 
 
 def idle_spins(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """Columns: motions that no actuator resists and that only turn a spherical joint about one axis."""
+    """Motions as columns that no actuator resists and that only turn spherical joints about one axis."""
     robot = loops.robot
     N: np.ndarray = null_space(np.concatenate([loops.scaled(J), S.T]))
     if not N.shape[1]:
@@ -105,13 +105,13 @@ def idle_spins(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
     N = N @ null_space(N[rest], size=1.0)  # only spherical joints move
     for joint in spherical:
         own = N[list(joint.speeds)]
-        if own.size and np.linalg.matrix_rank(own, tol=TINY) > 1:  # it can turn as it likes: no rod
+        if own.size and np.linalg.matrix_rank(own, tol=TINY) > 1:  # free about several axes, so no rod spins there
             N = N @ null_space(own, size=1.0)
     return N
 
 
 def enough(balance: Balance) -> None:
-    """Refuses fewer actuators than freedoms."""
+    """Raise an error if there are fewer actuators than freedoms, or actuators that move nothing."""
     robot, missing = balance.robot, balance.unmoved()
     if missing > 0:
         freedoms = balance.freedoms - balance.idle
@@ -133,7 +133,7 @@ def enough(balance: Balance) -> None:
 
 
 def motionless(balance: Balance) -> list[int]:
-    """The actuators, by their places in `actuated_speeds`, that move nothing in any of a few positions of the batch."""
+    """Places in `actuated_speeds` of actuators that move nothing, in any of a few positions of the batch."""
     found = list(range(balance.S.shape[2]))
     for n in sorted({0, len(balance.q) // 2, len(balance.q) - 1}):
         if found:
@@ -145,7 +145,7 @@ def motionless(balance: Balance) -> list[int]:
 
 
 def actuated_speeds(robot: Robot) -> list[str]:
-    """A name for each actuated speed and each actuator."""
+    """Names of all actuated speeds, then of all actuators."""
     own = [
         f"{joint.name}.{suffix}" if joint.type.nv > 1 else joint.name
         for joint in robot.moving

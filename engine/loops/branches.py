@@ -1,8 +1,8 @@
-"""The forces of actuators and cuts that go with those of the spanning tree, S u + T a + Jᵀ λ = τ, as text on scalars.
+"""The forces of actuators and cuts that balance those of the spanning tree, S u + T a + Jᵀ λ = τ, as text on scalars.
 
-Branch by branch where a branch's equations determine what is unknown in it (`subsystems.py`).  What more actuators
-than freedoms share, they share with the least Σ weight u²: with the columns of B the motions that keep the loops
-closed, G = Bᵀ [S, T] and right sides Bᵀ τ, u = W⁻¹ Gᵀ (G W⁻¹ Gᵀ)⁻¹ Bᵀ τ; the multipliers follow from K⁻ᵀ.
+They are solved for branch by branch where a branch's equations determine its unknowns (`subsystems.py`).  More
+actuators than freedoms share their work with the least Σ weight u²: with the motions that keep the loops closed in the
+columns of B, and with G = Bᵀ [S, T], u = W⁻¹ Gᵀ (G W⁻¹ Gᵀ)⁻¹ Bᵀ τ; the multipliers follow from K⁻ᵀ.
 
 Rows, steps, pivots and motions are chosen with numbers, in `order_at`.
 """
@@ -34,9 +34,9 @@ from .texts import NEAR, Arguments, Family, Text
 
 @dataclass(frozen=True)
 class Order:
-    """How the unknown forces of one robot are solved for around a position.
+    """The order in which the unknown forces of one robot are solved for around a position.
 
-    `moved` are the motions, by their places among the partition's, whose equations shared actuators have to fulfil.
+    `moved` are places among the partition's motions: those whose equations shared actuators have to fulfil.
     """
 
     steps: tuple[Subsystem, ...]
@@ -45,12 +45,12 @@ class Order:
 
     @property
     def shared(self) -> list[int]:
-        """The unknowns that no determinate step finds."""
+        """Unknowns that no determinate step finds."""
         return [c for step in self.steps if not step.determinate for c in step.unknowns]
 
 
 def order_at(loops: Closure, q: np.ndarray, present: np.ndarray) -> Order:
-    """A good one at this position; `present` is that of all rows and actuators."""
+    """A good order at this position; `present` says which rows and actuators enter which equations."""
     robot, part = loops.robot, partition(loops, q, (), loops.robot.driven)
     J, _ = loops.jacobian(q)
     S = acting(robot, q[None])[0]
@@ -69,13 +69,13 @@ def order_at(loops: Closure, q: np.ndarray, present: np.ndarray) -> Order:
 
 
 def efforts(robot: Robot) -> list[Effort]:
-    """Of every actuated speed, then of every actuator."""
+    """Limits and weights of all actuated speeds, then of all actuators."""
     own = [joint.effort for joint in robot.moving if joint.actuated for _ in joint.speeds]
     return own + [one.effort for one in robot.actuators]
 
 
 def pushes(robot: Robot, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """The joint forces that a unit of each actuator makes."""
+    """Joint forces by a unit force of each actuator."""
     found = []
     for one in robot.actuators:
         six = [*one.direction, 0.0, 0.0, 0.0] if one.moment else [0.0, 0.0, 0.0, *one.direction]
@@ -85,7 +85,7 @@ def pushes(robot: Robot, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def acting(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """What a unit of each actuated speed and each actuator does to the speeds: (N, nv, actuated)."""
+    """Forces along the speeds by a unit force of each actuated speed and actuator, (N, nv, actuated)."""
     s = Samples(robot, q=q)
     found = np.zeros((len(q), robot.nv, len(robot.driven) + len(robot.actuators)))
     for c, k in enumerate(robot.driven):
@@ -96,7 +96,7 @@ def acting(robot: Robot, q: np.ndarray) -> np.ndarray:
 
 
 class Branches(Text):
-    """Forces of actuators, and multipliers of all rows, that go with positions and forces of the spanning tree."""
+    """The text of actuators' forces and multipliers of all rows, from positions and forces of the spanning tree."""
 
     inputs: tuple[str, ...] = ("q", "tau")
 
@@ -105,19 +105,19 @@ class Branches(Text):
         super().__init__(loops, chosen.part, wrenched)
 
     def results(self) -> int:
-        """As many as actuated speeds, actuators and rows."""
+        """The number of actuated speeds, actuators and rows."""
         return len(efforts(self.loops.robot)) + self.loops.m
 
     def identity(self) -> tuple[str, ...]:
         return (*super().identity(), repr(self.order))
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
-        """Forces of actuators, multipliers; and the only check that there is."""
+        """Forces of actuators and multipliers, and checks, of which only the first can fail."""
         found = Split(self, given["q"], self.loops.rates(given["q"])[0], given["tau"])
         return [*found.actuated, *found.multipliers()], [found.fit(), 1.0, 1.0]
 
     def share(self, q: np.ndarray) -> float:
-        """Of all pivots."""
+        """The share of the pivot that has lost most, of all eliminations."""
         J, _ = self.loops.rates(q.tolist())
         try:
             found = Split(self, q.tolist(), J, [0.0] * self.loops.robot.nv)
@@ -128,16 +128,16 @@ class Branches(Text):
 
 
 class Inverse(Branches):
-    """Forces of actuators that go with a motion."""
+    """The text of actuators' forces for a motion."""
 
     inputs = ("q", "qd", "qdd")
 
     def results(self) -> int:
-        """As many as actuated speeds and actuators."""
+        """The number of actuated speeds and actuators."""
         return len(efforts(self.loops.robot))
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
-        """Forces of actuators, and checks."""
+        """The forces of actuators, and checks."""
         robot, q, qd = self.loops.robot, given["q"], given["qd"]
         tied = self.loops.tied(q)
         tau, _ = dynamics(bodies, robot.gravity, q, qd, given["qdd"], [True] * robot.nv, *self.acting(given))
@@ -146,9 +146,9 @@ class Inverse(Branches):
 
 
 class Split:
-    """The tree's forces split into those of actuators and multipliers, in an order chosen beforehand.
+    """The tree's forces split into those of actuators and multipliers, in a given order.
 
-    `pivots` are those of all eliminations, `sizes` what they were where the order was chosen.
+    `pivots` are those of all eliminations, `sizes` their values at the position where the order was chosen.
     """
 
     def __init__(self, text: Branches, q: Sequence[Scalar], J: Sequence[Mapping[int, Scalar]], tau: Sequence[Scalar]):
@@ -159,7 +159,7 @@ class Split:
         A = [[*(J[r].get(k, 0.0) for r in rows), *(column[k] for column in S)] for k in range(self._n)]
         x, self.pivots = solved(steps, A, tau)
         self.sizes = [size for step in steps for size in step.sizes]
-        self.unbalanced: list[tuple[Scalar, Scalar]] = []  # what no actuator can do, beside what is asked of all
+        self.unbalanced: list[tuple[Scalar, Scalar]] = []  # force that no actuator can exert, and the whole force
         if self._order.shared:
             together = self._shared(S, tau)
             x.update((c, together[c]) for c in self._order.shared)
@@ -168,7 +168,7 @@ class Split:
 
     @cached_property
     def _K(self) -> Elimination:
-        """The independent rows and those of the independent speeds."""
+        """The factors of K: the independent rows and those of the independent speeds."""
         rows = [self._row(r) for r in self._part.rows]
         K = Elimination([*rows, *(list(N) for N in self._part.N)], self._part.order)
         self.pivots, self.sizes = [*self.pivots, *K.pivots], [*self.sizes, *self._part.pivots]
@@ -178,7 +178,7 @@ class Split:
         return [self._J[r].get(k, 0.0) for k in range(self._n)]
 
     def multipliers(self) -> list[Scalar]:
-        """Of all rows; of those that do the same to the links, the ones of least norm."""
+        """The multipliers of all rows, of least norm where several sets have the same effect on the links."""
         found: list[Scalar] = [0.0] * len(self._J)
         rows, own, others = self._part.rows, self._own, list[Scalar]()
         dependent = [r for r in range(len(self._J)) if r not in rows and self._J[r]]
@@ -189,14 +189,14 @@ class Split:
         return found
 
     def fit(self) -> Scalar:
-        """Positive where the pivots are far enough from 0, and the actuators can do what is asked of them."""
+        """A number that is positive if no pivot is near 0 and the actuators can exert the needed forces."""
         least = kept(self.pivots, [1.0 / (NEAR * size) for size in self.sizes])
         for off, asked in self.unbalanced:
             least = smaller(least, FULFILLED * FULFILLED * (1.0 + asked) - off * off)
         return least
 
     def _shared(self, S: Sequence[list[Scalar]], tau: Sequence[Scalar]) -> list[Scalar]:
-        """Multipliers of the independent rows and forces of the actuators, all at once, of the least effort."""
+        """Multipliers of the independent rows and forces of all actuators together, with the least effort."""
         n, r, moved = self._n, len(self._part.rows), self._order.moved
         B = [self._K.solve([float(k == r + c) for k in range(n)]) for c in range(n - r)]
         G = [[dot(B[c], push) for push in S] for c in moved]
@@ -216,7 +216,7 @@ class Split:
 
 
 def inverse(loops: Closure, wrenched: tuple[str, ...]) -> Family:
-    """The robot's texts of inverse dynamics."""
+    """The family of the robot's texts of inverse dynamics."""
     key = (Inverse, wrenched) if wrenched else Inverse
     found: Family | None = loops.robot.derived.get(key)
     if found is None:
@@ -227,21 +227,21 @@ def inverse(loops: Closure, wrenched: tuple[str, ...]) -> Family:
 
 
 def present(loops: Closure) -> np.ndarray:
-    """Which multiplier, actuated speed and actuator enters which equation anywhere: (nv, rows and actuated)."""
+    """Whether each multiplier, actuated speed and actuator enters each equation anywhere, (nv, rows and actuated)."""
     robot = loops.robot
     q = np.random.default_rng(1).uniform(-1.0, 1.0, (3, robot.nq))
     return entering(loops, loops.jacobian(q)[0], acting(robot, q))
 
 
 def entering(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """Which of them enters which equation at the positions of these samples."""
+    """Whether each multiplier, actuated speed and actuator enters each equation at the positions of these samples."""
     A = np.concatenate([loops.scaled(J).transpose(0, 2, 1), S * loops.column_scale[:, None]], axis=2)
     found: np.ndarray = (abs(A) > 1e-12 * abs(A).max(initial=0.0)).any(axis=0)
     return found
 
 
 def singular_words(robot: Robot) -> str:
-    """What is said where no order serves."""
+    """The message where no order is good."""
     return (
         f"{robot.name}: the mechanism is in a singular position: these actuators can't hold it there, or its loops "
         "lose a constraint"

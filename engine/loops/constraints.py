@@ -1,4 +1,4 @@
-"""The constraints of one robot: all its ties and couplings as rows, as text on scalars and as numbers."""
+"""The constraints of one robot: the rows of all its ties and couplings, as text on scalars and as numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .ties import KINDS, Row, Tie, Tied, tie
 
 @dataclass(frozen=True)
 class Gap:
-    """How far a loop is from closed."""
+    """The gap of one loop or coupling, as a length and an angle."""
 
     name: str
     length: float  # m
@@ -30,14 +30,14 @@ class Gap:
 
 
 class Closure:
-    """Rows: those of the ties in their order, then one for each coupling."""
+    """All constraints of a robot: the rows of its ties in their order, then one row for each coupling."""
 
     def __init__(self, robot: Robot, drives: Sequence[Tie] = ()):
         self.robot, self.bodies = robot, robot.tree.bodies
         hooked = [joint for joint in robot.moving if joint.hooke]
         self.ties = (*(_cut(robot, loop) for loop in robot.loops), *(_hooke(robot, j) for j in hooked), *drives)
         self.drives = len(drives)
-        self.goal: np.ndarray | None = None  # the values wanted of the rows; None: all 0
+        self.goal: np.ndarray | None = None  # the wanted values of the rows; None: all 0
         self.couplings: tuple[Coupling, ...] = robot.couplings
         self.places: list[slice] = []  # of each tie's rows
         turning: list[bool] = []
@@ -47,7 +47,7 @@ class Closure:
         self.m = len(turning) + len(self.couplings)
         self.length = _reach(robot, self.ties)
         speeds = {k: turn for joint in robot.moving for k, turn in zip(joint.speeds, joint.type.turning)}
-        # numbers that make turns and shifts, angles and lengths comparable
+        # scales that make turns and shifts, angles and lengths comparable
         self.column_scale = np.array([1.0 if speeds[k] else self.length for k in range(robot.nv)])
         turning += [speeds[one.speed] for one in self.couplings]
         self.turning = np.array(turning, dtype=bool)
@@ -56,26 +56,26 @@ class Closure:
         self.numbers = Numbers(self._whole, robot.nq, robot.nv, self.m, identity)
 
     def at(self, goal: np.ndarray) -> Closure:
-        """The same constraints where other values are wanted of the rows."""
+        """The same constraints with other wanted values of the rows."""
         other = copy.copy(self)
         other.goal = goal
         return other
 
     def with_numbers(self, bodies: tuple[Body, ...], ties: tuple[Tie, ...], couplings: tuple[Coupling, ...]) -> Closure:
-        """The same constraints of a mechanism with other numbers, which may be symbols."""
+        """The same constraints with other numbers of the mechanism, which may be symbols."""
         other = copy.copy(self)
         other.bodies, other.ties, other.couplings = bodies, ties, couplings
         return other
 
     def driven_rows(self) -> list[int]:
-        """The rows of drives, in their order."""
+        """Places of the rows of drives, in their order."""
         first = len(self.ties) - self.drives
         return [place.start for place in self.places[first:]]
 
     # ---- the text
 
     def gaps(self, q: Sequence[Scalar], tied: Sequence[Tied] | None = None) -> list[Scalar]:
-        """Of every row, its value."""
+        """The values of all rows, less the wanted ones; 0 where the loops are closed."""
         values = [x for one in (tied or self.tied(q)) for x in one.values()]
         if self.goal is not None:
             values = [x - float(wanted) for x, wanted in zip(values, self.goal)]
@@ -87,7 +87,7 @@ class Closure:
     def rates(
         self, q: Sequence[Scalar], qd: Sequence[Scalar] | None = None, tied: Sequence[Tied] | None = None
     ) -> tuple[list[dict[int, Scalar]], list[Scalar]]:
-        """The Jacobian by rows (speed → entry), and `J̇ q̇` where speeds are given."""
+        """The rows of the Jacobian (speed → entry), and `J̇ q̇` if speeds are given."""
         J: list[dict[int, Scalar]] = []
         drift: list[Scalar] = []
         for one in tied or self.tied(q):
@@ -103,21 +103,21 @@ class Closure:
     def _whole(
         self, q: Sequence[Scalar], qd: Sequence[Scalar]
     ) -> tuple[list[Scalar], list[dict[int, Scalar]], list[Scalar]]:
-        """Values of the rows, the Jacobian by rows, `J̇ q̇`."""
+        """The values of all rows, the rows of the Jacobian, and `J̇ q̇`."""
         tied = self.tied(q)
         return (self.gaps(q, tied), *self.rates(q, qd, tied))
 
     # ---- numbers
 
     def near(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gaps and Jacobian of one position."""
+        """The gaps and the Jacobian at one position."""
         found = self.numbers(q)
         if found is None:
             return self.numbers.offer.plain(1, self.gap_jacobian, q)
         return found[0] if self.goal is None else found[0] - self.goal, found[1]
 
     def jacobian(self, q: np.ndarray, qd: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """J and `J̇ q̇` of one state or of many, rows first."""
+        """The Jacobian J and `J̇ q̇` of one state, or of many with samples first; without speeds, `J̇ q̇` is 0."""
         if q.ndim == 1 and (found := self.numbers(q, qd)) is not None:
             return found[1], found[2] if qd is not None else np.zeros(self.m)
         if q.ndim == 1:
@@ -138,7 +138,7 @@ class Closure:
         return s.array(self.gaps(s.scalars("q")))
 
     def gap_jacobian(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Both, of many positions."""
+        """The gaps and the Jacobians at many positions."""
         s = Samples(self.robot, q=q)
         values = s.scalars("q")
         tied = self.tied(values)
@@ -149,19 +149,19 @@ class Closure:
         return s.array(self.gaps(values, tied)), J
 
     def scaled(self, J: np.ndarray) -> np.ndarray:
-        """The Jacobian without units."""
+        """The Jacobian with rows and columns scaled so that its entries have no units."""
         found: np.ndarray = J * self.row_scale[:, None] * self.column_scale
         return found
 
     def choice(self, J: np.ndarray, kept: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Independent rows, and as many dependent speeds, taken from `kept` only where the others don't suffice."""
+        """Independent rows, and as many dependent speeds, with those in `kept` only where the others don't suffice."""
         J = self.scaled(J)
         rows = sorted(independent(J, [range(self.m)]))
         others = [k for k in range(self.robot.nv) if k not in set(kept)]
         return rows, sorted(independent(J[rows].T, [others, list(kept)]))
 
     def open(self, q: np.ndarray) -> list[Gap]:
-        """Of each loop and each coupling, how far it is from closed at q, one state."""
+        """The gaps of all loops and couplings at one position."""
         values = q.tolist()
         found = []
         for loop, one in zip(self.robot.loops, self.tied(values)):
@@ -175,7 +175,7 @@ class Closure:
 
 
 def closure(robot: Robot) -> Closure:
-    """The robot's constraints; made once."""
+    """The robot's constraints, which are made once."""
     found = robot.derived.get("closure")
     if found is None:
         found = robot.derived["closure"] = Closure(robot)
@@ -183,7 +183,7 @@ def closure(robot: Robot) -> Closure:
 
 
 def misalignment(type_: CutType, tied: Tied) -> tuple[list[float], float]:
-    """For each aligned row the angle that is left to turn, right even far from closed, and the whole angle."""
+    """The remaining angle of each aligned row, which is right even far from closed, and the whole angle."""
     s = tied.place.s
     if type_.aligned == PARALLEL:
         across = math.hypot(s[2][0], s[2][1])
@@ -199,7 +199,7 @@ def misalignment(type_: CutType, tied: Tied) -> tuple[list[float], float]:
         if size < 1e-12:
             return ([0.0] * 3 if angle < 1.0 else [math.pi, 0.0, 0.0]), angle
         x, y, z = (v / size * angle for v in skew)
-        return [z, x, y], angle  # (X, Y) is the turn about z, and so on
+        return [z, x, y], angle  # row (X, Y) measures the turn about z, and so on
     values = [s[j][k] for j, k in type_.aligned]
     return values, max((abs(math.asin(max(-1.0, min(1.0, x)))) for x in values), default=0.0)
 
@@ -211,7 +211,7 @@ def _cut(robot: Robot, loop: Loop) -> Tie:
 
 
 def _hooke(robot: Robot, joint: Joint) -> Tie:
-    """A spherical joint whose link's y stays square to its parent's x, as in a universal joint."""
+    """The tie of a spherical joint whose link's y stays square to its parent's x, as in a universal joint."""
     link = robot.link(joint.link)
     return tie(robot.tree, joint.name, (link.parent, link.name), (link.before, Placement()), [Row("aligned", (1, 0))])
 
@@ -222,12 +222,12 @@ def point_drive(robot: Robot, name: str, links: tuple[str, str], frames: tuple[P
 
 
 def distance_drive(robot: Robot, name: str, links: tuple[str, str], frames: tuple[Placement, Placement]) -> Tie:
-    """A tie whose row is the distance of two points."""
+    """A tie with one row, the distance between two points."""
     return tie(robot.tree, name, links, frames, [Row("distance")])
 
 
 def _reach(robot: Robot, ties: Sequence[Tie]) -> float:
-    """A length that is typical of the mechanism."""
+    """The mechanism's length: the largest distance of the origin of a body, or of a tie's frame, in its parent."""
     lengths = [math.hypot(*body.origin) for body in robot.tree.bodies]
     lengths += [math.hypot(*side.origin) for one in ties for side in (one.first, one.second)]
     return max(lengths, default=0.0) or 1.0

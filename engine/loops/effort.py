@@ -1,4 +1,4 @@
-"""More actuators than freedoms: the forces of least weighted norm, within their limits."""
+"""Least effort: forces of least weighted norm within their limits, for more actuators than freedoms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CANT = "the actuators can't make this motion within their limits (`effort.limits
 
 
 def least(A: np.ndarray, b: np.ndarray, efforts: Sequence[Effort], near: np.ndarray | float = 0.0) -> np.ndarray:
-    """U of A u = b with the smallest Σ weight (u − near)² between the limits."""
+    """The solution u of A u = b within the limits that has the smallest Σ weight (u − near)²."""
     weight = np.array([one.weight for one in efforts])
     low, high = (np.array(list(side)) - near for side in zip(*((one.low, one.high) for one in efforts)))
     wanted = b - A @ np.broadcast_to(near, weight.shape)
@@ -28,7 +28,7 @@ def least(A: np.ndarray, b: np.ndarray, efforts: Sequence[Effort], near: np.ndar
 
 
 def beyond(u: np.ndarray, efforts: Sequence[Effort]) -> np.ndarray:
-    """For each row of forces, whether some of them are beyond their limits."""
+    """Whether any force in each row is beyond its limits."""
     low, high = (np.array(list(side)) for side in zip(*((one.low, one.high) for one in efforts)))
     slack = 1e-10 * (1.0 + abs(u).max(axis=1, initial=0.0))
     found: np.ndarray = (np.maximum(u - high, low - u) > slack[:, None]).any(axis=1)
@@ -38,12 +38,12 @@ def beyond(u: np.ndarray, efforts: Sequence[Effort]) -> np.ndarray:
 def _limited(
     A: np.ndarray, b: np.ndarray, weight: np.ndarray, start: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """The same where limits are in the way.
+    """The solution of A u = b with least norm within the limits, where the least norm alone violates them.
 
-    With x = √weight u and the columns of Z what A takes to nothing, x = x₀ + Z y, where x₀ is the least without
+    With x = √weight u and the null space of A in the columns of Z, x = x₀ + Z y, where x₀ has the least norm without
     limits: sought is the shortest y with G y ≥ h.  Lawson and Hanson, *Solving least squares problems* (1974),
-    chapter 23: it is found from the residual of the non-negative least squares problem [Gᵀ; hᵀ] z ≈ [0; 1], and there
-    is none where that residual is nothing.
+    chapter 23: it follows from the residual of the non-negative least squares problem [Gᵀ; hᵀ] z ≈ [0; 1], and there
+    is no solution if that residual is 0.
     """
     from scipy.optimize import nnls
 
@@ -56,7 +56,7 @@ def _limited(
     z, off = nnls(np.concatenate([G.T, h[None] / size]), np.eye(Z.shape[1] + 1)[-1])
     if off < 1e-7:
         raise NumericalError(CANT)
-    # which limits hold is known; the forces at them, to the last digit
+    # which limits are active is known now; forces there are set to the limits exactly
     limits = np.concatenate([high[tops], low[bottoms]])
     held = {int(k): float(x) for k, x, push in zip([*tops, *bottoms], limits, z) if push > 0.0}
     u = _with_held(A, b, weight, held)
@@ -69,7 +69,7 @@ def _limited(
 
 
 def _with_held(A: np.ndarray, b: np.ndarray, weight: np.ndarray, held: dict[int, float]) -> np.ndarray:
-    """The least norm where some forces are given."""
+    """The solution of A u = b with least norm in which some forces are given."""
     u = np.zeros(A.shape[1])
     u[list(held)] = list(held.values())
     free = [k for k in range(A.shape[1]) if k not in held]

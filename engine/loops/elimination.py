@@ -1,7 +1,7 @@
-"""K x = b and Kᵀ y = b on any scalars, by Gaussian elimination in an order of pivots that was chosen beforehand.
+"""Solution of K x = b and Kᵀ y = b on any scalars, by Gaussian elimination with a fixed order of pivots.
 
-The order is chosen with numbers, by complete pivoting; the text then follows it without looking, so that it can be
-recorded.  How good it still is, the pivots tell.
+The order is chosen beforehand with numbers, by complete pivoting; the text then follows it without decisions, so that
+it can be recorded.  The values of the pivots show whether the order is still good.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Pivots = tuple[tuple[int, int], ...]  # (row, column), the first eliminated firs
 
 
 def pivots(K: np.ndarray) -> Pivots:
-    """A good order for a matrix like K; rows and columns with a single entry first, because they cost nothing."""
+    """A good order of pivots for matrices like K; rows and columns with one entry come first, as they cost nothing."""
     K = np.array(K, dtype=float)
     rows, columns = list(range(len(K))), list(range(len(K)))
     found: list[tuple[int, int]] = []
@@ -43,16 +43,16 @@ def pivots(K: np.ndarray) -> Pivots:
 
 
 def kept(pivots: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:
-    """Positive while every pivot times its limit is above 1."""
+    """A number that is positive as long as the product of every pivot and its limit is above 1."""
     least: Scalar = 1.0
     for pivot, limit in zip(pivots, limits):
-        if not (isinstance(pivot, float) and not isinstance(limit, float)):  # a number doesn't change
+        if not (isinstance(pivot, float) and not isinstance(limit, float)):  # constant pivots need no check
             least = smaller(least, pivot * limit - 1.0)
     return least
 
 
 class Elimination:
-    """The factors of K, with its pivots in their order; rows without a pivot are left aside."""
+    """The factors of K, with its pivots in their order; rows without a pivot are left out."""
 
     def __init__(self, K: Sequence[Sequence[Scalar]], order: Pivots):
         self._order, self._rows = order, [list(row) for row in K]
@@ -76,7 +76,7 @@ class Elimination:
             self._one_over.append(one_over)
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
-        """X of K x = b."""
+        """The solution x of K x = b."""
         b, x = list(b), [0.0] * len(self._order)
         for (r, _), factors in zip(self._order, self._factors):
             for s, factor in factors:
@@ -92,7 +92,7 @@ class Elimination:
         return x
 
     def transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
-        """Y of Kᵀ y = b, an entry for each row."""
+        """The solution y of Kᵀ y = b, with an entry for each row of K."""
         y: list[Scalar] = [0.0] * len(self._rows)
         for place, (r, c) in enumerate(self._order):
             value = b[c]
@@ -108,5 +108,5 @@ class Elimination:
 
 
 def _nothing(x: Scalar) -> bool:
-    """Zero whatever the state is."""
+    """Whether a scalar is zero in all states."""
     return isinstance(x, float | int) and x == 0.0

@@ -1,4 +1,4 @@
-"""The equations of motion of a mechanism with loops, put together from the recursion's text for the closure methods."""
+"""The equations of motion of a mechanism with loops, assembled from the recursion's text for the closure methods."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Rows = Mapping[int, Scalar]  # of drives; the others are 0
 
 @dataclass
 class Forces:
-    """What acts besides the loops: forces of the joints, wrenches, and accelerations that are given."""
+    """Everything that acts besides the loops: forces of the joints, wrenches, and given accelerations."""
 
     joints: Sequence[Scalar]
     wrenches: Wrenches = field(default_factory=dict)
@@ -29,24 +29,24 @@ class Forces:
 
 
 class Equations:
-    """Of one mechanism in the coordinates of one partition, on any scalars."""
+    """The equations of one mechanism in the coordinates of one partition, on any scalars."""
 
     def __init__(self, loops: Closure, part: Partition, bodies: tuple[Body, ...]):
         self.loops, self.part, self.bodies = loops, part, bodies
         self.n, self.gravity = loops.robot.nv, loops.robot.gravity
 
     def rows(self, q: Sequence[Scalar], tied: Sequence[Tied]) -> list[list[Scalar]]:
-        """A: the independent rows of the constraints, then those of given motions."""
+        """The matrix A: the independent rows of the constraints, then those of given motions."""
         J, _ = self.loops.rates(q, None, tied)
         A: list[list[Scalar]] = [[J[r].get(k, 0.0) for k in range(self.n)] for r in self.part.rows]
         return A + [[float(k == g) for k in range(self.n)] for g in self.part.given]
 
     def factors(self, A: list[list[Scalar]]) -> Elimination:
-        """Of K = [A; N]."""
+        """The factors of K = [A; N]."""
         return Elimination([*A, *(list(row) for row in self.part.N)], self.part.order)
 
     def guard(self, K: Elimination, limits: Sequence[Scalar]) -> Scalar:
-        """Positive while every pivot times its limit is above 1."""
+        """A number that is positive as long as the product of every pivot and its limit is above 1."""
         return kept(K.pivots, limits)
 
     def problem(
@@ -62,7 +62,7 @@ class Equations:
         seconds: Rows,
         parameters: Parameters,
     ) -> Problem:
-        """What the methods need, at these positions and speeds."""
+        """The equations at these positions and speeds, in the form in which closure methods take them."""
         n, part, bodies = self.n, self.part, self.bodies
         _, drift = self.loops.rates(q, qd, tied)
         everything, none = [True] * n, [0.0] * n

@@ -1,6 +1,6 @@
-"""Programs of a robot with loops that can be counted, compiled and exported: those of its spanning tree, closed.
+"""Programs of a robot with loops that can be counted, compiled and exported.
 
-They hold around the assembled initial position: in the coordinates, and in the order of elimination, chosen there.
+They hold around the assembled initial position, where independent coordinates and the order of elimination are chosen.
 """
 
 from __future__ import annotations

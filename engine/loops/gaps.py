@@ -1,4 +1,4 @@
-"""Gaps, Jacobian and `J̇ q̇` of one state at a time by compiled code, for what goes from state to state."""
+"""Gaps, Jacobian and `J̇ q̇` of constraints in one state by compiled code, for iterations from state to state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Text = Callable[[Sequence[Scalar], Sequence[Scalar]], tuple[list[Scalar], list[d
 
 
 class Numbers:
-    """Of one set of constraints; `text` gives values, rows of the Jacobian and `J̇ q̇`."""
+    """Compiled values, Jacobian and `J̇ q̇` of one set of constraints, whose text is `text`."""
 
     def __init__(self, text: Text, nq: int, nv: int, m: int, identity: tuple[Any, ...]):
         self._text, self._nq, self._nv, self._m = text, nq, nv, m
@@ -33,7 +33,7 @@ class Numbers:
         return [2 * self._m + len(self._entries[0])]
 
     def __call__(self, q: np.ndarray, qd: np.ndarray | None = None) -> tuple[np.ndarray, ...] | None:
-        """Values, J, `J̇ q̇`; None where the plain text is to be used."""
+        """Values, Jacobian and `J̇ q̇` in one state, or None where the plain text is to run."""
         single = self.offer.single() if self._m else None
         if single is None:
             return None

@@ -29,10 +29,10 @@ from .texts import Arguments, Family, Text
 
 @computes
 def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
-    """Accelerations qdd and dq, dqd, dtau, nv × nv each (N × nv × nv): rows accelerations, columns directions.
+    """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions.
 
-    With loops, each direction is that of one joint of the spanning tree, whether or not it would open them: the
-    constraints are kept in the accelerations, J q̈ + J̇ q̇ = 0.
+    With loops, each direction moves a single joint of the spanning tree, even if that opens the loops; the
+    constraints hold in the accelerations, J q̈ + J̇ q̇ = 0.
     """
     if not getattr(robot, "tied", False):
         return tree.derivatives(robot, q, qd, tau)
@@ -42,10 +42,10 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
 
 
 def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
-    """A, B of δẋ = A δx + B δu about a state: x = [displacements; speeds], u = forces of the actuated joints.
+    """Matrices A, B of δẋ = A δx + B δu about a state: x = [displacements; speeds], u = forces of actuated joints.
 
-    `tau` defaults to what holds the state: inverse dynamics with no acceleration.  `equilibrium` tells whether the
-    state is one. With loops, x is made of the coordinates in `independent`, places of speeds.
+    `tau` defaults to the forces that hold the state, by inverse dynamics without acceleration.  `equilibrium` says
+    whether the state is an equilibrium. With loops, x has the coordinates in `independent`, places of speeds.
     """
     if not getattr(robot, "tied", False):
         return {**tree.linearize(robot, q, qd, tau), "independent": tuple(range(getattr(robot, "nv", 0)))}
@@ -96,7 +96,7 @@ def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
 def _following(
     loops: Closure, q: np.ndarray, speeds: np.ndarray, independent: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """All speeds as they follow from the independent ones, and the accelerations where these have none."""
+    """All speeds that follow from the independent ones, and all accelerations if the independent ones are 0."""
     part, nv = partition(loops, q, (), independent), loops.robot.nv
     K = part.matrix(loops.jacobian(q)[0])
     none = np.zeros(len(part.rows))
@@ -106,8 +106,8 @@ def _following(
 
 
 class Displaced(Text):
-    """Accelerations with derivatives; with z̈ the independent accelerations, Tᵀ (τ_ID(q, q̇, q̈) − τ) = 0 holds at every
-    state, so that along each direction ∂z̈ = −(Tᵀ M T)⁻¹ ∂[Tᵀ (τ_ID − τ)], the derivative taken with z̈ held.
+    """A text of accelerations with derivatives.  With z̈ the independent accelerations, Tᵀ (τ_ID(q, q̇, q̈) − τ) = 0 holds
+    in every state, so along each direction ∂z̈ = −(Tᵀ M T)⁻¹ ∂[Tᵀ (τ_ID − τ)], with the derivative at fixed z̈.
     """
 
     inputs = ("q", "qd", "tau")
@@ -115,7 +115,7 @@ class Displaced(Text):
     def balanced(
         self, given: Arguments, bodies: tuple[Body, ...]
     ) -> tuple[list[list[Scalar]], Factors, list[Scalar], list[Scalar], list[Scalar]]:
-        """The columns of T, the factors of Tᵀ M T, the independent accelerations and all, and checks."""
+        """The columns of T, the factors of Tᵀ M T, the independent accelerations, all accelerations, and checks."""
         problem, checks = self.problem(given, given["tau"], bodies)
         qdd, T, inertia, force = reduced(problem, problem.second)
         factors = Factors(inertia)
@@ -132,7 +132,7 @@ class Displaced(Text):
         qd: Callable[[Elimination], list[Scalar]],
         z: Sequence[Scalar],
     ) -> tuple[list[Scalar], list[Scalar]]:
-        """Tᵀ (τ_ID − τ) and q̈ at displaced q, with the speeds that K gives there, under the same z̈."""
+        """Tᵀ (τ_ID − τ) and q̈ at displaced q, with the speeds that `qd` takes from K there, and with the same z̈."""
         loops, part, robot = self.loops, self.part, self.loops.robot
         equations, tied = Equations(loops, part, bodies), loops.tied(q)
         K = equations.factors(equations.rows(q, tied))
@@ -144,10 +144,10 @@ class Displaced(Text):
 
 
 class Slopes(Displaced):
-    """The derivatives in all directions of the spanning tree."""
+    """The text of accelerations and their derivatives in all directions of the spanning tree."""
 
     def results(self) -> int:
-        """Accelerations, then dq, dqd, dtau row by row."""
+        """The number of accelerations and of entries of dq, dqd and dtau."""
         n = self.loops.robot.nv
         return n + 3 * n * n
 
@@ -172,13 +172,13 @@ class Slopes(Displaced):
 
 
 class Linear(Displaced):
-    """The derivatives of the independent accelerations along the closed motions.
+    """The text of derivatives of the independent accelerations along motions that keep the loops closed.
 
-    A column for each independent coordinate, then for each of their speeds, then for each force of a driven joint.
+    Columns are the independent coordinates, then their speeds, then the forces of actuated joints.
     """
 
     def results(self) -> int:
-        """Accelerations, then the derivatives row by row."""
+        """The number of accelerations and of entries of the derivatives."""
         count, robot = len(self.part.N), self.loops.robot
         return robot.nv + count * (2 * count + len(robot.driven))
 
@@ -197,7 +197,7 @@ class Linear(Displaced):
 
 
 def linear(loops: Closure, independent: Sequence[int]) -> Family:
-    """The robot's texts of linearised equations in these coordinates."""
+    """The family of the robot's texts of linearised equations in these coordinates."""
     key = Linear, tuple(independent)
     found: Family | None = loops.robot.derived.get(key)
     if found is None:
@@ -207,7 +207,7 @@ def linear(loops: Closure, independent: Sequence[int]) -> Family:
 
 
 def _slopes(loops: Closure) -> Family:
-    """The robot's texts of derivatives."""
+    """The family of the robot's texts of derivatives."""
     found: Family | None = loops.robot.derived.get(Slopes)
     if found is None:
         made = Family(loops, lambda q: Slopes(loops, partition(loops, q, (), loops.robot.driven)))

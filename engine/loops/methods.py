@@ -1,4 +1,4 @@
-"""Closure methods: how a mechanism with loops is integrated.  Rows of one table, all on one interface.
+"""The table of closure methods, by which mechanisms with loops are integrated; all have the same interface.
 
 Every method has all coordinates and speeds of the spanning tree in its state.  With A the independent rows of the
 constraints (and of motions that are given) and N fixed rows that complete them, K = [A; N] is square, and
@@ -7,7 +7,7 @@ constraints (and of motions that are given) and N fixed rows that complete them,
 
 so that K⁻¹ holds the orthogonal complement T in its last columns (Khan 2002, eq. A.14; with unit rows for N it is the
 partition into independent and dependent coordinates, and T that of the DeNOC with the loops closed).  The methods
-differ in what N is, in whether positions are closed again and again, and in how accelerations are found.
+differ in the choice of N, in whether they close positions again in every evaluation, and in how accelerations follow.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ Vector = list[Scalar]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that a method can be given, under its name in a scenario's `closure`; two methods may share one.
+    """A parameter of closure methods, with its name in a scenario's `closure`; two methods may share one.
 
-    `kind` is a kind of quantity of files. Without a default the method knows what to do without it. `compared` are the
-    values that `denoc compare` tries, of which with feedback the first is enough, unless the parameter `bends` the
-    motion itself and not only the way in which it is integrated.
+    `kind` is a kind of quantity in files. If there is no default, the method works without a value. `compared` are the
+    values that `denoc compare` tries; with feedback it tries the first one only, unless the parameter `bends` the
+    motion itself and not only its integration.
     """
 
     name: str
@@ -43,15 +43,15 @@ class Parameter:
 
 
 class Parameters(dict[str, float]):
-    """Values of a method's parameters by their names."""
+    """The values of a method's parameters, by their names."""
 
 
 @dataclass
 class Problem:
-    """The equations of motion at one instant, as the methods need them.
+    """The equations of motion at one instant, in the form in which methods take them.
 
-    `A` holds the rows of the constraints (the first `closures`), then of the given motions; `gap`, `rate`, `second`
-    are their values, the rates that are wanted of them, and the second rates less `Ȧ q̇`.
+    `A` has the rows of the constraints (the first `closures`), then of the given motions; `gap`, `rate`, `second` are
+    their values, their wanted rates, and their wanted second rates less `Ȧ q̇`.
     """
 
     n: int
@@ -63,16 +63,16 @@ class Problem:
     N: list[Vector]
     K: Elimination
     qd: Vector
-    bias: Callable[[Vector], Vector]  # forces of the tree that go with accelerations, less those applied
+    bias: Callable[[Vector], Vector]  # forces of the tree for accelerations, less the applied ones
     momentum: Callable[[Vector], Vector]  # M x
-    response: Callable[[Vector], Vector]  # M⁻¹ x, where given motions keep still
-    free: Callable[[], Vector]  # accelerations without constraints, given motions as they are given
-    scales: Vector  # of the rows, for penalties
+    response: Callable[[Vector], Vector]  # M⁻¹ x, with given motions at rest
+    free: Callable[[], Vector]  # accelerations without constraints, with given motions as they are
+    scales: Vector  # scales of the rows, for penalties
     parameters: Parameters = field(default_factory=Parameters)
 
 
 def reduced(p: Problem, drift: Vector) -> tuple[Vector, list[Vector], list[Vector], Vector]:
-    """Q̈₀ = K⁻¹ [drift; 0], the columns of T, Tᵀ M T, and Tᵀ (M q̈₀ + h − τ)."""
+    """The equations reduced by T: q̈₀ = K⁻¹ [drift; 0], the columns of T, Tᵀ M T, and Tᵀ (M q̈₀ + h − τ)."""
     start = p.K.solve([*drift, *([0.0] * len(p.N))])
     known = p.bias(start)
     T = [p.K.solve([float(r == len(p.A) + c) for r in range(p.n)]) for c in range(len(p.N))]
@@ -82,7 +82,7 @@ def reduced(p: Problem, drift: Vector) -> tuple[Vector, list[Vector], list[Vecto
 
 
 def projected(p: Problem, drift: Vector) -> Vector:
-    """Q̈ = T z̈ + K⁻¹ [drift; 0], with (Tᵀ M T) z̈ = −Tᵀ (M q̈₀ + h − τ)."""
+    """Accelerations q̈ = T z̈ + K⁻¹ [drift; 0], with (Tᵀ M T) z̈ = −Tᵀ (M q̈₀ + h − τ)."""
     qdd, T, inertia, force = reduced(p, drift)
     for column, z in zip(T, solve(inertia, scale(-1.0, force))):
         qdd = add(qdd, scale(z, column))
@@ -90,18 +90,18 @@ def projected(p: Problem, drift: Vector) -> Vector:
 
 
 def closed(p: Problem) -> Vector:
-    """On closed positions and speeds nothing has to be corrected."""
+    """Accelerations at closed positions and speeds, without any correction."""
     return projected(p, p.second)
 
 
 def stabilised(p: Problem) -> Vector:
-    """A q̈ = −σ ċ − Ȧ q̇ (Khan 2002, eq. 2.21)."""
+    """Accelerations with A q̈ = −σ ċ − Ȧ q̇ (Khan 2002, eq. 2.21)."""
     off = subtract([dot(row, p.qd) for row in p.A], p.rate)
     return projected(p, subtract(p.second, scale(p.parameters["sigma"], off)))
 
 
 def augmented(p: Problem) -> Vector:
-    """(A M⁻¹ Aᵀ) λ = … − A q̈_free, through the recursion's own factors, with Baumgarte's correction."""
+    """Accelerations by multipliers, (A M⁻¹ Aᵀ) λ = … − A q̈_free with Baumgarte's correction; M⁻¹ is the recursion's."""
     a, b = p.parameters["alpha"], p.parameters["beta"]
     A = p.A[: p.closures]
     off = subtract([dot(row, p.qd) for row in A], p.rate)
@@ -116,7 +116,7 @@ def augmented(p: Problem) -> Vector:
 
 
 def penalised(p: Problem) -> Vector:
-    """Springs and dampers where the constraints are."""
+    """Accelerations with springs and dampers in place of the constraints."""
     k = p.parameters["k"]
     d = p.parameters.get("d", 2 * k**0.5)
     A = p.A[: p.closures]
@@ -129,7 +129,7 @@ def penalised(p: Problem) -> Vector:
 
 @dataclass(frozen=True)
 class Method:
-    """A row of the table; `basis` says what N is, `speeds` whether N's alone are believed, `closes` the positions."""
+    """A closure method: `basis` chooses N, `speeds` are those taken from the state, `closes` is about positions."""
 
     about: str
     accelerations: Callable[[Problem], Vector]
@@ -138,18 +138,18 @@ class Method:
     closes: bool = False
     parameters: tuple[Parameter, ...] = ()
     pulls: Parameter | None = None  # σ, where q̇ = T ż − σ K⁻¹ [c; 0]
-    switches: bool = False  # takes other coordinates by itself where they come to the end of their use
-    scaled: bool = False  # takes the `scales` of the rows, which are by the mechanism's length
+    switches: bool = False  # takes other coordinates by itself where the present ones become unusable
+    scaled: bool = False  # uses the `scales` of the rows, which depend on the mechanism's length
     afresh: bool = False  # N from an SVD at every evaluation, and N q̇ in the state; on numbers only
-    distributed: bool = False  # nodes that have a leg each can go a step with it after one exchange
+    distributed: bool = False  # nodes with a leg each can take a step of it after a single exchange
 
     def values(self, given: Mapping[str, float | None]) -> Parameters:
-        """The values of this method's parameters: those given, else the defaults; none where there is neither."""
+        """The values of this method's parameters, given or by default; without either, the parameter is left out."""
         own = {one.name: given.get(one.name, one.default) for one in self.parameters}
         return Parameters({name: float(x) for name, x in own.items() if x is not None})
 
     def pull(self, values: Parameters) -> float:
-        """The rate at which the speeds pull gaps shut, in 1/s."""
+        """The rate in 1/s at which a term in the speeds closes gaps."""
         return values[self.pulls.name] if self.pulls is not None else 0.0
 
 
@@ -225,7 +225,7 @@ METHODS = {
 
 
 def parameters() -> dict[Parameter, list[str]]:
-    """The parameters of all methods as the table is now, each with the methods that take it."""
+    """The parameters of all methods in the table, each with the names of the methods that take it."""
     found: dict[Parameter, list[str]] = {}
     for name, method in METHODS.items():
         for one in method.parameters:
@@ -236,5 +236,5 @@ def parameters() -> dict[Parameter, list[str]]:
 
 
 def distributed() -> list[str]:
-    """The methods whose steps nodes can go with one exchange."""
+    """Names of the methods whose steps nodes can take after a single exchange."""
     return [name for name, method in METHODS.items() if method.distributed]

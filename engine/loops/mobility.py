@@ -1,4 +1,4 @@
-"""What a mechanism with loops can do at its initial position: freedoms, idle spins, redundancy, solution order."""
+"""The mobility of a mechanism at its initial position: freedoms, idle spins, redundancy, subsystems of equations."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .rank import TINY, null_space
 from .subsystems import branch_links
 from .ties import Row, Tie
 
-NEAR = 1e-3  # of the smallest scaled singular value: here a singular position is told
+NEAR = 1e-3  # smallest scaled singular value below which a warning says that a singular position is near
 AXES = {X: "x", Y: "y", Z: "z"}
 
 
 @dataclass(frozen=True)
 class Unknowable:
-    """Components of a cut's reaction that no rigid-body model can determine, in its first frame's axes."""
+    """Components of a cut's reaction, in axes of its first frame, that no rigid-body model can determine."""
 
     loop: str
     forces: tuple[str, ...]
     moments: tuple[str, ...]
-    other: bool  # along something else than an axis
+    other: bool  # whether a force along another direction than an axis is among them
 
     def __str__(self) -> str:
         parts = [
@@ -42,7 +42,7 @@ class Unknowable:
 
 @dataclass(frozen=True)
 class Spin:
-    """A motion that no actuator resists and that turns nothing but spherical joints: a rod about its own axis."""
+    """An idle spin: a motion of spherical joints only, a rod about its own axis, that no actuator resists."""
 
     joints: tuple[str, ...]
     links: tuple[str, ...]
@@ -50,7 +50,7 @@ class Spin:
 
 @dataclass(frozen=True)
 class Subsystem:
-    """A small system of equations: the branches that it is about, named by their links, and its size."""
+    """A small system of equations with its size and its branches, each of which is a tuple of names of links."""
 
     name: str
     branches: tuple[tuple[str, ...], ...]
@@ -61,23 +61,23 @@ class Subsystem:
 
 @dataclass(frozen=True)
 class Standing:
-    """What holds at the assembled position."""
+    """The mobility at the assembled position."""
 
     freedoms: int
-    redundant: int  # constraints
+    redundant: int  # number of redundant constraints
     undetermined: tuple[Unknowable, ...]
     spins: tuple[Spin, ...]
-    surplus: int  # actuators more than the freedoms that they move
-    unmoved: int  # freedoms that nothing moves, idle spins not counted
+    surplus: int  # number of actuators beyond the freedoms that they move
+    unmoved: int  # number of freedoms besides idle spins that no actuator moves
     useless: tuple[str, ...]  # actuators that move nothing
     subsystems: tuple[Subsystem, ...]
     loops_distance: float  # smallest scaled singular value of the constraints
-    distance: float  # likewise, of constraints and actuators together
+    distance: float  # smallest scaled singular value of constraints and actuators together
 
 
 @dataclass(frozen=True)
 class Mobility:
-    """All of it; `standing` is None where the loops can't be closed."""
+    """The mobility of a robot at its initial position; `standing` is None where the loops can't be closed."""
 
     q: tuple[float, ...]
     gaps: tuple[Gap, ...]
@@ -93,7 +93,7 @@ class Mobility:
 
 
 def mobility(robot: Robot) -> Mobility:
-    """What the robot can do, from its initial position."""
+    """The mobility of the robot at its initial position."""
     loops, guess = closure(robot), np.array(robot.q0, dtype=float)
     try:
         q = assembled(loops, guess, list(robot.driven))
@@ -113,10 +113,10 @@ def mobility(robot: Robot) -> Mobility:
 
 
 def kutzbach(loops: Closure) -> int:
-    """6 (n − 1 − j) + Σ f, with the ground among the n links, and cuts and couplings among the j joints.
+    """Kutzbach's count 6 (n − 1 − j) + Σ f, with the ground among n links, and cuts and couplings among j joints.
 
-    A joint of the tree brings a link and 6 − f constraints, one that closes a loop 6 − f constraints alone: f for each
-    of the first, less a row for each of the second.
+    A joint of the tree adds a link and 6 − f constraints, hence f freedoms; a joint that closes a loop adds 6 − f
+    constraints only, hence a row for each.
     """
     return loops.robot.nv - loops.m
 
@@ -144,14 +144,14 @@ def _standing(robot: Robot, loops: Closure, q: np.ndarray) -> Standing:
 
 
 def _scaled_actuators(balance: Balance) -> np.ndarray:
-    """What each actuator does to the speeds, without units."""
+    """The forces along the speeds by each actuator, scaled so that they have no units."""
     S = balance.S[0].T * balance.loops.column_scale
     found: np.ndarray = S / np.maximum(abs(S).max(axis=1, initial=0.0), 1e-300)[:, None]
     return found
 
 
 def _weakest(A: np.ndarray, rank: int) -> float:
-    """The smallest singular value of as many as count."""
+    """The smallest of the first `rank` singular values; 1 if there are none."""
     return float(np.linalg.svd(A, compute_uv=False)[rank - 1]) if rank else 1.0
 
 
@@ -165,13 +165,13 @@ def _unknowable(loops: Closure, lost: np.ndarray) -> list[Unknowable]:
 
 
 def listed(words: Sequence[str]) -> str:
-    """`x`, `x and y`, `x, y and z`."""
+    """Words in a list such as `x`, `x and y` or `x, y and z`."""
     return " and ".join([", ".join(words[:-1]), *words[-1:]] if len(words) > 1 else words)
 
 
 def _in_words(one: Tie, rows: Sequence[Row]) -> Unknowable:
     forces = sorted(AXES[row.axes[0]] for row in rows if row.kind == "slide")
-    # the second's axis j square to the first's axis k: what holds it there is a moment about the third
+    # the second's axis j is square to the first's axis k: the reaction is a moment about the third axis
     moments = sorted(AXES[3 - sum(row.axes)] for row in rows if row.kind == "aligned")
     return Unknowable(one.name, tuple(forces), tuple(moments), any(row.kind == "distance" for row in rows))
 
@@ -196,7 +196,7 @@ def _subsystems(robot: Robot, balance: Balance) -> list[Subsystem]:
 
 
 def roman(n: int) -> str:
-    """The papers' numerals: I, II, III, …"""
+    """The Roman numeral of a number, as in the papers: I, II, III, …"""
     told = ""
     for value, letters in ((100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV")):
         while n >= value:
@@ -216,7 +216,7 @@ def _open(gaps: Sequence[Gap]) -> tuple[str, ...]:
 
 
 def opening(gap: Gap) -> str:
-    """A gap in mm and degrees."""
+    """A gap in words, in mm and degrees."""
     length, angle = (0.0 if abs(x) < 1e-9 else x for x in (gap.length * 1000, float(np.degrees(gap.angle))))
     return f"{length:.4g} mm and {angle:.4g}°"
 

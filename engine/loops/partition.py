@@ -1,4 +1,4 @@
-"""Which rows and which coordinates are independent around a position, and how long that stays true."""
+"""Partitions: the independent rows and coordinates around a position, and a measure of how good they still are."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from .rank import independent, null_space
 
 @dataclass(frozen=True)
 class Partition:
-    """K = [A; N]: independent rows and given speeds, then the rows N that complete them, and the order of pivots."""
+    """The matrix K = [A; N]: independent rows and given speeds in A, rows N that complete them, an order of pivots."""
 
     rows: tuple[int, ...]
     given: tuple[int, ...]
     N: tuple[tuple[float, ...], ...]
     order: Pivots
-    pivots: tuple[float, ...]  # where it was chosen
+    pivots: tuple[float, ...]  # at the position where the order was chosen
 
     @property
     def independent(self) -> list[int]:
-        """The speeds that N picks out, where it has unit rows."""
+        """The independent speeds, if N has unit rows."""
         return [row.index(1.0) for row in self.N if row.count(0.0) == len(row) - 1]
 
     def basis(self, nv: int) -> np.ndarray:
         return np.array(self.N).reshape(-1, nv)
 
     def matrix(self, J: np.ndarray) -> np.ndarray:
-        """K, from the Jacobian of all rows; of one position or of many."""
+        """The matrix K, from the Jacobian of all rows at one position or at many."""
         nv = J.shape[-1]
         constant = np.concatenate([np.eye(nv)[list(self.given)], self.basis(nv)])
         return np.concatenate([J[..., self.rows, :], np.broadcast_to(constant, (*J.shape[:-2], *constant.shape))], -2)
 
     def share(self, J: np.ndarray) -> float:
-        """The pivot that has lost most since they were chosen, as a share; 0 in a singular position."""
+        """The share of the pivot that has lost most since the order was chosen; 0 in a singular position."""
         with np.errstate(all="ignore"):
             try:
                 now = Elimination(self.matrix(J).tolist(), self.order).pivots
@@ -49,7 +49,7 @@ class Partition:
 def partition(
     loops: Closure, q: np.ndarray, given: Sequence[int], preferred: Sequence[int], basis: str = "independent"
 ) -> Partition:
-    """The best one at these positions; preferred coordinates are independent before others."""
+    """The partition that is best at this position; preferred speeds are independent before others."""
     nv = loops.robot.nv
     J, _ = loops.jacobian(q)
     scaled = loops.scaled(J)
@@ -74,6 +74,6 @@ def partition(
 
 
 def independent_speeds(loops: Closure, J: np.ndarray) -> list[int]:
-    """The actuated speeds where they are as many as the freedoms, else the best ones, actuated before others."""
+    """Independent speeds, actuated ones before others; all actuated ones if they are as many as the freedoms."""
     _, dependent = loops.choice(J, loops.robot.driven)
     return [k for k in range(loops.robot.nv) if k not in dependent]

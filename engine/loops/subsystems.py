@@ -1,9 +1,9 @@
-"""Which branches of the spanning tree can be solved for their unknown forces by themselves, and in which order.
+"""Subsystem recursion: branches of the spanning tree that are solved for their unknown forces one after the other.
 
-A branch is what hangs on one joint of the base.  Its equations are those of its speeds; its unknowns are the
-multipliers of the ties that end on it and the forces of its actuators.  Where these are no more than the equations
-determine, the branch is solved, and what it found is known to its neighbours (Chaudhary and Saha's subsystem
-recursion, overview section 4).  Where no branch is determinate, all that are left are solved at once.
+A branch is everything that hangs on one joint of the base.  Its equations are those of its speeds; its unknowns are the
+multipliers of the ties that end on it and the forces of its actuators.  A branch whose equations determine its unknowns
+is solved, and its neighbours then know them (Chaudhary and Saha's subsystem recursion, overview section 4).  Where no
+branch is determinate, all that are left are solved together.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from .rank import TINY, independent
 
 @dataclass(frozen=True)
 class Subsystem:
-    """One small system: the branches whose equations it has, and the unknowns that it finds.
+    """One small system: its branches with their equations, and the unknowns that these determine.
 
-    It is eliminated by `pivots`, places among its equations and among its unknowns, which had the `sizes` where they
-    were chosen.  Equations that no pivot has are left over by idle spins.
+    It is eliminated by `pivots`, places among its equations and among its unknowns, which had these `sizes` at the
+    position where they were chosen.  Equations without a pivot belong to idle spins.
     """
 
     branches: tuple[int, ...]
@@ -38,7 +38,7 @@ class Subsystem:
 
 
 def branches(robot: Robot) -> list[tuple[int, ...]]:
-    """The speeds of each branch; branches in the order of their first bodies."""
+    """The speeds of each branch, in the order of the branches' first bodies."""
     roots: list[int] = []
     speeds: dict[int, list[int]] = {}
     for i, body in enumerate(robot.tree.bodies):
@@ -48,7 +48,7 @@ def branches(robot: Robot) -> list[tuple[int, ...]]:
 
 
 def branch_links(robot: Robot) -> list[tuple[str, ...]]:
-    """The names of each branch's links, in the same order."""
+    """The names of each branch's links, in the order of `branches`."""
     groups: dict[int, list[str]] = {}
     roots: list[int] = []
     for i, body in enumerate(robot.tree.bodies):
@@ -62,7 +62,7 @@ def branch_links(robot: Robot) -> list[tuple[str, ...]]:
 
 
 def order(parts: Sequence[tuple[int, ...]], A: np.ndarray, present: np.ndarray) -> list[Subsystem]:
-    """The steps for A x = b; `present` says which unknowns enter which equation at all."""
+    """The steps for A x = b; `present` says which unknowns enter which equations in any position."""
     left, known, steps = list(range(len(parts))), set[int](), []
 
     def unknown_in(equations: Sequence[int]) -> list[int]:
@@ -87,7 +87,7 @@ def order(parts: Sequence[tuple[int, ...]], A: np.ndarray, present: np.ndarray) 
 
 
 def eliminated(step: Subsystem, A: np.ndarray, scaled: np.ndarray) -> Subsystem:
-    """The step with an order of pivots that is good for A, chosen by its scaled entries."""
+    """The step with an order of pivots that is good for A, chosen from its scaled entries."""
     if not (step.determinate and step.unknowns):
         return step
     own = np.ix_(step.equations, step.unknowns)
@@ -100,7 +100,7 @@ def eliminated(step: Subsystem, A: np.ndarray, scaled: np.ndarray) -> Subsystem:
 def solved(
     steps: Sequence[Subsystem], A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]
 ) -> tuple[dict[int, Scalar], list[Scalar]]:
-    """X of A x = b, of the unknowns that determinate steps find, step by step; and the pivots."""
+    """The solution of A x = b for the unknowns that determinate steps find, and the pivots of these steps."""
     x: dict[int, Scalar] = {}
     found: list[Scalar] = []
     for step in steps:
@@ -121,10 +121,10 @@ def solved(
 
 
 def _without_spins(K: Elimination, step: Subsystem, A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
-    """B without the part that no unknown can balance, which is what would turn rods about themselves.
+    """The right side b without the part that no unknown can balance, which would turn rods about their own axes.
 
-    Of the equations left over, each is Σ m_i of the others; so n = [−m; 1] is square to all columns of A, and b
-    becomes b − n (nᵀ n)⁻¹ nᵀ b.
+    Each equation without a pivot is Σ m_i of the others; so n = [−m; 1] is square to all columns of A, and b becomes
+    b − n (nᵀ n)⁻¹ nᵀ b.
     """
     right, taken = list(b), [r for r, _ in step.pivots]
     left = [r for r in range(len(b)) if r not in taken]
@@ -141,16 +141,16 @@ def _without_spins(K: Elimination, step: Subsystem, A: Sequence[Sequence[Scalar]
 
 
 def _one_and_gram(rows: Sequence[list[Scalar]]) -> list[list[Scalar]]:
-    """1 + C Cᵀ of the rows of C."""
+    """The matrix 1 + C Cᵀ, from the rows of C."""
     n = len(rows)
     return [[float(i == j) + dot(rows[max(i, j)], rows[min(i, j)]) for j in range(n)] for i in range(n)]
 
 
 def least_norm(C: Sequence[list[Scalar]], multipliers: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-    """Multipliers of independent rows and of those that depend on them, with the least norm of all that do the same.
+    """Multipliers of independent and of dependent rows, of least norm among those with the same effect on the links.
 
-    Row d is Σ C_di of the independent rows, so z = [−Cᵀ; 1] does nothing to the links: μ = (1 + C Cᵀ)⁻¹ C λ of the
-    dependent rows, and λ − Cᵀ μ.
+    Row d is Σ C_di of the independent rows, so z = [−Cᵀ; 1] has no effect on the links: the dependent rows have
+    μ = (1 + C Cᵀ)⁻¹ C λ, the independent ones λ − Cᵀ μ.
     """
     if not C:
         return list(multipliers), []

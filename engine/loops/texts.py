@@ -1,7 +1,7 @@
-"""What is sought of a mechanism with loops, for many samples or for one: one text, plain or compiled.
+"""Quantities of a mechanism with loops, for many samples or for one, by one text that runs plain or compiled.
 
-A text holds where the coordinates that were chosen for it serve.  So it gives checks along with what is sought, and
-samples that fail are done by the same text in coordinates that are good for them.
+A text holds where its coordinates are good.  So it gives checks along with its results, and samples that fail are
+computed again by the same text in coordinates that are good for them.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from .methods import Parameters, Problem, closed, reduced
 from .partition import Partition, partition
 from .ties import Tied
 
-NEAR = 1e-4  # share of a pivot below which other coordinates are better
-GOOD = 0.05  # share from which on none are looked for
+NEAR = 1e-4  # share of a pivot below which other coordinates are taken
+GOOD = 0.05  # share of a pivot above which a text is taken for new positions
 CONSISTENT = 1e-6  # of positions, speeds and accelerations given, relative
 CHECKS = 3  # numbers behind the results: whether the coordinates serve, the loops are closed, and stay so
-MOST = 4  # texts whose compiled code is asked before a good one is looked for
+MOST = 4  # texts whose compiled code is tried before a good one is looked for
 BLOCK = 4000  # samples × bodies that the plain text holds at once
 
 Arguments = Mapping[str, list[Scalar]]
@@ -65,17 +65,17 @@ class Text(ABC):
         """What is sought, and three checks that aren't negative where it is right."""
 
     def share(self, q: np.ndarray) -> float:
-        """The pivot that has lost most at these positions since it was chosen, as a share."""
+        """The share at these positions of the pivot that has lost most since it was chosen."""
         return self.part.share(self.loops.jacobian(q)[0])
 
     def acting(self, given: Arguments) -> tuple[Wrenches, list[Load]]:
-        """The robot's own wrenches and the caller's, on bodies."""
+        """All wrenches on bodies, the robot's own and the caller's."""
         w, robot = given.get("w", []), self.loops.robot
         own = [(link, list(w[6 * k : 6 * k + 6]), (0.0, 0.0, 0.0), "link") for k, link in enumerate(self.wrenched)]
         return on_bodies(robot.tree, [*constant_wrenches(robot), *own])
 
     def closing(self, q: list[Scalar], qd: list[Scalar], tied: Sequence[Tied]) -> list[Scalar]:
-        """What isn't negative where the loops are closed, and where they stay so at these speeds."""
+        """Two checks that aren't negative where the loops are closed, and where they stay closed at these speeds."""
         loops = self.loops
         gaps = loops.gaps(q, tied)
         J, _ = loops.rates([], None, tied)
@@ -88,7 +88,7 @@ class Text(ABC):
     def problem(
         self, given: Arguments, tau: Sequence[Scalar], bodies: tuple[Body, ...]
     ) -> tuple[Problem, list[Scalar]]:
-        """The equations of motion under these forces of the joints, and checks."""
+        """The equations of motion with these forces of the joints, and checks."""
         q, qd, part = given["q"], given["qd"], self.part
         equations = Equations(self.loops, part, bodies)
         tied = self.loops.tied(q)
@@ -100,14 +100,14 @@ class Text(ABC):
         return problem, [kept(K.pivots, [1.0 / (NEAR * x) for x in part.pivots]), *self.closing(q, qd, tied)]
 
     def program(self) -> Program:
-        """The text recorded, inertias regrouped."""
+        """The recorded program of the text, with regrouped inertias."""
         recording = Recording("closed")
         given = {name: recording.input(name, width) for name, width in self.widths.items()}
         found, checks = self.text(given, regrouped(self.loops.bodies))
         return recording.program(found=[*found, *checks])
 
     def identity(self) -> tuple[str, ...]:
-        """All that the program depends on."""
+        """Everything that the program depends on, as strings."""
         robot, loops = self.loops.robot, self.loops
         rest = (
             type(self).__name__,
@@ -128,7 +128,7 @@ class Text(ABC):
     # ---- rows
 
     def rows(self, arrays: Arrays) -> np.ndarray:
-        """What is sought and the checks, a row a sample; where numbers aren't finite the first check isn't, either."""
+        """Results and checks, with a row for each sample; if any number isn't finite, the first check is NaN."""
         given = [arrays[name] for name in self.names]
         count = len(given[0])
         if count == 1:
@@ -176,9 +176,9 @@ class Forward(Text):
 
 
 class Reduced(Text):
-    """Inertia and bias in the actuated ones of the partition's coordinates, or in all where none is.
+    """The text of inertia and bias in the partition's actuated coordinates, or in all if none is actuated.
 
-    What no actuator moves follows freely: it is eliminated.
+    Coordinates that no actuator moves follow freely, so they are eliminated.
     """
 
     inputs = ("q", "qd")
@@ -189,11 +189,11 @@ class Reduced(Text):
         super().__init__(loops, part)
 
     def results(self) -> int:
-        """The matrix row by row, then the bias."""
+        """The number of entries of the inertia matrix and of the bias."""
         return len(self.moved) * (len(self.moved) + 1)
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
-        """Inertia and bias, and checks."""
+        """The inertia matrix, the bias, and checks."""
         problem, checks = self.problem(given, [0.0] * self.loops.robot.nv, bodies)
         _, _, I, h = reduced(problem, problem.second)
         for i in reversed([place for place in range(len(h)) if place not in self.moved]):
@@ -205,9 +205,9 @@ class Reduced(Text):
 
 
 class Family:
-    """The texts of one kind for one mechanism, each in other coordinates; the one that was good last is asked first.
+    """The texts of one kind for one mechanism, each in other coordinates; the last good one is tried first.
 
-    `made` makes a text that is good at given positions; `lost` is what is said where none is.  Where results stand in
+    `made` makes a text that is good at given positions; `lost` is the error where there is none.  If results are in
     `coordinates`, these have to be the independent ones of all texts.
     """
 
@@ -222,7 +222,7 @@ class Family:
         self._made, self._lost = made, lost or no_numbers(loops.robot)
 
     def rows(self, arrays: Arrays) -> np.ndarray:
-        """What is sought, a row a sample."""
+        """The results, with a row for each sample."""
         count, text = len(arrays["q"]), self.known[0] if self.known else None
         found, doubtful = np.empty((count, 0)), np.zeros(count, dtype=bool)
         left = np.arange(count)
@@ -243,7 +243,7 @@ class Family:
                 raise self._lost.with_traceback(None)
             found[left[fit]], doubtful[left[fit]] = values[fit], ~checks[fit].all(axis=1)
             left, text = left[~fit], None
-        if doubtful.any():  # the checks are a little stricter
+        if doubtful.any():  # the checks are a little stricter than `consistent`
             consistent(self.loops, {name: array[doubtful] for name, array in arrays.items()})
         return found
 
@@ -274,7 +274,7 @@ def forward(loops: Closure, wrenched: tuple[str, ...]) -> Family:
 
 
 def reduction(loops: Closure, independent: Sequence[int]) -> Family:
-    """The robot's texts of inertia and bias in these coordinates."""
+    """The family of the robot's texts of inertia and bias in these coordinates."""
     key = Reduced, tuple(independent)
     found: Family | None = loops.robot.derived.get(key)
     if found is None:
@@ -284,7 +284,7 @@ def reduction(loops: Closure, independent: Sequence[int]) -> Family:
 
 
 def quick(kind: type[Text], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray | None:
-    """One sample by code that is there already, with as little around it as can be."""
+    """The results for one sample by existing code, with the least overhead; None where there is none."""
     family = robot.derived.get(kind)
     if family is None or not choice.free() or type(q) is not np.ndarray or q.ndim != 1:
         return None
@@ -302,9 +302,9 @@ def quick(kind: type[Text], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray
 
 
 def consistent(loops: Closure, arrays: Arrays) -> None:
-    """Refuses positions, and speeds where some are given, at which the loops aren't closed."""
+    """Raise an error if the loops aren't closed at these positions, or at speeds if these are given."""
     if "qd" not in arrays:
-        return  # whoever gives forces alone has looked
+        return  # callers that give forces alone have checked the positions
     q, qd = arrays["q"], arrays["qd"]
     gaps = abs(loops.gap(q)) * loops.row_scale
     if gaps.max(initial=0.0) > CONSISTENT:

@@ -1,12 +1,12 @@
-"""Ties between links as text on scalars: how far from closed, the Jacobian's rows, and `J̇ q̇`.
+"""Ties between links as text on scalars: the values of their rows, the Jacobian's rows, and `J̇ q̇`.
 
-A tie holds two frames, one on each of two links, and rows: scalar functions of the second frame's place in the first's
-axes. What both links share cannot change that place, so everything starts at the body where their ways to the base
+A tie has two frames, one on each of two links, and rows: scalar functions of the second frame's place in the first's
+axes. Joints before both links cannot change that place, so everything starts at the body where their ways to the base
 meet, and the first sweep of the recursion (`sweeps.outward`) runs out from there on both sides. The Jacobian's
-columns are the accelerations that a unit acceleration of one joint gives at rest; `J̇ q̇` those without any.
+columns are the accelerations at rest by a unit acceleration of one joint; `J̇ q̇` are those without any.
 
-Letters: p the way from the first origin to the second, s[j] the second's axis j, v, w, a, al their rates, all in the
-first frame's axes and seen from it.
+Letters: p the vector from the first origin to the second, s[j] the second's axis j, v, w, a, al their rates, all in the
+first frame's axes and relative to it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ AT_REST: Vector = [0.0, 0.0, 0.0]
 
 @dataclass(frozen=True)
 class Side:
-    """A frame on a link: the bodies below the meeting one, outermost first, and its place in the last of them."""
+    """A frame on a link: the chain of bodies from the meeting one outwards, and the frame in the last of them."""
 
     chain: tuple[int, ...]
     rotation: tuple[Factor, ...]
@@ -34,7 +34,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Row:
-    """One scalar function of a tie: a kind of `KINDS` and the axes that it is about."""
+    """One scalar function of a tie: a kind of `KINDS` and its axes."""
 
     kind: str
     axes: tuple[int, ...] = ()
@@ -42,6 +42,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Tie:
+    """Two frames on two links, and rows that say how the second frame may lie in the first."""
+
     name: str
     links: tuple[str, str]
     frames: tuple[Placement, Placement]  # in link axes
@@ -52,7 +54,7 @@ class Tie:
 
 @dataclass
 class Place:
-    """The second frame in the first."""
+    """The place of the second frame in the first: origin p and axes s."""
 
     p: Vector
     s: list[Vector]
@@ -60,21 +62,23 @@ class Place:
 
 @dataclass
 class Rates:
-    """A rate of that place: turn and shift."""
+    """A first or second rate of that place: of its turn and of its shift."""
 
     turn: Vector
     shift: Vector
 
 
-# ---- kinds of rows: its value; its second rate from v and w, a and al; its push [n; f] on the second link
+# ---- kinds of rows
 
 
 @dataclass(frozen=True)
 class Kind:
+    """A kind of row: functions of the second frame's place and its rates."""
+
     value: Callable[[Place, tuple[int, ...]], Scalar]
-    second: Callable[[Place, tuple[int, ...], Rates, Rates], Scalar]
-    push: Callable[[Place, tuple[int, ...]], tuple[Vector, Vector]]
-    turning: bool  # its value has no length
+    second: Callable[[Place, tuple[int, ...], Rates, Rates], Scalar]  # the value's second rate, from v and w, a and al
+    push: Callable[[Place, tuple[int, ...]], tuple[Vector, Vector]]  # [n; f] of a unit multiplier on the second link
+    turning: bool  # whether the value is a number without a length
 
 
 def _unit(k: int) -> Vector:
@@ -116,7 +120,7 @@ KINDS = {
 
 
 def tie(tree: Tree, name: str, links: tuple[str, str], frames: tuple[Placement, Placement], rows: Sequence[Row]) -> Tie:
-    """A tie between frames on two links, with their ways from where they meet."""
+    """A tie between frames on two links, whose chains start where their ways to the base meet."""
     seats = [tree.seats[link] for link in links]
     ways = [_way(tree.bodies, body) for body, _ in seats]
     shared = 0
@@ -130,7 +134,7 @@ def tie(tree: Tree, name: str, links: tuple[str, str], frames: tuple[Placement, 
 
 
 def _way(bodies: Sequence[Body], body: int | None) -> list[int]:
-    """From the base to the body."""
+    """Bodies on the way from the base to this one."""
     way: list[int] = []
     while body is not None:
         way.insert(0, body)
@@ -139,7 +143,7 @@ def _way(bodies: Sequence[Body], body: int | None) -> list[int]:
 
 
 class Tied:
-    """A tie at given coordinates; everything else follows from here."""
+    """A tie at given coordinates, from which values, Jacobian and `J̇ q̇` follow."""
 
     def __init__(self, bodies: Sequence[Body], tie: Tie, q: Sequence[Scalar]):
         self._bodies, self._tie, self._q = bodies, tie, q
@@ -153,7 +157,7 @@ class Tied:
         return [KINDS[row.kind].value(self.place, row.axes) for row in self._tie.rows]
 
     def columns(self) -> dict[int, Rates]:
-        """For each speed that moves the second frame in the first, the rate that one unit of it makes."""
+        """The rates of the second frame's place by a unit of each speed that changes it, speed → rate."""
         still = [0.0] * (1 + max((k for body in self._bodies for k in body.speeds), default=0))
         found: dict[int, Rates] = {}
         for side in (self._tie.first, self._tie.second):
@@ -166,7 +170,7 @@ class Tied:
         return found
 
     def jacobian(self, columns: dict[int, Rates]) -> list[dict[int, Scalar]]:
-        """A row for each of the tie's: speed → entry."""
+        """The rows of the Jacobian, speed → entry, one for each row of the tie."""
         rest = Rates(AT_REST, AT_REST)
         return [
             {k: KINDS[row.kind].second(self.place, row.axes, rest, rate) for k, rate in columns.items()}
@@ -182,7 +186,7 @@ class Tied:
         first, second = (self._run(side.chain, qd, none) for side in (self._tie.first, self._tie.second))
         a = self._acceleration(self._tie.second, second, self._tie.second.origin)
         al = self._turning(self._tie.second, second)
-        if first is not None:  # as seen from a frame that moves itself
+        if first is not None:  # relative to a frame that moves itself
             w1 = self._side_in_first(self._tie.first, first.w)
             reach = add(list(self._tie.first.origin), outof(self._tie.first.rotation, self.place.p))
             a = subtract(a, self._acceleration(self._tie.first, first, reach))
@@ -193,7 +197,7 @@ class Tied:
         return [KINDS[row.kind].second(self.place, row.axes, speed, rate) for row in self._tie.rows]
 
     def push(self, multipliers: Sequence[Scalar]) -> tuple[Vector, Vector]:
-        """[n; f] of the multipliers: what the first link exerts on the second at its point, first's axes."""
+        """The wrench [n; f] of the first link on the second, at the second's point and in the first's axes."""
         n, f = AT_REST, AT_REST
         for row, x in zip(self._tie.rows, multipliers):
             moment, force = KINDS[row.kind].push(self.place, row.axes)
@@ -219,7 +223,7 @@ class Tied:
         return self._side_in_first(self._tie.second, outof(self._tie.second.rotation, _unit(j)))
 
     def _side_in_first(self, side: Side, v: Vector) -> Vector:
-        """Components in the axes of the side's last body → in the first frame's."""
+        """The components in the first frame of a vector with components v in the side's last body."""
         if side is self._tie.first:
             return into(side.rotation, v)
         for i in reversed(side.chain):
@@ -227,7 +231,7 @@ class Tied:
         return self._in_first(v)
 
     def _in_first(self, v: Vector) -> Vector:
-        """Components in the meeting body's axes → in the first frame's."""
+        """The components in the first frame of a vector with components v in the meeting body."""
         for i in self._tie.first.chain:
             v = into(self._placed[i][0], v)
         return into(self._tie.first.rotation, v)
@@ -235,14 +239,14 @@ class Tied:
     # ---- motion
 
     def _run(self, chain: Sequence[int], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Motion | None:
-        """The last body's motion if what the chain hangs on keeps still."""
+        """The last body's motion while the meeting body keeps still."""
         here: Motion | None = None
         for i in chain:
             here = outward(self._bodies[i], here, self._q, qd, qdd, AT_REST)
         return here
 
     def _acceleration(self, side: Side, here: Motion | None, point: Sequence[Scalar]) -> Vector:
-        """Of a point of the side's last body (its axes), in the first frame's axes."""
+        """The acceleration of a point of the side's last body (in its axes), in the first frame's axes."""
         if here is None:
             return AT_REST
         return self._side_in_first(side, [here.a[r] + dot(here.U[r], list(point)) for r in range(3)])
@@ -251,9 +255,9 @@ class Tied:
         return self._side_in_first(side, here.wd) if here is not None else AT_REST
 
     def _rate(self, side: Side, here: Motion | None) -> Rates:
-        """How the second frame moves in the first where only this side moves, from rest."""
+        """The rate of the second frame in the first if only this side moves, from rest."""
         point: Vector = list(side.origin)
-        if side is self._tie.first:  # its own points at the second's place, backwards
+        if side is self._tie.first:  # the first frame moves, so the rate is that of its point there, reversed
             point = add(point, outof(side.rotation, self.place.p))
             return Rates(scale(-1.0, self._turning(side, here)), scale(-1.0, self._acceleration(side, here, point)))
         return Rates(self._turning(side, here), self._acceleration(side, here, point))
