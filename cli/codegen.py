@@ -18,7 +18,7 @@ def codegen(
         typer.Option(
             "--what",
             metavar="NAME",
-            help="What the code computes: idyn, fdyn, inertia, bias, kinematics.",
+            help="What the code computes: idyn, fdyn, inertia, bias, kinematics, jacobian, energy, reactions.",
             autocompletion=options.names("denoc.dynamics.programs", "PROGRAMS"),
         ),
     ] = "idyn",
@@ -31,6 +31,10 @@ def codegen(
             autocompletion=options.names("denoc.machine.program.languages", "LANGUAGES"),
         ),
     ] = "c",
+    link: Annotated[
+        str | None,
+        typer.Option("--link", metavar="LINK", help="The link whose Jacobian is wanted (default: the last one)."),
+    ] = None,
     regroup: Annotated[bool, typer.Option("--regroup", help="Regroup inertias, which saves operations.")] = False,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the code to this file (default: print it).")
@@ -40,7 +44,7 @@ def codegen(
     from denoc.robot.load import load
     from denoc.study.codegen import generate
 
-    name, text = generate(load(robot), what, lang, regroup=regroup)
+    name, text = generate(load(robot), what, lang, regroup=regroup, link=link)
     if out is None:
         typer.echo(text, nl=False)
         return

@@ -52,7 +52,7 @@ def complexity(
                 what: {
                     grouped: count(study.recorded(model, what, regroup=grouped).results()) for grouped in (True, False)
                 }
-                for what in study.ALGORITHMS
+                for what in study.OF_ROBOTS
             }
             if model is not None and model.nv
             else {}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .dynamics import calls as tree
+from .dynamics import quantities
 from .dynamics.samples import computes
 from .errors import InputError
 from .loops import mechanism
@@ -57,17 +58,16 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
     if _closed(robot):
         return mechanism.reduced(robot, q, qd)
     h = tree.bias(robot, q, qd)
-    M = tree.inertia(robot, q)
+    M = quantities.inertia(robot, q)
     return (M, h) if M.ndim == h.ndim + 1 else (np.broadcast_to(M, (len(h), *M.shape[-2:])), h)
 
 
-@computes
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
     """Joint → wrench [n; f] of the parent on the link, at the link's origin, base-frame axes; fixed joints too.
 
     Of a cut, what its first link exerts on the second at the second's point.
     """
-    found: dict[str, np.ndarray] = (mechanism if _closed(robot) else tree).reactions(robot, q, qd, qdd, wrenches)
+    found: dict[str, np.ndarray] = (mechanism if _closed(robot) else quantities).reactions(robot, q, qd, qdd, wrenches)
     return found
 
 

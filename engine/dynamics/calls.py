@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,15 +11,11 @@ from ..errors import InputError
 from ..machine.jit import choice
 from ..machine.jit.offer import in_blocks
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Drive, Robot
-from .dense import inertia_matrix
-from .kinematics import link_frames
+from ..robot.model import Robot
 from .mixed import Mixed, Pattern, mixed
-from .samples import LARGE, Samples, computes, no_numbers, singular, too_large
-from .sweeps import dynamics
+from .samples import BLOCK, LARGE, Samples, no_numbers, singular, too_large
 
 Wrenches = Mapping[str, Any]
-BLOCK = 16_000  # samples × bodies that the plain text holds at once: some 20 MB
 
 
 def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
@@ -138,50 +132,6 @@ def _pattern(robot: Robot, qdd: np.ndarray, tau: np.ndarray) -> Pattern:
     return tuple(bool(x) for x in motion)
 
 
-# ---- parts of the equations of motion, all from the one recursion
-
-
-@lru_cache(maxsize=64)
-def bare(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    """The bodies without friction, damping and springs; rotors stay."""
-    return tuple(replace(body, drives=tuple(Drive(rotor=drive.rotor) for drive in body.drives)) for body in bodies)
-
-
-@computes
-def inertia(robot: Robot, q: Any) -> np.ndarray:
-    """The generalized inertia matrix, rotor inertias included."""
-    s = Samples(robot, q=q).finite()
-    n = robot.nv
-    I = inertia_matrix(robot.tree.bodies, s.scalars("q"), n)
-    out = np.empty((*s.shape, n, n))
-    for j in range(n):
-        for k in range(n):
-            out[..., j, k] = I[j][k]
-    return out
-
-
 def bias(robot: Robot, q: Any, qd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """H of `tau = I qdd + h`: Coriolis, centrifugal, gravity, friction, springs, wrenches."""
     return inverse(robot, q, qd, np.zeros(np.shape(Samples(robot, qd=qd).arrays["qd"])), wrenches)
-
-
-@computes
-def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
-    """Joint → wrench [n; f] of the parent on the link, at the link's origin, base-frame axes; fixed joints too."""
-    s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
-    on_bodies, loads = s.part_loads(wrenches)
-    parts = robot.parts
-    given = [True] * robot.nv
-    _, W = dynamics(
-        parts.bodies, robot.gravity, s.scalars("q"), s.scalars("qd"), s.scalars("qdd"), given, on_bodies, loads
-    )
-    placed = link_frames(robot, s, at="link")
-    out = {}
-    for link in robot.links:
-        body, seat = parts.seats[link.name]
-        assert body is not None
-        six = s.array(W[body])
-        R = placed[link.name][..., :3, :3] @ seat.rotation().T  # body axes → base axes; their origin is the link's
-        turned = [np.einsum("...ij,...j->...i", R, x) for x in (six[..., :3], six[..., 3:])]
-        out[link.joint.name] = np.concatenate(turned, axis=-1)
-    return out

@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body, Robot
-from .calls import BLOCK, bare
-from .kinematics import link_frames
-from .samples import Samples, computes
+from ..robot.model import ZERO, Body, Robot
+from .kinematics import body_placements
+from .samples import BLOCK, Samples
+from .spatial import dot
+from .stripped import bare
 from .sweeps import Load, Wrenches, dynamics
 from .wrenches import balancing
 
 
-@computes
-def energy(robot: Robot, q: Any, qd: Any) -> dict[str, np.ndarray]:
-    """Kinetic, potential (datum: the base's origin) and elastic energy."""
-    s = Samples(robot, q=q, qd=qd).finite()
-    rest, given = [0.0] * robot.nv, [True] * robot.nv
-    momenta, _ = dynamics(bare(robot.tree.bodies), (0.0,) * 3, s.scalars("q"), rest, s.scalars("qd"), given)
-    kinetic = (s.array(momenta) * s.arrays["qd"]).sum(axis=-1) / 2
-    placed = link_frames(robot, s, at="link")
-    g = np.array(robot.gravity)
-    potential = np.zeros(kinetic.shape)
+def energies(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar]:
+    """Kinetic energy q̇ᵀ I q̇ / 2, potential (datum: the base's origin) and elastic energy."""
+    bodies, g = robot.tree.bodies, list(robot.gravity)
+    momenta, _ = dynamics(bare(bodies), ZERO, q, [0.0] * robot.nv, qd, [True] * robot.nv)
+    kinetic: Scalar = sum((0.5 * p * speed for p, speed in zip(momenta, qd)), 0.0)
+    potential: Scalar = 0.0
     for link in robot.links:
-        T = placed[link.name]
-        centre = T[..., :3, :3] @ np.array(link.com) + T[..., :3, 3]
-        potential = potential - link.mass * (centre @ g)
-    elastic = np.zeros(kinetic.shape)
-    coordinates = s.arrays["q"]
-    for joint in robot.moving:
-        for drive in joint.drives:
+        i, seat = robot.tree.seats[link.name]
+        if i is None:  # fixed to the ground
+            at = seat.rotation() @ np.array(link.com) + np.array(seat.origin)
+            potential = potential - link.mass * float(at @ np.array(g))
+    elastic: Scalar = 0.0
+    for body, (R, p) in zip(bodies, body_placements(bodies, q)):
+        moment = [body.m * p[r] + dot(R[r], list(body.h)) for r in range(3)]
+        potential = potential - dot(g, moment)
+        for drive in body.drives:
             if drive.stiffness:
-                elastic = elastic + drive.stiffness / 2 * (coordinates[..., drive.coordinate] - drive.rest) ** 2
-    return {"kinetic": kinetic, "potential": potential, "elastic": np.broadcast_to(elastic, kinetic.shape)}
+                stretch = q[drive.coordinate] - drive.rest
+                elastic = elastic + 0.5 * drive.stiffness * (stretch * stretch)
+    return kinetic, potential, elastic
 
 
 def damped(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, did_you_mean
+from ..errors import InputError
 from ..robot.model import Body, Robot
 from .calls import bias
-from .kinematics import body_frames, link_frames
-from .samples import Samples, computes, vector
+from .kinematics import body_frames
+from .samples import Samples, computes
 
 
 @dataclass
@@ -82,36 +82,6 @@ def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
         "M_hat": M_hat,
         "order": tuple(link.name for link in links),
     }
-
-
-@computes
-def jacobian(robot: Robot, q: Any, link: str, at: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
-    """6 × nv: speeds → [ω; v] of the link's point `at` (link axes, or a point's name), base-frame axes."""
-    s = Samples(robot, q=q, qd=np.zeros(getattr(robot, "nv", 0))).finite()
-    names = [one.name for one in robot.links]
-    if not isinstance(link, str) or link not in names:
-        found, link = (f"`{link}`", link) if isinstance(link, str) else (type(link).__name__, "")
-        raise InputError("no such link", found=found, allowed=", ".join(names), hint=did_you_mean(link, names))
-    if isinstance(at, str):
-        points = robot.link(link).points
-        if at not in points:
-            raise InputError(
-                f"`{link}` has no such point", found=f"`{at}`", allowed=", ".join(points) or "none is named"
-            )
-        at = points[at]
-    at = vector("at", at, 3)
-    if s.count is not None:
-        raise InputError("a Jacobian is made for one state at a time", found=f"{s.count} samples")
-    links, columns = moving_links(robot, s)
-    J = np.zeros((6, robot.nv))
-    body, _ = robot.tree.seats[link]
-    T = link_frames(robot, s, at="link")[link]
-    point = T[:3, :3] @ at + T[:3, 3]
-    if body is not None:
-        i = next(k for k, one in enumerate(links) if robot.tree.seats[one.name][0] == body)
-        for j in _path(links, i):
-            J[:, [columns[k] for k in links[j].speeds]] = propagation(links[j].centre - point) @ links[j].P
-    return J
 
 
 # ---- the recursive expressions of the paper
@@ -196,7 +166,7 @@ def _inwards(links: list[MovingLink]) -> Iterator[tuple[int, int, np.ndarray]]:
 def moving_links(robot: Robot, s: Samples) -> tuple[list[MovingLink], list[int]]:
     """The moving links, parents first, and the speed to which each column of the matrices belongs."""
     bodies, qd = robot.tree.bodies, s.arrays["qd"]
-    frames = body_frames(robot, s)
+    frames = body_frames(bodies, s.arrays["q"].tolist())
     w, v = _twists(bodies, frames, qd)
     names = {robot.tree.seats[link.name][0]: link for link in robot.links if link.joint.type.nv}
     columns = [k for i in sorted(k for k in names if k is not None) for k in names[i].joint.speeds]

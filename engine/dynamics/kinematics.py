@@ -1,77 +1,33 @@
-"""Where things are: frames of links, positions of points, rates of coordinates."""
+"""Where things are, as text on scalars: bodies, links, how their points move with the joints, rates of coordinates."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
 from ..machine.program.scalars import Scalar
-from ..robot.model import Robot
-from .samples import Samples, computes
-from .spatial import Factor, Matrix, Vector, add, dot, outof, quaternion_matrix, quaternion_rate, transpose
+from ..robot.model import Body, Robot
+from .spatial import (
+    Matrix,
+    Vector,
+    add,
+    cross,
+    dot,
+    outof,
+    quaternion_matrix,
+    quaternion_rate,
+    scale,
+    subtract,
+    transpose,
+)
 from .sweeps import placement
 
 
-@computes
-def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
-    """Link name → 4 × 4 in the base; `at="end"` for the papers' frames i + 1."""
-    if not isinstance(at, str) or at not in ("link", "end"):
-        found = f"at={at!r}" if isinstance(at, str) else f"at of type {type(at).__name__}"
-        raise InputError("unknown frame", found=found, allowed="link, end")
-    return link_frames(robot, Samples(robot, q=q).finite(), at)
-
-
-def body_frames(robot: Robot, s: Samples) -> list[np.ndarray]:
-    """4 × 4 of every body of the tree in the base."""
-    placed: list[np.ndarray] = []
-    q = s.scalars("q")
-    for body in robot.tree.bodies:
-        rotation, origin = placement(body, q)
-        T = np.zeros((*s.shape, 4, 4))
-        T[..., :3, :3] = _matrix(rotation, s.shape)
-        for r in range(3):
-            T[..., r, 3] = origin[r]
-        T[..., 3, 3] = 1.0
-        placed.append(T if body.parent is None else placed[body.parent] @ T)
-    return placed
-
-
-def link_frames(robot: Robot, s: Samples, at: str) -> dict[str, np.ndarray]:
-    """4 × 4 of every link, or of its end frame, in the base."""
-    placed = body_frames(robot, s)
-    ground = np.broadcast_to(np.eye(4), (*s.shape, 4, 4))
-    out = {}
-    for link in robot.links:
-        body_, seat = robot.tree.seats[link.name]
-        where = seat.then(link.end) if at == "end" else seat
-        out[link.name] = (ground if body_ is None else placed[body_]) @ where.matrix()
-    return out
-
-
-def _matrix(rotation: tuple[Factor, ...], shape: tuple[int, ...]) -> np.ndarray:
-    R = np.broadcast_to(np.eye(3), (*shape, 3, 3))
-    for factor in rotation:
-        F = np.zeros((*shape, 3, 3))
-        if len(factor) == 4:
-            i, j, c, s = factor
-            F[..., 3 - i - j, 3 - i - j] = 1.0
-            F[..., i, i] = F[..., j, j] = c
-            F[..., i, j], F[..., j, i] = -s, s
-        else:
-            for r in range(3):
-                for k in range(3):
-                    F[..., r, k] = factor[r][k]
-        R = R @ F
-    return R
-
-
-def body_placements(robot: Robot, q: Sequence[Scalar]) -> list[tuple[Matrix, Vector]]:
-    """Rotation and origin of every body of the tree in the base, on any scalars."""
+def body_placements(bodies: Sequence[Body], q: Sequence[Scalar]) -> list[tuple[Matrix, Vector]]:
+    """Rotation and origin of every body in the base."""
     placed: list[tuple[Matrix, Vector]] = []
-    for body in robot.tree.bodies:
+    for body in bodies:
         rotation, origin = placement(body, q)
         columns = [outof(rotation, [float(r == k) for r in range(3)]) for k in range(3)]
         if body.parent is not None:
@@ -82,12 +38,23 @@ def body_placements(robot: Robot, q: Sequence[Scalar]) -> list[tuple[Matrix, Vec
     return placed
 
 
-def link_placements(robot: Robot, q: Sequence[Scalar]) -> list[tuple[Matrix, Vector]]:
-    """Rotation and origin of every link in the base, on any scalars, in the file's order."""
-    placed = body_placements(robot, q)
+def body_frames(bodies: Sequence[Body], q: Sequence[float]) -> list[np.ndarray]:
+    """4 × 4 of every body in the base at one position."""
+    found = []
+    for R, p in body_placements(bodies, q):
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = R, p
+        found.append(T)
+    return found
+
+
+def link_placements(robot: Robot, q: Sequence[Scalar], at: str = "link") -> list[tuple[Matrix, Vector]]:
+    """Rotation and origin of every link, or of its frame at its far `end`, in the base, in the file's order."""
+    placed = body_placements(robot.tree.bodies, q)
     found = []
     for link in robot.links:
         i, seat = robot.tree.seats[link.name]
+        seat = seat.then(link.end) if at == "end" else seat
         R_seat, p_seat = [[float(x) for x in row] for row in seat.rotation()], [float(x) for x in seat.origin]
         if i is None:
             found.append((R_seat, p_seat))
@@ -96,6 +63,28 @@ def link_placements(robot: Robot, q: Sequence[Scalar]) -> list[tuple[Matrix, Vec
         columns = [[dot(row, column) for row in R] for column in transpose(R_seat)]
         found.append((transpose(columns), add(p, [dot(row, p_seat) for row in R])))
     return found
+
+
+def jacobian(robot: Robot, q: Sequence[Scalar], link: str, at: Sequence[Scalar]) -> list[Vector]:
+    """Six rows of nv: what each speed gives the link's point `at` (its axes), [ω; v] in base axes."""
+    J: list[Vector] = [[0.0] * robot.nv for _ in range(6)]
+    bodies, (i, seat) = robot.tree.bodies, robot.tree.seats[link]
+    placed = body_placements(bodies, q)
+    if i is None:
+        return J
+    R, p = placed[i]
+    turned = [dot([float(x) for x in row], list(at)) for row in seat.rotation()]
+    in_body = add([float(x) for x in seat.origin], turned)
+    point = add(p, [dot(row, in_body) for row in R])
+    while i is not None:
+        body, (R, p) = bodies[i], placed[i]
+        for d, k in zip(body.directions, body.speeds):
+            e = [row[d % 3] for row in R]
+            v = add(cross(e, subtract(point, p)), scale(body.pitch, e)) if d < 3 else e  # eq. 15, or a slide
+            for r, x in enumerate([*e, *v] if d < 3 else [0.0, 0.0, 0.0, *v]):
+                J[r][k] = x
+        i = body.parent
+    return J
 
 
 def coordinate_rates(robot: Robot, q: list[Scalar], qd: list[Scalar]) -> list[Scalar]:

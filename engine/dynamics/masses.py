@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..robot.model import Robot
-from .kinematics import frames
+from .quantities import frames
 
 
 def whole(robot: Robot, q: Sequence[float] | np.ndarray | None = None) -> tuple[float, tuple[float, float, float]]:

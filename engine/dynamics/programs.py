@@ -1,76 +1,214 @@
-"""Programs of one robot that can be counted, compiled and exported: rows of a table."""
+"""The table of programs: what can be asked of a tree, each with one text that is run, counted, compiled and exported.
+
+Inverse and forward dynamics are run by `mixed.py`, for any mixture of both; all other rows by `offered.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import prod
 
+from ..errors import InputError, did_you_mean
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
-from ..robot.model import Body, Robot
+from ..robot.model import Body, Robot, Tree
 from .dense import inertia_matrix
-from .kinematics import link_placements
+from .energy import energies
+from .kinematics import body_placements, jacobian, link_placements
 from .regroup import regrouped
-from .sweeps import dynamics
+from .spatial import Vector, dot
+from .sweeps import Load, Wrenches, dynamics
 from .wrenches import constant_wrenches, on_bodies
 
-Bodies = tuple[Body, ...]
+Given = Mapping[str, list[Scalar]]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a program is about: a robot, its bodies with the inertias to use, and what else is fixed beforehand."""
+
+    robot: Robot
+    bodies: tuple[Body, ...]
+    wrenched: tuple[str, ...] = ()  # links on which the caller's wrenches act, [n; f] at their origins in their axes
+    link: str = ""  # of which the Jacobian is asked
+    at: str = "link"  # whether frames are those of links or those at their far `end`
+
+    def acting(self, tree: Tree, given: Given) -> tuple[Wrenches, list[Load]]:
+        """The robot's own wrenches and the caller's on the bodies of a tree."""
+        w = given.get("w", [])
+        own = [(link, list(w[6 * k : 6 * k + 6]), (0.0, 0.0, 0.0), "link") for k, link in enumerate(self.wrenched)]
+        return on_bodies(tree, [*constant_wrenches(self.robot), *own])
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """What a program computes: names of its inputs and of its output, and how it is recorded."""
+    """A row of the table: its inputs, the name and shape of its output, and the text that computes it.
+
+    `inputs` are names of `WIDTHS`; `w` is there besides where wrenches act.  `regroups` says that regrouped inertias
+    give the same numbers.
+    """
 
     about: str
     inputs: tuple[str, ...]
     output: str
-    record: Callable[..., list[Scalar]]
+    shape: Callable[[Subject], tuple[int, ...]]
+    text: Callable[[Subject, Given], list[Scalar]]
+    regroups: bool = True
+
+    def widths(self, subject: Subject) -> dict[str, int]:
+        """How many numbers each group of inputs has."""
+        names = (*self.inputs, "w") if subject.wrenched else self.inputs
+        return {name: WIDTHS[name](subject) for name in names}
+
+    def program(self, subject: Subject, name: str) -> Program:
+        """The text recorded."""
+        recording = Recording(name)
+        given = {group: recording.input(group, width) for group, width in self.widths(subject).items()}
+        return recording.program(**{self.output: self.text(subject, given)})
 
 
-def _mixed(
-    robot: Robot, bodies: Bodies, motion: bool, q: list[Scalar], qd: list[Scalar], x: list[Scalar]
-) -> list[Scalar]:
-    on, loads = on_bodies(robot.tree, constant_wrenches(robot))
-    return dynamics(bodies, robot.gravity, q, qd, x, (motion,) * robot.nv, on, loads)[0]
+WIDTHS: dict[str, Callable[[Subject], int]] = {
+    "q": lambda subject: subject.robot.nq,
+    "qd": lambda subject: subject.robot.nv,
+    "qdd": lambda subject: subject.robot.nv,
+    "tau": lambda subject: subject.robot.nv,
+    "at": lambda subject: 3,
+    "w": lambda subject: 6 * len(subject.wrenched),
+}
 
 
-def _idyn(robot: Robot, bodies: Bodies, q: list[Scalar], qd: list[Scalar], qdd: list[Scalar]) -> list[Scalar]:
-    return _mixed(robot, bodies, True, q, qd, qdd)
+# ---- texts
 
 
-def _fdyn(robot: Robot, bodies: Bodies, q: list[Scalar], qd: list[Scalar], tau: list[Scalar]) -> list[Scalar]:
-    return _mixed(robot, bodies, False, q, qd, tau)
+def _mixed(subject: Subject, given: Given, x: list[Scalar], motion: bool) -> list[Scalar]:
+    robot = subject.robot
+    acting = subject.acting(robot.tree, given)
+    pattern = (motion,) * robot.nv
+    return dynamics(subject.bodies, robot.gravity, given["q"], given["qd"], x, pattern, *acting)[0]
 
 
-def _bias(robot: Robot, bodies: Bodies, q: list[Scalar], qd: list[Scalar]) -> list[Scalar]:
-    return _mixed(robot, bodies, True, q, qd, [0.0] * robot.nv)
+def _idyn(subject: Subject, given: Given) -> list[Scalar]:
+    return _mixed(subject, given, given["qdd"], True)
 
 
-def _inertia(robot: Robot, bodies: Bodies, q: list[Scalar]) -> list[Scalar]:
-    return [x for row in inertia_matrix(bodies, q, robot.nv) for x in row]
+def _fdyn(subject: Subject, given: Given) -> list[Scalar]:
+    return _mixed(subject, given, given["tau"], False)
 
 
-def _kinematics(robot: Robot, bodies: Bodies, q: list[Scalar]) -> list[Scalar]:
+def _bias(subject: Subject, given: Given) -> list[Scalar]:
+    return _mixed(subject, given, [0.0] * subject.robot.nv, True)
+
+
+def _inertia(subject: Subject, given: Given) -> list[Scalar]:
+    return [x for row in inertia_matrix(subject.bodies, given["q"], subject.robot.nv) for x in row]
+
+
+def _kinematics(subject: Subject, given: Given) -> list[Scalar]:
     found: list[Scalar] = []
-    for R, p in link_placements(robot, q):
+    for R, p in link_placements(subject.robot, given["q"], subject.at):
         for r in range(3):
             found += [*R[r], p[r]]
     return found
 
 
+def _jacobian(subject: Subject, given: Given) -> list[Scalar]:
+    return [x for row in jacobian(subject.robot, given["q"], subject.link, given["at"]) for x in row]
+
+
+def _energy(subject: Subject, given: Given) -> list[Scalar]:
+    return list(energies(subject.robot, given["q"], given["qd"]))
+
+
+def _reactions(subject: Subject, given: Given) -> list[Scalar]:
+    motion = (given["q"], given["qd"], given["qdd"])
+    found = link_reactions(subject.robot, *motion, *subject.acting(subject.robot.parts, given))
+    return [x for six in found for x in six]
+
+
+def link_reactions(
+    robot: Robot,
+    q: list[Scalar],
+    qd: list[Scalar],
+    qdd: list[Scalar],
+    wrenches: Wrenches,
+    loads: list[Load],
+) -> list[Vector]:
+    """[n; f] of the parent on each link at the link's origin, base axes; wrenches act on the bodies of `parts`."""
+    parts = robot.parts
+    _, W = dynamics(parts.bodies, robot.gravity, q, qd, qdd, (True,) * robot.nv, wrenches, loads)
+    placed = body_placements(parts.bodies, q)
+    found = []
+    for link in robot.links:
+        i, _ = parts.seats[link.name]
+        assert i is not None  # every link is a body of its own there, whose origin is the link's
+        R, _ = placed[i]
+        found.append([dot(row, six) for six in (W[i][:3], W[i][3:]) for row in R])
+    return found
+
+
+# ---- the table
+
+_SPEEDS: Callable[[Subject], tuple[int, ...]] = lambda subject: (subject.robot.nv,)  # noqa: E731
+
 PROGRAMS = {
-    "idyn": Quantity("joint forces of a motion (inverse dynamics)", ("q", "qd", "qdd"), "tau", _idyn),
-    "fdyn": Quantity("accelerations under joint forces (forward dynamics)", ("q", "qd", "tau"), "qdd", _fdyn),
-    "inertia": Quantity("generalized inertia matrix, row by row", ("q",), "inertia", _inertia),
-    "bias": Quantity("Coriolis, centrifugal, gravity, friction and spring forces", ("q", "qd"), "h", _bias),
-    "kinematics": Quantity("of each link the rows of [R | p] in the base, 12 numbers", ("q",), "frames", _kinematics),
+    "idyn": Quantity("joint forces of a motion (inverse dynamics)", ("q", "qd", "qdd"), "tau", _SPEEDS, _idyn),
+    "fdyn": Quantity("accelerations under joint forces (forward dynamics)", ("q", "qd", "tau"), "qdd", _SPEEDS, _fdyn),
+    "inertia": Quantity(
+        "generalized inertia matrix, row by row",
+        ("q",),
+        "inertia",
+        lambda subject: (subject.robot.nv, subject.robot.nv),
+        _inertia,
+    ),
+    "bias": Quantity("Coriolis, centrifugal, gravity, friction and spring forces", ("q", "qd"), "h", _SPEEDS, _bias),
+    "kinematics": Quantity(
+        "of each link the rows of [R | p] in the base, 12 numbers",
+        ("q",),
+        "frames",
+        lambda subject: (len(subject.robot.links), 3, 4),
+        _kinematics,
+    ),
+    "jacobian": Quantity(
+        "from the speeds to [omega; v] of a link's point `at` (link axes), base-frame axes, row by row",
+        ("q", "at"),
+        "jacobian",
+        lambda subject: (6, subject.robot.nv),
+        _jacobian,
+    ),
+    "energy": Quantity(
+        "kinetic, potential and elastic energy", ("q", "qd"), "energy", lambda subject: (3,), _energy, regroups=False
+    ),
+    "reactions": Quantity(
+        "of each link [n; f] from its parent at its origin, base-frame axes, 6 numbers",
+        ("q", "qd", "qdd"),
+        "reactions",
+        lambda subject: (len(subject.robot.links), 6),
+        _reactions,
+        regroups=False,
+    ),
 }
 
 
-def program(robot: Robot, what: str, *, regroup: bool = True) -> Program:
-    """The recorded program of this name; with `regroup`, from fewer inertial numbers."""
+def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
+    """The recorded program of this name; with `regroup` from fewer inertial numbers, where these give the same.
+
+    `link` is the one whose Jacobian is asked, by default the last one.
+    """
     row = PROGRAMS[what]
-    recording = Recording(what)
-    groups = [recording.input(name, robot.nq if name == "q" else robot.nv) for name in row.inputs]
-    bodies = regrouped(robot.tree.bodies) if regroup else robot.tree.bodies
-    return recording.program(**{row.output: row.record(robot, bodies, *groups)})
+    bodies = regrouped(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies
+    return row.program(Subject(robot, bodies, link=link_named(robot, link or robot.links[-1].name)), what)
+
+
+def count(row: Quantity, subject: Subject) -> int:
+    """How many numbers the row gives."""
+    return prod(row.shape(subject))
+
+
+def link_named(robot: Robot, link: object) -> str:
+    """The link's name, or an error that lists those that there are."""
+    names = [one.name for one in robot.links]
+    if not isinstance(link, str) or link not in names:
+        found, link = (f"`{link}`", link) if isinstance(link, str) else (type(link).__name__, "")
+        raise InputError("no such link", found=found, allowed=", ".join(names), hint=did_you_mean(link, names))
+    return link

@@ -16,6 +16,7 @@ from .wrenches import Applied, constant_wrenches, on_bodies
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
+BLOCK = 16_000  # samples × bodies that the plain text holds at once: some 20 MB
 LARGE = 1e60  # arguments beyond this overflow in any robot
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 
 from ..machine.program.scalars import Scalar
-from ..robot.model import ZERO, Body, Drive, Robot, Three, Tree
+from ..robot.model import ZERO, Body, Robot, Three, Tree
 from .spatial import add, transported
+from .stripped import massless
 from .sweeps import Load, Wrenches, dynamics
 
 Applied = tuple[str, Sequence[Scalar], Three, str]  # link, [n; f], the point where f acts (link axes), link or base
@@ -67,10 +66,3 @@ def balancing(
     """Joint forces that balance external wrenches, −N_dᵀ N_lᵀ w."""
     tau, _ = dynamics(massless(bodies), ZERO, q, [0.0] * nv, [0.0] * nv, [True] * nv, wrenches, loads)
     return tau
-
-
-@lru_cache(maxsize=64)
-def massless(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    """The bodies as pure geometry: what is left of their dynamics is what acts from outside."""
-    none = (ZERO, ZERO, ZERO)
-    return tuple(replace(b, E=none, h=ZERO, m=0.0, drives=(Drive(),) * len(b.drives)) for b in bodies)

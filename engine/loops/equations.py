@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..dynamics.calls import bare
+from ..dynamics.stripped import bare
 from ..dynamics.sweeps import Load, Wrenches, dynamics
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body

@@ -20,10 +20,10 @@ from .partition import partition
 from .texts import Forward
 
 
-def program(robot: Robot, what: str, *, regroup: bool = True) -> Program:
+def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
     """The recorded program of this name; with loops `idyn` gives the actuators' forces, `fdyn` closed accelerations."""
     if not robot.tied or what not in ("idyn", "fdyn"):
-        return tree.program(robot, what, regroup=regroup)
+        return tree.program(robot, what, regroup=regroup, link=link)
     q0 = assemble(robot, np.array(robot.q0))
     text = (
         _inverse(robot, q0)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import calls as tree
-from ..dynamics.kinematics import link_frames
-from ..dynamics.samples import Samples
+from ..dynamics.quantities import frames
+from ..dynamics.quantities import reactions as tree_reactions
+from ..dynamics.samples import Samples, computes
 from ..dynamics.wrenches import moved
 from ..robot.model import Robot
 from . import branches, effort
@@ -67,6 +68,7 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
     return (I, h) if s.count is not None else (I[0], h[0])
 
 
+@computes
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
     """The wrench at every joint, and of each cut what its first link exerts on the second, base-frame axes."""
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
@@ -75,7 +77,7 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
     for link, six in (wrenches or {}).items():
         on_links[link] = on_links.get(link, 0.0) + np.asarray(six, dtype=float)
     names = [loop.name for loop in robot.loops]
-    found = {**tree.reactions(robot, q, qd, qdd, on_links)}
+    found = {**tree_reactions(robot, q, qd, qdd, on_links)}
     return found | {name: six for name, six in cuts.items() if name in names}
 
 
@@ -89,7 +91,7 @@ def forces_of(s: Samples, tau: np.ndarray) -> Forces:
 
 def applied(robot: Robot, s: Samples, forces: Forces, loops: Closure) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What cuts and actuators do: [n; f] on links (their origins, their axes); and each cut's wrench in the base."""
-    placed = link_frames(robot, s, at="link")
+    placed = frames(robot, s.arrays["q"])
     on_links: dict[str, Any] = {}
     cuts: dict[str, np.ndarray] = {}
     multipliers = forces.multipliers if s.count is not None else forces.multipliers[0]

@@ -46,7 +46,7 @@ class Geometry:
         self.loops = closure(s.robot)
         self.length = self.loops.length
         self.unit = np.array([1.0] * 3 + [self.length] * 3)  # a twist's scale: turns, and slides by this length
-        placed = body_placements(s.robot, s.scalars("q"))
+        placed = body_placements(s.robot.tree.bodies, s.scalars("q"))
         self.R, self.O = np.empty((len(placed), self.count, 3, 3)), np.empty((len(placed), self.count, 3))
         for i, (rotation, origin) in enumerate(placed):
             for r in range(3):

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import calls as tree
+from ..dynamics.quantities import inertia
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import quaternion_matrix
 from ..errors import InputError
@@ -104,7 +105,7 @@ def reduced(part: Part, own: Own, inbox: Message) -> Message:
     _forced(part, own)
     own["J"] = J = _jacobian(part, own)
     I = np.zeros((len(J), part.nv + 6, part.nv + 6))
-    I[:] = tree.inertia(part.robot, _one(own["q"]))
+    I[:] = inertia(part.robot, _one(own["q"]))
     rest = np.concatenate([own["tau"] - own["tau_leg"], -own["tau_platform"]], axis=1)
     shared = np.swapaxes(J, 1, 2) @ I @ J
     upper = np.triu_indices(part.independent)

@@ -14,9 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.calls import reactions
-from ..dynamics.energy import energy
-from ..dynamics.kinematics import frames
+from ..dynamics.quantities import energy, frames, reactions
 from ..errors import NumericalError
 from ..loops.balance import Forces
 from ..loops.constraints import Closure

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.kinematics import frames
+from ..dynamics.quantities import frames
 from ..dynamics.wrenches import on_link
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot

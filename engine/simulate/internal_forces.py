@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import calls as tree
+from ..dynamics.quantities import reactions as tree_reactions
 from ..dynamics.samples import Samples
 from ..loops.balance import Balance, Forces, enough
 from ..loops.constraints import Closure, closure
@@ -152,8 +153,8 @@ def undetermined(system: System, q: np.ndarray, *, reactions: bool) -> list[str]
     suffix = dict.fromkeys(wrenches, "lambda")
     if reactions:
         still = np.zeros((count, system.robot.nv))
-        bare = tree.reactions(system.robot, places, still, still)
-        for name, six in tree.reactions(system.robot, places, still, still, on_links).items():
+        bare = tree_reactions(system.robot, places, still, still)
+        for name, six in tree_reactions(system.robot, places, still, still, on_links).items():
             wrenches[name], suffix[name] = six - bare[name], "reaction"
     size = max(abs(six).max(initial=0.0) for six in wrenches.values())
     return [

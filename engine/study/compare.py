@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics import calls as tree
+from ..dynamics import quantities
 from ..errors import InputError, did_you_mean
 from ..laws.forces import ProportionalDerivative
 from ..loops.methods import METHODS, Parameter, parameters
@@ -362,7 +362,7 @@ class Comparison:
         system, loops, q = self.system, constraints_of(self.system), np.array(self.plan.q0)
         A = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(system.robot.nv)[list(system.prescribed)]])
         Z = null_space(A) * loops.column_scale[:, None]
-        M = tree.inertia(system.robot, q)
+        M = quantities.inertia(system.robot, q)
         answer = Z @ np.linalg.solve(Z.T @ M @ Z, Z.T)  # accelerations of unit forces
         feedback = []
         for motion in system.inputs.feedforward:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.dense import inertia_matrix, solve
+from ..dynamics.programs import PROGRAMS
 from ..dynamics.regroup import regrouped
 from ..dynamics.spatial import Vector
 from ..dynamics.sweeps import dynamics
@@ -140,10 +141,14 @@ def of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
     return count(recording.program(out=ALGORITHMS[what](bodies, gravity, q, qd, x)).results())
 
 
+NAMES = {"inverse": "idyn", "forward": "fdyn"}  # in the table of programs
+OF_ROBOTS = (*ALGORITHMS, *(what for what in PROGRAMS if what not in NAMES.values()))  # what is counted of a robot
+
+
 def recorded(robot: Robot, what: str, *, regroup: bool = True) -> Program:
     """The recorded program for a robot, into which its numbers are folded."""
-    if what == "inverse" or what == "forward":
-        return program(robot, "idyn" if what == "inverse" else "fdyn", regroup=regroup)
+    if NAMES.get(what, what) in PROGRAMS:
+        return program(robot, NAMES.get(what, what), regroup=regroup)
     recording = Recording(what)
     q = recording.input("q", robot.nq)
     qd, x = (recording.input(name, robot.nv) for name in ("qd", "x"))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..dynamics.kinematics import body_frames, link_frames
-from ..dynamics.samples import Samples
+from ..dynamics.kinematics import body_frames
+from ..dynamics.quantities import frames
 from ..record.sketch import Joint, Line, Sketch
 from ..robot.model import Link, Robot
 from ..robot.placement import turn_matrix_of
@@ -15,13 +15,10 @@ from ..robot.placement import turn_matrix_of
 
 def sketched(robot: Robot, q: Sequence[float]) -> Sketch:
     """The sketch of the robot at q."""
-    s = Samples(robot, q=np.array(q, dtype=float)).finite()
-    bodies = body_frames(robot, s)
-    placed = {"base": np.eye(4), **link_frames(robot, s, at="link")}
-    ends = link_frames(robot, s, at="end")
-    touched: dict[str, list[np.ndarray]] = {
-        name: [] for name in placed
-    }  # the points of each link to which others are attached
+    placed = {"base": np.eye(4), **frames(robot, q)}
+    ends = frames(robot, q, at="end")
+    bodies = body_frames(robot.tree.bodies, q)
+    touched: dict[str, list[np.ndarray]] = {name: [] for name in placed}  # the points of each link where others hang
     joints, slides = [], []
     for link in robot.links:
         start, axis = _origin_and_axis(robot, link, bodies, placed)

@@ -116,8 +116,8 @@ def test_linearize_prints_matrices_and_eigenvalues(denoc):
 
 def test_cache_shows_and_clears(denoc):
     assert denoc("idyn", "planar3r", "--backend", "compiled", "--no-plot", "--quiet")[0] == 0
-    assert "1 objects" in denoc("cache")[1]
-    assert "removed 1" in denoc("cache", "--clear")[1]
+    assert "2 objects" in denoc("cache")[1]
+    assert "removed 2" in denoc("cache", "--clear")[1]
     assert ": 0 objects" in denoc("cache")[1]
 
 

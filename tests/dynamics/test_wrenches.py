@@ -5,7 +5,7 @@ import pytest
 
 import newton
 from denoc.dynamics import energy
-from denoc.dynamics.kinematics import frames
+from denoc.dynamics.quantities import frames
 from denoc.dynamics.wrenches import moved, on_link
 from denoc.parallel.projector import left, without
 from random_robots import drawn

@@ -78,7 +78,7 @@ def by_multipliers(robot, part, q, qd, tau):
     zero = np.zeros(robot.nv)
     h = tree.inverse(robot, q, qd, zero)
     J, drift = loops.jacobian(s.arrays["q"], qd)
-    M, J = tree.inertia(robot, q), J[rows]
+    M, J = denoc.inertia(robot, q), J[rows]
     whole = np.block([[M, J.T], [J, np.zeros((len(rows), len(rows)))]])
     return np.linalg.solve(whole, np.concatenate([tau - h, -drift[rows]]))[: robot.nv]
 

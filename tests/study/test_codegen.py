@@ -16,6 +16,7 @@ from denoc.errors import InputError
 from denoc.study.codegen import generate
 
 ROBOTS = ("puma", "tree", "rx90", "spherical-arm", "space-arm", "stanford")
+POINT = np.array([0.1, -0.2, 0.3])
 CALLS = {
     "idyn": lambda r, q, qd, x: denoc.inverse(r, q, qd, x),
     "fdyn": lambda r, q, qd, x: denoc.forward(r, q, qd, x),
@@ -24,6 +25,9 @@ CALLS = {
     "kinematics": lambda r, q, qd, x: np.concatenate(
         [T[:3].ravel() for T in (denoc.frames(r, q)[link.name] for link in r.links)]
     ),
+    "jacobian": lambda r, q, qd, x: denoc.jacobian(r, q, r.links[-1].name, POINT).ravel(),
+    "energy": lambda r, q, qd, x: np.array(list(denoc.energy(r, q, qd).values())),
+    "reactions": lambda r, q, qd, x: np.concatenate(list(denoc.reactions(r, q, qd, x).values())),
 }
 
 
@@ -53,7 +57,7 @@ def test_python(name, what, regroup, tmp_path):
     file, text = generate(robot, what, "python", regroup=regroup)
     (tmp_path / file).write_text(text)
     q, qd, x = state(robot)
-    arguments = {"q": q, "qd": qd, "qdd": x, "tau": x}
+    arguments = {"q": q, "qd": qd, "qdd": x, "tau": x, "at": POINT}
     listed = [arguments[group].tolist() for group in PROGRAMS[what].inputs]
     program = f"import json, {file[:-3]} as m\nprint(json.dumps(m.{file[:-3]}(*{listed!r})))"
     run = subprocess.run(
@@ -72,7 +76,7 @@ def test_python(name, what, regroup, tmp_path):
 def test_c(name, regroup, tmp_path):
     robot = denoc.load(name)
     q, qd, x = state(robot)
-    arguments = {"q": q, "qd": qd, "qdd": x, "tau": x}
+    arguments = {"q": q, "qd": qd, "qdd": x, "tau": x, "at": POINT}
     for what, row in PROGRAMS.items():
         file, text = generate(robot, what, "c", regroup=regroup)
         (tmp_path / file).write_text(text)
@@ -95,3 +99,19 @@ def test_the_header_says_what_a_user_must_know():
 def test_unknown_programs_are_refused():
     with pytest.raises(InputError, match="did you mean `idyn`"):
         generate(denoc.load("puma"), "idny")
+
+
+def test_the_jacobian_of_a_link_is_exported_under_its_name():
+    robot = denoc.load("puma")
+    file, text = generate(robot, "jacobian", "python", link="link3")
+    assert file == "puma_jacobian_link3.py"
+    assert "The link is link3." in text
+    space: dict = {}
+    exec(text, space)
+    q = state(robot)[0]
+    found = space["puma_jacobian_link3"](q.tolist(), POINT.tolist())
+    assert abs(np.array(found) - denoc.jacobian(robot, q, "link3", POINT).ravel()).max() < 1e-13
+    with pytest.raises(InputError, match="did you mean `link3`"):
+        generate(robot, "jacobian", link="lnik3")
+    with pytest.raises(InputError, match="only a Jacobian is that of a link"):
+        generate(robot, "idyn", link="link3")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...dynamics import calls as tree
+from ...dynamics.quantities import inertia
 from ...laws.forces import ComputedTorque, Feedforward
 from ...laws.motions import Hold
 from ...loops.assembly import assembled
@@ -153,6 +153,6 @@ def _without_spin(loops: Closure, q0: np.ndarray, J: np.ndarray, qd: np.ndarray,
     Z = idle_spins(loops, J, S.T)
     if not Z.shape[1]:
         return qd
-    M = tree.inertia(loops.robot, q0)
+    M = inertia(loops.robot, q0)
     found: np.ndarray = qd - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ M @ qd, rcond=None)[0]
     return found

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...api import inverse
-from ...dynamics.kinematics import frames
 from ...dynamics.programs import program
+from ...dynamics.quantities import frames
 from ...loops.constraints import closure
 from ...loops.partition import partition
 from ...loops.texts import Forward

@@ -1,0 +1,152 @@
+"""Rows of the table of programs as they run: by plain text or compiled, for one sample or many."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..machine.jit import choice
+from ..machine.jit.kernel import Kernel, Single
+from ..machine.jit.offer import Offer, in_blocks
+from ..machine.jit.trigonometry import REACH
+from ..machine.program.trace import Program
+from ..robot.model import Body, Robot
+from .programs import PROGRAMS, Subject
+from .regroup import regrouped
+from .samples import BLOCK, Samples, no_numbers, singular
+
+Key = tuple[str, tuple[str, ...], str, str]  # what, wrenched, link, at
+
+
+class Offered:
+    """One quantity of one robot, in all its forms."""
+
+    def __init__(self, what: str, subject: Subject):
+        self.what, self.row, self.subject = what, PROGRAMS[what], subject
+        self.shape = self.row.shape(subject)
+        self.size = math.prod(self.shape)
+        self.widths = self.row.widths(subject)
+        self.offer = Offer(self.program, list(self.widths.values()), [self.size], self.identity)
+        self.turning = turning(subject.bodies)
+        # code for one sample at a time, once it was taken; not where Euler parameters have to be brought to norm 1
+        self.one: Single | None = None
+        self._oriented = any(joint.type.orientation is not None for joint in subject.robot.moving)
+
+    def program(self) -> Program:
+        """The text recorded, inertias regrouped where that changes nothing."""
+        subject = self.subject
+        bodies = regrouped(subject.bodies) if self.row.regroups else subject.bodies
+        recorded = Subject(subject.robot, bodies, subject.wrenched, subject.link, subject.at)
+        return self.row.program(recorded, self.what)
+
+    def identity(self) -> tuple[str, ...]:
+        """All that the program depends on."""
+        robot, subject = self.subject.robot, self.subject
+        rest = (
+            [(wrench.link, wrench.wrench, wrench.at, wrench.axes) for wrench in robot.wrenches],
+            [(link.name, link.mass, link.com, link.end, robot.tree.seats[link.name]) for link in robot.links],
+            robot.gravity,
+            (subject.wrenched, subject.link, subject.at),
+        )
+        return self.what, repr(robot.parts if self.what == "reactions" else robot.tree.bodies), repr(rest)
+
+    # ---- rows
+
+    def __call__(self, s: Samples, **more: np.ndarray) -> np.ndarray:
+        """The quantity in its shape, of one sample or of many; `more` are the inputs that aren't in the samples."""
+        count = 1 if s.count is None else s.count
+        given = {name: more[name] if name in more else s.rows(name) for name in self.widths}
+        arrays = {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[-1]))) for name, x in given.items()}
+        if s.count is None:
+            return self._one(s, arrays).reshape(self.shape)
+        block = max(8, min(1024, BLOCK // max(len(self.subject.bodies), 1)))
+        by, text = partial(self._by, arrays), partial(self._plain, s, arrays)
+        rows: np.ndarray = in_blocks(np.empty((count, self.size)), block, self._lanes, by, text)
+        return rows.reshape((count, *self.shape))
+
+    def _one(self, s: Samples, arrays: dict[str, np.ndarray]) -> np.ndarray:
+        single = self.offer.single() if self._compiles() else None
+        if single is not None:
+            found = single(*(array[0] for array in arrays.values()))
+            self.one = None if self._oriented else single
+            if found is not None:
+                return found
+        row: np.ndarray = self._plain(s, arrays, slice(0, 1))[0]
+        return row
+
+    def _compiles(self) -> bool:
+        """Whether there is anything to compile, in a straight line: these rows have no loop over the bodies."""
+        return self.size > 0 and all(self.widths.values()) and not choice.rolled(len(self.subject.bodies))
+
+    def _lanes(self, samples: int) -> Kernel | None:
+        return self.offer.lanes(samples) if self._compiles() else None
+
+    def _by(self, arrays: dict[str, np.ndarray], code: Kernel, first: int) -> np.ndarray | None:
+        """What code makes of the samples from a place on; None where it can't."""
+        given = {name: array[first:] for name, array in arrays.items()}
+        (found,), finite, largest = code(*given.values())
+        if largest > REACH:
+            (found,), finite, largest = code(*{**given, "q": within_a_turn(given["q"], self.turning)}.values())
+        return found if finite and largest <= REACH else None
+
+    def _plain(self, s: Samples, arrays: dict[str, np.ndarray], these: slice) -> np.ndarray:
+        """Rows by the plain text, or an error that says why there are none."""
+        s.finite()
+        robot, count = self.subject.robot, these.stop - these.start
+        given = {
+            name: array[these.start].tolist()
+            if s.count is None
+            else [np.ascontiguousarray(column) for column in array[these].T]
+            for name, array in arrays.items()
+        }
+        found = np.empty((count, self.size))
+        with np.errstate(all="ignore"):
+            try:
+                for k, x in enumerate(self.offer.plain(count, self.row.text, self.subject, given)):
+                    found[:, k] = x
+            except (ZeroDivisionError, OverflowError):
+                raise singular(robot) from None
+        if not np.isfinite(found).all():
+            raise no_numbers(robot)
+        return found
+
+
+def offered(robot: Robot, what: str, wrenched: tuple[str, ...] = (), link: str = "", at: str = "link") -> Offered:
+    """The robot's quantity of this name; made once for each robot."""
+    key: Key = what, wrenched, link, at
+    found: Offered | None = robot.derived.get(key)
+    if found is None:
+        made = Offered(what, Subject(robot, robot.tree.bodies, wrenched, link, at))
+        found = robot.derived.setdefault(key, made)
+    return found
+
+
+def quick(robot: Robot, key: Key, *groups: Any) -> np.ndarray | None:
+    """One sample by code that is there already, with as little around it as can be; None where that isn't the way."""
+    try:
+        known: Offered = robot.derived[key]
+        single = known.one
+        if single is None or not choice.free() or tuple([group.shape for group in groups]) != single.shapes:
+            return None
+        found = single.of_doubles(*groups)
+        return None if found is None else found.reshape(known.shape)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def turning(bodies: tuple[Body, ...]) -> tuple[int, ...]:
+    """The angles of which only cosine and sine matter: no spring measures them, no thread turns them into a slide."""
+    measured = {drive.coordinate for body in bodies for drive in body.drives if drive.stiffness}
+    angles = [body.coordinates[k] for body in bodies for what, _, k in body.moves if what == "turn"]
+    return tuple(k for k in angles if k not in measured)
+
+
+def within_a_turn(q: np.ndarray, angles: tuple[int, ...]) -> np.ndarray:
+    """Q with huge angles taken back to one turn, which the compiled sines need."""
+    q = q.copy()
+    for k in angles:
+        q[..., k] = np.arctan2(np.sin(q[..., k]), np.cos(q[..., k]))
+    return q

@@ -1,0 +1,88 @@
+"""The calls of the Python interface for what a tree is and does besides its dynamics, one sample or many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..robot.model import Robot
+from .offered import offered, quick
+from .programs import link_named
+from .samples import Samples, vector
+
+Wrenches = Mapping[str, Any]
+ENERGIES = ("kinetic", "potential", "elastic")
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+def inertia(robot: Robot, q: Any) -> np.ndarray:
+    """The generalized inertia matrix, rotor inertias included."""
+    found = quick(robot, ("inertia", (), "", "link"), q)
+    if found is None:
+        s = Samples(robot, q=q)
+        found = offered(robot, "inertia")(s)
+    return found
+
+
+def energy(robot: Robot, q: Any, qd: Any) -> dict[str, np.ndarray]:
+    """Kinetic, potential (datum: the base's origin) and elastic energy."""
+    found = quick(robot, ("energy", (), "", "link"), q, qd)
+    if found is None:
+        s = Samples(robot, q=q, qd=qd)
+        found = offered(robot, "energy")(s)
+    return dict(zip(ENERGIES, found.T))
+
+
+def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
+    """Link name → 4 × 4 in the base; `at="end"` for the papers' frames i + 1."""
+    if not isinstance(at, str) or at not in ("link", "end"):
+        found = f"at={at!r}" if isinstance(at, str) else f"at of type {type(at).__name__}"
+        raise InputError("unknown frame", found=found, allowed="link, end")
+    rows = quick(robot, ("kinematics", (), "", at), q)
+    if rows is None:
+        s = Samples(robot, q=q)
+        rows = offered(robot, "kinematics", at=at)(s)
+    placed = np.zeros((*rows.shape[:-2], 4, 4))
+    placed[..., :3, :] = rows
+    placed[..., 3, 3] = 1.0
+    return dict(zip([link.name for link in robot.links], placed.swapaxes(0, -3)))
+
+
+def jacobian(robot: Robot, q: Any, link: str, at: Any = ORIGIN) -> np.ndarray:
+    """6 × nv: speeds → [ω; v] of the link's point `at` (link axes, or a point's name), base-frame axes."""
+    found = quick(robot, ("jacobian", (), link, "link"), q, _doubles(at))
+    if found is not None:
+        return found
+    s = Samples(robot, q=q)
+    name = link_named(robot, link)
+    return offered(robot, "jacobian", link=name)(s, at=_point(robot, name, at)[None])
+
+
+def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
+    """Joint → wrench [n; f] of the parent on the link, at the link's origin, base-frame axes; fixed joints too."""
+    found = quick(robot, ("reactions", (), "", "link"), q, qd, qdd) if wrenches is None else None
+    if found is None:
+        s = Samples(robot, q=q, qd=qd, qdd=qdd)
+        wrenched, w = s.acting(wrenches)
+        found = offered(robot, "reactions", wrenched)(s, w=w)
+    return dict(zip([link.joint.name for link in robot.links], found.swapaxes(0, -2)))
+
+
+def _doubles(at: Any) -> Any:
+    """Three floats as an array; whatever else it is as it is, for it has to be looked at first."""
+    return np.array(at) if type(at) is tuple and [type(x) for x in at] == [float] * 3 else at
+
+
+def _point(robot: Robot, link: str, at: Any) -> np.ndarray:
+    """A point of a link, by its name or as three numbers."""
+    if isinstance(at, str):
+        points = robot.link(link).points
+        if at not in points:
+            raise InputError(
+                f"`{link}` has no such point", found=f"`{at}`", allowed=", ".join(points) or "none is named"
+            )
+        at = points[at]
+    return vector("at", at, 3)

@@ -1,0 +1,21 @@
+"""Bodies with less to them than the robot's: without passive forces, or as pure geometry."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from ..robot.model import ZERO, Body, Drive
+
+
+@lru_cache(maxsize=64)
+def bare(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+    """The bodies without friction, damping and springs; rotors stay."""
+    return tuple(replace(body, drives=tuple(Drive(rotor=drive.rotor) for drive in body.drives)) for body in bodies)
+
+
+@lru_cache(maxsize=64)
+def massless(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+    """The bodies as pure geometry: what is left of their dynamics is what acts from outside."""
+    none = (ZERO, ZERO, ZERO)
+    return tuple(replace(b, E=none, h=ZERO, m=0.0, drives=(Drive(),) * len(b.drives)) for b in bodies)
