@@ -168,20 +168,18 @@ def _run(comparison: Comparison, quiet: bool) -> tuple[list[Run], bool]:
 
 def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[Path]:
     """The files of the comparison, written: CSV, summary and plots."""
-    from denoc.record.write import folder as make
+    from denoc.record.write import write_files
     from denoc.study import compare as study
 
-    make(folder)
-    files = [folder / f"{name}-compare.csv", folder / f"{name}-compare-summary.csv"]
-    options.write_text(files[0], study.csv_text([run.row() for run in runs], study.HEADS))
-    options.write_text(files[1], study.csv_text(study.summary(runs)))
+    files: dict[str, Any] = {
+        f"{name}-compare.csv": study.csv_text([run.row() for run in runs], study.HEADS),
+        f"{name}-compare-summary.csv": study.csv_text(study.summary(runs)),
+    }
     if form is not None and runs:
         from denoc.study.compare_plots import figures
 
-        for stem, figure in figures(name, runs).items():
-            files.append(folder / f"{stem}.{form}")
-            options.save_figure(figure, files[-1])
-    return files
+        files |= {f"{stem}.{form}": figure for stem, figure in figures(name, runs).items()}
+    return write_files(folder, files, [f"{name}-{kind}" for kind in ("compare", "errors", "evaluations", "feedback")])
 
 
 # ---- output

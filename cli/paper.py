@@ -80,20 +80,15 @@ def _list(entries: list[Entry], as_json: bool) -> None:
 
 def _write(entry: Entry, made: Reproduction, folder: Path, form: str) -> list[Path]:
     """The files of a reproduction, written: its lines as CSV, a CSV with the paper's numbers beside ours, a plot."""
-    from denoc.record.write import folder as make
+    from denoc.record.write import write_files
 
-    make(folder)
     numbers = ([f"{x:.17g}" for x in row] for row in zip(*made.table.values()))
-    texts = {f"{entry.id}.csv": _csv([list(made.table), *numbers])}
+    files: dict[str, Any] = {f"{entry.id}.csv": _csv([list(made.table), *numbers])}
     if made.rows:
-        texts[f"{entry.id}-compared.csv"] = _csv([made.heads, *made.rows])
-    files = [folder / name for name in texts]
-    for file, text in zip(files, texts.values()):
-        options.write_text(file, text)
+        files[f"{entry.id}-compared.csv"] = _csv([made.heads, *made.rows])
     if form:
-        files.append(folder / f"{entry.id}.{form}")
-        options.save_figure(entry.figure(made), files[-1])
-    return files
+        files[f"{entry.id}.{form}"] = entry.figure(made)
+    return write_files(folder, files, [f"{entry.id}.", f"{entry.id}-compared."])
 
 
 def _csv(rows: Iterable[Sequence[str]]) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import numpy as np
 from ..errors import InputError
 from . import checksums, drafts, plots
 from .columns import Column
-from .folders import renewed
+from .folders import Gone, renewed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,6 +71,33 @@ def whole(path: Path, write: Callable[[Path], object]) -> None:
             drafts.remove(draft)
 
 
+@contextlib.contextmanager
+def anew(folder: Path, gone: Gone) -> Iterator[Path]:
+    """A draft of the folder's files, which take the place of those that `gone` names when all of them are written."""
+    try:
+        with renewed(folder, gone) as draft:
+            yield draft
+    except OSError as error:
+        raise InputError(f"can't write results to {folder}: {error.strerror}", allowed="another --out") from None
+
+
+def write_files(folder: Path, files: Mapping[str, str | Figure], stems: Sequence[str]) -> list[Path]:
+    """Texts and figures by their files' names, written all or none; tables and plots whose names begin so go."""
+    endings = tuple(f".{form}" for form in ("csv", *plots.FORMATS))
+
+    def gone(home: Path) -> list[str]:
+        there = os.listdir(home) if home.is_dir() else []
+        return [file for file in there if file.startswith(tuple(stems)) and file.endswith(endings)]
+
+    with anew(folder, gone) as draft:
+        for file, content in files.items():
+            if isinstance(content, str):
+                (draft / file).write_text(content, encoding="utf-8")
+            else:
+                plots.save(content, draft / file)
+    return [folder / file for file in files]
+
+
 def write_result(
     folder: Path,
     name: str,
@@ -83,17 +111,14 @@ def write_result(
 ) -> list[Path]:
     """Files in `folder`, which appears, or changes, only when all of them are written; `more` by their names."""
     folder = folder.absolute()
-    try:
-        with renewed(folder, partial(_earlier, name)) as draft:
-            (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
-            robot = str(record.get("robot", {}).get("name", ""))
-            for stem, figure in plots.figures(name, t, table, columns, wanted, robot).items():
-                plots.save(figure, draft / f"{stem}.{form}")
-            for file, content in (more or {}).items():
-                (draft / file).write_bytes(content)
-            files = _recorded(draft, name, record)
-    except OSError as error:
-        raise _unwritten(folder, error) from None
+    with anew(folder, partial(_earlier, name)) as draft:
+        (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
+        robot = str(record.get("robot", {}).get("name", ""))
+        for stem, figure in plots.figures(name, t, table, columns, wanted, robot).items():
+            plots.save(figure, draft / f"{stem}.{form}")
+        for file, content in (more or {}).items():
+            (draft / file).write_bytes(content)
+        files = _recorded(draft, name, record)
     return [folder / file for file in files]
 
 
@@ -106,13 +131,10 @@ def add_plots(folder: Path, name: str, record: dict[str, Any], figures: Mapping[
         return []
 
     made = [f"{stem}.{form}" for stem in figures]
-    try:
-        with renewed(folder, replaced) as draft:
-            for file, figure in zip(made, figures.values()):
-                plots.save(figure, draft / file)
-            _recorded(draft, name, record)
-    except OSError as error:
-        raise _unwritten(folder, error) from None
+    with anew(folder, replaced) as draft:
+        for file, figure in zip(made, figures.values()):
+            plots.save(figure, draft / file)
+        _recorded(draft, name, record)
     return [folder / file for file in made]
 
 
@@ -144,7 +166,3 @@ def _read(file: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) else {}
-
-
-def _unwritten(folder: Path, error: OSError) -> InputError:
-    return InputError(f"can't write results to {folder}: {error.strerror}", allowed="another --out")
