@@ -5,12 +5,17 @@ begin with `# name.yaml` become that file, other complete robots and scenarios a
 line after a command has to occur in what the command prints, in order (`…` stands for any lines, within a line for any
 letters); a `text` block after a `python` one is what it prints.  Lines that make a
 virtual environment are not carried out.
+
+The README's commands are given to a shell, as its reader gives them, and so are all that need one.  A command of another
+page that is nothing but `denoc` and its words runs in this process, which spares it the start of another one.
 """
 
 import ast
+import io
 import os
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +24,7 @@ import pytest
 import yaml
 
 import denoc
+from denoc.cli.main import main
 from denoc.scenario.plan import plan
 from denoc.text.source import from_mapping
 
@@ -93,6 +99,36 @@ def shell(tmp_path):
     return run
 
 
+@pytest.fixture
+def here(shell, monkeypatch):
+    """Runs a command of `denoc` in this process; any other one in the shell."""
+    monkeypatch.chdir(shell.folder)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(command, where):
+        if not of_denoc_alone(command):
+            return shell(command, where)
+        printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+        with monkeypatch.context() as now:
+            now.setattr(sys, "argv", shlex.split(command))
+            now.setattr(sys, "stdout", printed)
+            now.setattr(sys, "stderr", printed)
+            with pytest.raises(SystemExit) as leaving:
+                main()
+        said = printed.buffer.getvalue().decode()
+        assert not leaving.value.code, f"{where}: `{command}` ended with {leaving.value.code}:\n{said}"
+        return said
+
+    run.folder = shell.folder
+    return run
+
+
+def of_denoc_alone(command):
+    """Whether the shell would do nothing with this line but split it into words, the first of which is `denoc`."""
+    unquoted = re.sub(r"'[^']*'|\"[^\"$`\\]*\"", "", command.strip())
+    return command.startswith("denoc ") and not re.search(r"[^\w\s./=:,+@%-]", unquoted) and "\n" not in command.strip()
+
+
 def read(text, where):
     """Complete robots and scenarios in the documentation can be read; pieces of them are YAML at least."""
     data = yaml.safe_load(text)
@@ -103,24 +139,25 @@ def read(text, where):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_what_is_shown_is_so(document, shell):
+def test_what_is_shown_is_so(document, request):
+    run = request.getfixturevalue("shell" if document.name == "README.md" else "here")
     printed = ""
     for language, text, line in blocks(document):
         where = f"{document.name}:{line}"
         if language == "yaml":
             name = re.match(r"# ([\w-]+\.yaml)\n", text)
             if name:
-                (shell.folder / name[1]).write_text(text, encoding="utf-8")
+                (run.folder / name[1]).write_text(text, encoding="utf-8")
             else:
                 read(text, where)
         elif language == "sh" and not re.search(r"\.venv|^make ", text, re.MULTILINE):
-            shell(text, where)
+            run(text, where)
         elif language == "console":
             for command, shown in commands(text):
-                occurs(shown, shell(command, where), f"{where}: {command}")
+                occurs(shown, run(command, where), f"{where}: {command}")
         elif language == "python":
-            (shell.folder / "snippet.py").write_text(text, encoding="utf-8")
-            printed = shell("python snippet.py", where)
+            (run.folder / "snippet.py").write_text(text, encoding="utf-8")
+            printed = run("python snippet.py", where)
         elif language == "text":
             occurs(text.splitlines(), printed, where)
         else:
@@ -141,6 +178,21 @@ def test_shown_lines_are_looked_for_in_order():
     for shown in (["two", "one: …"], ["one: done in … m"], ["tw"], ["two…"], ["one: done …", "done in …"]):
         with pytest.raises(AssertionError, match="not printed"):
             occurs(shown, printed, "")
+
+
+def test_what_a_shell_would_change_is_left_to_it():
+    for command in ("denoc run 'a b' --set x=\"1, 2\"", "denoc idyn puma.yaml --at -90", "denoc run --set 'a={b: 1}'"):
+        assert of_denoc_alone(command)
+    for command in (
+        "denoc run *.yaml",
+        "denoc a; b",
+        "denoc a || b",
+        'denoc "$HOME"',
+        "denoc a > b",
+        "denoc a\ndenoc b",
+    ):
+        assert not of_denoc_alone(command)
+    assert not of_denoc_alone("python denoc ")
 
 
 def test_make_has_the_targets_that_are_named():
