@@ -142,13 +142,8 @@ def _leg(
                 break
             _count(trace, stepper)  # an event is ahead, which has to be found step by step
             stepper, scheme = _stepper(run, t, y, end, solver), None
-        row = len(trace.t)
-        stepper.t_end = min(end, float(grid[row])) if lands else end
-        failure = stepper.step()
-        if not failure and trace.steps + stepper.accepted > solver.max_steps:
-            failure = TOO_MANY.format(solver.max_steps)
-        if not failure and run.evaluations > solver.max_evaluations:
-            failure = TOO_OFTEN.format(solver.max_evaluations)
+        stepper.t_end = min(end, float(grid[len(trace.t)])) if lands else end
+        failure = _stepped(run, stepper, solver, trace)
         if failure:
             why = _why(run, stepper.t, stepper.y, failure)
             trace.ended, trace.reason = "failed", f"at t = {stepper.t:.9g} s: {why}"
@@ -156,31 +151,49 @@ def _leg(
         stepper.settle(run.settled(stepper.t, stepper.y))
         event = first_crossing(events, stepper)
         t = event[0] if event is not None else stepper.t
-        while row < len(grid) and grid[row] <= t:
-            at = float(grid[row])
-            trace.keep(run, at, stepper.y if at == stepper.t else run.settled(at, stepper.between(at)))
-            row += 1
+        _keep_rows(run, stepper, grid, t, trace)
         y = stepper.y if t == stepper.t else run.settled(t, stepper.between(t))
         tell(t)
-        if event is not None and event[1] == len(watched):
-            _count(trace, stepper)
-            return t, _guarded(run, t, y, solver, trace)
         if event is not None:
-            watch = watched[event[1]]
-            y = contact.happened(run, watch, t, y)
-            if watch.what != contact.TURNS or watch.speed in run.discrete.held:
-                trace.events.append(_described(run, watch, t))
-            if _chatters(trace.events, float(grid[-1] - grid[0])):
-                joint = trace.events[-1]["joint"]
-                trace.ended, trace.reason = (
-                    "failed",
-                    f"at t = {t:.9g} s: {joint} changes between slipping and sticking without end; "
-                    "`friction: smooth` under `solver` has no such changes",
-                )
             _count(trace, stepper)
-            return t, y
+            if event[1] == len(watched):
+                return t, _guarded(run, t, y, solver, trace)
+            return t, _happened(run, watched[event[1]], t, y, float(grid[-1] - grid[0]), trace)
     _count(trace, stepper)
     return end, y
+
+
+def _stepped(run: Runner, stepper: Stepper, solver: Solver, trace: Trace) -> str:
+    """Take a step; return the reason if it fails or exceeds a limit of the solver, else an empty string."""
+    failure = stepper.step()
+    if not failure and trace.steps + stepper.accepted > solver.max_steps:
+        failure = TOO_MANY.format(solver.max_steps)
+    if not failure and run.evaluations > solver.max_evaluations:
+        failure = TOO_OFTEN.format(solver.max_evaluations)
+    return failure
+
+
+def _keep_rows(run: Runner, stepper: Stepper, grid: np.ndarray, end: float, trace: Trace) -> None:
+    """Keep the output rows within the last step, up to `end`."""
+    for at in map(float, grid[len(trace.t) :]):
+        if at > end:
+            return
+        trace.keep(run, at, stepper.y if at == stepper.t else run.settled(at, stepper.between(at)))
+
+
+def _happened(run: Runner, watch: contact.Watch, t: float, y: np.ndarray, duration: float, trace: Trace) -> np.ndarray:
+    """The state after an event of contact, which is noted; the run ends where events follow each other without end."""
+    y = contact.happened(run, watch, t, y)
+    if watch.what != contact.TURNS or watch.speed in run.discrete.held:
+        trace.events.append(_described(run, watch, t))
+    if _chatters(trace.events, duration):
+        joint = trace.events[-1]["joint"]
+        trace.ended, trace.reason = (
+            "failed",
+            f"at t = {t:.9g} s: {joint} changes between slipping and sticking without end; "
+            "`friction: smooth` under `solver` has no such changes",
+        )
+    return y
 
 
 def _march(
