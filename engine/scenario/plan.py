@@ -24,7 +24,7 @@ from .schema import RecordEntry, ScenarioFile
 
 @dataclass(frozen=True)
 class Plan:
-    """A run, resolved."""
+    """A scenario and a robot, read, checked and ready to run."""
 
     name: str
     about: str
@@ -45,7 +45,7 @@ class Plan:
 
 
 def plan(document: Document, robot: Robot, name: str) -> Plan:
-    """The plan of a scenario for a robot; refuses what can't be run before anything is computed."""
+    """The plan of a scenario for a robot; what can't be run is refused here, before anything is computed."""
     reading = Reading(document, robot)
     file, name = reading.file, _name(reading, name)
     drives = Drives(reading)
@@ -95,7 +95,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
 
 
 def _name(reading: Reading, name: str) -> str:
-    """The scenario's name: its own, else that of its file."""
+    """The scenario's own name, or else that of its file."""
     name = reading.file.name or name
     if not name.strip("."):
         raise reading.error(
@@ -108,7 +108,7 @@ def _system(reading: Reading, constraints: Closure | None, inputs: Inputs) -> Sy
     """The robot with everything that acts on it and moves it."""
     entry, method = reading.file.solver, METHODS[reading.file.closure.method]
     chosen = loops.preferred(reading)
-    # a method whose state holds no joint speeds has none to see come to rest
+    # a method without joint speeds in its state can't notice that a joint comes to rest
     smooth = entry.friction == "smooth" or (constraints is not None and method.afresh)
     return System(
         reading.robot,
@@ -124,7 +124,7 @@ def _system(reading: Reading, constraints: Closure | None, inputs: Inputs) -> Sy
 
 
 def _ends(inputs: Inputs) -> list[float]:
-    """Where tables of prescribed motions begin and end: there a rate may jump."""
+    """The ends of prescribed motions' tables, at which a rate may jump."""
     curves = [curve for one in inputs.prescribed if isinstance(one, Reference) for curve in one.curves]
     curves += [drive.curve for drive in inputs.drives]
     return [end for curve in curves if isinstance(curve, Spline) for end in curve.ends]

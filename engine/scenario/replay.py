@@ -1,6 +1,6 @@
-"""What makes a run repeatable: where its plan came from, how its programs ran, and the files that say so.
+"""Replays of runs: the origin of a plan, notes on how its programs ran, and the files that hold both.
 
-Beside its results each run leaves its scenario and its robot in full.  The scenario has the notes of the run under
+Beside its results each run leaves its scenario and its robot in full. The scenario has the notes of the run under
 `replay`, so that running it again takes the same programs and gives the same numbers to the last bit.
 """
 
@@ -28,20 +28,20 @@ NOTES = ("backend", "form", "lanes", "cpu", "cached")
 
 @dataclass(frozen=True)
 class Prepared(Plan):
-    """A plan, the folder of its tables, and what was put over its files by `--set`."""
+    """A plan with the folder of its tables and the changes by `--set`."""
 
     folder: Path = Path()
     settings: tuple[str, ...] = ()
 
 
 def prepared(plan: Plan, document: Document, changes: Sequence[Change] = ()) -> Prepared:
-    """The plan with where it came from."""
-    own = {field.name: getattr(plan, field.name) for field in fields(plan)}
-    return Prepared(**own, folder=Path(document.name).parent, settings=tuple(one.text for one in changes))
+    """The plan together with its origin."""
+    values = {field.name: getattr(plan, field.name) for field in fields(plan)}
+    return Prepared(**values, folder=Path(document.name).parent, settings=tuple(one.text for one in changes))
 
 
 def name_of(path: Path) -> str:
-    """What a scenario without a `name` is called: `fall` in `fall.yaml` as in `fall.scenario.yaml`."""
+    """The name of a scenario without a `name`, which is `fall` for `fall.yaml` and for `fall.scenario.yaml`."""
     return path.stem.removesuffix(ENDING)
 
 
@@ -61,7 +61,7 @@ def unchanged(path: Path) -> None:
 
 
 def recorded(plan: Plan) -> AbstractContextManager[choice.Journal]:
-    """Within this, the run's programs are noted, or run as in the notes that its scenario has."""
+    """A context in which the run's programs are noted, or run as the scenario's notes say."""
     notes = plan.file.replay
     if notes is None:
         return choice.recorded()
@@ -69,7 +69,7 @@ def recorded(plan: Plan) -> AbstractContextManager[choice.Journal]:
 
 
 def doubts(plan: Plan, code: Mapping[str, Any], versions: Mapping[str, str]) -> list[str]:
-    """Warnings of a replay on another machine, or with other versions, than its notes are from."""
+    """Warnings if the machine or the versions differ from those of the notes that are replayed."""
     notes = plan.file.replay
     if notes is None:
         return []
@@ -82,25 +82,26 @@ def doubts(plan: Plan, code: Mapping[str, Any], versions: Mapping[str, str]) -> 
 
 
 def notes_of(code: Mapping[str, Any], versions: Mapping[str, str]) -> dict[str, Any]:
-    """The entries under `replay` of a run that ran so."""
+    """The entries under `replay` for a run."""
     return {**{key: code[key] for key in NOTES if key in code}, "versions": dict(versions)}
 
 
 def tables(plan: Plan) -> dict[str, bytes]:
-    """The tables that the scenario's laws read: their names in the scenario, and what they hold."""
+    """The contents of the tables that the scenario's laws read, by their names in the scenario."""
     if not isinstance(plan, Prepared):
         return {}
-    found = {}
+    contents = {}
     for name in dict.fromkeys(_named(plan.file)):
         path = plan.folder / name
         try:
-            found[name] = path.read_bytes()
+            contents[name] = path.read_bytes()
         except OSError as error:
             raise InputError(f"the file can't be read: {error.strerror}", place=Place(str(path))) from None
-    return found
+    return contents
 
 
 def _named(file: ScenarioFile) -> Iterator[str]:
+    """The tables that the laws of a scenario name."""
     components = [x for wrench in file.wrenches for x in (*wrench.force, *wrench.moment)]
     drives = [drive.motion for drive in file.drives]
     for law in (*file.motion.values(), *file.forces.values(), *drives, *components):
@@ -110,7 +111,7 @@ def _named(file: ScenarioFile) -> Iterator[str]:
 
 
 def files(name: str, record: Mapping[str, Any], held: Mapping[str, bytes]) -> dict[str, bytes]:
-    """File names and contents: the scenario and the robot in full, and the scenario's tables."""
+    """The contents of the files of a replay by name: the scenario and robot in full, and the scenario's tables."""
     robot, data = f"{record['robot']['name']}.robot.yaml", record["robot"]["data"]
     own = f"{name}{ENDING}.yaml"
     homes = _homes(name, held, {own, robot, f"{name}.csv", f"{name}.json"})
@@ -129,7 +130,7 @@ def files(name: str, record: Mapping[str, Any], held: Mapping[str, bytes]) -> di
 
 
 def _homes(name: str, held: Mapping[str, bytes], taken: set[str]) -> dict[str, str]:
-    """The names that tables have beside the results."""
+    """The names of the tables' copies beside the results."""
     homes: dict[str, str] = {}
     for table in held:
         own = Path(table).name.removeprefix(f"{name}.")
@@ -140,7 +141,7 @@ def _homes(name: str, held: Mapping[str, bytes], taken: set[str]) -> dict[str, s
 
 
 def _moved(data: Any, homes: Mapping[str, str]) -> Any:
-    """The scenario's data with its tables under the names that they have beside the results."""
+    """The scenario's data with the names of the tables' copies beside the results."""
     if isinstance(data, Mapping):
         moved = {key: _moved(value, homes) for key, value in data.items()}
         if data.get("law") == "table":

@@ -1,4 +1,4 @@
-"""Runs scenarios: a file or a mapping in, a `Result` out; nothing is written here."""
+"""Runs of scenarios, from a file or a mapping to a `Result`; nothing is written here."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Scenario = str | Path | Mapping[str, Any]
 
 @dataclass
 class Result:
-    """What a run gave: `table` maps column names to values over `t`."""
+    """The result of a run; `table` maps column names to values over `t`."""
 
     name: str
     t: np.ndarray
@@ -53,7 +53,7 @@ class Result:
     record: dict[str, Any]
     columns: list[Column] = field(repr=False)
     plots: tuple[str, ...] = ()
-    tables: dict[str, bytes] = field(default_factory=dict, repr=False)  # what the scenario's laws read
+    tables: dict[str, bytes] = field(default_factory=dict, repr=False)  # the files that the scenario's laws have read
 
     def to_csv(self, path: str | Path) -> Path:
         """Writes the CSV file, whole or not at all."""
@@ -62,7 +62,7 @@ class Result:
         return path
 
     def plot(self, *which: str, folder: str | Path | None = None, form: str = "png") -> dict[str, Any]:
-        """Matplotlib figures by name (default: the scenario's plots); written to `folder` where it is given."""
+        """Matplotlib figures by name, by default the scenario's plots; also written to `folder` if it is given."""
         for name in which:
             if name not in plots.PLOTS:
                 raise InputError("unknown plot", found=in_words(name), allowed=", ".join(plots.PLOTS))
@@ -77,7 +77,7 @@ class Result:
         return made
 
     def write(self, folder: str | Path, form: str = "png", *, plot: bool = True) -> list[Path]:
-        """CSV, JSON record, plots and what it takes to run it again in `folder`, all or none."""
+        """Writes CSV, JSON record, plots and replay files to `folder`, all or none, and returns their paths."""
         wanted: Sequence[str] = self.plots if plot else ()
         more = files(self.name, self.record, self.tables)
         return write.write_result(
@@ -91,8 +91,8 @@ def run(scenario: Scenario, robot: Robot | str | Path | None = None) -> Result:
 
 
 def prepare(scenario: Scenario, robot: Robot | str | Path | None = None, changes: Sequence[Change] = ()) -> Plan:
-    """Everything read and checked, `changes` put over the files; only bad input raises."""
-    rest, own = parted(changes)
+    """The plan of a scenario with `changes` to its files; only bad input raises errors."""
+    rest, of_robot = parted(changes)
     if isinstance(scenario, Mapping):
         document, name, beside = from_mapping(scenario), "", None
     else:
@@ -102,13 +102,13 @@ def prepare(scenario: Scenario, robot: Robot | str | Path | None = None, changes
     document = changed(document, rest)
     if not isinstance(robot, Robot):
         robot = load(robot) if robot is not None else robot_of(document, beside)
-    robot = with_changes(robot, own)
-    made = plan(document, robot, name or f"{robot.name}-{_task(document)}")
+    robot = with_changes(robot, of_robot)
+    made = plan(document, robot, name or f"{robot.name}-{_ending(document)}")
     return prepared(made, document, changes)
 
 
 def with_changes(robot: Robot, changes: Sequence[Change]) -> Robot:
-    """The robot with other values in its file."""
+    """The robot that its file describes with these changes."""
     if not changes:
         return robot
     if robot.document is None:
@@ -116,12 +116,14 @@ def with_changes(robot: Robot, changes: Sequence[Change]) -> Robot:
     return build(changed(robot.document, changes))
 
 
-def _task(document: Document) -> str:
+def _ending(document: Document) -> str:
+    """The ending of the name of a scenario that has none."""
     task = document.data.get("task") if isinstance(document.data, dict) else None
     return {"inverse": "idyn", "simulate": "sim"}.get(task, "run") if isinstance(task, str) else "run"
 
 
 def robot_of(document: Document, beside: Path | None) -> Robot:
+    """The robot that a scenario names."""
     data = document.data
     given = data.get("robot") if isinstance(data, dict) else None
     if isinstance(data, dict) and "links" in data and "task" not in data:
@@ -145,26 +147,26 @@ def robot_of(document: Document, beside: Path | None) -> Robot:
 # ---- carrying out
 
 
-def carry_out(plan: Plan, tell: Progress | None = None, start: Callable[[], Runner] | None = None) -> Result:
-    """Computes the plan; `tell(t)` hears how far it is, and `start` begins the run in another way than usual."""
+def carry_out(plan: Plan, report: Progress | None = None, start: Callable[[], Runner] | None = None) -> Result:
+    """Carries out a plan; `report(t)` is called with its progress, and `start` replaces the usual runner."""
     begun = time.perf_counter()
-    tell = tell or (lambda t: None)
-    held = tables(plan)
-    # a run that leaves the numbers ends as failed
+    report = report or (lambda t: None)
+    contents = tables(plan)
+    # a run whose numbers overflow ends as failed
     with recorded(plan), np.errstate(over="ignore", invalid="ignore"):
         under_way = start() if start is not None else runner(plan.system, plan.q0)
         if under_way.unknown:
-            run = _integrated(plan, under_way, tell)
+            run = _integrated(plan, under_way, report)
         else:
-            run = _followed(plan, under_way, tell) if plan.system.loops is not None else _algebraic(plan, tell)
+            run = _followed(plan, under_way, report) if plan.system.loops is not None else _algebraic(plan, report)
         result = _result(plan, run, time.perf_counter() - begun)
-    result.tables = held
+    result.tables = contents
     return result
 
 
 @dataclass
 class _Run:
-    """Rows of a run as arrays, with the energy that came in from outside since the first."""
+    """The rows of a run as arrays, with the energy that came in from outside since the first row."""
 
     t: np.ndarray
     q: np.ndarray
@@ -172,7 +174,7 @@ class _Run:
     qdd: np.ndarray
     tau: np.ndarray
     balance: np.ndarray
-    resistance: np.ndarray | None = None  # of dry friction and stops on the joints, as the motion had it
+    resistance: np.ndarray | None = None  # of dry friction and stops on the joints, as in the equations of motion
     ended: str = "done"
     reason: str = ""
     steps: int = 0
@@ -183,17 +185,17 @@ class _Run:
     forces: Forces | None = None  # of actuators and cuts, where there are loops
 
 
-def _integrated(plan: Plan, run: Runner, tell: Progress) -> _Run:
-    return _run_of(run, integrate(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, tell))
+def _integrated(plan: Plan, run: Runner, report: Progress) -> _Run:
+    return _run_of(run, integrate(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, report))
 
 
 def result_of(plan: Plan, run: Runner, trace: Trace) -> Result:
-    """The result of a run that was integrated elsewhere."""
+    """The result of a run whose trace was integrated elsewhere."""
     return _result(plan, _run_of(run, trace), 0.0)
 
 
 def _run_of(run: Runner, trace: Trace) -> _Run:
-    """Rows of a trace, evaluated."""
+    """The rows of a trace with everything evaluated."""
     states, signals, nv = np.array(trace.states), np.array(trace.signals), run.robot.nv
     rows: dict[str, Any] = {name: np.empty((len(trace.t), run.robot.nq if name == "q" else nv)) for name in ROW}
     places: dict[Discrete, list[int]] = {}
@@ -216,35 +218,35 @@ def _run_of(run: Runner, trace: Trace) -> _Run:
     )
 
 
-def _followed(plan: Plan, run: Runner, tell: Progress) -> _Run:
-    """All motion is prescribed, of a robot with loops: positions by continuation, then inverse dynamics."""
+def _followed(plan: Plan, run: Runner, report: Progress) -> _Run:
+    """The run of a mechanism with all motion prescribed: positions by continuation, then inverse dynamics."""
     times, each = prescribed.instants(plan.grid) if plan.record.wants("energy") else (plan.grid, 1)
-    found = follow(run, np.array(plan.q0), times, tell)
-    t = times[: len(found.q)]
-    wrenches = timed_wrenches(plan, t, found.q)
-    acting = law_forces(plan.system.inputs.driven, t, found.q, found.qd)
-    forces, tau, power = internal_forces.sought(plan.system, found.q, found.qd, found.qdd, wrenches, acting)
+    path = follow(run, np.array(plan.q0), times, report)
+    t = times[: len(path.q)]
+    wrenches = timed_wrenches(plan, t, path.q)
+    acting = law_forces(plan.system.inputs.driven, t, path.q, path.qd)
+    forces, tau, power = internal_forces.sought(plan.system, path.q, path.qd, path.qdd, wrenches, acting)
     rows = slice(0, len(t), each)
     balance = np.zeros(len(t[rows]))
     if plan.record.wants("energy"):
-        power = power + passive_power(plan.robot, found.q, found.qd, wrenches)
+        power = power + passive_power(plan.robot, path.q, path.qd, wrenches)
         balance = prescribed.gathered(t[rows], power)
-    rows_of = _Run(t[rows], found.q[rows], found.qd[rows], found.qdd[rows], tau[rows], balance, evaluations=len(t))
-    rows_of.forces = Forces(forces.actuated[rows], forces.multipliers[rows], forces.steps)
-    if found.singular is not None:
-        rows_of.ended, rows_of.singular = "singularity", found.singular
-        rows_of.reason = f"at t = {found.singular.t:.9g} s: {found.singular}"
-    return rows_of
+    result = _Run(t[rows], path.q[rows], path.qd[rows], path.qdd[rows], tau[rows], balance, evaluations=len(t))
+    result.forces = Forces(forces.actuated[rows], forces.multipliers[rows], forces.steps)
+    if path.singular is not None:
+        result.ended, result.singular = "singularity", path.singular
+        result.reason = f"at t = {path.singular.t:.9g} s: {path.singular}"
+    return result
 
 
-def _algebraic(plan: Plan, tell: Progress) -> _Run:
-    """All motion is prescribed: inverse dynamics on the grid, nothing to integrate."""
+def _algebraic(plan: Plan, report: Progress) -> _Run:
+    """The run of a tree with all motion prescribed: inverse dynamics on the grid."""
     q, qd, qdd = prescribed.motion(plan.system, plan.grid)
     tau = np.full(qd.shape, np.nan)
-    done, reason = _sound(q, qd, qdd), "the motion is beyond the floating-point numbers"
+    done, reason = _finite_rows(q, qd, qdd), "the motion is beyond the floating-point numbers"
     try:
         tau[:done] = _forces(plan, q, qd, qdd, done)
-    except NumericalError as error:  # the first row that fails is looked for
+    except NumericalError as error:  # bisection finds the first row that fails
         sound, failing, reason = 0, done, str(error)
         while failing - sound > 1:
             middle = (sound + failing) // 2
@@ -264,37 +266,37 @@ def _algebraic(plan: Plan, tell: Progress) -> _Run:
     run = _Run(plan.grid[kept], q[kept], qd[kept], qdd[kept], tau[kept], balance, evaluations=max(done, 1))
     if done < count:
         run.ended, run.reason = "failed", f"at t = {plan.grid[done]:.9g} s: {reason}"
-    tell(float(run.t[-1]))
+    report(float(run.t[-1]))
     return run
 
 
-def _sound(*arrays: np.ndarray) -> int:
-    """How many rows come before the first that holds no finite number."""
+def _finite_rows(*arrays: np.ndarray) -> int:
+    """The number of rows before the first one with a number that isn't finite."""
     rows = np.isfinite(np.hstack(arrays)).all(axis=1)
     return len(rows) if rows.all() else int(np.argmin(rows))
 
 
 def _forces(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, count: int) -> np.ndarray:
-    """Inverse dynamics of the first rows."""
+    """The forces of inverse dynamics at the first `count` rows."""
     wrenches = timed_wrenches(plan, plan.grid[:count], q[:count])
     return tree.inverse(plan.robot, q[:count], qd[:count], qdd[:count], wrenches)
 
 
 def timed_wrenches(plan: Plan, t: np.ndarray, q: np.ndarray) -> dict[str, np.ndarray] | None:
-    """The scenario's wrenches at instants: link → [n; f] at its origin, in its axes."""
+    """The scenario's wrenches over time by link, as [n; f] at its origin in its axes."""
     return link_wrenches(plan.robot, plan.system.inputs.wrenches, t, q)
 
 
 def _result(plan: Plan, run: _Run, seconds: float) -> Result:
     robot = plan.robot
     if run.forces is None and (robot.closed or plan.system.loops is not None):
-        _tied(plan, run)
+        _add_inner_forces(plan, run)
     table = tabulate.table(_rows(plan, run), plan.record.wants)
     gaps = internal_forces.gaps(plan.system, run.t, run.q)
     audit = {
         "closure": gaps[0],
         "closure_angle": gaps[1],
-        "energy": _imbalance(table),
+        "energy": _largest_residual(table),
         "steps": run.steps,
         "rejected": run.rejected,
         "evaluations": run.evaluations,
@@ -335,7 +337,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
 
 
 def _rows(plan: Plan, run: _Run) -> tabulate.Rows:
-    """What the columns are made of."""
+    """The rows from which the columns are made."""
     on_links: dict[str, np.ndarray] = {}
     cuts: dict[str, np.ndarray] = {}
     if run.forces is not None:
@@ -355,16 +357,16 @@ def _rows(plan: Plan, run: _Run) -> tabulate.Rows:
     )
 
 
-def _imbalance(table: tabulate.Table) -> float | None:
-    """The largest energy that the balance leaves unexplained; None where there are no numbers."""
+def _largest_residual(table: tabulate.Table) -> float | None:
+    """The largest residual of the energy balance, or None if it wasn't computed or isn't finite."""
     if "energy.residual" not in table.data:
         return None
     largest = float(abs(table.data["energy.residual"]).max(initial=0.0))
     return largest if np.isfinite(largest) else None
 
 
-def _tied(plan: Plan, run: _Run) -> None:
-    """The forces of cuts, and in inverse dynamics those of the actuators, of rows that are known."""
+def _add_inner_forces(plan: Plan, run: _Run) -> None:
+    """Puts the forces of cuts, and in inverse dynamics those of actuators, into the run."""
     robot, wrenches = plan.robot, timed_wrenches(plan, run.t, run.q)
     if plan.task == "inverse":
         acting = law_forces(plan.system.inputs.driven, run.t, run.q, run.qd)
@@ -378,28 +380,29 @@ def _tied(plan: Plan, run: _Run) -> None:
 
 
 def _unmet(plan: Plan, run: _Run) -> str:
-    """Why an end without a reason of its own is not the expected one."""
+    """The reason why a run that ended normally hasn't ended as expected; empty if it has."""
     if run.ended != "done" or plan.expect == "done":
         return ""
     return f"the run came to its end without the {plan.expect} that was expected"
 
 
 def _beyond_limits(plan: Plan, run: _Run) -> list[str]:
-    told = []
+    """Warnings about joints that leave their limits."""
+    warnings = []
     for joint in plan.robot.moving:
         if joint.limits:
             q = run.q[:, joint.coordinates[0]]
             slack = 1e-9 * (joint.limits[1] - joint.limits[0])
             if q.min() < joint.limits[0] - slack or q.max() > joint.limits[1] + slack:
-                told.append(
+                warnings.append(
                     f"{joint.name} leaves its limits [{joint.limits[0]:g}, {joint.limits[1]:g}]: "
                     f"{q.min():.6g} to {q.max():.6g}"
                 )
-    return told
+    return warnings
 
 
 def _plain(value: Any) -> Any:
-    """As JSON can hold it; numbers that aren't finite become text."""
+    """Data that JSON can hold, in which numbers that aren't finite become text."""
     if isinstance(value, Mapping):
         return {str(key): _plain(x) for key, x in value.items()}
     if isinstance(value, list | tuple):

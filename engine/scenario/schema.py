@@ -1,4 +1,4 @@
-"""Scenario files: the models that read them."""
+"""The models that read scenario files, and from which their JSON Schema is made."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Component = Annotated[
 
 
 class WrenchEntry(Strict):
-    """A wrench on a link; each component a number or a law."""
+    """A wrench on a link, with numbers or laws as components."""
 
     link: Name = Field(description="on which it acts")
     force: Annotated[tuple[Component, Component, Component], several(3)] = (0.0, 0.0, 0.0)
@@ -91,12 +91,12 @@ class ClosureEntry(Strict):
     )
 
     def values(self) -> dict[str, float | None]:
-        """The values of all methods' parameters; None where there is neither one in the file nor a default."""
+        """The values of all methods' parameters, None for those that have neither a value in the file nor a default."""
         return {name: getattr(self, name) for name in type(self).model_fields if name not in ClosureEntry.model_fields}
 
 
 def closure_entry() -> type[ClosureEntry]:
-    """The entry with the parameters of all methods, as the table of methods is now."""
+    """The model of the section `closure`, with the parameters of all methods in the present table."""
     return _closure_entry(tuple((one, tuple(methods)) for one, methods in parameters().items()))
 
 
@@ -104,10 +104,10 @@ def closure_entry() -> type[ClosureEntry]:
 def _closure_entry(rows: tuple[tuple[Parameter, tuple[str, ...]], ...]) -> type[ClosureEntry]:
     fields: dict[str, Any] = {}
     for one, methods in rows:
-        sort: Any = Annotated[float, number(one.kind, at_least=one.at_least, above=one.above)]
+        annotation: Any = Annotated[float, number(one.kind, at_least=one.at_least, above=one.above)]
         of = ", ".join(f"`{method}`" for method in methods)
         field = Field(default=one.default, description=f"of {of}: {one.about}")
-        fields[one.name] = (sort if one.default is not None else sort | None, field)
+        fields[one.name] = (annotation if one.default is not None else annotation | None, field)
     return create_model(ClosureEntry.__name__, __base__=ClosureEntry, **fields)
 
 
@@ -118,12 +118,12 @@ class RecordEntry(Strict):
     points: list[str] = Field(default=[], description="named points, `link.point`")
 
     def wants(self, family: str) -> bool:
-        """Whether these columns are wanted; those that have no key here always are."""
+        """Whether the columns of a family are wanted; families without a key always are."""
         return bool(getattr(self, family, True))
 
 
 def record_entry() -> type[RecordEntry]:
-    """The entry with a key for each family of columns that isn't always wanted, as the table is now."""
+    """The model of the section `record`, with a key for each optional family in the present table."""
     return _record_entry(
         tuple((name, row.default, row.about) for name, row in FAMILIES.items() if row.default is not None)
     )
@@ -146,13 +146,13 @@ class PointEntry(Strict):
 
 
 class DriveEntry(Strict):
-    """A point's coordinate, or the distance of two points, as a function of time.
+    """The motion of a point's coordinate, or of the distance of two points, as a function of time.
 
-    The law's keys stand beside the others, or under `motion` where the law has a `to` of its own.
+    The law's keys stand beside the others, or under `motion` if the law has a `to` of its own.
     """
 
     name: Name = Field(description="of the drive; its force is in the column `<name>.force`")
-    link: Name | None = Field(default=None, description="whose point moves as it is told")
+    link: Name | None = Field(default=None, description="the link whose point is driven")
     at: Place = Field(default=(0.0, 0.0, 0.0), description="the point: link axes, or the name of a point")
     to: Name = Field(default="base", description="the link from whose origin the coordinate is measured")
     along: Direction = Field(default=(0.0, 0.0, 1.0), description="the direction, in the axes of `to`")
@@ -185,7 +185,7 @@ class ToleranceEntry(Strict):
 
 
 class RegressEntry(ToleranceEntry):
-    """How far a rerun may be off its baseline, and what is compared."""
+    """The tolerances of a comparison with a baseline, and its extent."""
 
     until: Annotated[float, number("time")] | None = Field(default=None, description="rows after it aren't compared")
     columns: dict[str, ToleranceEntry] = Field(default={}, description="by column; * stands for any letters")
@@ -193,7 +193,7 @@ class RegressEntry(ToleranceEntry):
 
 
 class ReplayEntry(Strict):
-    """How the programs of a run ran; denoc writes it beside results, and a run of that file takes the same ones."""
+    """Notes on how the programs of a run ran, written by denoc beside results and followed by a replay."""
 
     backend: Literal["auto", "compiled", "plain"] = Field(default="auto", description="as `--backend`, which overrules")
     form_: Literal["auto", "straight", "rolled"] = Field(default="auto", alias="form", description="of compiled code")

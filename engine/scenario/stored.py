@@ -1,4 +1,4 @@
-"""Results read back from their folder."""
+"""Results that are read back from their folder."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Stored:
     record: dict[str, Any]
 
     def draw(self, which: Sequence[str], folder: Path, form: str) -> list[Path]:
-        """Plots (default: those that the scenario asked for) in the folder; their paths."""
+        """Draws plots, by default those of the scenario, into the folder, and returns their paths."""
         for name in which:
             if name not in plots.PLOTS:
                 known = tuple(plots.PLOTS)
@@ -52,7 +52,7 @@ class Stored:
 
 
 def stored(path: Path) -> Stored:
-    """The result of a folder, of its CSV file or of its JSON record; refused where it isn't as it was written."""
+    """The result in a folder, given by the folder or by its CSV or JSON file; refused where it isn't as it was written."""
     path = Path(path)
     home = Path(os.path.realpath(path if os.path.isdir(path) else path.parent))
     mend(home)
@@ -62,15 +62,15 @@ def stored(path: Path) -> Stored:
 
 def _stored(path: Path) -> Stored:
     if os.path.isdir(path):
-        found = sorted(p for p in path.glob("*.json") if p.with_suffix(".csv").is_file())
-        if len(found) != 1:
+        records = sorted(p for p in path.glob("*.json") if p.with_suffix(".csv").is_file())
+        if len(records) != 1:
             raise InputError(
                 "not the folder of one result",
                 place=Place(str(path)),
-                found=f"{len(found)} results",
+                found=f"{len(records)} results",
                 allowed="outputs/<scenario>, or the CSV or JSON file of a result",
             )
-        path = found[0]
+        path = records[0]
     csv, record_file = path.with_suffix(".csv"), path.with_suffix(".json")
     for file in (csv, record_file):
         if not os.path.isfile(file):
@@ -86,7 +86,7 @@ def _stored(path: Path) -> Stored:
 
 
 def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
-    """A record with what plots need of it, and its columns."""
+    """A record and its columns, checked as far as plots need them."""
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
         columns = [Column(**column) for column in record["columns"]]
@@ -104,7 +104,7 @@ def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
 
 
 def table_of(file: Path) -> dict[str, np.ndarray]:
-    """Column name → its values, `t` among them."""
+    """The columns of a CSV file by name, including `t`."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
         header = lines[0].split(",") if lines else []

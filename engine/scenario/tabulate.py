@@ -1,7 +1,7 @@
-"""The columns of a result: families, which are rows of a table, in the order of the CSV file.
+"""The columns of a result, in families that are rows of a table, in the order of the CSV file.
 
-A family says whose columns these are (joints, cuts, points, the whole robot), what they are called and measured in,
-when they are wanted, and how their numbers are computed from what a run has over its instants.
+A family has owners (joints, cuts, points, the whole robot), the names and units of its columns, the condition under
+which a scenario wants them, and a function that computes their values from the rows of a run.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Table:
 
 @dataclass
 class Rows:
-    """What a run has over its instants; what several families need of it is computed once, and only on demand.
+    """The rows of a run, and quantities that several families need, computed once and on demand.
 
-    A run that failed keeps the rows up to there whatever they hold: what can't be computed of them is NaN.
+    The rows of a failed run are kept up to its failure; quantities that can't be computed from them are NaN.
     """
 
     robot: Robot
@@ -57,30 +57,30 @@ class Rows:
     points: Sequence[tuple[str, str]]  # link, and the name of the point
     loops: Closure | None
     forces: Forces | None  # of actuators and ties, where there are loops
-    cuts: Wrenches  # what each cut's first link exerts on the second at the cut point, base-frame axes
+    cuts: Wrenches  # wrench of each cut's first link on the second at the cut point, base-frame axes
     loads: Callable[[], Wrenches | None]  # on links: the scenario's, and those of cuts, drives and actuators
 
     @cached_property
     def frames(self) -> Mapping[str, np.ndarray]:
-        """Where the links are."""
+        """The frames of the links."""
         return self._or_nan(lambda: frames(self.robot, self.q), dict.fromkeys(self._links, (4, 4)))
 
     @cached_property
     def reactions(self) -> Mapping[str, np.ndarray]:
-        """The wrench at every joint, base-frame axes."""
+        """The wrench at each joint, in base-frame axes."""
         known = np.isfinite(self.qdd).all(axis=1)
         qdd = np.where(known[:, None], self.qdd, 0.0)
         none = {link.joint.name: (6,) for link in self.robot.links}
-        found = self._or_nan(lambda: reactions(self.robot, self.q, self.qd, qdd, self.loads()), none)
-        for six in found.values():
+        wrenches = self._or_nan(lambda: reactions(self.robot, self.q, self.qd, qdd, self.loads()), none)
+        for six in wrenches.values():
             six[~known] = np.nan
-        return found
+        return wrenches
 
     @cached_property
     def energies(self) -> Mapping[str, np.ndarray]:
-        """The parts of the energy, their sum, and what the balance leaves unexplained."""
-        found = self._or_nan(lambda: energy(self.robot, self.q, self.qd), dict.fromkeys(_ENERGIES, ()))
-        parts = {key: np.asarray(x, dtype=float) for key, x in found.items()}
+        """The parts of the energy, their sum, and the residual of the balance."""
+        computed = self._or_nan(lambda: energy(self.robot, self.q, self.qd), dict.fromkeys(_ENERGIES, ()))
+        parts = {key: np.asarray(x, dtype=float) for key, x in computed.items()}
         with np.errstate(all="ignore"):
             total = parts["kinetic"] + parts["potential"] + parts["elastic"]
             return {**parts, "total": total, "residual": total - total[0] - self.balance}
@@ -102,12 +102,12 @@ class Rows:
 class Family:
     """A row of the table of columns.
 
-    Each of its `owners` has `columns` (their names, units, and the family by which a plot knows them) and `values`,
-    an array with one column for each of these. Rows that stand beside each other and have the same `owners` take
-    turns: all columns of the first owner, then all of the second.
+    Each of its `owners` has `columns` (with names, units, and the family by which plots select them) and `values`, an
+    array with one column for each of these. Neighbouring rows with the same `owners` are interleaved: all columns of
+    the first owner, then all of the second.
 
-    With a `default` of True or False the family is wanted as the scenario says: its name in the table is a key of the
-    section `record`, with this default. Otherwise it is there wherever it has owners.
+    With a `default` of True or False, the family's name is a key of the scenario's section `record`, with this default.
+    Otherwise the family is present if it has owners.
     """
 
     about: str
@@ -118,7 +118,7 @@ class Family:
 
 
 def table(rows: Rows, wanted: Callable[[str], bool]) -> Table:
-    """The columns of all families that are wanted, by their names."""
+    """The table with the columns of all wanted families."""
     made = Table()
     for column, values in _columns(rows, [row for name, row in FAMILIES.items() if wanted(name)]):
         made.add(column, values)
@@ -135,7 +135,7 @@ def _columns(rows: Rows, families: Sequence[Family]) -> Iterator[tuple[Column, n
 
 
 def together(wrenches: Wrenches | None, more: Wrenches) -> dict[str, np.ndarray]:
-    """Wrenches on links, summed."""
+    """The sums of two sets of wrenches on links."""
     summed = dict(wrenches or {})
     for link, six in more.items():
         summed[link] = summed[link] + six if link in summed else six
@@ -151,30 +151,31 @@ def _joints(rows: Rows) -> Sequence[Joint]:
 
 def _positions(rows: Rows, joint: Joint) -> list[Column]:
     units = [_UNITS.get(kind, "1") for kind in joint.type.kinds]
-    return _of_joint(joint, joint.type.coordinates, units, "position")
+    return _joint_columns(joint, joint.type.coordinates, units, "position")
 
 
 def _speeds(rows: Rows, joint: Joint) -> list[Column]:
     units = ["rad/s" if turning else "m/s" for turning in joint.type.turning]
-    return _of_joint(joint, joint.type.speeds, units, "speed")
+    return _joint_columns(joint, joint.type.speeds, units, "speed")
 
 
 def _accelerations(rows: Rows, joint: Joint) -> list[Column]:
     units = ["rad/s²" if turning else "m/s²" for turning in joint.type.turning]
-    return _of_joint(joint, joint.type.accelerations, units, "acceleration")
+    return _joint_columns(joint, joint.type.accelerations, units, "acceleration")
 
 
 def _torques(rows: Rows, joint: Joint) -> list[Column]:
-    """In a mechanism most joints are passive: their columns are there, but not among what is drawn."""
+    """The columns of joint forces; those of a mechanism's passive joints are of a family that isn't drawn."""
     units = ["N m" if turning else "N" for turning in joint.type.turning]
-    found = []
-    for k, column in zip(joint.speeds, _of_joint(joint, joint.type.forces, units, "force")):
+    columns = []
+    for k, column in zip(joint.speeds, _joint_columns(joint, joint.type.forces, units, "force")):
         none = rows.robot.tied and not joint.actuated and not rows.tau[:, k].any()
-        found.append(Column(column.name, column.unit, "no force", column.owner, column.label) if none else column)
-    return found
+        columns.append(Column(column.name, column.unit, "no force", column.owner, column.label) if none else column)
+    return columns
 
 
-def _of_joint(joint: Joint, suffixes: Sequence[str], units: Sequence[str], family: str) -> list[Column]:
+def _joint_columns(joint: Joint, suffixes: Sequence[str], units: Sequence[str], family: str) -> list[Column]:
+    """The columns of a joint, one for each suffix."""
     names = [f"{joint.name}.{suffix}" for suffix in suffixes]
     return [Column(name, unit, family, joint.name, name) for name, unit in zip(names, units)]
 
@@ -183,7 +184,7 @@ def _of_joint(joint: Joint, suffixes: Sequence[str], units: Sequence[str], famil
 
 
 def _actuators(rows: Rows) -> Iterator[tuple[int, Any]]:
-    """Those that are no joint's, with their places among all forces."""
+    """The actuators that belong to no joint, with their places among all forces."""
     return enumerate(rows.robot.actuators if rows.forces is not None else (), start=len(rows.robot.driven))
 
 
@@ -198,7 +199,7 @@ def _actuated(rows: Rows, actuator: tuple[int, Any]) -> np.ndarray:
 
 
 def _drives(rows: Rows) -> Iterable[tuple[Any, int]]:
-    """The ties whose value is given, with their rows among the multipliers."""
+    """The ties of drives, with their rows among the multipliers."""
     loops, forces = rows.loops, rows.forces
     if loops is None or forces is None or forces.multipliers.shape[1] != loops.m:
         return ()
@@ -216,17 +217,18 @@ def _driven(rows: Rows, drive: tuple[Any, int]) -> np.ndarray:
 
 
 def _cut(rows: Rows, name: str) -> list[Column]:
-    return _of_wrench(name, "lambda")
+    return _wrench_columns(name, "lambda")
 
 
 # ---- reactions, points, energy
 
 
 def _reaction(rows: Rows, name: str) -> list[Column]:
-    return _of_wrench(name, "reaction")
+    return _wrench_columns(name, "reaction")
 
 
-def _of_wrench(owner: str, suffix: str) -> list[Column]:
+def _wrench_columns(owner: str, suffix: str) -> list[Column]:
+    """The six columns of a wrench, force first."""
     components = [WRENCH[k] for k in _FORCES_FIRST]
     units = ["N" if component[0] == "f" else "N m" for component in components]
     return [
@@ -248,7 +250,7 @@ def _place(rows: Rows, point: tuple[str, str]) -> np.ndarray:
 
 
 def _energy(rows: Rows, robot: Robot) -> list[Column]:
-    panels = {"residual": "residual"}  # it is so much smaller that it is drawn by itself
+    panels = {"residual": "residual"}  # which is too small to be seen beside the energies
     return [Column(f"energy.{key}", "J", "energy", panels.get(key, "energy"), key) for key in rows.energies]
 
 

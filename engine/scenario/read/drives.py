@@ -23,16 +23,16 @@ from .reading import Reading
 
 
 class Drives:
-    """The entries of one scenario for one robot."""
+    """The drives of a scenario for a robot."""
 
     def __init__(self, reading: Reading):
         self._reading, self._robot, self._entries = reading, reading.robot, reading.file.drives
 
     def ties(self) -> list[Tie]:
-        """One for each drive."""
+        """The ties of the drives."""
         taken = {*self._robot.joints, *(loop.name for loop in self._robot.loops)}
         taken |= {one.name for one in self._robot.actuators}
-        found: list[Tie] = []
+        ties: list[Tie] = []
         for k, entry in enumerate(self._entries):
             path = ("drives", k)
             if entry.name in taken:
@@ -42,14 +42,14 @@ class Drives:
                 raise self._reading.error(
                     path, "a drive is a point's coordinate or a distance", allowed="`link` and `at`, or `distance`"
                 )
-            found.append(self._coordinate(entry, path) if entry.distance is None else self._distance(entry, path))
-        return found
+            ties.append(self._coordinate(entry, path) if entry.distance is None else self._distance(entry, path))
+        return ties
 
     def laws(self, loops: Closure, q0: Sequence[float]) -> list[Driving]:
-        """The drives' laws; where they say nothing else they start from where the robot is."""
+        """The drives' laws, which start at the robot's position unless they have a start of their own."""
         t0, t1 = self._reading.span
         here = loops.gap(np.array(q0))
-        found = []
+        driving = []
         for k, (entry, row) in enumerate(zip(self._entries, loops.driven_rows())):
             law, path = entry.motion, ("drives", k)
             for key, kind, value in law.measured():
@@ -58,17 +58,17 @@ class Drives:
                     raise self._reading.error((*path, key), f"a drive needs one {wanted}", found=in_words(value))
                 self._reading.fits(value, wanted, (*path, key))
             made = partial(law.curves, (float(here[row]),), t0, t1, self._reading.folder)
-            found.append(Driving(entry.name, self._reading.tabled(law, path, 1, entry.name, made)[0]))
-        return found
+            driving.append(Driving(entry.name, self._reading.tabled(law, path, 1, entry.name, made)[0]))
+        return driving
 
     def values(self, loops: Closure, driving: Sequence[Driving], t: float) -> np.ndarray:
-        """What the drives want of the rows of the constraints at t."""
+        """The values that the drives prescribe for the rows of the constraints at t."""
         goal = np.zeros(loops.m)
         goal[loops.driven_rows()] = [float(drive.curve(t)[0]) for drive in driving]
         return goal
 
     def refuse_contradictions(self, loops: Closure, q0: Sequence[float], given: Sequence[int]) -> None:
-        """Refuses a drive whose motion the loops, given coordinates and other drives decide already."""
+        """Raises an error if a drive's motion follows from the loops, given coordinates and other drives."""
         k = _contradicted(loops, q0, given)
         if k is not None:
             raise self._reading.error(
@@ -78,7 +78,7 @@ class Drives:
                 hint="one of them contradicts the others, or says the same twice",
             )
 
-    # ---- where they act
+    # ---- links and points
 
     def _coordinate(self, entry: DriveEntry, path: Keys) -> Tie:
         link, to = self._link(str(entry.link), (*path, "link")), self._link(entry.to, (*path, "to"))
@@ -118,10 +118,10 @@ class Drives:
 
 
 def _contradicted(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> int | None:
-    """The first drive whose motion follows from the loops, the named coordinates and the drives before it already."""
+    """The first drive whose motion follows from the loops, the named coordinates and the drives before it."""
     J, _ = loops.jacobian(np.array(q0))
     drives = loops.driven_rows()
     rows = np.concatenate([loops.scaled(J), np.eye(loops.robot.nv)[list(named)]])
     groups = [[r for r in range(len(rows)) if r not in drives], *([row] for row in drives)]
-    found = independent(rows, groups)
-    return next((k for k, row in enumerate(drives) if row not in found), None)
+    free_rows = independent(rows, groups)
+    return next((k for k, row in enumerate(drives) if row not in free_rows), None)

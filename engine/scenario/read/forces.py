@@ -1,4 +1,4 @@
-"""Section `forces`: which joints have a force law, and what the laws are made of."""
+"""Section `forces`: the joints with a force law, and their laws."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Forces = dict[Joint, tuple[ForceLaw, Keys]]  # a joint's law, and the path of it
 
 @dataclass(frozen=True)
 class Efforts:
-    """The force laws of a scenario, by what they need at run time."""
+    """The force laws of a scenario, grouped by what they need at run time."""
 
     driven: list[Driven]
     commanded: list[Commanded]
@@ -26,13 +26,13 @@ class Efforts:
 
 
 def forces(reading: Reading, motions: Motions) -> Forces:
-    """The force law of each joint that has one; takes joints whose force overrides `motion: all` out of `motions`."""
-    found = reading.each("forces", reading.file.forces)
-    for joint in list(found):
-        law, path = found[joint]
+    """The force law of each joint that has one; joints whose force overrides `motion: all` leave `motions`."""
+    laws = reading.each("forces", reading.file.forces)
+    for joint in list(laws):
+        law, path = laws[joint]
         if not reading.simulating and joint.actuated:
             if path[1] == "all":
-                del found[joint]
+                del laws[joint]
                 continue
             raise reading.error(
                 path,
@@ -52,20 +52,20 @@ def forces(reading: Reading, motions: Motions) -> Forces:
             if motions[joint][1][-1] == "all" and path[-1] != "all":
                 del motions[joint]
             elif path[-1] == "all":
-                del found[joint]
+                del laws[joint]
             else:
                 raise reading.error(
                     path,
                     f"the motion of `{joint.name}` is prescribed, so its force is an output",
                     hint="keep one of the two",
                 )
-    return found
+    return laws
 
 
-def efforts(reading: Reading, found: Forces, references: Mapping[str, Motion]) -> Efforts:
-    """The laws with what they follow, made from their entries."""
+def efforts(reading: Reading, laws: Forces, references: Mapping[str, Motion]) -> Efforts:
+    """The force laws, each with the motion that it follows."""
     made = Efforts([], [], [])
-    for joint, (law, path) in found.items():
+    for joint, (law, path) in laws.items():
         if law.reads_state() and joint.type.orientation is not None:
             raise reading.error(
                 path,
@@ -79,14 +79,14 @@ def efforts(reading: Reading, found: Forces, references: Mapping[str, Motion]) -
         else:
             made.driven.extend(_driven(reading, joint, law, path, references))
     if made.feedforward:
-        _all_planned(reading, found, references, made.feedforward)
+        _all_planned(reading, laws, references, made.feedforward)
     return made
 
 
 def _driven(
     reading: Reading, joint: Joint, law: ForceLaw, path: Keys, references: Mapping[str, Motion]
 ) -> list[Driven]:
-    """The law's function for each speed of the joint."""
+    """The function of the law for each speed of the joint."""
     reading.law_fits(law, path, joint)
     nv = joint.type.nv
     functions = reading.tabled(law, path, nv, joint.name, partial(law.forces, nv, reading.folder))
@@ -106,10 +106,10 @@ def _driven(
     ]
 
 
-def _all_planned(reading: Reading, found: Forces, references: Mapping[str, Motion], feedforward: list[Motion]) -> None:
-    """Refuses feedforward where the motion of a joint isn't planned."""
+def _all_planned(reading: Reading, laws: Forces, references: Mapping[str, Motion], feedforward: list[Motion]) -> None:
+    """Raises an error if feedforward is wanted but the motion of a joint isn't planned."""
     planned = {motion.joint.name for motion in feedforward} | {
-        name for name in references if name not in {joint.name for joint in found}
+        name for name in references if name not in {joint.name for joint in laws}
     }
     mechanism = reading.robot.tied or bool(reading.file.drives)
     for joint in reading.robot.moving:

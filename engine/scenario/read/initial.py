@@ -12,20 +12,20 @@ from .reading import Reading
 
 
 def coordinates(reading: Reading) -> list[float]:
-    """The coordinates at the start, before loops are closed: those of the file, else the robot's."""
+    """The coordinates at the start, before loops are closed: those of the file, or else the robot's."""
     q = list(reading.robot.q0)
     for joint, values in reading.values("initial", reading.file.initial, lambda joint: joint.type.coordinates):
         path = ("initial", joint.name)
         for k, (value, kind) in enumerate(zip(values, joint.type.kinds)):
             reading.fits(value, kind, (*path, k) if len(values) > 1 else path)
-        all_zero = partial(reading.error, path, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
-        for k, x in zip(joint.coordinates, unit_parameters([float(x) for x in values], joint.type, all_zero)):
+        no_norm = partial(reading.error, path, NO_EULER_PARAMETERS, allowed=EULER_PARAMETERS)
+        for k, x in zip(joint.coordinates, unit_parameters([float(x) for x in values], joint.type, no_norm)):
             q[k] = x
     return q
 
 
 def speeds(reading: Reading) -> list[float]:
-    """The speeds at the start: those of the file, else 0."""
+    """The speeds at the start: those of the file, or else 0."""
     qd = [0.0] * reading.robot.nv
     for joint, values in reading.values("rates", reading.file.rates, lambda joint: joint.type.speeds):
         path: Keys = ("rates", joint.name)
@@ -36,7 +36,7 @@ def speeds(reading: Reading) -> list[float]:
 
 
 def within_limits(reading: Reading, system: System, q0: Sequence[float]) -> None:
-    """Refuses a start beyond a joint's stops."""
+    """Raises an error if a joint starts beyond its stops."""
     for coordinate, low, high in system.stopped.values():
         x = q0[coordinate]
         slack = 1e-9 * (high - low)

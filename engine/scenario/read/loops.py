@@ -1,4 +1,4 @@
-"""Section `closure`, and where a robot with loops, couplings or drives starts: closed, with speeds that keep it so."""
+"""Section `closure`, and the start of a mechanism: coordinates and speeds that fit its loops, couplings and drives."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .reading import Reading
 
 @dataclass(frozen=True)
 class Start:
-    """Where a run starts, the motions that can be prescribed, the drives' laws, and what was moved for them to fit."""
+    """The start of a run, the motions that can be prescribed, the drives' laws, and warnings about moved values."""
 
     q0: list[float]
     qd0: list[float]
@@ -36,14 +36,14 @@ class Start:
 
 
 def constraints(reading: Reading, drives: Drives) -> Closure | None:
-    """What ties the links together beside the tree's joints; None where nothing does."""
+    """The constraints of the robot besides its tree's joints, or None if there are none."""
     if reading.file.drives:
         return Closure(reading.robot, drives.ties())
     return closure(reading.robot) if reading.robot.tied else None
 
 
 def preferred(reading: Reading) -> list[int] | None:
-    """The speeds that the scenario wants to be independent, if it says so."""
+    """The speeds that the scenario chooses as independent, or None."""
     if reading.file.closure.independent is None:
         return None
     joints = [reading.joint("closure", name) for name in reading.file.closure.independent]
@@ -59,11 +59,11 @@ def closed(
     forces: Forces,
     references: dict[str, Motion],
 ) -> Start:
-    """The start with all loops closed, and the motions that can be given; held joints start where that is."""
+    """The start with all loops closed, and the motions that can be prescribed there."""
     firm, led, held = _ranked(motions, {one.joint.name for one in start.prescribed})
-    q0 = _wished(reading, start.q0, references, firm, led)
+    q0 = _motion_starts(reading, start.q0, references, firm, led)
     order = list(dict.fromkeys([*firm, *map(reading.robot.joint, reading.file.initial), *led]))
-    if reading.file.drives:  # a drive without a place of its own starts where the robot is
+    if reading.file.drives:  # a drive without a start of its own starts at the robot's position
         q0 = _coordinates(closure(reading.robot), q0, [k for joint in order for k in joint.speeds])
         start = replace(start, driving=drives.laws(loops, q0))
         loops = loops.at(drives.values(loops, start.driving, reading.span[0]))
@@ -75,27 +75,27 @@ def closed(
         surplus.motions(reading, loops, q0, [*firm, *planned], motions)
     for joint in held:
         references[joint.name] = Held(joint, tuple(q0[k] for k in joint.coordinates))
-    for joint in led:  # a motion without a start of its own starts where the robot does
+    for joint in led:  # a motion without a start of its own starts at the robot's position
         references[joint.name] = motion.reference(reading, joint, *motions[joint], q0)
     loose = {joint.name for joint in surplus.decided(loops, q0, [*firm, *held])}
     prescribed = [references[one.joint.name] for one in start.prescribed if one.joint.name not in loose]
-    qd0, changed = _started(reading, loops, replace(start, q0=q0, prescribed=prescribed))
+    qd0, changed = _speeds_at_start(reading, loops, replace(start, q0=q0, prescribed=prescribed))
     return Start(q0, qd0, prescribed, start.driving, (*moved, *changed))
 
 
-def _wished(
+def _motion_starts(
     reading: Reading, q0: Sequence[float], references: dict[str, Motion], firm: Sequence[Joint], led: Sequence[Joint]
 ) -> list[float]:
-    """The coordinates where the motions start; one that is led may start off its way if `initial` says so."""
-    found = list(q0)
+    """The coordinates at which the motions start; a joint that a force leads may start elsewhere by `initial`."""
+    q = list(q0)
     for joint in (*firm, *(joint for joint in led if joint.name not in reading.file.initial)):
         for k, x in zip(joint.coordinates, references[joint.name].at(reading.span[0])[0]):
-            found[k] = float(x)
-    return found
+            q[k] = float(x)
+    return q
 
 
-def _started(reading: Reading, loops: Closure, start: Start) -> tuple[list[float], list[str]]:
-    """The speeds with which all loops stay closed, and what of `rates` was changed for that."""
+def _speeds_at_start(reading: Reading, loops: Closure, start: Start) -> tuple[list[float], list[str]]:
+    """The speeds that keep all loops closed, and warnings about changed `rates`."""
     t0, qd0 = reading.span[0], list(start.qd0)
     for one in start.prescribed:
         for k, x in zip(one.joint.speeds, one.at(t0)[1]):
@@ -108,9 +108,9 @@ def _started(reading: Reading, loops: Closure, start: Start) -> tuple[list[float
 
 
 def _ranked(motions: Motions, ruled: Collection[str]) -> tuple[list[Joint], list[Joint], list[Joint]]:
-    """Joints with a prescribed motion, those that a force law leads along theirs, and those that merely hold.
+    """The joints with a prescribed motion, those that a force law leads along one, and those that merely hold.
 
-    Who holds because of `all`, or because nothing is said, gives way to the others.
+    Joints that hold because of `all`, or for want of an entry, give way to the others.
     """
     gentle = [j for j, (law, path) in motions.items() if path[1:] in ((), ("all",)) and law == Hold(law="hold")]
     firm = [joint for joint in motions if joint.name in ruled and joint not in gentle]
@@ -119,7 +119,7 @@ def _ranked(motions: Motions, ruled: Collection[str]) -> tuple[list[Joint], list
 
 
 def _coordinates(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> list[float]:
-    """The initial coordinates with all loops closed; what the scenario names is kept, else the actuated ones."""
+    """The initial coordinates with all loops closed; named speeds, or else the actuated ones, keep their place."""
     kept = list(named) or list(loops.robot.driven)
     return [float(x) for x in assembled(loops, np.array(q0, dtype=float), kept)]
 
@@ -127,7 +127,7 @@ def _coordinates(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> l
 def _speeds(
     loops: Closure, q0: Sequence[float], qd0: Sequence[float], named: Sequence[Sequence[int]], rates: Sequence[float]
 ) -> list[float]:
-    """Speeds that keep the loops closed: the named ones, earlier ones first, as they are given, the others 0.
+    """The speeds that keep the loops closed: named speeds as given, earlier groups first, other free ones 0.
 
     `rates` are those of the drives.
     """
@@ -148,11 +148,11 @@ def _speeds(
 
 
 def _without_spin(loops: Closure, q0: np.ndarray, J: np.ndarray, qd: np.ndarray, named: Sequence[int]) -> np.ndarray:
-    """Rods that nothing keeps from spinning start without momentum about their axes, unless the scenario says more."""
+    """The speeds with rods' idle spins free of momentum about their axes, unless the scenario names them."""
     S = np.eye(loops.robot.nv)[list({*named, *loops.robot.driven})].reshape(-1, loops.robot.nv)
     Z = idle_spins(loops, J, S.T)
     if not Z.shape[1]:
         return qd
     M = inertia(loops.robot, q0)
-    found: np.ndarray = qd - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ M @ qd, rcond=None)[0]
-    return found
+    still: np.ndarray = qd - Z @ np.linalg.lstsq(Z.T @ M @ Z, Z.T @ M @ qd, rcond=None)[0]
+    return still

@@ -1,4 +1,4 @@
-"""Section `motion`: the joints whose motion is given, and how they move."""
+"""Section `motion`: the joints whose motion is given, and their laws."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ Motions = dict[Joint, tuple[MotionLaw, Keys]]  # a joint's law, and the path of 
 
 def motions(reading: Reading) -> Motions:
     """The law of each joint that has one; in inverse dynamics actuated joints without an entry are held."""
-    found = reading.each("motion", reading.file.motion)
+    laws = reading.each("motion", reading.file.motion)
     if reading.simulating:
-        return found
+        return laws
     for joint in reading.robot.moving:
-        if joint.actuated and joint not in found:
-            found[joint] = (Hold(law="hold"), ("motion",))
-    return found
+        if joint.actuated and joint not in laws:
+            laws[joint] = (Hold(law="hold"), ("motion",))
+    return laws
 
 
 def reference(reading: Reading, joint: Joint, law: MotionLaw, path: Keys, q0: Sequence[float]) -> Motion:
-    """The joint's motion by its law, from where it starts; `path` is that of the law's entry."""
+    """The joint's motion by its law from the coordinates q0; `path` is that of the law's entry."""
     t0, t1 = reading.span
     place = tuple(q0[k] for k in joint.coordinates)
     if misfitting := law.misfit(t0, t1):
@@ -75,7 +75,7 @@ def _turning(
 
 
 def _refuse_turns(reading: Reading, joint: Joint, law: MotionLaw, path: Keys) -> None:
-    """Refuses a turn about an axis, which is no position of the joint's coordinates."""
+    """Raises an error if the law has a turn about an axis, which only Euler parameters can follow."""
     for key, _, value in law.measured():
         if isinstance(value, Turn):
             raise reading.error(

@@ -1,4 +1,4 @@
-"""What the readers of all sections share: the scenario's document, its models and the robot that it names."""
+"""The state that the readers of all sections share: the scenario's document, its model, and the robot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..schema import ScenarioFile
 
 
 class Reading:
-    """A scenario file that is being read for a robot; the document says where a mistake is."""
+    """A scenario file that is being read for a robot."""
 
     def __init__(self, document: Document, robot: Robot):
         self.document, self.robot = document, robot
@@ -39,30 +39,30 @@ class Reading:
                 f"the joint `{name}` is fixed" if fixed else f"{self.robot.name} has no joint `{name}`",
                 key=True,
                 allowed=", ".join([*others, *joints]),
-                hint=did_you_mean(name, joints) if fixed else self._meant(name),
+                hint=did_you_mean(name, joints) if fixed else self._hint_at_joint(name),
             )
         return self.robot.joint(name)
 
-    def _meant(self, name: str) -> str:
-        """The joint that somebody may have meant who wrote this name."""
+    def _hint_at_joint(self, name: str) -> str:
+        """A hint at the joint that an unknown name may stand for."""
         joint = next((link.joint for link in self.robot.links if link.name == name and link.joint.type.nv), None)
         return f"the joint of the link `{name}` is `{joint.name}`" if joint else did_you_mean(name, self.robot.joints)
 
     def each(self, key: str, entries: dict[str, Any]) -> dict[Joint, tuple[Any, Keys]]:
-        """Joint → (entry, its path), in the joints' order, `all` spread over the actuated joints."""
+        """The entry and its path for each joint, in the joints' order, with `all` spread over the actuated joints."""
         named = {self.joint(key, name, ("all",)).name: name for name in entries if name != "all"}
-        found: dict[Joint, tuple[Any, Keys]] = {}
+        by_joint: dict[Joint, tuple[Any, Keys]] = {}
         for joint in self.robot.moving:
             if joint.name in named:
-                found[joint] = (entries[joint.name], (key, joint.name))
+                by_joint[joint] = (entries[joint.name], (key, joint.name))
             elif "all" in entries and joint.actuated:
-                found[joint] = (entries["all"], (key, "all"))
-        return found
+                by_joint[joint] = (entries["all"], (key, "all"))
+        return by_joint
 
     def values(
         self, key: str, entries: dict[str, Numbers], sizes: Callable[[Joint], tuple[str, ...]]
     ) -> Iterator[tuple[Joint, list[float]]]:
-        """Joint, its numbers, for `initial` and `rates`."""
+        """The joints and their numbers in `initial` or `rates`."""
         for name, value in entries.items():
             joint = self.joint(key, name)
             wanted = sizes(joint)
@@ -79,12 +79,12 @@ class Reading:
     # ---- units
 
     def fits(self, value: Any, kind: str, path: Keys) -> None:
-        """Refuses a number whose unit is not of this kind."""
+        """Raises an error if a number's unit is not of this kind."""
         if message := misfit(value, kind):
             raise self.error(path, message, allowed=DIMENSIONS[kind][1])
 
     def all_fit(self, value: Numbers, kinds: Sequence[str], path: Keys, joint: Joint) -> None:
-        """Refuses a list of another length than the kinds have, and numbers whose units are not of these kinds."""
+        """Raises an error if a list has another length than `kinds`, or a number has a unit of another kind."""
         if isinstance(value, tuple) and len(value) != len(kinds):
             raise self.error(
                 path,
@@ -97,7 +97,7 @@ class Reading:
             self.fits(value[k] if isinstance(value, tuple) else value, kind, (*path, k) if listed else path)
 
     def law_fits(self, law: Law, path: Keys, joint: Joint) -> None:
-        """Refuses numbers of a law whose units are not those that the joint has for them."""
+        """Raises an error if units of a law's parameters don't fit the joint."""
         for key, kind, value in law.measured():
             turns, slides = OF_JOINT[kind]
             kinds = [turns if turning else slides for turning in joint.type.turning]
@@ -106,7 +106,7 @@ class Reading:
     # ---- tables
 
     def tabled(self, law: Law, path: Keys, count: int, who: str, made: Callable[[], list[Any]]) -> list[Any]:
-        """What the law makes, one for each of `count` coordinates; a table's mistakes are told at the law's entry."""
+        """The functions that a law makes for `count` coordinates; a table's mistakes appear at the law's entry."""
         if law.columns_read() and len(law.columns_read()) != count:
             key: Keys = ("columns",) if getattr(law, "columns", None) else ("column",)
             raise self.error(

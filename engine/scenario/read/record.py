@@ -7,7 +7,7 @@ from .reading import Reading
 
 
 def points(reading: Reading) -> tuple[tuple[str, str], ...]:
-    """Link and point of each name under `points`."""
+    """The link and the point of each name under `points`."""
     robot, names = reading.robot, reading.file.record.points
     known = [f"{link.name}.{point}" for link in robot.links for point in link.points]
     for k, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""Section `solver`: steps and tolerances, and the steps that laws ask for."""
+"""Section `solver`: steps and tolerances, and the short steps that laws need."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Law = tuple[MotionLaw | ForceLaw, Keys]  # a law, and the path of its entry
 
 
 def solver(reading: Reading, grid: np.ndarray, laws: Sequence[Law]) -> Solver:
-    """The entries of the section, with the steps that the laws of motion and force ask for."""
+    """The entries of the section, with the short steps that the laws of motion and force need."""
     entry = reading.file.solver
     return Solver(
         method=entry.method,
@@ -35,7 +35,7 @@ def solver(reading: Reading, grid: np.ndarray, laws: Sequence[Law]) -> Solver:
 
 
 def countable(reading: Reading, laws: Sequence[Law]) -> None:
-    """Refuses laws that swing too often for any number of steps."""
+    """Raises an error if a law swings too often for the allowed number of steps."""
     t0, t1 = reading.span
     for law, path in [*laws, *wrenches.laws(reading)]:
         begin, end, step = law.pace(t0, t1, reading.folder) or (t0, t0, math.inf)
@@ -50,13 +50,13 @@ def countable(reading: Reading, laws: Sequence[Law]) -> None:
 
 
 def _paces(reading: Reading, laws: Sequence[Law]) -> tuple[Pace, ...]:
-    """When laws ask for short steps, and how short."""
-    found = (law.pace(*reading.span, reading.folder) for law, _ in [*laws, *wrenches.laws(reading)])
-    return tuple(dict.fromkeys(pace for pace in found if pace is not None))
+    """The times in which laws need short steps, and their lengths."""
+    paces = (law.pace(*reading.span, reading.folder) for law, _ in [*laws, *wrenches.laws(reading)])
+    return tuple(dict.fromkeys(pace for pace in paces if pace is not None))
 
 
 def _step(reading: Reading, grid: np.ndarray) -> float | None:
-    """The step of a fixed-step method; refuses what would never come to its end."""
+    """The step of a fixed-step method, after a check that the run doesn't take too many."""
     entry, duration = reading.file.solver, float(grid[-1] - grid[0])
     adaptive = INTEGRATORS[entry.method].adaptive
     if adaptive and entry.step is not None:

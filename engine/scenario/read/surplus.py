@@ -1,4 +1,4 @@
-"""What a scenario asks of a mechanism's start and motion beyond its freedoms: refused, or moved and said."""
+"""Values that a scenario gives beyond a mechanism's freedoms: refused, or changed slightly with a warning."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from ...robot.model import Joint
 from .motion import Motions
 from .reading import Reading
 
-SLACK = 1e-3  # rad or lengths of the mechanism, a second for speeds: what is asked for may be as far off
-ROUNDING = 1e-9  # likewise: what is not worth a word
+SLACK = 1e-3  # rad or lengths of the mechanism (for speeds, per second): the largest change of a given value
+ROUNDING = 1e-9  # in the same units: changes up to this aren't reported
 
-Closing = Callable[[Closure, Sequence[float], Sequence[int]], list[float]]  # closed coordinates, some speeds kept
+Closing = Callable[
+    [Closure, Sequence[float], Sequence[int]], list[float]
+]  # finds closed coordinates while some speeds are kept
 
 
 def decided(loops: Closure, q: Sequence[float], joints: Sequence[Joint]) -> list[Joint]:
-    """Of the joints those whose motion follows from the loops and from the joints before them."""
+    """The joints whose motion follows from the loops and from the joints before them."""
     J, _ = loops.jacobian(np.array(q))
     scaled = loops.scaled(J)
     rows = independent(scaled, [range(loops.m)])
@@ -40,9 +42,9 @@ def coordinates(
     held: Sequence[Joint],
     asked: Sequence[float],
 ) -> tuple[list[float], list[str]]:
-    """Closed coordinates with the joints where q0 has them, the earlier ones of `order` first; and what was moved.
+    """The closed coordinates, and warnings about moved values; joints stay at q0, the earlier ones of `order` first.
 
-    `asked` holds the values under `initial`; those that don't fit are refused.  Joints of `held` give way.
+    `asked` holds the values under `initial`; those that don't fit are refused. Joints of `held` give way.
     """
     named = [reading.robot.joint(name) for name in reading.file.initial]
     q = close(loops, q0, [k for joint in order for k in joint.speeds])
@@ -65,7 +67,7 @@ def coordinates(
 def _with_held(
     loops: Closure, close: Closing, q0: Sequence[float], q: list[float], order: Sequence[Joint], held: Sequence[Joint]
 ) -> list[float]:
-    """The position with those held joints in their places that can stay there; the one at hand if none closes."""
+    """The position in which the held joints stay as far as they can, or q if the loops don't close so."""
     both = [*order, *(joint for joint in held if joint not in order)]
     follow = decided(loops, q, both)
     try:
@@ -77,7 +79,7 @@ def _with_held(
 def _by_assembly(
     loops: Closure, close: Closing, q0: Sequence[float], q: list[float], follow: Sequence[Joint], kept: Sequence[int]
 ) -> list[float]:
-    """Where the loops close from the guess of the robot's file, if they do, else the position at hand."""
+    """The position in which the loops close from the robot file's guess, or q if they don't close."""
     guess = list(q0)
     for joint in follow:
         for k in joint.coordinates:
@@ -91,7 +93,7 @@ def _by_assembly(
 def _misplaced(
     reading: Reading, loops: Closure, astray: Sequence[Joint], asked: Sequence[float], fit: Sequence[float]
 ) -> Exception:
-    """The error of a start that doesn't close the loops, with the values that would."""
+    """The error for a start that doesn't close the loops, with values that would."""
     first = astray[0]
     fitting = _moved(loops, astray, fit, asked, ROUNDING) or astray
     return reading.error(
@@ -104,7 +106,7 @@ def _misplaced(
 
 
 def motions(reading: Reading, loops: Closure, q0: Sequence[float], joints: Sequence[Joint], given: Motions) -> None:
-    """Refuses motions that follow from the loops and from the motions of the joints before them."""
+    """Raises an error if a motion follows from the loops and from the motions of the joints before it."""
     for joint in decided(loops, q0, joints):
         raise reading.error(
             given[joint][1],
@@ -115,7 +117,7 @@ def motions(reading: Reading, loops: Closure, q0: Sequence[float], joints: Seque
 
 
 def rates(reading: Reading, qd0: Sequence[float]) -> dict[Joint, dict[int, float]]:
-    """Joint → speed → what is asked of it under `rates`; a 0 in a list of several asks nothing, as no entry does."""
+    """The given rates by joint and speed; a 0 in a list of several counts as not given."""
     joints = [reading.robot.joint(name) for name in reading.file.rates]
     return {joint: {k: qd0[k] for k in joint.speeds if qd0[k] or joint.type.nv == 1} for joint in joints}
 
@@ -123,8 +125,8 @@ def rates(reading: Reading, qd0: Sequence[float]) -> dict[Joint, dict[int, float
 def speeds(
     reading: Reading, loops: Closure, qd: Sequence[float], asked: Mapping[Joint, Mapping[int, float]]
 ) -> list[str]:
-    """What was moved of the values under `rates`; refused are those that don't fit."""
-    said = []
+    """Warnings about values under `rates` that were changed; those that don't fit are refused."""
+    warnings = []
     for joint, values in asked.items():
         off = max((abs(qd[k] - x) / max(loops.column_scale[k], abs(x)) for k, x in values.items()), default=0.0)
         if off <= ROUNDING:
@@ -137,34 +139,34 @@ def speeds(
                 found=before,
                 allowed=f"{joint.name}: {now}, or no entry",
             )
-        said.append(
+        warnings.append(
             f"`{joint.name}` starts with the speed {now} instead of {before}: it follows from the loops and what else "
             "is given"
         )
-    return said
+    return warnings
 
 
 def _moved(
     loops: Closure, joints: Sequence[Joint], q: Sequence[float], asked: Sequence[float], far: float
 ) -> list[Joint]:
-    """The joints that are farther than this from where they were asked to be."""
-    return [joint for joint in joints if _off(loops, joint, q, asked) > far]
+    """The joints that are farther than `far` from their given positions."""
+    return [joint for joint in joints if _distance(loops, joint, q, asked) > far]
 
 
-def _off(loops: Closure, joint: Joint, q: Sequence[float], asked: Sequence[float]) -> float:
-    """How far a joint is from where it was asked to be: an angle, or a part of the mechanism's length."""
+def _distance(loops: Closure, joint: Joint, q: Sequence[float], asked: Sequence[float]) -> float:
+    """The distance of a joint from its given position, as an angle or relative to the mechanism's length."""
     first = joint.type.orientation
     plain = joint.coordinates if first is None else joint.coordinates[:first]
     sizes = [loops.length if kind == "length" else 1.0 for kind in joint.type.kinds]
-    found = max((abs(q[k] - asked[k]) / size for k, size in zip(plain, sizes)), default=0.0)
+    farthest = max((abs(q[k] - asked[k]) / size for k, size in zip(plain, sizes)), default=0.0)
     if first is not None:
         pairs = [(q[k], asked[k]) for k in joint.coordinates[first:]]
         half = min(math.hypot(*(a - b for a, b in pairs)), math.hypot(*(a + b for a, b in pairs))) / 2
-        found = max(found, 4 * math.asin(min(half, 1.0)))
-    return found
+        farthest = max(farthest, 4 * math.asin(min(half, 1.0)))
+    return farthest
 
 
 def _numbers(values: Sequence[float] | Mapping[int, float], places: Sequence[int]) -> str:
-    """One number, or a list."""
+    """One number or a list of them, as text."""
     texts = [f"{float(values[k]):.9g}" for k in places]
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

@@ -1,4 +1,4 @@
-"""Tables of all sections: which of them don't cover the run."""
+"""Checks of the tables that any section names."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ def uncovered(reading: Reading, laws: Sequence[Law]) -> list[str]:
     """A warning for each table that begins after the run's start or ends before its end."""
     t0, t1 = reading.span
     drives: list[Law] = [(drive.motion, ("drives", drive.name)) for drive in reading.file.drives]
-    found = []
+    warnings = []
     for law, path in [*laws, *wrenches.laws(reading), *drives]:
         pace = law.pace(t0, t1, reading.folder) if law.file() is not None else None
         if pace is None:
             continue
         begin, end, _ = pace  # of a table: of its rows
         if begin > t0 + SLACK * (t1 - t0) or end < t1 - SLACK * (t1 - t0):
-            found.append(
+            warnings.append(
                 f"{'.'.join(map(str, path))}: the table `{law.file()}` goes from {begin:g} to {end:g} s, the run from "
                 f"{t0:g} to {t1:g} s; outside the table its end values hold"
             )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(warnings))

@@ -18,7 +18,7 @@ from .reading import Reading
 
 def wrenches(reading: Reading) -> list[TimedWrench]:
     """The wrenches, each with its components as functions of time."""
-    found = []
+    wrenches = []
     links = [link.name for link in reading.robot.links]
     for k, entry in enumerate(reading.file.wrenches):
         path = ("wrenches", k)
@@ -34,8 +34,8 @@ def wrenches(reading: Reading) -> list[TimedWrench]:
             for place, component in enumerate(getattr(entry, key)):
                 components.append(_component(reading, component, kind, (*path, key, place)))
         x, y, z = entry.at
-        found.append(TimedWrench(entry.link, tuple(components), (float(x), float(y), float(z)), entry.axes))
-    return found
+        wrenches.append(TimedWrench(entry.link, tuple(components), (float(x), float(y), float(z)), entry.axes))
+    return wrenches
 
 
 def laws(reading: Reading) -> list[tuple[ForceLaw, Keys]]:
@@ -50,7 +50,7 @@ def laws(reading: Reading) -> list[tuple[ForceLaw, Keys]]:
 
 
 def _component(reading: Reading, value: Any, kind: str, path: Keys) -> Callable[[Any], Any]:
-    """One component as a function of time."""
+    """A component of a wrench as a function of time."""
     if not isinstance(value, ForceLaw):
         reading.fits(value, kind, path)
         number = float(value)
@@ -62,8 +62,8 @@ def _component(reading: Reading, value: Any, kind: str, path: Keys) -> Callable[
             found=f"law: {getattr(value, 'law', '')}",
             allowed=", ".join(["a number", *laws_of_time()]),
         )
-    for key, sort, given in value.measured():
-        if sort != "effort":
+    for key, kind_of_parameter, given in value.measured():
+        if kind_of_parameter != "effort":
             continue
         if isinstance(given, tuple):
             raise reading.error((*path, key), "one component needs 1 number", found=in_words(given), allowed="one")
