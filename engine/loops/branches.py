@@ -25,7 +25,7 @@ from ..machine.program.scalars import Scalar, smaller
 from ..robot.model import Body, Effort, Robot
 from .constraints import Closure
 from .effort import FULFILLED
-from .elimination import Elimination, kept
+from .elimination import Elimination, apart
 from .partition import Partition, partition
 from .rank import independent
 from .subsystems import Subsystem, branches, eliminated, least_norm, order, solved
@@ -124,7 +124,7 @@ class Branches(Text):
             found.multipliers()
         except ZeroDivisionError:
             return 0.0
-        return min((pivot / size for pivot, size in zip(found.pivots, found.sizes)), default=1.0)
+        return min((abs(pivot / size) for pivot, size in zip(found.pivots, found.sizes)), default=1.0)
 
 
 class Inverse(Branches):
@@ -190,7 +190,7 @@ class Split:
 
     def fit(self) -> Scalar:
         """A number that is positive if no pivot is near 0 and the actuators can exert the needed forces."""
-        least = kept(self.pivots, [1.0 / (NEAR * size) for size in self.sizes])
+        least = apart(self.pivots, [NEAR * size for size in self.sizes])
         for off, asked in self.unbalanced:
             least = smaller(least, FULFILLED * FULFILLED * (1.0 + asked) - off * off)
         return least

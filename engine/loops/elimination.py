@@ -51,6 +51,14 @@ def kept(pivots: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:
     return least
 
 
+def apart(pivots: Sequence[Scalar], limits: Sequence[float]) -> Scalar:
+    """Positive while the size of every pivot is above its limit.
+
+    Its sign doesn't matter: only a run, whose pivots change bit by bit, comes through 0 on the way to another sign.
+    """
+    return kept([pivot * pivot for pivot in pivots], [1.0 / (limit * limit) for limit in limits])
+
+
 class Elimination:
     """The factors of K, with its pivots in their order; rows without a pivot are left out."""
 

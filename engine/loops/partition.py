@@ -36,14 +36,18 @@ class Partition:
         constant = np.concatenate([np.eye(nv)[list(self.given)], self.basis(nv)])
         return np.concatenate([J[..., self.rows, :], np.broadcast_to(constant, (*J.shape[:-2], *constant.shape))], -2)
 
-    def share(self, J: np.ndarray) -> float:
-        """The share of the pivot that has lost most since the order was chosen; 0 in a singular position."""
+    def share(self, J: np.ndarray, *, signed: bool = True) -> float:
+        """The share of the pivot that has lost most since the order was chosen; 0 in a singular position.
+
+        If not `signed`, a pivot may have come to the other side of 0.
+        """
         with np.errstate(all="ignore"):
             try:
                 now = Elimination(self.matrix(J).tolist(), self.order).pivots
             except ZeroDivisionError:
                 return 0.0
-        return min((x / start for x, start in zip(now, self.pivots)), default=1.0)
+        shares = [x / start for x, start in zip(now, self.pivots)]
+        return min(shares if signed else map(abs, shares), default=1.0)
 
 
 def partition(

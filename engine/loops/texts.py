@@ -25,7 +25,7 @@ from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot
 from .constraints import Closure
-from .elimination import kept
+from .elimination import apart
 from .equations import Equations, Forces
 from .methods import Parameters, Problem, closed, reduced
 from .partition import Partition, partition
@@ -66,7 +66,7 @@ class Text(ABC):
 
     def share(self, q: np.ndarray) -> float:
         """The share at these positions of the pivot that has lost most since it was chosen."""
-        return self.part.share(self.loops.jacobian(q)[0])
+        return self.part.share(self.loops.jacobian(q)[0], signed=False)
 
     def acting(self, given: Arguments) -> tuple[Wrenches, list[Load]]:
         """All wrenches on bodies, the robot's own and the caller's."""
@@ -97,7 +97,7 @@ class Text(ABC):
         gaps = self.loops.gaps(q, tied)
         forces, gap = Forces(tau, *self.acting(given)), [gaps[r] for r in part.rows]
         problem = equations.problem(q, qd, A, K, tied, forces, gap, {}, {}, Parameters())
-        return problem, [kept(K.pivots, [1.0 / (NEAR * x) for x in part.pivots]), *self.closing(q, qd, tied)]
+        return problem, [apart(K.pivots, [NEAR * x for x in part.pivots]), *self.closing(q, qd, tied)]
 
     def program(self) -> Program:
         """The recorded program of the text, with regrouped inertias."""

@@ -12,6 +12,7 @@ from denoc.dynamics.samples import Samples
 from denoc.loops.assembly import newton
 from denoc.loops.constraints import closure
 from denoc.loops.partition import partition
+from denoc.loops.texts import Forward
 from denoc.machine.jit.choice import using
 from denoc.study.codegen import generate
 from displacing import eighth_order, moved
@@ -81,6 +82,30 @@ def by_multipliers(robot, part, q, qd, tau):
     M, J = denoc.inertia(robot, q), J[rows]
     whole = np.block([[M, J.T], [J, np.zeros((len(rows), len(rows)))]])
     return np.linalg.solve(whole, np.concatenate([tau - h, -drift[rows]]))[: robot.nv]
+
+
+def test_other_assemblies_need_no_other_coordinates():
+    """Legs bent the other way turn the signs of pivots, not their sizes: one text serves, and gives the right answer."""
+    robot = denoc.load("three-rrr")
+    rng, part = np.random.default_rng(2), coordinates("three-rrr")[2]
+    places = np.array([assembled(robot, rng) for _ in range(6)])
+    J = closure(robot).jacobian(places)[0]
+    assert min(part.share(one) for one in J) < 0.0 < min(part.share(one, signed=False) for one in J)
+    tau = rng.normal(size=(6, robot.nv))
+    found = denoc.forward(robot, places, np.zeros((6, robot.nv)), tau)
+    assert len(robot.derived[Forward].known) == 1
+    for q, qdd, push in zip(places, found, tau):
+        expected = by_multipliers(robot, part, q, np.zeros(robot.nv), push)
+        assert abs(qdd - expected).max() <= 1e-9 * abs(expected).max()
+
+
+def assembled(robot, rng):
+    """A state with closed loops, from a random guess."""
+    while True:
+        try:
+            return denoc.assemble(robot, robot.q0 + rng.uniform(-1.2, 1.2, robot.nq))
+        except denoc.DenocError:
+            continue
 
 
 @pytest.mark.parametrize("name", ["four-bar", "three-rrr", "slider-crank", "rssr", "suspension"])
