@@ -14,6 +14,7 @@ from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot, Tree
 from .dense import inertia_matrix
+from .derivatives import slopes
 from .energy import energies
 from .kinematics import body_placements, jacobian, link_placements
 from .regroup import regrouped
@@ -126,6 +127,12 @@ def _reactions(subject: Subject, given: Given) -> list[Scalar]:
     return [x for six in found for x in six]
 
 
+def _slopes(subject: Subject, given: Given) -> list[Scalar]:
+    robot = subject.robot
+    state = given["q"], given["qd"], given["tau"]
+    return slopes(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
+
+
 def link_reactions(
     robot: Robot,
     q: list[Scalar],
@@ -154,6 +161,13 @@ _SPEEDS: Callable[[Subject], tuple[int, ...]] = lambda subject: (subject.robot.n
 PROGRAMS = {
     "idyn": Quantity("joint forces of a motion (inverse dynamics)", ("q", "qd", "qdd"), "tau", _SPEEDS, _idyn),
     "fdyn": Quantity("accelerations under joint forces (forward dynamics)", ("q", "qd", "tau"), "qdd", _SPEEDS, _fdyn),
+    "fdyn-derivatives": Quantity(
+        "accelerations, then their derivatives along the coordinates, speeds and forces, each matrix row by row",
+        ("q", "qd", "tau"),
+        "derivatives",
+        lambda subject: (subject.robot.nv * (1 + 3 * subject.robot.nv),),
+        _slopes,
+    ),
     "inertia": Quantity(
         "generalized inertia matrix, row by row",
         ("q",),

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..robot.model import Robot
+from .derivatives import named
 from .offered import offered, quick
 from .programs import link_named
 from .samples import Samples, vector
@@ -69,6 +70,14 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
         wrenched, w = s.acting(wrenches)
         found = offered(robot, "reactions", wrenched)(s, w=w)
     return dict(zip([link.joint.name for link in robot.links], found.swapaxes(0, -2)))
+
+
+def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
+    """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions."""
+    rows = quick(robot, ("fdyn-derivatives", (), "", "link"), q, qd, tau)
+    if rows is None:
+        rows = offered(robot, "fdyn-derivatives")(Samples(robot, q=q, qd=qd, tau=tau))
+    return named(rows, robot.nv)
 
 
 def _doubles(at: Any) -> Any:

@@ -16,20 +16,22 @@ from .assembly import assemble
 from .balance import Balance, enough
 from .branches import Inverse, efforts, order_at, present
 from .constraints import closure
+from .linear import Slopes
 from .partition import partition
-from .texts import Forward
+from .texts import Forward, Text
+
+CLOSED = {"fdyn": Forward, "fdyn-derivatives": Slopes}
 
 
 def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
-    """The recorded program of this name; with loops `idyn` gives the actuators' forces, `fdyn` closed accelerations."""
-    if not robot.tied or what not in ("idyn", "fdyn"):
+    """The recorded program of this name; with loops `idyn` gives actuators, `fdyn` is closed."""
+    if not robot.tied or (what != "idyn" and what not in CLOSED):
         return tree.program(robot, what, regroup=regroup, link=link)
     q0 = assemble(robot, np.array(robot.q0))
-    text = (
-        _inverse(robot, q0)
-        if what == "idyn"
-        else Forward(closure(robot), partition(closure(robot), q0, (), robot.driven))
-    )
+    if what == "idyn":
+        text: Text = _inverse(robot, q0)
+    else:
+        text = CLOSED[what](closure(robot), partition(closure(robot), q0, (), robot.driven))
     row, recording = tree.PROGRAMS[what], Recording(what)
     given = {name: recording.input(name, width) for name, width in text.widths.items()}
     found, _ = text.text(given, regrouped(robot.tree.bodies) if regroup else robot.tree.bodies)

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics import derivatives as tree
+from ..dynamics import linear as tree
+from ..dynamics import quantities
 from ..dynamics.dense import Factors
+from ..dynamics.derivatives import by_rows, displaced, named
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples, computes, vector
 from ..dynamics.spatial import add, scale
@@ -27,7 +29,6 @@ from .partition import independent_speeds, partition
 from .texts import Arguments, Family, Text
 
 
-@computes
 def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
     """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions.
 
@@ -35,10 +36,15 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
     constraints hold in the accelerations, J q̈ + J̇ q̇ = 0.
     """
     if not getattr(robot, "tied", False):
-        return tree.derivatives(robot, q, qd, tau)
+        return quantities.derivatives(robot, q, qd, tau)
+    return _along_joints(robot, q, qd, tau)
+
+
+@computes
+def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
-    found = tree.blocks(_slopes(closure(robot)).rows({name: s.rows(name) for name in ("q", "qd", "tau")}), robot.nv)
-    return found if s.count is not None else {name: block[0] for name, block in found.items()}
+    rows = _slopes(closure(robot)).rows({name: s.rows(name) for name in ("q", "qd", "tau")})
+    return named(rows if s.count is not None else rows[0], robot.nv)
 
 
 def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
@@ -156,7 +162,7 @@ class Slopes(Displaced):
         n = self.loops.robot.nv
         T, factors, z, qdd, checks = self.balanced(given, bodies)
         speeds: list[Scalar] = [Dual(x, {n + k: 1.0}) for k, x in enumerate(given["qd"])]
-        moved = tree.displaced(self.loops.robot, given["q"])
+        moved = displaced(self.loops.robot, given["q"])
         off, held = self.unbalanced(given, bodies, moved, lambda K: speeds, z)
         columns = []
         for k in range(2 * n):
@@ -167,8 +173,7 @@ class Slopes(Displaced):
             columns.append([0.0] * n)
             for column, x in zip(T, factors.solve([column[k] for column in T])):
                 columns[-1] = add(columns[-1], scale(x, column))
-        blocks = [columns[first : first + n] for first in (0, n, 2 * n)]
-        return [*qdd, *(block[k][r] for block in blocks for r in range(n) for k in range(n))], checks
+        return [*qdd, *by_rows(columns)], checks
 
 
 class Linear(Displaced):

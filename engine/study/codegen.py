@@ -10,7 +10,7 @@ from ..dynamics.programs import PROGRAMS
 from ..dynamics.samples import singular
 from ..errors import InputError, did_you_mean
 from ..loops.balance import actuated_speeds
-from ..loops.exported import program
+from ..loops.exported import CLOSED, program
 from ..machine.program.languages import LANGUAGES
 from ..machine.program.trace import Program, count
 from ..robot.model import Robot
@@ -51,7 +51,9 @@ def _closing(robot: Robot, what: str) -> str:
     if what == "idyn":
         names = ", ".join(actuated_speeds(robot))
         return f"The loops are closed: q, qd, qdd must be consistent with them; tau: {names}."
-    return "The loops are closed; q and qd must be consistent with them." if what == "fdyn" else "Of the spanning tree."
+    if what in CLOSED:
+        return "The loops are closed; q and qd must be consistent with them."
+    return "Of the spanning tree."
 
 
 def header(robot: Robot, what: str, made: Program, call: str, regroup: bool, link: str | None = None) -> list[str]:

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 import denoc
 import references
 from comparing import off_accelerations
-from denoc.dynamics.derivatives import Slopes
 from denoc.machine.jit.choice import using
-from denoc.machine.program.trace import Node
 from displacing import eighth_order, moved
 from random_robots import Drawn, drawn
 
@@ -103,24 +101,6 @@ def test_compiled_code_is_the_plain_text(seed):
     for name, block in found["plain"].items():
         off = abs(found["compiled"][name] - block).max(initial=0.0)
         assert off <= max(worth, 1e-11) * max(abs(block).max(initial=0.0), 1e-6), name
-
-
-@pytest.mark.parametrize("count", [None, 8, 10_000])
-def test_no_number_goes_through_the_text_where_code_is_asked_for(count, monkeypatch):
-    robot, text = denoc.load("puma"), Slopes.text
-    rng = np.random.default_rng(3)
-    state = rng.normal(size=(3, 6) if count is None else (3, count, 6))
-    expected = denoc.derivatives(robot, *state)
-
-    def recorded(self, q, *rest):
-        assert type(q[0]) is Node
-        return text(self, q, *rest)
-
-    monkeypatch.setattr(Slopes, "text", recorded)
-    with using("compiled"):
-        found = denoc.derivatives(denoc.load("puma"), *state)
-    for name, block in expected.items():
-        np.testing.assert_allclose(found[name], block, rtol=1e-9, atol=1e-9 * abs(block).max())
 
 
 def test_pinocchios_analytic_derivatives():

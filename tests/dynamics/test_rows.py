@@ -18,9 +18,17 @@ POINT = np.array([0.1, -0.2, 0.3])
 SAMPLES = 11  # more than the lanes of any processor, and no multiple of them
 
 
+def derivatives(robot, *state):
+    """The numbers of all parts, one behind the other."""
+    parts = denoc.derivatives(robot, *state)
+    matrices = [parts[name].reshape(*np.shape(parts["qdd"])[:-1], robot.nv**2) for name in ("dq", "dqd", "dtau")]
+    return np.concatenate([parts["qdd"], *matrices], axis=-1)
+
+
 CALLS = {
     "idyn": lambda robot, q, qd, x: denoc.inverse(robot, q, qd, x),
     "fdyn": lambda robot, q, qd, x: denoc.forward(robot, q, qd, x),
+    "fdyn-derivatives": lambda robot, q, qd, x: derivatives(robot, q, qd, x),
     "inertia": lambda robot, q, qd, x: denoc.inertia(robot, q),
     "bias": lambda robot, q, qd, x: denoc.bias(robot, q, qd),
     "kinematics": lambda robot, q, qd, x: np.stack(list(denoc.frames(robot, q).values()), axis=-3)[..., :3, :],
@@ -33,6 +41,7 @@ TEXTS = {
     "idyn": [(mixed, "dynamics"), (programs, "dynamics")],
     "fdyn": [(mixed, "dynamics"), (programs, "dynamics")],
     "bias": [(mixed, "dynamics"), (programs, "dynamics")],
+    "fdyn-derivatives": [(programs, "slopes")],
     "reactions": [(programs, "dynamics")],
     "inertia": [(programs, "inertia_matrix")],
     "kinematics": [(programs, "link_placements")],
@@ -55,7 +64,7 @@ def states(case):
 
 def worth(case, what, q):
     """What results are good to: accelerations as the inertia matrix is conditioned."""
-    kappa = np.linalg.cond(denoc.inertia(case.robot, q)).max() if what == "fdyn" else 1.0
+    kappa = np.linalg.cond(denoc.inertia(case.robot, q)).max() if what.startswith("fdyn") else 1.0
     return max(1e-13, 2e-15 * kappa)
 
 
@@ -72,7 +81,7 @@ def test_compiled_is_plain(what, seed):
         assert off(found["compiled"], found["plain"]) < worth(case, what, given[0])
 
 
-@pytest.mark.parametrize("what", ["inertia", "kinematics", "jacobian", "energy", "reactions"])
+@pytest.mark.parametrize("what", ["fdyn-derivatives", "inertia", "kinematics", "jacobian", "energy", "reactions"])
 @pytest.mark.parametrize("name", ["puma", "space-arm"])
 def test_code_runs_once_it_is_there(what, name, monkeypatch):
     """The plain text isn't asked again, for one sample, for many, with a list, or at the second call."""
@@ -129,7 +138,7 @@ def test_huge_angles_and_numbers_that_are_not_finite():
             denoc.energy(robot, q[0], np.full(6, 1e200))
 
 
-@pytest.mark.parametrize("what", ["inertia", "kinematics", "jacobian", "energy", "reactions"])
+@pytest.mark.parametrize("what", ["fdyn-derivatives", "inertia", "kinematics", "jacobian", "energy", "reactions"])
 def test_no_sample_at_all(what):
     robot = denoc.load("puma")
     none = np.empty((0, 6))

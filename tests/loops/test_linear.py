@@ -162,13 +162,15 @@ def test_exported_code_is_closed(name, tmp_path):
     tau[list(robot.driven)] = np.random.default_rng(5).normal(size=len(robot.driven))
     qdd = denoc.forward(robot, q, qd, tau)
     names = {}
-    for what in ("idyn", "fdyn"):
+    for what in ("idyn", "fdyn", "fdyn-derivatives"):
         file, text = generate(robot, what, "python")
         space: dict = {}
         exec(compile(text, file, "exec"), space)  # our own text
         names[what] = space[file.removesuffix(".py")]
     assert names["fdyn"](q, qd, tau) == pytest.approx(qdd, abs=1e-11 * abs(qdd).max())
     assert names["idyn"](q, qd, qdd) == pytest.approx(denoc.inverse(robot, q, qd, qdd), abs=1e-11)
+    parts = np.concatenate([x.ravel() for x in denoc.derivatives(robot, q, qd, tau).values()])
+    assert names["fdyn-derivatives"](q, qd, tau) == pytest.approx(parts, abs=1e-11 * abs(parts).max())
     if cc := shutil.which("cc"):
         file, text = generate(robot, "idyn", "c")
         (tmp_path / file).write_text(text)

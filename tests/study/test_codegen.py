@@ -26,6 +26,9 @@ CALLS = {
         [T[:3].ravel() for T in (denoc.frames(r, q)[link.name] for link in r.links)]
     ),
     "jacobian": lambda r, q, qd, x: denoc.jacobian(r, q, r.links[-1].name, POINT).ravel(),
+    "fdyn-derivatives": lambda r, q, qd, x: np.concatenate(
+        [x.ravel() for x in denoc.derivatives(r, q, qd, x).values()]
+    ),
     "energy": lambda r, q, qd, x: np.array(list(denoc.energy(r, q, qd).values())),
     "reactions": lambda r, q, qd, x: np.concatenate(list(denoc.reactions(r, q, qd, x).values())),
 }

@@ -1,0 +1,51 @@
+"""The linearised equations of state of a tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..robot.model import Robot
+from .calls import inverse
+from .quantities import derivatives
+from .samples import Samples, computes, vector
+
+
+@computes
+def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
+    """Matrices A, B of δẋ = A δx + B δu about a state: x = [displacements; speeds], u = forces of actuated joints.
+
+    `tau` defaults to the forces that hold the state, by inverse dynamics without acceleration.  `equilibrium` says
+    whether the state is an equilibrium.
+    """
+    qd = Samples(robot, **({} if qd is None else {"qd": qd})).arrays.get("qd", np.zeros(robot.nv))
+    n, given = robot.nv, tau
+    holding = inverse(robot, q, qd, np.zeros(n))
+    if np.ndim(holding) != 1:
+        raise InputError("a linearisation is about one state", found=f"{len(holding)} samples")
+    actuated = [k for joint in robot.moving if joint.actuated for k in joint.speeds]
+    tau = np.zeros(n) if tau is None else vector("tau", tau, n)
+    if given is None:
+        tau[actuated] = holding[actuated]
+    found = derivatives(robot, q, qd, tau)
+    A = np.zeros((2 * n, 2 * n))
+    A[:n, n:] = np.eye(n)
+    for joint in robot.moving:
+        if joint.type.orientation is not None:  # directions that turn with the link
+            turn, shift = joint.speeds[-3:], joint.speeds[:-3]
+            W = _cross(qd[list(turn)])
+            A[np.ix_(turn, turn)] = -W
+            if shift:
+                A[np.ix_(shift, shift)] = -W
+                A[np.ix_(shift, turn)] = -_cross(qd[list(shift)])
+    A[n:, :n], A[n:, n:] = found["dq"], found["dqd"]
+    B = np.zeros((2 * n, len(actuated)))
+    B[n:] = found["dtau"][:, actuated]
+    at_rest = not qd.any() and float(abs(found["qdd"]).max(initial=0.0)) < 1e-9
+    return {"A": A, "B": B, "tau": tau, "qdd": found["qdd"], "equilibrium": at_rest, "actuated": tuple(actuated)}
+
+
+def _cross(v: np.ndarray) -> np.ndarray:
+    return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
