@@ -184,6 +184,14 @@ def test_code_serves_only_while_nothing_is_chosen(single):
     assert np.array_equal(entry.call(A, B), single(A, B))
 
 
+def test_the_last_arguments_may_be_one_group(single):
+    entry = Entry([3, 1, 1], left, joined=1)
+    single.serve(entry, (4,), checks=1)
+    for last in ([[2.0], [5.0]], [B[:1].copy(), B[1:]], [np.array([2.0]), (5,)]):
+        assert np.array_equal(entry.call(A, *last), single(A, B))
+    assert entry.call(A, B)[0] == "left"
+
+
 def test_groups_of_four_are_brought_to_norm_1():
     def turned():
         recording = Recording("turned")

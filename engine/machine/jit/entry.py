@@ -31,7 +31,8 @@ class Entry:
 
     `call` is what callers call.  `general` is called where it can't serve; without one it gives None.  With `asking`,
     the code serves only while nobody has chosen how programs run, and no run keeps a journal.  The numbers of the
-    first argument at the places `units`, four from each on, are brought to norm 1.
+    first argument at the places `units`, four from each on, are brought to norm 1.  Arguments from number `joined` on
+    are one group of the code's.
     """
 
     def __init__(
@@ -39,11 +40,13 @@ class Entry:
         widths: Sequence[int],
         general: Callable[..., Any] | None = None,
         units: Sequence[int] = (),
+        joined: int | None = None,
         asking: bool = False,
         name: str = NAME,
         about: str = "",
     ):
         self.widths, self.units, self.name, self.about = tuple(widths), tuple(units), name, about
+        self.joined = len(self.widths) if joined is None else joined
         self._general, self._asking, self._aim = general, asking, (0, 0)
         self._kept: list[Any] = []  # whatever the code needs; never let go of, for a call may be under way
         self._words = np.zeros(len(WORDS) + len(self.widths) + len(self.units), dtype=np.int64)
@@ -61,7 +64,7 @@ class Entry:
         keep: Sequence[Any] = (),
     ) -> None:
         """From now on the code at this address serves; `shape` is the result's, and `keep` lives as long as it does."""
-        self._kept += [one for one in keep if not any(one is other for other in self._kept)]
+        self._keep(keep)
         kept = math.prod(shape)
         if not kept:
             return
@@ -70,9 +73,20 @@ class Entry:
         self._set(**dict(zip(("rows", "columns"), shape)))
         self._set(code=address)
 
+    def aim_rows(self, address: int, shape: Sequence[int], lanes: int, most: int, keep: Sequence[Any] = ()) -> None:
+        """From now on the kernel at this address serves for up to `most` samples, each of which gives this shape."""
+        self._keep(keep)
+        self._set(rows_code=0)
+        self._set(kept=math.prod(shape), dimensions=len(shape), lanes=lanes, most=most)
+        self._set(**dict(zip(("rows", "columns"), shape)))
+        self._set(rows_code=address)
+
+    def _keep(self, keep: Sequence[Any]) -> None:
+        self._kept += [one for one in keep if not any(one is other for other in self._kept)]
+
     @property
     def aimed(self) -> int:
-        """The address of the code that serves, 0 if there is none."""
+        """The address of the code that serves for one sample, 0 if there is none."""
         return int(self._words[WORDS.index("code")])
 
     def _set(self, **values: int) -> None:
@@ -85,7 +99,7 @@ class Entry:
         self._set(general=id(self._general) if self._general is not None else 0)
         if self._asking:
             self._set(context=id(choice.VARIABLE), nothing=id(choice.NOTHING))
-        self._set(arguments=len(self.widths), numbers=sum(self.widths), units=len(self.units))
+        self._set(arguments=len(self.widths), numbers=sum(self.widths), joined=self.joined, units=len(self.units))
         self._words[len(WORDS) :] = (*self.widths, *self.units)
         code = loaded()
         method = _Method(self.name.encode(), code.address(NAME), _FASTCALL | _KEYWORDS, self.about.encode() or None)
@@ -107,6 +121,8 @@ class Entry:
             return None
         words = dict(zip(WORDS, self._words.tolist()))
         found = np.empty(words["outputs"] + 2)
+        last = groups[self.joined :]
+        groups = [*groups[: self.joined], *([np.concatenate(last)] if last else [])]  # type: ignore[arg-type]
         pointers = np.array([group.ctypes.data for group in groups], dtype=np.uintp)  # type: ignore[union-attr]
         with self._lock:
             _SINGLE(words["code"])(pointers.ctypes.data, found.ctypes.data, words["environment"])

@@ -15,6 +15,8 @@ FUNCTIONS = (
     "PyContextVar_Get",
     "PyErr_Clear",
     "PyErr_Occurred",
+    "PyEval_RestoreThread",
+    "PyEval_SaveThread",
     "PyList_GetItem",
     "PyLong_AsDouble",
     "PyObject_Vectorcall",
@@ -23,23 +25,28 @@ FUNCTIONS = (
     "Py_IncRef",
 )
 OWN = (
-    "code",  # 0 while there is none
+    "code",  # for one sample; 0 while there is none
+    "rows_code",  # for many samples; 0 while there is none
     "environment",  # what the code is given besides
     "context",  # the variable that must have this value, if there is one
     "nothing",
     "general",  # the function that gets what this one can't do; else None is the answer
     "arguments",
     "numbers",  # of all arguments
+    "joined",  # arguments from this one on make one group of the code's, and lie one behind the other
     "outputs",  # numbers that the code gives
     "kept",  # of them, the first so many go back
     "checks",  # and the last so many must not be negative
     "dimensions",  # of the result
     "rows",
     "columns",
+    "lanes",  # samples that the code for many does at least
+    "most",  # samples that aren't shared among processors
     "units",  # how many groups of four numbers of the first argument have to have the norm 1
 )
 WORDS = (*OBJECTS, *FUNCTIONS, *OWN)  # then the arguments' widths, and the places of the units
 NAME = "entry"
+LONG = 500  # samples from which on other threads may run meanwhile
 SMALLEST, LARGEST, ROUNDING = 1e-6, 1e150, 1e-15  # of a norm that is to be 1
 
 
@@ -56,7 +63,7 @@ def _words(*names: str) -> str:
     """IR that puts words of the table into registers of their names."""
     lines = []
     for name in names:
-        kind = "i64" if name in OWN[5:] else "ptr"
+        kind = "i64" if name in OWN[OWN.index("arguments") :] else "ptr"
         lines.append(f"  %{name}.at = getelementptr i64, ptr %table, i64 {WORDS.index(name)}")
         lines.append(f"  %{name} = load {kind}, ptr %{name}.at")
     return "\n".join(lines)
@@ -74,13 +81,13 @@ def _double(x: float) -> str:
 
 def text() -> str:
     """The IR of the function and its parts."""
-    return "\n".join((_argument(), _items(), _unit(), _result(), _function()))
+    return "\n".join((_argument(), _items(), _unit(), _result(), _rows(), _filled(), _batch(), _function()))
 
 
 def _argument() -> str:
-    """IR of the doubles of one argument: where they lie, or, if need be, copied into `room`; null if it isn't fit."""
+    """IR of the doubles of one argument: where they lie, or copied into `room`; null if it isn't fit."""
     return f"""
-define internal ptr @argument(ptr %table, ptr %object, i64 %width, ptr %room) {{
+define internal ptr @argument(ptr %table, ptr %object, i64 %width, ptr %room, i1 %is_own) {{
 {_words("list", "tuple", "ndarray", "double", "PyList_GetItem", "PyTuple_GetItem")}
 {_field("type", "object", at.TYPE)}
   %is_array = icmp eq ptr %type, %ndarray
@@ -117,15 +124,20 @@ row:
 sized:
   %whole = and i32 %flags, {at.CONTIGUOUS}
   %is_whole = icmp ne i32 %whole, 0
-  br i1 %is_whole, label %there, label %strided
+  %is_theirs = xor i1 %is_own, true
+  %is_there = and i1 %is_whole, %is_theirs
+  br i1 %is_there, label %there, label %strided
 there:
   ret ptr %data
 strided:
+  %is_some = icmp ne i64 %width, 0
+  br i1 %is_some, label %copying, label %copied
+copying:
 {_field("strides", "object", at.STRIDES)}
   %stride = load i64, ptr %strides
   br label %copy
 copy:
-  %k = phi i64 [0, %strided], [%next, %copy]
+  %k = phi i64 [0, %copying], [%next, %copy]
   %skip = mul i64 %k, %stride
   %from = getelementptr i8, ptr %data, i64 %skip
   %to = getelementptr double, ptr %room, i64 %k
@@ -254,26 +266,232 @@ done:
 }}"""
 
 
+def _rows() -> str:
+    """IR of where the rows of one argument lie; null if it isn't an array of so many whole rows of doubles."""
+    return f"""
+define internal ptr @rows(ptr %table, ptr %object, i64 %width, i64 %count) {{
+{_words("ndarray", "double")}
+{_field("type", "object", at.TYPE)}
+  %is_array = icmp eq ptr %type, %ndarray
+  br i1 %is_array, label %array, label %no
+array:
+{_field("dimensions", "object", at.DIMENSIONS, "i32")}
+{_field("description", "object", at.DESCRIPTION)}
+{_field("flags", "object", at.FLAGS, "i32")}
+  %good = and i32 %flags, {at.ALIGNED | at.CONTIGUOUS}
+  %is_good = icmp eq i32 %good, {at.ALIGNED | at.CONTIGUOUS}
+  %is_two = icmp eq i32 %dimensions, 2
+  %is_double = icmp eq ptr %description, %double
+  %is_plain = and i1 %is_two, %is_double
+  %is_fit = and i1 %is_plain, %is_good
+  br i1 %is_fit, label %shaped, label %no
+shaped:
+{_field("shape", "object", at.SHAPE)}
+{_field("data", "object", at.DATA)}
+  %second = getelementptr i64, ptr %shape, i64 1
+  %rows = load i64, ptr %shape
+  %columns = load i64, ptr %second
+  %is_high = icmp eq i64 %rows, %count
+  %is_wide = icmp eq i64 %columns, %width
+  %is_right = and i1 %is_high, %is_wide
+  br i1 %is_right, label %yes, label %no
+yes:
+  ret ptr %data
+no:
+  ret ptr null
+}}"""
+
+
+def _filled() -> str:
+    """IR that copies a few rows and repeats the last of them until there are as many as lanes."""
+    return """
+define internal void @filled(ptr %from, ptr %to, i64 %width, i64 %count, i64 %lanes) {
+  %final = sub i64 %count, 1
+  br label %row
+row:
+  %r = phi i64 [0, %0], [%r.next, %row.done]
+  %is_there = icmp slt i64 %r, %final
+  %source = select i1 %is_there, i64 %r, i64 %final
+  %source.skip = mul i64 %source, %width
+  %skip = mul i64 %r, %width
+  br label %number
+number:
+  %k = phi i64 [0, %row], [%k.next, %number]
+  %from.place = add i64 %source.skip, %k
+  %to.place = add i64 %skip, %k
+  %from.at = getelementptr double, ptr %from, i64 %from.place
+  %to.at = getelementptr double, ptr %to, i64 %to.place
+  %x = load double, ptr %from.at
+  store double %x, ptr %to.at
+  %k.next = add i64 %k, 1
+  %k.more = icmp slt i64 %k.next, %width
+  br i1 %k.more, label %number, label %row.done
+row.done:
+  %r.next = add i64 %r, 1
+  %r.more = icmp slt i64 %r.next, %lanes
+  br i1 %r.more, label %row, label %done
+done:
+  ret void
+}"""
+
+
+def _batch() -> str:
+    """IR of many samples: the result, or null where that can't be had in this way."""
+    parts = (_batch_taken(), _batch_made(), _batch_run(), _batch_checked())
+    return "define internal ptr @batch(ptr %table, ptr %given) {\n" + "\n".join(parts) + "\n}"
+
+
+def _batch_taken() -> str:
+    """Part of it: the addresses of all arguments' rows in `groups`."""
+    return f"""{_words("rows_code", "arguments", "numbers", "joined", "units", "kept", "lanes", "most")}
+  %first = load ptr, ptr %given
+{_field("first.shape", "first", at.SHAPE)}
+  %count = load i64, ptr %first.shape
+  %last = add i64 %joined, 1
+  %is_apart = icmp sle i64 %arguments, %last
+  %has_no_units = icmp eq i64 %units, 0
+  %has_some = icmp sgt i64 %count, 0
+  %is_small = icmp sle i64 %count, %most
+  %is_simple = and i1 %is_apart, %has_no_units
+  %is_sized = and i1 %has_some, %is_small
+  %is_fit = and i1 %is_simple, %is_sized
+  br i1 %is_fit, label %begin, label %no
+begin:
+  %groups = alloca ptr, i64 %arguments
+  br label %argument
+argument:
+  %a = phi i64 [0, %begin], [%a.next, %taken]
+  %slot = getelementptr ptr, ptr %given, i64 %a
+  %object = load ptr, ptr %slot
+  %width.place = add i64 %a, {len(WORDS)}
+  %width.at = getelementptr i64, ptr %table, i64 %width.place
+  %width = load i64, ptr %width.at
+  %data = call ptr @rows(ptr %table, ptr %object, i64 %width, i64 %count)
+  %is_taken = icmp ne ptr %data, null
+  br i1 %is_taken, label %taken, label %no
+taken:
+  %group.at = getelementptr ptr, ptr %groups, i64 %a
+  store ptr %data, ptr %group.at
+  %a.next = add i64 %a, 1
+  %a.more = icmp slt i64 %a.next, %arguments
+  br i1 %a.more, label %argument, label %make
+no:
+  ret ptr null"""
+
+
+def _batch_made() -> str:
+    """Part of it: a new array for the result, a row or matrix for each sample."""
+    return f"""make:
+{_words("ndarray", "PyArray_New", "PyErr_Clear", "Py_DecRef", "dimensions", "rows", "columns")}
+  %shape = alloca i64, i64 3
+  %shape.rows = getelementptr i64, ptr %shape, i64 1
+  %shape.columns = getelementptr i64, ptr %shape, i64 2
+  store i64 %count, ptr %shape
+  store i64 %rows, ptr %shape.rows
+  store i64 %columns, ptr %shape.columns
+  %dimensions.less = trunc i64 %dimensions to i32
+  %dimensions.all = add i32 %dimensions.less, 1
+  %made = call ptr %PyArray_New(ptr %ndarray, i32 %dimensions.all, ptr %shape, i32 {at.DOUBLE_NUMBER},
+    ptr null, ptr null, i32 0, i32 0, ptr null)
+  %is_made = icmp ne ptr %made, null
+  br i1 %is_made, label %ready, label %no_memory
+no_memory:
+  call void %PyErr_Clear()
+  ret ptr null
+ready:
+{_field("result", "made", at.DATA)}
+  %outputs = alloca ptr
+  store ptr %result, ptr %outputs
+  %status.size = mul i64 %lanes, 2
+  %status = alloca double, i64 %status.size
+  %is_few = icmp slt i64 %count, %lanes
+  br i1 %is_few, label %few, label %enough"""
+
+
+def _batch_run() -> str:
+    """Part of it: the call of the code; few samples are filled up to one block, for many Python's lock is let go."""
+    return f"""few:
+  %room.size = mul i64 %numbers, %lanes
+  %room = alloca double, i64 %room.size
+  %own.size = mul i64 %kept, %lanes
+  %own = alloca double, i64 %own.size
+  store ptr %own, ptr %outputs
+  br label %fill
+fill:
+  %f = phi i64 [0, %few], [%f.next, %fill]
+  %used = phi i64 [0, %few], [%used.next, %fill]
+  %f.width.place = add i64 %f, {len(WORDS)}
+  %f.width.at = getelementptr i64, ptr %table, i64 %f.width.place
+  %f.width = load i64, ptr %f.width.at
+  %f.at = getelementptr ptr, ptr %groups, i64 %f
+  %f.from = load ptr, ptr %f.at
+  %f.to = getelementptr double, ptr %room, i64 %used
+  call void @filled(ptr %f.from, ptr %f.to, i64 %f.width, i64 %count, i64 %lanes)
+  store ptr %f.to, ptr %f.at
+  %f.size = mul i64 %f.width, %lanes
+  %used.next = add i64 %used, %f.size
+  %f.next = add i64 %f, 1
+  %f.more = icmp slt i64 %f.next, %arguments
+  br i1 %f.more, label %fill, label %run_few
+run_few:
+  call void %rows_code(i64 %lanes, ptr %groups, ptr %outputs, ptr %status)
+  call void @filled(ptr %own, ptr %result, i64 %kept, i64 %count, i64 %count)
+  br label %look
+enough:
+  %is_long = icmp sge i64 %count, {LONG}
+  br i1 %is_long, label %long, label %short
+short:
+  call void %rows_code(i64 %count, ptr %groups, ptr %outputs, ptr %status)
+  br label %look
+long:
+{_words("PyEval_SaveThread", "PyEval_RestoreThread")}
+  %thread = call ptr %PyEval_SaveThread()
+  call void %rows_code(i64 %count, ptr %groups, ptr %outputs, ptr %status)
+  call void %PyEval_RestoreThread(ptr %thread)
+  br label %look"""
+
+
+def _batch_checked() -> str:
+    """Part of it: what the code has watched, lane by lane."""
+    return f"""look:
+  %l = phi i64 [0, %run_few], [0, %short], [0, %long], [%l.next, %good]
+  %finite.at = getelementptr double, ptr %status, i64 %l
+  %largest.at = getelementptr double, ptr %finite.at, i64 %lanes
+  %finite = load double, ptr %finite.at
+  %largest = load double, ptr %largest.at
+  %is_finite = fcmp oeq double %finite, {_double(0.0)}
+  %is_within = fcmp ole double %largest, {_double(REACH)}
+  %is_well = and i1 %is_finite, %is_within
+  br i1 %is_well, label %good, label %bad
+good:
+  %l.next = add i64 %l, 1
+  %l.more = icmp slt i64 %l.next, %lanes
+  br i1 %l.more, label %look, label %answer
+answer:
+  ret ptr %made
+bad:
+  call void %Py_DecRef(ptr %made)
+  ret ptr null"""
+
+
 def _function() -> str:
     """IR of the function that Python calls: `self`, the arguments, their number, and names of those that have one."""
-    parts = (_whether(), _taking(), _units(), _running(), _leaving())
+    parts = (_whether(), _many(), _taking(), _units(), _running(), _leaving())
     return f"define ptr @{NAME}(ptr %self, ptr %given, i64 %count, ptr %names) {{\n" + "\n".join(parts) + "\n}"
 
 
 def _whether() -> str:
-    """Part of it: whether there is code, and it may be called in this way just now."""
+    """Part of it: whether it may serve in this way just now."""
     return f"""{_field("words", "self", at.TUPLE_ITEMS)}
 {_field("table", "words", at.DATA)}
-{_words("code", "context", "nothing", "arguments", "numbers", "units", "outputs", "checks", "environment")}
-  %has_code = icmp ne ptr %code, null
+{_words("code", "context", "nothing", "arguments", "numbers", "joined", "units", "outputs", "checks", "environment")}
   %has_no_names = icmp eq ptr %names, null
   %has_all = icmp eq i64 %count, %arguments
   %is_call = and i1 %has_no_names, %has_all
-  %is_good = and i1 %is_call, %has_code
-  br i1 %is_good, label %choice, label %leave
+  br i1 %is_call, label %choice, label %leave
 choice:
   %is_free = icmp eq ptr %context, null
-  br i1 %is_free, label %begin, label %ask
+  br i1 %is_free, label %many, label %ask
 ask:
 {_words("PyContextVar_Get", "Py_DecRef")}
   %chosen.at = alloca ptr
@@ -282,7 +500,32 @@ ask:
   %chosen = load ptr, ptr %chosen.at
   call void %Py_DecRef(ptr %chosen)
   %is_nothing = icmp eq ptr %chosen, %nothing
-  br i1 %is_nothing, label %begin, label %leave"""
+  br i1 %is_nothing, label %many, label %leave"""
+
+
+def _many() -> str:
+    """Part of it: two-dimensional arrays are many samples."""
+    return f"""many:
+{_words("ndarray", "rows_code")}
+  %first = load ptr, ptr %given
+{_field("first.type", "first", at.TYPE)}
+  %is_array = icmp eq ptr %first.type, %ndarray
+  %has_rows_code = icmp ne ptr %rows_code, null
+  %may_be_many = and i1 %is_array, %has_rows_code
+  br i1 %may_be_many, label %array, label %one
+array:
+{_field("dimensions", "first", at.DIMENSIONS, "i32")}
+  %is_many = icmp eq i32 %dimensions, 2
+  br i1 %is_many, label %batch, label %one
+batch:
+  %batched = call ptr @batch(ptr %table, ptr %given)
+  %is_done = icmp ne ptr %batched, null
+  br i1 %is_done, label %done, label %leave
+done:
+  ret ptr %batched
+one:
+  %has_code = icmp ne ptr %code, null
+  br i1 %has_code, label %begin, label %leave"""
 
 
 def _taking() -> str:
@@ -302,7 +545,12 @@ argument:
   %width.at = getelementptr i64, ptr %table, i64 %width.place
   %width = load i64, ptr %width.at
   %room.here = getelementptr double, ptr %room, i64 %used
-  %doubles = call ptr @argument(ptr %table, ptr %object, i64 %width, ptr %room.here)
+  %is_joined = icmp sge i64 %a, %joined
+  %is_first = icmp eq i64 %a, 0
+  %has_units = icmp ne i64 %units, 0
+  %is_changed = and i1 %is_first, %has_units
+  %is_own = or i1 %is_joined, %is_changed
+  %doubles = call ptr @argument(ptr %table, ptr %object, i64 %width, ptr %room.here, i1 %is_own)
   %is_taken = icmp ne ptr %doubles, null
   br i1 %is_taken, label %taken, label %leave
 taken:
@@ -320,25 +568,11 @@ def _units() -> str:
   %no_units = icmp eq i64 %units, 0
   br i1 %no_units, label %run, label %own
 own:
-  %first = load ptr, ptr %groups
-  %first.width.at = getelementptr i64, ptr %table, i64 {len(WORDS)}
-  %first.width = load i64, ptr %first.width.at
-  br label %copy
-copy:
-  %c = phi i64 [0, %own], [%c.next, %copy]
-  %c.from = getelementptr double, ptr %first, i64 %c
-  %c.to = getelementptr double, ptr %room, i64 %c
-  %c.x = load double, ptr %c.from
-  store double %c.x, ptr %c.to
-  %c.next = add i64 %c, 1
-  %c.more = icmp slt i64 %c.next, %first.width
-  br i1 %c.more, label %copy, label %copied
-copied:
-  store ptr %room, ptr %groups
-  %places = getelementptr i64, ptr %first.width.at, i64 %arguments
+  %places.place = add i64 %arguments, {len(WORDS)}
+  %places = getelementptr i64, ptr %table, i64 %places.place
   br label %unit
 unit:
-  %u = phi i64 [0, %copied], [%u.next, %unit_done]
+  %u = phi i64 [0, %own], [%u.next, %unit_done]
   %place.at = getelementptr i64, ptr %places, i64 %u
   %place = load i64, ptr %place.at
   %four = getelementptr double, ptr %room, i64 %place

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..program.trace import Program
-from . import cache, llvm, native
+from . import cache, cores, llvm, native
 from .entry import Entry
 
 
@@ -20,24 +20,47 @@ class Kernel:
     def __init__(self, loaded: native.Loaded, name: str, inputs: Sequence[int], outputs: Sequence[int], lanes: int):
         self._loaded = loaded  # keeps the code in memory
         self.inputs, self.outputs, self.lanes = tuple(inputs), tuple(outputs), lanes
-        arguments = [ctypes.c_long] + [ctypes.c_void_p] * (len(inputs) + len(outputs) + 1)
-        self._call = ctypes.CFUNCTYPE(None, *arguments)(loaded.address(name))
+        self.address = loaded.address(name)
+        self._call = _KERNEL(self.address)
 
-    def __call__(self, *arrays: np.ndarray) -> tuple[list[np.ndarray], bool, float]:
-        """Outputs, whether all inputs were finite, and the largest angle; inputs are C-contiguous doubles."""
+    def __call__(self, *arrays: np.ndarray, out: Sequence[np.ndarray] = ()) -> tuple[list[np.ndarray], bool, float]:
+        """Outputs, whether all inputs were finite, and the largest angle; inputs are C-contiguous doubles.
+
+        `out` are C-contiguous arrays for the outputs; large batches are shared among the processor's cores.
+        """
         count, W = len(arrays[0]), self.lanes
-        out = [np.empty((count, width)) for width in self.outputs]
-        status = np.zeros((2, 2 * W))
-        blocks, left = divmod(count, W)
-        if blocks:
-            self._call(blocks, *(x.ctypes.data for x in (*arrays, *out)), status[0].ctypes.data)
-        if left:  # the last samples once more with copies of the last one up to a whole block
-            tail = [np.concatenate([x[count - left :], np.repeat(x[-1:], W - left, axis=0)]) for x in arrays]
-            end = [np.empty((W, width)) for width in self.outputs]
-            self._call(1, *(x.ctypes.data for x in (*tail, *end)), status[1].ctypes.data)
-            for target, source in zip(out, end):
-                target[count - left :] = source[:left]
-        return out, not np.isnan(status[:, :W]).any(), float(status[:, W:].max())
+        found = list(out) or [np.empty((count, width)) for width in self.outputs]
+        if not count:
+            return found, True, 0.0
+        if count < W:
+            filled = [np.concatenate([x, np.repeat(x[-1:], W - count, axis=0)]) for x in arrays]
+            whole, finite, largest = self(*filled)
+            for target, source in zip(found, whole):
+                target[...] = source[:count]
+            return found, finite, largest
+        inputs, outputs = [x.ctypes.data for x in arrays], [x.ctypes.data for x in found]
+        reports: list[np.ndarray] = []
+
+        def run(first: int, end: int) -> None:
+            report = np.empty((2, W))
+            rows = (
+                (ctypes.c_void_p * len(widths))(*(at + 8 * first * width for at, width in zip(starts, widths)))
+                for starts, widths in ((inputs, self.inputs), (outputs, self.outputs))
+            )
+            self._call(end - first, *rows, report.ctypes.data)
+            reports.append(report)
+
+        cores.shared(count, W, run)
+        status = reports[0] if len(reports) == 1 else np.concatenate(reports, axis=1)
+        return found, not np.isnan(status[0]).any(), float(status[1].max())
+
+    def serve(self, entry: Entry, shape: Sequence[int]) -> None:
+        """Aims an entry for the same groups at this code for many samples, each of which gives this shape."""
+        if len(self.outputs) == 1 and 0 < self.lanes * (sum(self.inputs) + sum(self.outputs)) <= MOST_NUMBERS:
+            entry.aim_rows(self.address, shape, self.lanes, 2 * cores.FEWEST - 1, (self._loaded,))
+
+
+_KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class Single:

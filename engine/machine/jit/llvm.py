@@ -231,39 +231,50 @@ def _computed(block: Block, program: Program, bases: dict[str, str], finite: str
 
 
 def kernel(program: Program, lanes: int, name: str) -> str:
-    """IR of `void name(i64 blocks, ptr inputs…, ptr outputs…, ptr status)`, for blocks of `lanes` rows each."""
-    block = Block(lanes)
-    widths = {group: len(nodes) for group, nodes in (*program.inputs.items(), *program.outputs.items())}
-    bases = {}
+    """IR of `void name(i64 count, ptr inputs, ptr outputs, ptr status)` for at least `lanes` rows.
+
+    `inputs` and `outputs` point to the addresses of the groups' rows.  The last block ends with the last row: where
+    the rows aren't a multiple of the lanes, it does some of them a second time.
+    """
+    block, widths, bases = Block(lanes), _widths(program), {}
     for group, width in widths.items():
-        skip = block.let(f"mul i64 %k, {lanes * width}")
-        bases[group] = block.let(f"getelementptr double, ptr %{group}, i64 {skip}")
+        skip = block.let(f"mul i64 %row, {width}")
+        bases[group] = block.let(f"getelementptr double, ptr %group.{group}, i64 {skip}")
     finite, largest = _computed(block, program, bases, "%finite", "%largest")
     zero = "zeroinitializer" if lanes > 1 else hexadecimal(0.0)
-    arguments = ", ".join(["i64 %blocks", *(f"ptr noalias %{group}" for group in widths), "ptr noalias %status"])
     body = "\n".join(block.lines)
+    addresses = "\n".join(
+        f"  %at.{group} = getelementptr ptr, ptr %{side}, i64 {k}\n  %group.{group} = load ptr, ptr %at.{group}"
+        for side, groups in (("inputs", program.inputs), ("outputs", program.outputs))
+        for k, group in enumerate(groups)
+    )
     return f"""{block.declarations()}
-define void @{name}({arguments}) {{
+define void @{name}(i64 %count, ptr %inputs, ptr %outputs, ptr %status) {{
 entry:
-  %any = icmp sgt i64 %blocks, 0
-  br i1 %any, label %loop, label %done
+  %end = sub i64 %count, {lanes}
+{addresses}
+  br label %loop
 loop:
   %k = phi i64 [0, %entry], [%next, %loop]
   %finite = phi {block.double} [{zero}, %entry], [{finite}, %loop]
   %largest = phi {block.double} [{zero}, %entry], [{largest}, %loop]
+  %whole = icmp slt i64 %k, %end
+  %row = select i1 %whole, i64 %k, i64 %end
 {body}
-  %next = add i64 %k, 1
-  %more = icmp slt i64 %next, %blocks
+  %next = add i64 %k, {lanes}
+  %more = icmp slt i64 %next, %count
   br i1 %more, label %loop, label %last
 last:
   store {block.double} {finite}, ptr %status, align 8
   %second = getelementptr double, ptr %status, i64 {lanes}
   store {block.double} {largest}, ptr %second, align 8
-  br label %done
-done:
   ret void
 }}
 """
+
+
+def _widths(program: Program) -> dict[str, int]:
+    return {group: len(nodes) for group, nodes in (*program.inputs.items(), *program.outputs.items())}
 
 
 def single(program: Program, name: str) -> str:
