@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .dynamics import calls as tree
 from .dynamics import quantities
+from .dynamics.direct import direct
 from .dynamics.samples import computes
 from .errors import InputError
 from .loops import mechanism
@@ -28,14 +30,52 @@ def inverse(
     """
     if sharing != "least":
         return shared(robot, q, qd, qdd, wrenches, sharing)
-    found: np.ndarray = (mechanism if _closed(robot) else tree).inverse(robot, q, qd, qdd, wrenches)
+    found: np.ndarray
+    if wrenches is None:
+        try:
+            call = robot.derived["inverse"]
+        except (AttributeError, KeyError):
+            call = straight(robot, "inverse")
+        found = call(q, qd, qdd)
+        return found
+    found = _with_wrenches(robot, "inverse", wrenches)(q, qd, qdd, *wrenches.values())
     return found
 
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """Qdd: the accelerations under these forces of all tree joints."""
-    found: np.ndarray = (mechanism if _closed(robot) else tree).forward(robot, q, qd, tau, wrenches)
+    found: np.ndarray
+    if wrenches is None:
+        try:
+            call = robot.derived["forward"]
+        except (AttributeError, KeyError):
+            call = straight(robot, "forward")
+        found = call(q, qd, tau)
+        return found
+    found = _with_wrenches(robot, "forward", wrenches)(q, qd, tau, *wrenches.values())
     return found
+
+
+def straight(robot: Robot, what: str, links: tuple[str, ...] = ()) -> Callable[..., np.ndarray]:
+    """The robot's own `inverse` or `forward` with wrenches on these links: by compiled code, if need be by Python."""
+    if not isinstance(robot, Robot):
+        raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
+    general = getattr(mechanism if robot.closed else tree, what)
+
+    def with_links(q: Any, qd: Any, x: Any, *sixes: Any) -> np.ndarray:
+        found: np.ndarray = general(robot, q, qd, x, dict(zip(links, sixes)))
+        return found
+
+    widths = robot.nq, robot.nv, robot.nv
+    return direct(robot, what, links, widths, with_links if links else partial(general, robot), general.__doc__ or "")
+
+
+def _with_wrenches(robot: Robot, what: str, wrenches: Wrenches) -> Callable[..., np.ndarray]:
+    """The same for the links of these wrenches."""
+    if type(wrenches) is not dict and not isinstance(wrenches, Mapping):
+        raise InputError("`wrenches` is not a mapping", found=type(wrenches).__name__, allowed="{link: [n, f]}")
+    call: Callable[..., np.ndarray] | None = getattr(robot, "derived", {}).get((what, *wrenches))
+    return call if call is not None else straight(robot, what, tuple(wrenches))
 
 
 def hybrid(

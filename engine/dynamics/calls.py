@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..machine.jit import choice
+from ..machine.jit.kernel import Kernel
 from ..machine.jit.offer import in_blocks
-from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
+from .direct import aim, direct, key_of
 from .mixed import Mixed, Pattern, mixed
 from .samples import BLOCK, LARGE, Samples, no_numbers, singular, too_large
 
@@ -20,70 +21,91 @@ Wrenches = Mapping[str, Any]
 
 def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """Tau: the forces that actuators add for this motion (RIDIM)."""
-    if wrenches is None and (answer := _quick(robot, True, q, qd, qdd)) is not None:
-        return answer
     s = Samples(robot, q=q, qd=qd, qdd=qdd)
-    return _sought(s, s.arrays["qdd"], (True,) * robot.nv, wrenches)
+    return _sought(s, s.arrays["qdd"], (True,) * robot.nv, wrenches, "inverse")
 
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """Qdd: the accelerations under these forces (RFDSIM)."""
-    if wrenches is None and (answer := _quick(robot, False, q, qd, tau)) is not None:
-        return answer
     s = Samples(robot, q=q, qd=qd, tau=tau)
-    return _sought(s, s.arrays["tau"], (False,) * robot.nv, wrenches)
+    return _sought(s, s.arrays["tau"], (False,) * robot.nv, wrenches, "forward")
 
 
 def hybrid(
     robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """(qdd, tau), complete: for each speed one of the two is NaN on entry, and is what is sought."""
+    if (answer := _at_once(robot, q, qd, qdd, tau, wrenches)) is not None:
+        return answer
     s = Samples(robot, allow_nan=("qdd", "tau"), q=q, qd=qd, qdd=qdd, tau=tau)
     rates, forces = np.broadcast_arrays(s.arrays["qdd"], s.arrays["tau"])
     motion_given = _pattern(robot, rates, forces)
     known = np.array(motion_given, dtype=bool)
     s.arrays["x"] = np.where(known, rates, forces)
-    sought = _sought(s, s.arrays["x"], motion_given, wrenches)
+    what = _hybrid(~known, known)
+    if s.count is None:
+        direct(robot, what, tuple(wrenches or ()), (robot.nq, robot.nv, robot.nv), None)
+    sought = _sought(s, s.arrays["x"], motion_given, wrenches, what)
     return np.where(known, s.arrays["x"], sought), np.where(known, sought, s.arrays["x"])
 
 
-def _sought(s: Samples, x: np.ndarray, motion_given: Pattern, wrenches: Wrenches | None) -> np.ndarray:
-    """What is sought for each speed."""
-    on, loads = s.loads(wrenches)
-    problem = mixed(s.robot, motion_given, on, loads)
-    acting = [value for six in (*on.values(), *(six for _, six, _ in loads)) for value in six]
-    given = x.tolist() if x.ndim == 1 else [np.ascontiguousarray(x[:, k]) for k in range(x.shape[1])]
-    arguments = s.scalars("q"), s.scalars("qd"), given, acting
-    if s.count is None and not choice.rolled(len(problem.bodies)):
-        s.finite()
-        found: np.ndarray = _plain(problem, s, x, 1, arguments)[0]
-        return found
-    count = 1 if s.count is None else s.count
-    w = np.empty((count, len(acting)))
-    for k, value in enumerate(acting):
-        w[:, k] = value
-    rows = s.rows("q"), s.rows("qd"), np.ascontiguousarray(np.broadcast_to(x, (count, s.robot.nv))), w
+def _at_once(
+    robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The same of one sample by code that is there already for the places where NaN is."""
+    try:
+        unknown, given = np.isnan(qdd), np.isnan(tau)
+        call = robot.derived[key_of(_hybrid(unknown, given), tuple(wrenches or ()))]
+        sought = call(q, qd, np.where(unknown, tau, qdd), *(wrenches or {}).values())
+    except (AttributeError, KeyError, TypeError, ValueError):  # whatever is wrong is said in the general way
+        return None
+    return None if sought is None else (np.where(unknown, sought, qdd), np.where(unknown, tau, sought))
+
+
+def _hybrid(unknown: np.ndarray, given: np.ndarray) -> Hashable:
+    """The name of the direct call where these accelerations and forces are NaN."""
+    return "hybrid", unknown.tobytes(), given.tobytes()
+
+
+def _sought(
+    s: Samples, x: np.ndarray, motion_given: Pattern, wrenches: Wrenches | None, what: Hashable = None
+) -> np.ndarray:
+    """What is sought for each speed; code for one sample serves the robot's direct calls of this name from now on."""
+    links, w = s.acting(wrenches)
+    problem = mixed(s.robot, motion_given, links)
+    rows = [s.rows("q"), s.rows("qd"), np.ascontiguousarray(np.broadcast_to(x, (len(w), s.robot.nv))), w]
+    named = what is not None and not s.robot.closed
+    if s.count is None and (single := problem.single()) is not None:
+        alone = single(*(row[0] for row, width in zip(rows, problem.widths) if width))
+        if alone is not None:
+            if named:
+                aim(s.robot, what, links, single, (problem.nv,))
+            return alone
     block = max(8, min(1024, BLOCK // max(len(problem.bodies), 1)))  # so that what the text keeps of a body stays small
 
     def text(these: slice) -> np.ndarray:
         s.finite()
-        part = [[x[these] if isinstance(x, np.ndarray) else x for x in group] for group in arguments]
-        return _plain(problem, s, x, these.stop - these.start, part)
+        return _plain(problem, s, x, [row[these] for row in rows])
 
     def by(code: Any, first: int) -> np.ndarray | None:
+        if named and isinstance(code, Kernel):
+            aim(s.robot, what, links, code, (problem.nv,))
         return problem.by(code, [row[first:] for row in rows])
 
-    found = in_blocks(np.empty((count, problem.nv)), block, problem.compiled, by, text)
+    ask = problem.compiled if s.count is not None or choice.rolled(len(problem.bodies)) else lambda samples: None
+    found = in_blocks(np.empty((len(w), problem.nv)), block, ask, by, text)
     return found if s.count is not None else found[0]
 
 
-def _plain(problem: Mixed, s: Samples, x: np.ndarray, count: int, arguments: Sequence[list[Scalar]]) -> np.ndarray:
+def _plain(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray]) -> np.ndarray:
     """Rows by the plain text, or an error that says why there are none."""
-    robot, motion = s.robot, all(problem.motion_given)
+    robot, motion, count = s.robot, all(problem.motion_given), len(rows[0])
     found = np.empty((count, problem.nv))
+    alone = s.count is None
+    columns = [row[0].tolist() if alone else [np.ascontiguousarray(column) for column in row.T] for row in rows]
     with np.errstate(all="ignore"):
         try:
-            for k, value in enumerate(problem.offer.plain(count, problem.text, *arguments)):
+            for k, value in enumerate(problem.offer.plain(count, problem.text, *columns)):
                 found[:, k] = value
         except (ZeroDivisionError, OverflowError):
             raise (too_large if motion else singular)(robot) from None
@@ -91,29 +113,6 @@ def _plain(problem: Mixed, s: Samples, x: np.ndarray, count: int, arguments: Seq
         sizes = [float(abs(array).max(initial=0.0)) for array in (*s.arrays.values(), x)]
         raise (too_large if motion or max(sizes) > LARGE else no_numbers)(robot)
     return found
-
-
-def _quick(robot: Robot, motion: bool, q: Any, qd: Any, x: Any) -> np.ndarray | None:
-    """One sample by compiled code, with as little around it as can be; None where that isn't the way."""
-    try:
-        single = robot.derived.get(("single", motion)) if choice.free() else None
-    except AttributeError:  # not a robot, which will be told
-        return None
-    if single is None:
-        if type(q) is not np.ndarray or q.ndim != 1 or robot.wrenches or _has_orientation(robot):
-            return None
-        single = mixed(robot, (motion,) * robot.nv, {}, ()).single()
-        if single is None:
-            return None
-        robot.derived["single", motion] = single
-    try:
-        return single.of_doubles(q, qd, x)
-    except (AttributeError, TypeError, ValueError):
-        return None
-
-
-def _has_orientation(robot: Robot) -> bool:
-    return any(joint.type.orientation is not None for joint in robot.moving)
 
 
 def _pattern(robot: Robot, qdd: np.ndarray, tau: np.ndarray) -> Pattern:

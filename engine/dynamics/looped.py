@@ -6,7 +6,7 @@ the step, except for those that are 0, or the same cosine or sine of a right ang
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..machine.jit.rolled import BodyStep, Elements, Loop, Sweep
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body
 from . import sweeps
-from .spatial import Matrix, Vector
+from .spatial import Matrix, Vector, dot, into, subtract, transported
 from .sweeps import Motion, Pivot
 from .symbols import Path, number, paths, with_symbols
 
@@ -25,8 +25,18 @@ UPPER = [(r, s) for r in SIX for s in range(r, 6)]
 class Kind:
     """A kind of bodies with the same structure, and the places of those of their numbers that are inputs."""
 
-    def __init__(self, bodies: list[Body], given: tuple[bool, ...], loose: bool, loose_above: bool, wrenched: bool):
-        self.given, self.loose, self.loose_above, self.wrenched = given, loose, loose_above, wrenched
+    def __init__(
+        self,
+        bodies: list[Body],
+        given: tuple[bool, ...],
+        loose: bool,
+        loose_above: bool,
+        wrenched: bool,
+        turned: bool,
+        loads: int,
+    ):
+        self.given, self.loose, self.loose_above = given, loose, loose_above
+        self.wrenched, self.turned, self.loads = wrenched, turned, loads
         self.model = bodies[0]
         self.paths = [
             path for path in paths(self.model) if not _constant(path, [number(body, path) for body in bodies])
@@ -56,7 +66,7 @@ class Kind:
         fixed = tuple((path, number(m, path)) for path in paths(m) if path not in self.paths)
         springs = tuple(drive.coordinate - (m.coordinates[0] if m.coordinates else 0) for drive in m.drives)
         shape = (m.moves, m.directions, len(m.coordinates), planes, tuple(self.paths), fixed, springs)
-        return (*shape, self.given, self.loose, self.loose_above, self.wrenched)
+        return (*shape, self.given, self.loose, self.loose_above, self.wrenched, self.turned, self.loads)
 
 
 def _constant(path: Path, values: list[float]) -> bool:
@@ -99,6 +109,8 @@ def _first(kind: Kind, gravity: Vector) -> BodyStep:
     W = sweeps.inertia_wrench(body, here)
     if kind.wrenched:
         W = [W[r] - step.take("w", r) for r in SIX]
+    if kind.turned:
+        W = _less_loads(step, kind, here, W)
     for r in SIX:
         step.put("own", ("W", r), W[r])
     if kind.loose:
@@ -106,6 +118,21 @@ def _first(kind: Kind, gravity: Vector) -> BodyStep:
         for r, s in UPPER:
             step.put("own", ("A", r, s), A[r][s])
     return step
+
+
+def _less_loads(step: BodyStep, kind: Kind, here: Motion, W: Vector) -> Vector:
+    """The wrench without the loads in base axes; on the way to them, each body has the base's axes in its own."""
+    columns = [into(here.rotation, [step.take("up", ("R", r, s)) for r in range(3)]) for s in range(3)]
+    for r in range(3):
+        for s in range(3):
+            step.put("own", ("R", r, s), columns[s][r])
+    R = [[columns[s][r] for s in range(3)] for r in range(3)]
+    for k in range(kind.loads):
+        six = [step.take("b", 6 * k + r) for r in SIX]
+        point = [step.take("number", len(kind.paths) + 3 * k + r) for r in range(3)]
+        n, f = ([dot(R[r], part) for r in range(3)] for part in (six[:3], six[3:]))
+        W = subtract(W, transported(n, f, point))
+    return W
 
 
 def _placed(step: BodyStep, body: Body) -> tuple[Motion, list[Scalar]]:
@@ -170,11 +197,28 @@ def _third(kind: Kind, output: str) -> BodyStep:
 # ---- the whole
 
 
+def _way_to(bodies: Sequence[Body], ends: Collection[int]) -> list[bool]:
+    """For each body, whether it is one of these or carries one of them."""
+    found = [i in ends for i in range(len(bodies))]
+    for i, body in reversed(list(enumerate(bodies))):
+        if found[i] and body.parent is not None:
+            found[body.parent] = True
+    return found
+
+
 def rolled(
-    bodies: Sequence[Body], gravity: Sequence[float], motion_given: Sequence[bool], wrenched: Sequence[int]
+    bodies: Sequence[Body],
+    gravity: Sequence[float],
+    motion_given: Sequence[bool],
+    wrenched: Sequence[int] = (),
+    loaded: Sequence[tuple[int, Sequence[float]]] = (),
 ) -> tuple[Loop, Elements]:
-    """The loop of `sweeps.dynamics` over bodies, and the elements that it runs over."""
-    loose = sweeps.reached(bodies, motion_given)
+    """The loop of `sweeps.dynamics` over bodies, and the elements that it runs over.
+
+    The inputs `w` and `b` hold six numbers for each of the bodies `wrenched`, in its axes, and for each load on a body
+    and point in `loaded`, ordered by bodies, in base axes.
+    """
+    loose, turned = sweeps.reached(bodies, motion_given), _way_to(bodies, {body for body, _ in loaded})
     flags = []
     for i, body in enumerate(bodies):
         given = tuple(motion_given[k] for k in body.speeds)
@@ -188,10 +232,11 @@ def rolled(
             tuple(bool(drive.coulomb) for drive in body.drives),
             tuple(bool(drive.stiffness) for drive in body.drives),
         )
-        flags.append((structure, given, loose[i], above, i in wrenched))
+        loads = sum(body == i for body, _ in loaded)
+        flags.append((structure, given, loose[i], above, i in wrenched, turned[i], loads))
     names = list(dict.fromkeys(flags))
     kinds = [Kind([body for body, flag in zip(bodies, flags) if flag == name], *name[1:]) for name in names]
-    inputs = ("q", "qd", "x", "w") if wrenched else ("q", "qd", "x")
+    inputs = ("q", "qd", "x", *["w"] * bool(wrenched), *["b"] * bool(loaded))
     g = list(gravity)
     all_sweeps = [
         Sweep(False, [_first(kind, g) for kind in kinds]),
@@ -202,18 +247,23 @@ def rolled(
     loop = Loop(all_sweeps, inputs, "sought", (repr([kind.identity() for kind in kinds]), repr(inputs)))
     first_speed = [body.speeds[0] if body.speeds else 0 for body in bodies]
     places = {i: 6 * k for k, i in enumerate(wrenched)}
+    firsts = {body: 6 * k for k, (body, _) in reversed(list(enumerate(loaded)))}
     columns: dict[str, Sequence[int]] = {
         "q": [body.coordinates[0] if body.coordinates else 0 for body in bodies],
         "qd": first_speed,
         "x": first_speed,
         "sought": first_speed,
         "w": [places.get(i, 0) for i in range(len(bodies))],
+        "b": [firsts.get(i, 0) for i in range(len(bodies))],
     }
     elements = Elements(
         kinds=[names.index(flag) for flag in flags],
         parents=[0 if body.parent is None else body.parent + 1 for body in bodies],
         columns=columns,
-        numbers=[kinds[names.index(flag)].numbers(body) for body, flag in zip(bodies, flags)],
-        ground={("a", r): -gravity[r] for r in range(3)},
+        numbers=[
+            [*kinds[names.index(flag)].numbers(body), *(x for other, point in loaded if other == i for x in point)]
+            for i, (body, flag) in enumerate(zip(bodies, flags))
+        ],
+        ground={("a", r): -gravity[r] for r in range(3)} | ({("R", r, r): 1.0 for r in range(3)} if loaded else {}),
     )
     return loop, elements

@@ -17,35 +17,28 @@ from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
-from ..robot.model import Body, Robot
+from ..robot.model import ZERO, Robot
 from .looped import rolled as as_loop
 from .regroup import regrouped
 from .sweeps import Load, Wrenches, dynamics
+from .wrenches import constant_wrenches, on_bodies
 
 Pattern = tuple[bool, ...]
 
 
 class Mixed:
-    """What is sought for each speed, given the other; see `sweeps.dynamics`."""
+    """What is sought for each speed, given the other, with a caller's wrenches on some links; see `sweeps.dynamics`."""
 
-    def __init__(
-        self,
-        bodies: tuple[Body, ...],
-        gravity: Sequence[float],
-        nq: int,
-        motion_given: Pattern,
-        wrenched: tuple[int, ...] = (),
-        loaded: tuple[tuple[int, tuple[float, ...]], ...] = (),
-    ):
-        self.bodies, self.gravity, self.nq, self.nv = bodies, tuple(gravity), nq, len(motion_given)
-        self.motion_given, self.wrenched, self.loaded = motion_given, wrenched, loaded
-        self.widths = (nq, self.nv, self.nv, 6 * (len(wrenched) + len(loaded)))
+    def __init__(self, robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()):
+        self.robot, self.motion_given, self.links = robot, motion_given, links
+        self.bodies, self.nq, self.nv = robot.tree.bodies, robot.nq, robot.nv
+        self.widths = (self.nq, self.nv, self.nv, 6 * len(links))
         self.offer = Offer(self.program, [width for width in self.widths if width], [self.nv], self.identity)
         # angles of which only cosine and sine matter: no spring measures them, no thread turns them into a slide
-        measured = {drive.coordinate for body in bodies for drive in body.drives if drive.stiffness}
+        measured = {drive.coordinate for body in self.bodies for drive in body.drives if drive.stiffness}
         self.turning = tuple(
             body.coordinates[k]
-            for body in bodies
+            for body in self.bodies
             for what, _, k in body.moves
             if what == "turn" and body.coordinates[k] not in measured
         )
@@ -55,28 +48,34 @@ class Mixed:
     def text(
         self, q: Sequence[Scalar], qd: Sequence[Scalar], x: Sequence[Scalar], w: Sequence[Scalar], bodies: Any = None
     ) -> list[Scalar]:
-        """The recursion on any scalars; `w` holds six for each wrench, then for each load."""
-        sixes = [list(w[k : k + 6]) for k in range(0, len(w), 6)]
-        on: Wrenches = dict(zip(self.wrenched, sixes))
-        loads: list[Load] = [
-            (body, six, list(point)) for (body, point), six in zip(self.loaded, sixes[len(self.wrenched) :])
-        ]
-        sought, _ = dynamics(bodies or self.bodies, self.gravity, q, qd, x, self.motion_given, on, loads)
+        """The recursion on any scalars; `w` holds six for each link, at its origin and in its axes."""
+        on, loads = self.acting(w)
+        given = bodies or self.bodies
+        sought, _ = dynamics(given, self.robot.gravity, q, qd, x, self.motion_given, on, loads)
         return sought
+
+    def acting(self, w: Sequence[Scalar]) -> tuple[Wrenches, list[Load]]:
+        """The wrenches of the robot's file and those of the caller, on bodies."""
+        own = [(link, list(w[6 * k : 6 * k + 6]), ZERO, "link") for k, link in enumerate(self.links)]
+        return on_bodies(self.robot.tree, [*constant_wrenches(self.robot), *own])
 
     def program(self) -> Program:
         """The recursion recorded, inertias regrouped."""
         recording = Recording("mixed")
-        names = ("q", "qd", "x", "w")
-        groups = [recording.input(name, width) for name, width in zip(names, self.widths) if width]
-        inputs = dict(zip([name for name, width in zip(names, self.widths) if width], groups))
-        q, qd, x, w = (inputs.get(name, []) for name in names)
-        sought = self.text(q, qd, x, w, regrouped(self.bodies))
-        return recording.program(sought=sought)
+        groups = {
+            name: recording.input(name, width)
+            for name, width in zip(("q", "qd", "x", "w"), self.widths, strict=True)
+            if width
+        }
+        q, qd, x, w = (groups.get(name, []) for name in ("q", "qd", "x", "w"))
+        return recording.program(sought=self.text(q, qd, x, w, regrouped(self.bodies)))
 
     def identity(self) -> tuple[str, ...]:
         """All that the program depends on, for the cache."""
-        return (repr(self.bodies), repr(self.gravity), repr((self.motion_given, self.wrenched, self.loaded)))
+        robot = self.robot
+        seats = [robot.tree.seats[link] for link in self.links]
+        rest = self.motion_given, on_bodies(robot.tree, constant_wrenches(robot)), seats
+        return repr(self.bodies), repr(robot.gravity), repr(rest)
 
     # ---- compiled
 
@@ -86,13 +85,14 @@ class Mixed:
             return None
         if not choice.rolled(len(self.bodies)):
             return self.offer.lanes(samples)
-        if self.loaded:
-            return None  # wrenches in base axes need the way to the base, which a loop doesn't have
         return self.offer.form("rolled", self._build_rolled, samples, LOOP)
 
     def _build_rolled(self, cached: bool) -> Rolled | None:
-        loop, elements = as_loop(regrouped(self.bodies), self.gravity, self.motion_given, self.wrenched)
-        return rolled.build(loop, elements, [*self.offer.inputs, self.nv], native.lanes(), cached)
+        on, loads = self._in_order([0.0] * self.widths[3])
+        points = [(body, tuple(float(x) for x in point)) for body, _, point in loads]
+        loop, elements = as_loop(regrouped(self.bodies), self.robot.gravity, self.motion_given, tuple(on), points)
+        widths = [width for width in (*self.widths[:3], 6 * len(on), 6 * len(loads), self.nv) if width]
+        return rolled.build(loop, elements, widths, native.lanes(), cached)
 
     def single(self) -> Single | None:
         """Code for one sample at a time where it is to be used."""
@@ -100,12 +100,27 @@ class Mixed:
 
     def by(self, code: Kernel | Rolled, rows: Sequence[np.ndarray]) -> np.ndarray | None:
         """What code makes of rows, one a sample; None where it can't, and the plain text says what is wrong."""
-        arrays = [array for array, width in zip(rows, self.widths) if width]
+        arrays = self._on_bodies(rows) if isinstance(code, Rolled) else list(rows)
+        arrays = [array for array in arrays if array.shape[1]]
         (sought,), finite, largest = code(*arrays)
         if largest > REACH:
             arrays[0] = self.reduced(arrays[0])
             (sought,), finite, largest = code(*arrays)
         return sought if finite and largest <= REACH else None
+
+    def _on_bodies(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The rows with wrenches on bodies, in their axes and in those of the base, instead of those on links."""
+        on, loads = self._in_order([np.ascontiguousarray(column) for column in rows[3].T])
+        found = list(rows[:3])
+        for sixes in (list(on.values()), [six for _, six, _ in loads]):
+            found.append(np.empty((len(rows[0]), 6 * len(sixes))))
+            for k, x in enumerate(x for six in sixes for x in six):
+                found[-1][:, k] = x
+        return found
+
+    def _in_order(self, w: Sequence[Scalar]) -> tuple[Wrenches, list[Load]]:
+        on, loads = self.acting(w)
+        return on, sorted(loads, key=lambda load: load[0])
 
     def reduced(self, q: np.ndarray) -> np.ndarray:
         """Q with its huge angles taken back to one turn, which the compiled sines need."""
@@ -115,12 +130,10 @@ class Mixed:
         return q
 
 
-def mixed(robot: Robot, motion_given: Pattern, on: Wrenches, loads: Sequence[Load]) -> Mixed:
+def mixed(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> Mixed:
     """The robot's problem of this kind; made once for each robot."""
-    wrenched, loaded = tuple(on), tuple((body, tuple(point)) for body, _, point in loads)
-    key = ("mixed", motion_given, wrenched, loaded)
+    key = ("mixed", motion_given, links)
     found: Mixed | None = robot.derived.get(key)
     if found is None:
-        made = Mixed(robot.tree.bodies, robot.gravity, robot.nq, motion_given, wrenched, loaded)
-        found = robot.derived.setdefault(key, made)
+        found = robot.derived.setdefault(key, Mixed(robot, motion_given, links))
     return found

@@ -24,7 +24,7 @@ from ..errors import NumericalError
 from ..machine.program.scalars import Scalar, smaller
 from ..robot.model import Body, Effort, Robot
 from .constraints import Closure
-from .effort import FULFILLED
+from .effort import FULFILLED, limited
 from .elimination import Elimination, apart
 from .partition import Partition, partition
 from .rank import independent
@@ -103,6 +103,7 @@ class Branches(Text):
     def __init__(self, loops: Closure, chosen: Order, wrenched: tuple[str, ...] = ()):
         self.order = chosen
         super().__init__(loops, chosen.part, wrenched)
+        self.final = not (chosen.shared and limited(efforts(loops.robot)))
 
     def results(self) -> int:
         """The number of actuated speeds, actuators and rows."""

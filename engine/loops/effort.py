@@ -27,6 +27,11 @@ def least(A: np.ndarray, b: np.ndarray, efforts: Sequence[Effort], near: np.ndar
     return u + near
 
 
+def limited(efforts: Sequence[Effort]) -> bool:
+    """Whether any of them has a limit."""
+    return bool(np.isfinite([(one.low, one.high) for one in efforts]).any())
+
+
 def beyond(u: np.ndarray, efforts: Sequence[Effort]) -> np.ndarray:
     """Whether any force in each row is beyond its limits."""
     low, high = (np.array(list(side)) for side in zip(*((one.low, one.high) for one in efforts)))

@@ -20,14 +20,14 @@ from .balance import Balance, Forces, enough, shares
 from .branches import Inverse, efforts
 from .constraints import Closure, closure
 from .partition import independent_speeds
-from .texts import Forward, consistent, quick
+from .texts import Forward, consistent, quick, serve
 
 Wrenches = Mapping[str, Any]
 
 
 def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The forces of the actuated joints and of `actuators` for this motion, of least weighted norm where they share."""
-    if wrenches is None and (answer := quick(Inverse, robot, q, qd, qdd)) is not None:
+    if wrenches is None and (answer := quick("inverse", Inverse, robot, q, qd, qdd)) is not None:
         return answer
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
     wrenched, w = s.acting(wrenches)
@@ -40,19 +40,24 @@ def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None =
     found = family.rows(arrays)
     if shares(family) and effort.beyond(found, efforts(robot)).any():
         found = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches)).actuated
+    elif s.count is None:
+        serve(family.known[0], "inverse")
     return found if s.count is not None else found[0]
 
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The accelerations of all tree joints under these forces."""
-    if wrenches is None and (answer := quick(Forward, robot, q, qd, tau)) is not None:
+    if wrenches is None and (answer := quick("forward", Forward, robot, q, qd, tau)) is not None:
         return answer
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
     wrenched, w = s.acting(wrenches)
     if s.count == 0:
         return np.empty((0, robot.nv))
     arrays = {"w": w, **{name: s.rows(name) for name in ("q", "qd", "tau")}}
-    qdd = compiled.forward(closure(robot), wrenched).rows(arrays)
+    family = compiled.forward(closure(robot), wrenched)
+    qdd = family.rows(arrays)
+    if s.count is None:
+        serve(family.known[0], "forward")
     return qdd if s.count is not None else qdd[0]
 
 

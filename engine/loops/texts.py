@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.direct import aim
 from ..dynamics.regroup import regrouped
 from ..dynamics.samples import no_numbers
 from ..dynamics.sweeps import Load, Wrenches
@@ -55,6 +56,7 @@ class Text(ABC):
         self.offer = Offer(self.program, list(self.widths.values()), (self.results() + CHECKS,), self.identity)
         self.oriented = any(joint.type.orientation is not None for joint in loops.robot.moving)
         self.one: Single | None = None  # code for one sample at a time, once it was taken
+        self.final = True  # what it gives may go to the caller as it is
 
     @abstractmethod
     def results(self) -> int:
@@ -283,22 +285,28 @@ def reduction(loops: Closure, independent: Sequence[int]) -> Family:
     return found
 
 
-def quick(kind: type[Text], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray | None:
-    """The results for one sample by existing code, with the least overhead; None where there is none."""
+def quick(what: str, kind: type[Text], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray | None:
+    """The results for one sample by existing code, which then serves the robot's direct calls of this name."""
     family = robot.derived.get(kind)
     if family is None or not choice.free() or type(q) is not np.ndarray or q.ndim != 1:
         return None
     for text in family.known[:MOST]:
-        one = text.one
-        if one is not None and not text.oriented:
+        if text.one is not None and text.final and not text.oriented:
             try:
-                found = one.of_doubles(q, qd, x)
+                found = text.one.of_doubles(q, qd, x)
             except (AttributeError, TypeError, ValueError):
                 return None
-            if found is not None and found[-1] >= 0.0 and found[-2] >= 0.0 and found[-3] >= 0.0:
+            if found is not None and (found[-CHECKS:] >= 0.0).all():
+                serve(text, what)
                 numbers: np.ndarray = found[:-CHECKS]
                 return numbers
     return None
+
+
+def serve(text: Text, what: str) -> None:
+    """From now on the text's code for one sample, if there is any, answers the robot's direct calls of this name."""
+    if text.one is not None and text.final:
+        aim(text.loops.robot, what, text.wrenched, text.one, (text.results(),), CHECKS)
 
 
 def consistent(loops: Closure, arrays: Arrays) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .cuts import CutType
@@ -178,27 +179,27 @@ class Robot:
     def nq(self) -> int:
         return len(self.q0)
 
-    @property
+    @cached_property
     def closed(self) -> bool:
         """Whether the robot is more than its tree: joints are tied to each other, or forces are sought elsewhere."""
         return self.tied or bool(self.actuators)
 
-    @property
+    @cached_property
     def tied(self) -> bool:
         """Whether the joints of the tree can't all move independently."""
         return bool(self.loops or self.couplings or any(joint.hooke for joint in self.moving))
 
-    @property
+    @cached_property
     def driven(self) -> tuple[int, ...]:
         """The places of the actuated speeds in qd."""
         return tuple(k for joint in self.moving if joint.actuated for k in joint.speeds)
 
-    @property
+    @cached_property
     def moving(self) -> tuple[Joint, ...]:
         """The joints that move, in the file's order."""
         return tuple(link.joint for link in self.links if link.joint.type.nv)
 
-    @property
+    @cached_property
     def joints(self) -> tuple[str, ...]:
         """The names of the joints that move, in the file's order."""
         return tuple(joint.name for joint in self.moving)

@@ -42,7 +42,7 @@ def _made(arm: Arm, motion: bool) -> float:
     regrouped.cache_clear()
     robot = arm.robot
     begun = time.thread_time()
-    problem = Mixed(robot.tree.bodies, robot.gravity, robot.nq, (motion,) * robot.nv)
+    problem = Mixed(robot, (motion,) * robot.nv)
     with using("compiled"):
         assert problem.compiled(10_000) is not None
     return time.thread_time() - begun

@@ -9,6 +9,7 @@ import pytest
 
 import denoc
 import references
+from denoc.dynamics.mixed import Mixed
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using
 from denoc.study.codegen import generate
@@ -80,6 +81,7 @@ def test_a_thousand_links_fit():
     used = [
         work.nbytes
         for problem in robot.derived.values()
+        if isinstance(problem, Mixed)
         for kernel in problem.offer._code.values()
         for work in kernel._free
     ]

@@ -86,7 +86,7 @@ def test_a_large_batch_is_not_finished_plainly(monkeypatch):
     robot = denoc.load("planar3r")
     q = np.random.default_rng(1).standard_normal((30_000, 3))
     found = denoc.inverse(robot, q, q, q)
-    assert [key[0] for key in mixed(robot, (True,) * 3, {}, ()).offer._code] == ["lanes"]
+    assert [key[0] for key in mixed(robot, (True,) * 3).offer._code] == ["lanes"]
     with using("plain"):
         assert abs(denoc.inverse(robot, q, q, q) - found).max() < 1e-12 * abs(found).max()
 

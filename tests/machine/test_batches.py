@@ -1,0 +1,175 @@
+"""Many samples: straight into a kernel, in any number, on several processors, and always the same bits."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.machine.jit import cores, interpreter, kernel
+from denoc.machine.jit.choice import using
+from denoc.machine.jit.entry import Entry
+from denoc.machine.jit.trigonometry import REACH
+from denoc.machine.program.trace import Recording
+
+
+def program():
+    recording = Recording("toy")
+    a, b = recording.input("a", 3), recording.input("b", 2)
+    cosine, sine = a[0].cosine_sine()
+    return recording.program(found=[cosine * b[0], sine * b[1], a[1] + a[2], a[1] * b[0] - 2.0 * b[1]])
+
+
+def expected(a, b):
+    found = [np.cos(a[:, 0]) * b[:, 0], np.sin(a[:, 0]) * b[:, 1], a[:, 1] + a[:, 2], a[:, 1] * b[:, 0] - 2.0 * b[:, 1]]
+    return np.stack(found, axis=1)
+
+
+def left(*given, **named):
+    return "left", given
+
+
+@pytest.fixture(scope="module", params=[2, 4, 8])
+def code(request):
+    with using("compiled", lanes=request.param):
+        made = kernel.build(program, [3, 2], [4], ["toy of test_batches"], False)
+    assert made is not None
+    assert made.lanes == request.param
+    return made
+
+
+@pytest.fixture
+def call(code):
+    entry = Entry([3, 2], left)
+    code.serve(entry, (4,))
+    return entry.call
+
+
+def rows(count):
+    rng = np.random.default_rng(count)
+    return rng.uniform(-9, 9, (count, 3)), rng.uniform(-9, 9, (count, 2))
+
+
+COUNTS = [1, 2, 3, 4, 5, 7, 8, 9, 15, 17, 64, 499, 500, 501, 2001]
+needs_builtins = pytest.mark.skipif(
+    sys.implementation.name != "cpython" or not getattr(sys, "_is_gil_enabled", lambda: True)(),
+    reason="no builtin functions are made for this interpreter",
+)
+
+
+@needs_builtins
+@pytest.mark.parametrize("count", COUNTS)
+def test_any_number_of_samples(count, call, code):
+    a, b = rows(count)
+    found = call(a, b)
+    assert type(found) is np.ndarray
+    assert found.shape == (count, 4)
+    assert abs(found - expected(a, b)).max() < 1e-13
+    assert np.array_equal(found, code(a, b)[0][0])
+    assert np.array_equal(found, np.concatenate([call(a[k : k + 1], b[k : k + 1]) for k in range(count)]))
+
+
+@needs_builtins
+def test_a_matrix_for_each_sample(code):
+    entry = Entry([3, 2], left)
+    code.serve(entry, (2, 2))
+    a, b = rows(11)
+    assert np.array_equal(entry.call(a, b), code(a, b)[0][0].reshape(11, 2, 2))
+
+
+@pytest.mark.parametrize("count", [5, 600])
+def test_what_is_left_to_the_general_function(count, call):
+    a, b = rows(count)
+    bad = a.copy()
+    bad[-1, 1] = np.nan
+    far = a.copy()
+    far[count // 2, 0] = 2 * REACH
+    wide = np.zeros((2 * count, 3))[::2]
+    misfits = [
+        (a, b[:-1]),
+        (a[:-1], b),
+        (a[0], b),
+        (a, b[0]),
+        (a[:, :2], b),
+        (a.astype("f4"), b),
+        (np.asfortranarray(a), b),
+        (wide, b),
+        (a.tolist(), b),
+        (a, b.tolist()),
+        (a[None], b[None]),
+        (a[:0], b[:0]),
+        (bad, b),
+        (far, b),
+        (a,),
+    ]
+    for given in misfits:
+        word, passed = call(*given)
+        assert word == "left"
+        assert all(one is other for one, other in zip(passed, given))
+
+
+@needs_builtins
+def test_nothing_leaks(call):
+    a, b = rows(5)
+    bad = a * np.nan
+    before = [sys.getrefcount(x) for x in (a, b, bad, None)]
+    for _ in range(5000):
+        call(a, b)
+        call(bad, b)
+    after = [sys.getrefcount(x) for x in (a, b, bad, None)]
+    assert all(abs(x - y) < 50 for x, y in zip(before, after))
+
+
+@pytest.mark.parametrize("processors", ["1", "2", "3", "7"])
+def test_any_number_of_processors_gives_the_same_bits(processors, code, monkeypatch):
+    monkeypatch.setattr(cores, "FEWEST", 50)
+    a, b = rows(1003)
+    monkeypatch.setenv("DENOC_CORES", "1")
+    (alone,), *_ = code(a, b)
+    calls = []
+    begun = code._call
+    monkeypatch.setattr(code, "_call", lambda count, *rest: (calls.append(count), begun(count, *rest)))
+    monkeypatch.setenv("DENOC_CORES", processors)
+    (found,), finite, largest = code(a, b)
+    assert len(calls) == int(processors)
+    assert sum(calls) == 1003
+    assert finite
+    assert largest == abs(a[:, 0]).max()
+    assert np.array_equal(found, alone)
+    bad = a.copy()
+    bad[1000, 2] = np.inf
+    assert not code(bad, b)[1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_forked_process_has_threads_of_its_own(code, monkeypatch):
+    monkeypatch.setattr(cores, "FEWEST", 50)
+    monkeypatch.setenv("DENOC_CORES", "2")
+    a, b = rows(1000)
+    (before,), *_ = code(a, b)
+    assert cores._pool
+    child = os.fork()
+    if child == 0:
+        os._exit(not (not cores._pool and np.array_equal(code(a, b)[0][0], before)))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("name", ["puma", "tree"])
+def test_batches_of_the_interface_go_straight_into_the_kernel(name, monkeypatch):
+    robot = denoc.load(name)
+    rng = np.random.default_rng(3)
+    state = rng.uniform(-2, 2, (40, robot.nq)), *rng.uniform(-2, 2, (2, 40, robot.nv))
+    for call in (denoc.inverse, denoc.forward):
+        with using("plain"):
+            plain = call(robot, *state)
+        with using("compiled"):
+            found = call(robot, *state)
+        if interpreter.known() is not None:
+            monkeypatch.setattr("denoc.dynamics.calls.Samples", None)  # whoever comes there fails
+        assert np.array_equal(call(robot, *state), found)
+        assert np.array_equal(call(robot, *(x[:3] for x in state)), found[:3])
+        monkeypatch.undo()
+        assert abs(found - plain).max() <= 1e-12 * abs(plain).max()
