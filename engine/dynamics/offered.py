@@ -78,8 +78,8 @@ class Offered:
         return row
 
     def _compiles(self) -> bool:
-        """Whether there is anything to compile, in a straight line: these rows have no loop over the bodies."""
-        return self.size > 0 and all(self.widths.values()) and not choice.rolled(len(self.subject.bodies))
+        """Whether there is anything to compile, and not too much."""
+        return self.size > 0 and all(self.widths.values()) and len(self.subject.bodies) <= self.row.most
 
     def _lanes(self, samples: int) -> Kernel | None:
         return self.offer.lanes(samples) if self._compiles() else None

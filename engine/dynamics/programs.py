@@ -47,7 +47,8 @@ class Quantity:
     """A row of the table: its inputs, the name and shape of its output, and the text that computes it.
 
     `inputs` are names of `WIDTHS`; `w` is there besides where wrenches act.  `regroups` says that regrouped inertias
-    give the same numbers.
+    give the same numbers.  Robots of more than `most` bodies have it as plain text only, because straight code for so
+    many takes seconds to compile.
     """
 
     about: str
@@ -56,6 +57,7 @@ class Quantity:
     shape: Callable[[Subject], tuple[int, ...]]
     text: Callable[[Subject, Given], list[Scalar]]
     regroups: bool = True
+    most: int = 200
 
     def widths(self, subject: Subject) -> dict[str, int]:
         """How many numbers each group of inputs has."""
@@ -174,6 +176,7 @@ PROGRAMS = {
         "inertia",
         lambda subject: (subject.robot.nv, subject.robot.nv),
         _inertia,
+        most=50,  # its operations grow with the square
     ),
     "bias": Quantity("Coriolis, centrifugal, gravity, friction and spring forces", ("q", "qd"), "h", _SPEEDS, _bias),
     "kinematics": Quantity(

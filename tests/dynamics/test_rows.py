@@ -12,6 +12,7 @@ from denoc.dynamics import mixed, offered, programs
 from denoc.dynamics.programs import PROGRAMS, program
 from denoc.machine.jit.choice import using
 from denoc.machine.program.lines import python_function
+from denoc.study.complexity import chain_robot
 from random_robots import drawn
 
 POINT = np.array([0.1, -0.2, 0.3])
@@ -192,3 +193,13 @@ def test_all_ways_follow_one_text(what, monkeypatch, tmp_path):
         monkeypatch.setattr(place, text, doubled(getattr(place, text)))
     for way, found in ways(what).items():
         assert off(found, 2.0 * first) < 1e-11, way
+
+
+def test_long_robots_have_plain_text_only_where_code_would_be_too_long():
+    robot = chain_robot(60)
+    q = np.full(60, 0.1)
+    with using("compiled"):
+        denoc.inertia(robot, q)
+        denoc.energy(robot, q, q)
+    assert offered.offered(robot, "inertia").one is None
+    assert offered.offered(robot, "energy").one is not None
