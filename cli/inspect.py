@@ -36,7 +36,7 @@ def inspect(
 
     model = load(robot)
     mobility = _mobility(model)
-    warnings = [*model.warnings, *(mobility.warnings if mobility else ())]
+    warnings = [*model.warnings, *(mobility.warnings if mobility else ()), *_idle(model, mobility)]
     drawn = _sketch(model, mobility, out, form.value) if plot else None
     if as_json:
         files = {"files": [str(drawn)]} if drawn else {}
@@ -55,6 +55,19 @@ def _mobility(model: Robot) -> Mobility | None:
     from denoc.loops.mobility import mobility
 
     return mobility(model)
+
+
+def _idle(model: Robot, mobility: Mobility | None) -> list[str]:
+    """The warning of joints that have nothing to accelerate."""
+    from denoc.dynamics.vanishing import vanishing, words
+
+    if mobility is None:
+        joints = vanishing(model, model.q0)
+    else:
+        from denoc.loops.vanishing import at_position
+
+        joints = at_position(model, mobility.q) if mobility.closed else []
+    return [words(joints)] if joints else []
 
 
 def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Path:

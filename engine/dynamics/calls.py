@@ -10,11 +10,13 @@ import numpy as np
 from ..errors import InputError
 from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel
+from ..machine.jit.llvm import ENORMOUS
 from ..machine.jit.offer import in_blocks
 from ..robot.model import Robot
 from .direct import aim, direct, key_of
 from .mixed import Mixed, Pattern, mixed
 from .samples import BLOCK, LARGE, Samples, no_numbers, singular, too_large
+from .vanishing import examine
 
 Wrenches = Mapping[str, Any]
 
@@ -75,6 +77,9 @@ def _sought(
     problem = mixed(s.robot, motion_given, links)
     rows = [s.rows("q"), s.rows("qd"), np.ascontiguousarray(np.broadcast_to(x, (len(w), s.robot.nv))), w]
     named = what is not None and not s.robot.closed
+    if s.count != 0 and not _is_examined(s.robot, motion_given):
+        examine(s.finite().robot, rows[0][0].tolist(), motion_given)
+        s.robot.derived["examined", motion_given] = True
     if s.count is None and (single := problem.single()) is not None:
         alone = single(*(row[0] for row, width in zip(rows, problem.widths) if width))
         if alone is not None:
@@ -108,11 +113,28 @@ def _plain(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray]
             for k, value in enumerate(problem.offer.plain(count, problem.text, *columns)):
                 found[:, k] = value
         except (ZeroDivisionError, OverflowError):
-            raise (too_large if motion else singular)(robot) from None
+            if motion:
+                raise too_large(robot) from None
+            _examine_strange(problem, robot, rows[0], np.full((count, 1), np.nan))
+            raise singular(robot) from None
+    if not motion:
+        _examine_strange(problem, robot, rows[0], found)
     if not np.isfinite(found).all():
         sizes = [float(abs(array).max(initial=0.0)) for array in (*s.arrays.values(), x)]
         raise (too_large if motion or max(sizes) > LARGE else no_numbers)(robot)
     return found
+
+
+def _is_examined(robot: Robot, motion_given: Pattern) -> bool:
+    """Whether its pivots were looked at where it was asked first, or there are none."""
+    return all(motion_given) or ("examined", motion_given) in robot.derived
+
+
+def _examine_strange(problem: Mixed, robot: Robot, q: np.ndarray, found: np.ndarray) -> None:
+    """Looks at the pivots of the first sample whose results are no numbers, or enormous ones."""
+    strange = ~(abs(found) < ENORMOUS).all(axis=1)
+    if strange.any():
+        examine(robot, q[int(np.argmax(strange))].tolist(), problem.motion_given)
 
 
 def _pattern(robot: Robot, qdd: np.ndarray, tau: np.ndarray) -> Pattern:

@@ -19,6 +19,7 @@ inertia M̂, W a wrench, psi = ψ̂ / m̂.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -214,12 +215,12 @@ def passive_force(drive: Drive, q: Sequence[Scalar], speed: Scalar) -> Scalar:
 
 
 class Pivot:
-    """What the last sweep needs of one speed: a row of six and a scalar."""
+    """What the last sweep needs of one speed, a row of six and a scalar; and m̂, where it was divided by."""
 
-    __slots__ = ("row", "x")
+    __slots__ = ("row", "size", "x")
 
-    def __init__(self, row: Vector | None, x: Scalar):
-        self.row, self.x = row, x
+    def __init__(self, row: Vector | None, x: Scalar, size: Scalar = math.nan):
+        self.row, self.x, self.size = row, x, size
 
 
 def inward(
@@ -245,7 +246,8 @@ def inward(
             pivots[k] = Pivot(A[d] if A is not None else None, W[d] + passive + drive.rotor * given[k])
         else:
             assert A is not None  # an unknown acceleration reaches its own body
-            one_over = 1.0 / (A[d][d] + drive.rotor)
+            size = A[d][d] + drive.rotor
+            one_over = 1.0 / size
             force = given[k] - passive
             x = (force - W[d]) * one_over  # the acceleration if the parent kept still
             row = A[d]
@@ -257,7 +259,7 @@ def inward(
                 for r in range(6)
             ]
             A = [[upper[min(r, s)][abs(r - s)] for s in range(6)] for r in range(6)]
-            pivots[k] = Pivot(psi, x)
+            pivots[k] = Pivot(psi, x, size)
         if body.pitch:
             A, W = shear(A, W, d, -body.pitch)
     return A, W

@@ -20,6 +20,7 @@ from ..dynamics.wrenches import constant_wrenches, on_bodies
 from ..errors import DenocError, InputError
 from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
+from ..machine.jit.llvm import ENORMOUS
 from ..machine.jit.offer import Offer, in_blocks
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar
@@ -31,6 +32,7 @@ from .equations import Equations, Forces
 from .methods import Parameters, Problem, closed, reduced
 from .partition import Partition, partition
 from .ties import Tied
+from .vanishing import examined
 
 NEAR = 1e-4  # share of a pivot below which other coordinates are taken
 GOOD = 0.05  # share of a pivot above which a text is taken for new positions
@@ -159,7 +161,12 @@ class Text(ABC):
             except (ZeroDivisionError, OverflowError):
                 rows[:] = np.nan
         rows[~np.isfinite(rows).all(axis=1), -CHECKS] = np.nan
+        self.look(rows, given[0])
         return rows
+
+    def look(self, rows: np.ndarray, q: Sequence[Scalar]) -> None:
+        """Refuses what the plain text has found at q where it can't be trusted."""
+        return
 
 
 class Forward(Text):
@@ -175,6 +182,13 @@ class Forward(Text):
         """Accelerations, and checks."""
         problem, checks = self.problem(given, given["tau"], bodies)
         return closed(problem), checks
+
+    def look(self, rows: np.ndarray, q: Sequence[Scalar]) -> None:
+        """Refuses accelerations of joints that have next to nothing to accelerate, where they are enormous."""
+        strange = (abs(rows[:, :-CHECKS]) >= ENORMOUS).any(axis=1) & (rows[:, -CHECKS] >= 0.0)
+        if strange.any():
+            n = int(np.argmax(strange))
+            examined(self.loops, self.part, [float(x[n]) if isinstance(x, np.ndarray) else float(x) for x in q])
 
 
 class Reduced(Text):
@@ -270,9 +284,14 @@ def forward(loops: Closure, wrenched: tuple[str, ...]) -> Family:
     key = (Forward, wrenched) if wrenched else Forward
     found: Family | None = loops.robot.derived.get(key)
     if found is None:
-        made = Family(loops, lambda q: Forward(loops, partition(loops, q, (), loops.robot.driven), wrenched))
+        made = Family(loops, lambda q: Forward(loops, _examined_at(loops, q, loops.robot.driven), wrenched))
         found = loops.robot.derived.setdefault(key, made)
     return found
+
+
+def _examined_at(loops: Closure, q: np.ndarray, preferred: Sequence[int]) -> Partition:
+    """The best partition at q, where all that it leaves independent has something to accelerate."""
+    return examined(loops, partition(loops, q, (), preferred), q)
 
 
 def reduction(loops: Closure, independent: Sequence[int]) -> Family:

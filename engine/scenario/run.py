@@ -14,9 +14,11 @@ import numpy as np
 from .._version import VERSION
 from ..dynamics import calls as tree
 from ..dynamics.energy import passive_power
+from ..dynamics.vanishing import words
 from ..errors import InputError, NumericalError
 from ..loops.balance import Forces
 from ..machine.jit.account import account
+from ..machine.jit.llvm import ENORMOUS
 from ..record import plots, write
 from ..record.columns import Column
 from ..robot.build import build
@@ -204,6 +206,8 @@ def _run_of(run: Runner, trace: Trace) -> _Run:
     for discrete, these in places.items():  # rows of the same modes at once
         for name, values in run.many(signals[these], states[these], discrete).items():
             rows[name][these] = values
+    if trace.ended == "done":
+        _trusted(run, trace, rows["qdd"])
     return _Run(
         t=np.array(trace.t),
         **rows,
@@ -216,6 +220,14 @@ def _run_of(run: Runner, trace: Trace) -> _Run:
         events=trace.events,
         singular=trace.singular,
     )
+
+
+def _trusted(run: Runner, trace: Trace, qdd: np.ndarray) -> None:
+    """Ends a run as failed where accelerations are enormous because a joint has next to nothing to accelerate."""
+    n = int(np.argmax(abs(qdd).max(axis=1, initial=0.0)))
+    enormous = float(abs(qdd[n]).max(initial=0.0)) >= ENORMOUS
+    if enormous and (idle := run.idle(trace.t[n], trace.states[n], trace.discrete[n])):
+        trace.ended, trace.reason = "failed", f"at t = {trace.t[n]:.9g} s: {words(idle)}"
 
 
 def _followed(plan: Plan, run: Runner, report: Progress) -> _Run:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.vanishing import words
 from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import contact, coordinates
 from .discrete import Discrete
@@ -102,6 +103,8 @@ def _run(
     t, end = float(grid[0]), float(grid[-1])
     y = contact.settle(run, t, contact.struck(run, t, y))
     trace.keep(run, t, y)
+    if idle := run.idle(t, y):
+        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {words(idle)}"
     ruled = {float(x) for x in kinks if grid[0] < x < end}
     stops = sorted(ruled | {end})
     while t < end and trace.ended == "done":
@@ -238,7 +241,7 @@ def _march(
                 f"at t = {march.control[T, 0]:.9g} s: {TOO_OFTEN.format(solver.max_evaluations)}",
             )
         elif march.control[STATUS, 0] == TOO_SMALL:
-            why = STEP_TOO_SMALL if march.finite() else NOT_FINITE
+            why = _why(run, float(march.control[T, 0]), march.y[0], STEP_TOO_SMALL if march.finite() else NOT_FINITE)
             trace.ended, trace.reason = "failed", f"at t = {march.control[T, 0]:.9g} s: {why}"
         tell(float(march.control[T, 0]))
         if status == REACHED or trace.ended != "done":
@@ -271,16 +274,8 @@ def _chatters(events: list[dict[str, Any]], duration: float) -> bool:
 
 def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
     """The reason of a failure, in words of mechanics where the model is to blame."""
-    if not np.isfinite(y).all() or np.isfinite(run.derivative(t, y)).all():
-        return failure
-    still = y.copy()
-    still[len(run.system.cq) : run.system.measured] = 0.0
-    if np.isfinite(run.derivative(t, still)).all():
-        return failure  # speeds have grown without bound
-    return (
-        "no accelerations can be computed in this state: a joint has nothing to accelerate (a pivot of the generalized "
-        "inertia matrix is 0); give the links beyond it a mass or the joint a rotor inertia"
-    )
+    idle = run.idle(t, y)
+    return words(idle) if idle else failure
 
 
 def starting(run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver) -> RungeKutta:

@@ -7,8 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..dynamics.vanishing import vanishing
+from ..loops import vanishing as freedoms
 from ..machine.jit.march import March, Scheme
 from ..machine.program.scalars import Scalar
+from ..robot.model import Joint
 from . import coordinates, equations, singular
 from .compiled import Compiled, bearing
 from .discrete import Discrete
@@ -77,6 +80,18 @@ class Runner:
     def settled_rows(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
         """The settled states of many rows."""
         return coordinates.settled_rows(self.system, self.discrete, times, states)
+
+    def idle(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> list[Joint]:
+        """The joints that have nothing to accelerate in this state, or next to nothing."""
+        discrete = discrete or self.discrete
+        system, part = self.system, discrete.partition
+        q, _ = self.complete(t, y)
+        if not np.isfinite(q).all() or discrete.passing:
+            return []
+        if system.loops is not None:
+            return [] if part is None else freedoms.vanishing(system.loops, part, q)
+        given = {*system.ruled, *discrete.held}
+        return vanishing(self.robot, q, [k in given for k in range(self.robot.nv)])
 
     @property
     def guard(self) -> Event | None:

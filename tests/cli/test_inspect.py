@@ -181,3 +181,16 @@ def test_sketch_elsewhere(denoc):
     assert Path("there/bars/bars-sketch.svg").read_text().startswith("<?xml")
     Path("file").write_text("")
     assert denoc("inspect", "bars", "--plot", "--out", "file")[0] == 2
+
+
+def test_massless_joints_are_warned_of_by_name(denoc):
+    """A massless leaf link on a moving joint: forces of a motion exist, accelerations don't."""
+    text = "name: leaf\nconvention: dh\nlinks:\n" + "".join(
+        f"  - {{name: {name}, joint: {{name: {name}, type: revolute, a: 1}}, mass: {mass}, com: [0.5, 0, 0]}}\n"
+        for name, mass in (("arm", 1), ("finger", 0))
+    )
+    Path("leaf.yaml").write_text(text)
+    code, out, _ = denoc("inspect", "leaf.yaml", "--strict")
+    assert code == 1
+    assert "`finger` has nothing to accelerate" in " ".join(out.split())
+    assert "no warnings" not in out

@@ -1,9 +1,9 @@
 """A program as LLVM IR: W samples side by side in vector lanes, or one sample in scalars.
 
 Arrays come as callers have them, one row a sample.  W rows are loaded, turned in the registers so that each column is
-one vector of lanes, computed, turned back and stored.  While it works the kernel watches its inputs: it leaves NaN in
-`status` where one of them wasn't finite, and the size of the largest angle, for which the reduction of `trigonometry`
-must hold.
+one vector of lanes, computed, turned back and stored.  While it works the kernel watches its numbers: it leaves NaN in
+`status` where one of them wasn't finite, or a result was enormous, so that the plain text looks at it; and the size of
+the largest angle, for which the reduction of `trigonometry` must hold.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from . import trigonometry
 
 # contraction to fused multiply-adds and no negative zeros, but no reordering: results don't depend on the compiler
 FLAGS = "contract nsz"
+ENORMOUS = 2.0**34  # results that the plain text has to look at
+_OVERFLOW = 2.0**990  # by which an enormous number overflows
 _ARITHMETIC = {trace.ADD: "fadd", trace.SUBTRACT: "fsub", trace.MULTIPLY: "fmul", trace.DIVIDE: "fdiv"}
 
 
@@ -220,7 +222,8 @@ def _computed(block: Block, program: Program, bases: dict[str, str], finite: str
     for number in sorted(angles & set(values)):
         largest = block.larger(block.call("fabs", values[number]), largest)
     registers = block.run(results, lambda node: values[node.id])
-    for value in (*values.values(), *registers):  # x · 0 is NaN where x isn't finite
+    enormous = [block.operation("fmul", value, block.constant(_OVERFLOW)) for value in registers]
+    for value in (*values.values(), *enormous):  # x · 0 is NaN where x isn't finite
         finite = block.call("fma", value, block.constant(0.0), finite)
     taken = 0
     for group, nodes in program.outputs.items():

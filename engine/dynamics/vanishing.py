@@ -1,0 +1,120 @@
+"""Joints with next to nothing to accelerate: pivots of the generalized inertia matrix that elimination has used up.
+
+The sweeps divide by the pivots D of `I = U D Uᵀ`: each is the inertia that a joint feels while all joints beyond it
+give way, and is what elimination has left of an entry on the diagonal of I, the inertia with those joints held.  Where
+next to nothing is left, accelerations are as large as they are meaningless, and soon their digits are those of
+rounding.  This is looked for with numbers, beside the text, so that the text need not look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..errors import NumericalError
+from ..robot.model import Body, Joint, Robot
+from . import sweeps
+from .spatial import add_matrices
+from .sweeps import Motion, Pivot
+
+LITTLE = 1e-10  # share of the diagonal below which a pivot is in doubt
+LONG = 100  # bodies; in a chain of n like links, the first one's share is 3/n³
+SHIFT = 1e-9  # of all coordinates, which changes a sound pivot by next to nothing
+SOUND = 1e-6  # a share of the pivot itself
+
+Shares = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # at coordinates q: pivots, and what they are left of
+
+
+def doubtful(q: Sequence[float] | np.ndarray, shares: Shares, bodies: int) -> list[int]:
+    """The places of pivots that nothing should be divided by.
+
+    A small share alone proves nothing: where a heavy rotor and a tiny link turn about one axis, the recursion leaves
+    the link's own inertia to the last digit.  Such a pivot is the same at all positions; others change next to q.
+    """
+    here = np.array(q, dtype=float)
+    little = LITTLE * min(1.0, (LONG / max(bodies, 1)) ** 3)
+    with np.errstate(all="ignore"):
+        found, whole = shares(here)
+        doubt = np.isfinite(whole) & ~(found > little * whole)
+        if doubt.any():
+            uneven = np.cos(np.arange(len(here)))  # no motion of the robot as a whole
+            beside, _ = shares(here + SHIFT * uneven)
+            doubt &= ~((found > 0.0) & (abs(beside - found) <= SOUND * found))
+    return [int(k) for k in np.flatnonzero(doubt)]
+
+
+def vanishing(robot: Robot, q: Sequence[float], motion_given: Sequence[bool] | None = None) -> list[Joint]:
+    """The joints of the tree that have next to nothing to accelerate, tips first.
+
+    Behind each, the others are looked at as if it were held.
+    """
+    held, found = list(motion_given or [False] * robot.nv), list[Joint]()
+    while True:
+        sought = [k for k in reversed(range(robot.nv)) if not held[k]]
+        places = doubtful(q, lambda q: _shares(robot, q, held, sought), len(robot.tree.bodies))  # noqa: B023
+        if not places:
+            return found
+        for joint in dict.fromkeys(owner(robot, sought[place]) for place in places):
+            found.append(joint)
+            for k in joint.speeds:
+                held[k] = True
+
+
+def _shares(robot: Robot, q: np.ndarray, held: Sequence[bool], sought: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    eliminated = pivots(robot.tree.bodies, q.tolist(), held)
+    whole = pivots(robot.tree.bodies, q.tolist(), [True] * robot.nv)
+    return np.array([eliminated[k] for k in sought]), np.array([whole[k] for k in sought])
+
+
+def pivots(bodies: Sequence[Body], q: Sequence[float], motion_given: Sequence[bool]) -> list[float]:
+    """For each speed its pivot, or where its motion is given the inertia about its axis with nothing eliminated there.
+
+    Nearer to the base than a pivot of 0 there are none: infinity stands for them.
+    """
+    found, still = [np.inf] * len(motion_given), [0.0] * len(motion_given)
+    A = [sweeps.inertia(body) for body in bodies]
+    for i, body in reversed(list(enumerate(bodies))):
+        own: dict[int, Pivot] = {}
+        try:
+            above, _ = sweeps.inward(body, A[i], [0.0] * 6, q, still, still, motion_given, own)
+        except ZeroDivisionError:
+            found[next(k for k in reversed(body.speeds) if k not in own)] = 0.0
+            break
+        for d, k, drive in zip(body.directions, body.speeds, body.drives):
+            row = own[k].row
+            assert row is not None  # inertia reaches every body
+            found[k] = row[d] + drive.rotor if motion_given[k] else own[k].size
+        if body.parent is not None and above is not None:
+            here = Motion()
+            here.rotation, here.origin = sweeps.placement(body, q)
+            A[body.parent] = add_matrices(A[body.parent], sweeps.inertia_at_parent(here, above))
+    return found
+
+
+def examine(robot: Robot, q: Sequence[float], motion_given: Sequence[bool]) -> None:
+    """Refuses accelerations at q where a joint has next to nothing to accelerate."""
+    joints = vanishing(robot, q, motion_given)
+    if joints:
+        raise refusal(robot, joints)
+
+
+def owner(robot: Robot, speed: int) -> Joint:
+    """The joint to which a speed belongs."""
+    return next(joint for joint in robot.moving if speed in joint.speeds)
+
+
+def refusal(robot: Robot, joints: Sequence[Joint]) -> NumericalError:
+    """What callers are told of joints that have nothing to accelerate."""
+    return NumericalError(f"{robot.name}: {words(joints)}")
+
+
+def words(joints: Sequence[Joint]) -> str:
+    """Which joints have nothing to accelerate, and the cures; of many, the first few are named."""
+    more = f" and {len(joints) - 8} more" if len(joints) > 8 else ""
+    names = ", ".join(f"`{joint.name}`" for joint in joints[:8]) + more
+    return (
+        f"{names} {'has' if len(joints) == 1 else 'have'} nothing to accelerate, or next to nothing (no pivot of the "
+        "generalized inertia matrix is left there); give what moves there a mass and an inertia, give the joint a "
+        "`rotor_inertia`, or make it `type: fixed`"
+    )

@@ -1,0 +1,58 @@
+"""Freedoms of a mechanism with next to nothing to accelerate: pivots of Tᵀ M T that elimination has used up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..dynamics.dense import inertia_matrix
+from ..dynamics.vanishing import doubtful, owner, refusal
+from ..robot.model import Joint, Robot
+from .constraints import Closure, closure
+from .partition import Partition, partition
+
+
+def examined(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -> Partition:
+    """The partition, unless at q a freedom has next to nothing to accelerate."""
+    joints = vanishing(loops, part, q)
+    if joints:
+        raise refusal(loops.robot, joints)
+    return part
+
+
+def vanishing(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -> list[Joint]:
+    """The joints that lead the freedoms with next to nothing to accelerate."""
+    q = np.asarray(q, dtype=float)
+    if not part.N or len(part.rows) + len(part.given) + len(part.N) != loops.robot.nv:
+        return []
+    places = doubtful(q, lambda q: _shares(loops, part, q)[:2], len(loops.bodies))
+    if not places:
+        return []
+    leading = _shares(loops, part, q)[2]
+    return list(dict.fromkeys(owner(loops.robot, int(leading[place])) for place in places))
+
+
+def at_position(robot: Robot, q: Sequence[float]) -> list[Joint]:
+    """The same joints at a closed position, in the coordinates that are best there."""
+    loops, here = closure(robot), np.array(q, dtype=float)
+    return vanishing(loops, partition(loops, here, (), robot.driven), here)
+
+
+def _shares(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The pivots of Tᵀ M T, the inertias that their sums are made of, and the speed that has most of each."""
+    nv, count = loops.robot.nv, len(part.N)
+    M = np.array(inertia_matrix(loops.bodies, q.tolist(), nv), dtype=float)
+    try:
+        T = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), np.eye(nv)[:, nv - count :])
+    except np.linalg.LinAlgError:
+        return np.full(count, np.nan), np.full(count, np.nan), np.zeros(count, dtype=int)
+    I = T.T @ M @ T
+    carried = T**2 * M.diagonal()[:, None]
+    pivots = np.empty(count)
+    for j in reversed(range(count)):  # the order of `dense.solve`
+        pivots[j] = I[j, j]
+        I[:j, :j] -= np.outer(I[:j, j], I[j, :j]) / I[j, j]
+    independent = part.independent
+    leading = np.array(independent) if len(independent) == count else carried.argmax(axis=0)
+    return pivots, carried.sum(axis=0), leading

@@ -1,0 +1,134 @@
+"""Joints that have next to nothing to accelerate are named; what is merely small is not taken for nothing."""
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.dynamics.vanishing import vanishing
+from denoc.machine.jit import choice
+
+# yaw, pitch and roll about one point; only the last link has an inertia, so that yaw and roll can't be told apart
+# where the pitch is 90 degrees: with skew first axes, rounding leaves a little of the pivot there
+WRIST = """
+name: wrist
+convention: frames
+gravity: [0, 0, -9.81]
+links:
+  - {name: yaw, joint: {name: yaw, type: revolute, rpy: [0.3, 0.5, 0.7]}, mass: 0}
+  - {name: pitch, joint: {name: pitch, type: revolute, rpy: [1.5707963267948966, 0, 0]}, mass: 0}
+  - name: hand
+    joint: {name: roll, type: revolute, rpy: [-1.5707963267948966, 0, 0]}
+    mass: 1
+    com: [0.05, 0.02, 0.1]
+    inertia: {xx: 0.01, yy: 0.012, zz: 0.008, xy: 0.001}
+"""
+LOCKED, FREE = [0.4, 0.0, 1.1], [0.4, 0.9, 1.1]  # the roll's axis is the yaw's where the pitch is 0
+NAMED = "`(yaw|pitch|roll)` has nothing to accelerate, or next to nothing"
+
+
+def turntable(small, rotor):
+    """A heavy rotor on a small turntable about the same axis."""
+    return denoc.loads(f"""
+name: turntable
+convention: frames
+links:
+  - {{name: table, joint: {{name: table, type: revolute, xyz: [0, 0, 1]}}, mass: 0, inertia: {{xx: 0, yy: 0, zz: {small}}}}}
+  - {{name: rotor, joint: {{name: rotor, type: revolute}}, mass: 1, com: [0, 0, 0], inertia: {{xx: {rotor}, yy: {rotor}, zz: {rotor}}}}}
+""")
+
+
+def test_a_pivot_of_rounding_is_refused_by_name():
+    robot, rest = denoc.loads(WRIST), [0.0] * 3
+    with pytest.raises(denoc.NumericalError, match=NAMED):
+        denoc.forward(robot, LOCKED, rest, rest)
+    with pytest.raises(denoc.NumericalError, match=NAMED):
+        denoc.hybrid(robot, LOCKED, rest, [np.nan] * 3, rest)
+    # with the yaw's motion given, the two others have their own to accelerate
+    qdd, tau = denoc.hybrid(robot, LOCKED, rest, [0, np.nan, np.nan], [np.nan, 0, 0])
+    np.testing.assert_allclose(denoc.inverse(robot, LOCKED, rest, qdd), tau, atol=1e-12)
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_a_pivot_that_is_lost_later_is_refused_too(backend):
+    """The first sample is sound; one among many later ones isn't, nor is one that is asked for alone."""
+    robot, rest = denoc.loads(WRIST), np.zeros(3)
+    many = np.array([FREE] * 40 + [LOCKED] + [FREE] * 9)
+    with choice.using(backend):
+        for _ in range(3):
+            sound = denoc.forward(robot, np.array(FREE), rest, rest)
+        np.testing.assert_allclose(denoc.inverse(robot, np.array(FREE), rest, sound), rest, atol=1e-12)
+        np.testing.assert_allclose(denoc.forward(robot, many[:40], rest, rest), [sound] * 40, rtol=1e-9)
+        for q in (many, np.array(LOCKED)):
+            with pytest.raises(denoc.NumericalError, match=NAMED):
+                denoc.forward(robot, q, rest, rest)
+
+
+def test_a_run_that_starts_there_says_so_and_keeps_its_row():
+    run = denoc.run({"task": "simulate", "time": {"end": 1}, "initial": {"pitch": 0.0}}, denoc.loads(WRIST))
+    assert run.ended == "failed"
+    assert len(run.t) == 1
+    assert "`yaw` has nothing to accelerate, or next to nothing" in run.record["reason"]
+
+
+@pytest.mark.parametrize("small, rotor", [(1e-18, 1.0), (1e-18, 1e-18), (1e-9, 1.0)])
+def test_a_tiny_pivot_that_is_exact_is_none_of_these(small, rotor):
+    """Of two wheels on one axis each has its own inertia: q̈ of the table is (τ₁ − τ₂) / small."""
+    robot = turntable(small, rotor)
+    found = denoc.forward(robot, [0.3, 0.4], [0, 0], [3 * small, small])
+    np.testing.assert_allclose(found, [2.0, small / rotor - 2.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name", ["puma", "stanford", "planar3r", "tree", "rx90", "space-arm", "spherical-arm", "chain"]
+)
+@pytest.mark.parametrize("mass, length", [(1e-15, 1e-6), (1e-9, 1e-3), (1e6, 1.0), (1.0, 1e3)])
+def test_scale_is_no_defect(name, mass, length):
+    """No robot of the library, however small or large it is built, has a joint with nothing to accelerate."""
+    from dataclasses import replace
+
+    robot = denoc.load(name)
+    inertia = mass * length**2
+    bodies = tuple(
+        replace(
+            body,
+            m=body.m * mass,
+            h=tuple(x * mass * length for x in body.h),
+            E=tuple(tuple(x * inertia for x in row) for row in body.E),
+            origin=tuple(x * length for x in body.origin),
+            drives=tuple(replace(drive, rotor=drive.rotor * inertia) for drive in body.drives),
+        )
+        for body in robot.tree.bodies
+    )
+    small = replace(robot, tree=replace(robot.tree, bodies=bodies))
+    slides = [k for joint in robot.moving if joint.type.name == "prismatic" for k in joint.coordinates]
+    q = np.array(robot.q0) + 0.3 * np.sin(np.arange(robot.nq))
+    q[slides] *= length
+    assert not vanishing(small, q)
+
+
+def test_a_long_chain_is_no_defect():
+    """The first of 1500 like rods has a share of some 1e-9 left; its accelerations are as good as any."""
+    robot = denoc.loads("""
+name: chain
+convention: dh
+gravity: [0, -9.81, 0]
+links:
+  - repeat: 1500
+    links:
+      - name: rod{k}
+        joint: {type: revolute, a: 0.1}
+        mass: 0.1
+        com: [0.05, 0, 0]
+        inertia: {xx: 1e-6, yy: 1e-4, zz: 1e-4}
+""")
+    assert not vanishing(robot, np.full(robot.nq, 0.01))
+
+
+def test_all_that_have_nothing_are_named():
+    """Two massless leaves on one hand; what is behind them is sound."""
+    leaf = "{{name: {0}, parent: hand, joint: {{name: {0}, type: revolute, xyz: [0.1, 0, 0]}}, mass: 0}}"
+    text = WRIST.replace("mass: 0}", "mass: 1, com: [0.1, 0, 0], inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}")
+    robot = denoc.loads(text + "".join(f"  - {leaf.format(name)}\n" for name in ("thumb", "finger")))
+    assert [joint.name for joint in vanishing(robot, [*FREE, 0.0, 0.0])] == ["finger", "thumb"]
+    with pytest.raises(denoc.NumericalError, match="`finger`, `thumb` have nothing to accelerate"):
+        denoc.forward(robot, [*FREE, 0, 0], [0] * 5, [0] * 5)

@@ -1,0 +1,61 @@
+"""Freedoms of a mechanism that have next to nothing to accelerate are named."""
+
+import numpy as np
+import pytest
+
+import denoc
+
+# a crank and a rocker, joined by a rod between two spherical joints; the rod lies askew in its own frame
+LENGTH = 0.11
+ROD = """
+name: askew
+convention: frames
+gravity: [0, 0, -9.81]
+links:
+  - name: crank
+    joint: {{name: drive, type: revolute, xyz: [-0.13, -0.02, -0.02], rpy: [0.5, 0, 0], actuated: true}}
+    mass: 0.045
+    com: [0.025, 0, 0]
+    inertia: {{xx: 0.00001, yy: 0.0001, zz: 0.0001}}
+  - name: rod
+    joint: {{name: ball, type: spherical, xyz: [0.05, 0, 0]}}
+    mass: 0.091
+    com: [{c}, {c}, {c}]
+    inertia: {{xx: {d}, yy: {d}, zz: {d}, xy: {p}, xz: {p}, yz: {p}}}
+  - name: rocker
+    parent: base
+    joint: {{name: rocker, type: revolute}}
+    mass: 0.084
+    com: [0.05, 0, 0]
+    inertia: {{xx: 0.00001, yy: 0.001, zz: 0.001}}
+loops:
+  - {{name: far, joint: spherical, between: [rocker, rod], first: {{at: [0.1, 0, 0]}}, second: {{at: [{e}, {e}, {e}]}}}}
+assembly: {{ball: [1, 0, 0, 0], rocker: 2.1}}
+"""
+
+
+def rod(thickness):
+    """The mechanism with a rod of this moment of inertia about its own axis."""
+    along = LENGTH / np.sqrt(3)
+    across = 0.091 * LENGTH**2 / 12  # I = across (1 − u uᵀ) + thickness u uᵀ, u = (1, 1, 1)/√3
+    d, p = across * 2 / 3 + thickness / 3, (thickness - across) / 3
+    return denoc.loads(ROD.format(c=along / 2, e=along, d=d, p=p))
+
+
+def forward(robot):
+    q, rest = denoc.assemble(robot, robot.q0), np.zeros(robot.nv)
+    return denoc.forward(robot, q, rest, rest)
+
+
+def test_a_rod_that_spins_without_inertia_is_refused_by_name():
+    with pytest.raises(denoc.NumericalError, match="`ball` has nothing to accelerate, or next to nothing"):
+        forward(rod(0.0))
+    run = denoc.run({"task": "simulate", "time": {"end": 0.1}}, rod(0.0))
+    assert run.ended == "failed"
+    assert "`ball` has nothing to accelerate" in run.record["reason"]
+
+
+def test_a_thin_rod_is_as_good_as_any():
+    """How much the rod resists its idle spin changes no other acceleration."""
+    thin, thick = forward(rod(1e-11)), forward(rod(1e-6))
+    np.testing.assert_allclose(thin[[0, 4]], thick[[0, 4]], rtol=1e-6)
