@@ -35,6 +35,7 @@ def idyn(
     time: options.Duration = None,
     step: options.Step = None,
     settings: options.Settings = None,
+    accept_energy: options.AcceptEnergy = False,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
@@ -70,7 +71,7 @@ def idyn(
         own=to is not None or law is not None,
         change=lambda data: overlaid(data, end, dt, {}),
         options=options.timing(end, dt),
-        settings=options.changes(settings),
+        settings=options.accepting(options.changes(settings), accept_energy),
     )
     carry_out([plan], out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet)
 

@@ -48,6 +48,9 @@ Settings = Annotated[
         "--set", metavar="KEY=VALUE", help="Change a value of the scenario, or, after `robot.`, of the robot."
     ),
 ]
+AcceptEnergy = Annotated[
+    bool, typer.Option("--accept-energy", help="A broken energy balance is a warning and doesn't fail the run.")
+]
 Step = Annotated[str | None, typer.Option("--step", metavar="DT", help="Output step, such as 0.01 or '10 ms'.")]
 
 OUTPUTS = Path("outputs")
@@ -113,6 +116,15 @@ def changes(settings: list[str] | None) -> list[Change]:
             ) from None
         asked.append(Change(key, data, said, text))
     return asked
+
+
+def accepting(changed: list[Change], accept_energy: bool) -> list[Change]:
+    """The changes, with that of --accept-energy if it is given."""
+    if not accept_energy:
+        return changed
+    from denoc.text.change import Change
+
+    return [*changed, Change("solver.energy", "accept", "--accept-energy", "solver.energy=accept")]
 
 
 def columns(model: Model, what: str) -> list[str]:

@@ -120,11 +120,13 @@ def summary(result: Result, files: list[Path]) -> dict[str, Any]:
 
 def show(result: Result, files: list[Path]) -> None:
     """Prints how a run ended, its largest forces, its energy balance, its events and its files."""
+    from denoc.scenario.audit import DOUBTFUL
+
     record, audit = result.record, result.audit
     mark = "NOT AS EXPECTED" if result.ended == "done" else result.ended.upper()
     if result.ended == record["expected"]:
         mark = "done"
-    typer.echo(f"{result.name}: {mark}, {record['rows']} rows in {record['seconds']:.2f} s" + _steps(audit))
+    typer.echo(f"{result.name}: {mark}, {record['rows']} rows in {record['seconds']:.2f} s" + _steps(record))
     if record["reason"]:
         typer.echo(f"  {record['reason']}")
     forces = [column for column in result.columns if column.family == "force"]
@@ -132,7 +134,7 @@ def show(result: Result, files: list[Path]) -> None:
     if any(size > 0 for _, size in largest):  # comparisons with NaN, from a run that failed at once, are false
         shown = [f"{column.name} {size:.4g} {column.unit}" for column, size in largest[:8]]
         typer.echo("  largest: " + ", ".join(shown) + (" …" if len(largest) > 8 else ""))
-    if audit["energy"] is not None:
+    if audit["energy"] is not None and audit["energy"] < DOUBTFUL * audit["exchanged"]:  # else a warning says so
         typer.echo(f"  energy balance holds to {audit['energy']:.2g} J")
     for event in record["events"][:6]:
         who = f"{event['joint']} " if "joint" in event else ""  # a singular position belongs to no joint
@@ -146,8 +148,13 @@ def show(result: Result, files: list[Path]) -> None:
     typer.echo(f"  {_near(folder)}/: " + ", ".join(file.name for file in files))
 
 
-def _steps(audit: dict[str, Any]) -> str:
-    return f", {audit['steps']} steps, {audit['evaluations']} evaluations" if audit["steps"] else ""
+def _steps(record: dict[str, Any]) -> str:
+    """The numbers of steps and evaluations, and the length of steps that is fixed."""
+    audit, solver = record["audit"], record["solver"]
+    if not audit["steps"]:
+        return ""
+    each = f" of {float(solver['step']):.6g} s" if solver and solver["step"] is not None else ""
+    return f", {audit['steps']} steps{each}, {audit['evaluations']} evaluations"
 
 
 def _near(path: Path) -> str:

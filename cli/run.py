@@ -12,6 +12,7 @@ from denoc.cli import options
 def run(
     scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO...", help="Scenario files or library names.")],
     settings: options.Settings = None,
+    accept_energy: options.AcceptEnergy = False,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
@@ -24,7 +25,7 @@ def run(
     from denoc.errors import InputError
     from denoc.scenario.run import prepare
 
-    changes = options.changes(settings)
+    changes = options.accepting(options.changes(settings), accept_energy)
     plans = [prepare(scenario, changes=changes) for scenario in scenarios]
     names = [plan.name for plan in plans]
     for name in names:

@@ -37,6 +37,7 @@ def simulate(
         str | None, typer.Option("--atol", metavar="X", help="Absolute tolerance (default: rtol/100).")
     ] = None,
     settings: options.Settings = None,
+    accept_energy: options.AcceptEnergy = False,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
@@ -82,6 +83,6 @@ def simulate(
         own=False,
         change=lambda data: overlaid(data, end, dt, solver),
         options=options.timing(end, dt) | {("solver", key): f"--{key}" for key in solver},
-        settings=options.changes(settings),
+        settings=options.accepting(options.changes(settings), accept_energy),
     )
     carry_out([plan], out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet)

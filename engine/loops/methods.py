@@ -140,6 +140,7 @@ class Method:
     pulls: Parameter | None = None  # σ, where q̇ = T ż − σ K⁻¹ [c; 0]
     switches: bool = False  # takes other coordinates by itself where the present ones become unusable
     scaled: bool = False  # uses the `scales` of the rows, which depend on the mechanism's length
+    raw: bool = False  # bends the motion or lets it drift, so that its energy balance is only reported
     afresh: bool = False  # N from an SVD at every evaluation, and N q̇ in the state; on numbers only
     distributed: bool = False  # nodes with a leg each can take a step of it after a single exchange
 
@@ -211,16 +212,18 @@ METHODS = {
         "independent",
         parameters=(SIGMA,),
         pulls=SIGMA,
+        raw=True,
         afresh=True,
     ),
     "penalty": Method(
         "springs and dampers for constraints",
         penalised,
         parameters=(STIFFNESS, DAMPING),
+        raw=True,
         scaled=True,
         distributed=True,
     ),
-    "denoc-extended": Method("all joint rates integrated, no stabilisation (Khan 2002)", closed),
+    "denoc-extended": Method("all joint rates integrated, no stabilisation (Khan 2002)", closed, raw=True),
 }
 
 

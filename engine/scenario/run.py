@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,11 @@ from ..text.fields import in_words
 from ..text.library import find
 from ..text.source import Document, from_mapping, read
 from . import tabulate
+from .audit import DOUBTFUL, Balance, balance
 from .plan import Plan, plan
 from .replay import Prepared, doubts, files, name_of, prepared, recorded, tables, unchanged
+
+MOST_NODES = 100_000  # rows that the quadrature of prescribed motion is tried on
 
 Scenario = str | Path | Mapping[str, Any]
 
@@ -176,6 +179,8 @@ class _Run:
     qdd: np.ndarray
     tau: np.ndarray
     balance: np.ndarray
+    turnover: float = 0.0  # the larger of the work done and the energy that friction took
+    quadrature: float = 0.0  # error of the balance's quadrature between the rows, where it was looked for
     resistance: np.ndarray | None = None  # of dry friction and stops on the joints, as in the equations of motion
     ended: str = "done"
     reason: str = ""
@@ -212,6 +217,7 @@ def _run_of(run: Runner, trace: Trace) -> _Run:
         t=np.array(trace.t),
         **rows,
         balance=states[:, -2] - states[:, -1],
+        turnover=float(abs(states[:, -2:]).max(initial=0.0)),
         ended=trace.ended,
         reason=trace.reason,
         steps=trace.steps,
@@ -305,17 +311,22 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
         _add_inner_forces(plan, run)
     table = tabulate.table(_rows(plan, run), plan.record.wants)
     gaps = internal_forces.gaps(plan.system, run.t, run.q)
+    energy, doubts_of_energy = _audited(plan, run, table)
     audit = {
         "closure": gaps[0],
         "closure_angle": gaps[1],
-        "energy": _largest_residual(table),
+        "energy": energy and energy.residual,
+        "exchanged": energy and energy.exchanged,
+        "energy_share": energy and energy.share,
+        "quadrature": energy and energy.quadrature,
         "steps": run.steps,
         "rejected": run.rejected,
         "evaluations": run.evaluations,
         "singular": run.singular and {**vars(run.singular), "coordinates": list(run.singular.coordinates)},
     }
     code, versions = account(), _versions()
-    warnings = [*robot.warnings, *plan.warnings, *_beyond_limits(plan, run), *doubts(plan, code, versions)]
+    warnings = [*robot.warnings, *plan.warnings, *_beyond_limits(plan, run), *doubts_of_energy]
+    warnings += doubts(plan, code, versions)
     record = {
         "scenario": plan.name,
         "about": plan.about,
@@ -369,12 +380,55 @@ def _rows(plan: Plan, run: _Run) -> tabulate.Rows:
     )
 
 
-def _largest_residual(table: tabulate.Table) -> float | None:
-    """The largest residual of the energy balance, or None if it wasn't computed or isn't finite."""
-    if "energy.residual" not in table.data:
-        return None
-    largest = float(abs(table.data["energy.residual"]).max(initial=0.0))
-    return largest if np.isfinite(largest) else None
+def _audited(plan: Plan, run: _Run, table: tabulate.Table) -> tuple[Balance | None, list[str]]:
+    """The energy balance and warnings about it; a run whose balance is broken has failed, unless that is accepted."""
+    names = ("kinetic", "potential", "elastic", "residual")
+    if f"energy.{names[-1]}" not in table.data:
+        return None, []
+    energies = {name: table.data[f"energy.{name}"] for name in names}
+    found = balance(plan.robot, energies, max(run.turnover, float(abs(run.balance).max(initial=0.0))))
+    if found is None or not found.doubtful:
+        return found, []
+    if not plan.system.free:
+        found = replace(found, quadrature=_quadrature(plan, run, found))
+    if not found.doubtful:
+        return found, [found.words()]
+    told = found.words() + _step(plan)
+    if plan.file.solver.energy == "accept" or (plan.system.method.raw and plan.system.loops is not None):
+        return found, [told]
+    if found.broken and run.ended in ("done", "singularity"):
+        run.ended, run.reason = "failed", f"{told}; `energy: accept` under `solver` lets that pass"
+        return found, []
+    return found, [told]
+
+
+def _quadrature(plan: Plan, run: _Run, found: Balance) -> float:
+    """What the quadrature of prescribed motion is off by, as finer and finer rows show."""
+    if plan.system.loops is not None:
+        return found.residual  # positions between the rows are found from row to row, too
+    grid, last, off = plan.grid[: len(run.t)], run.balance, 0.0
+    parts = 2
+    while parts * len(grid) <= MOST_NODES:
+        steps = np.linspace(0.0, 1.0, parts, endpoint=False)
+        finer = np.append((grid[:-1, None] + np.outer(np.diff(grid), steps)).ravel(), grid[-1])
+        try:
+            work = prescribed.work(plan.system, finer)[::parts]
+        except (NumericalError, InputError):
+            break
+        off = float(abs(work - run.balance).max(initial=0.0))
+        if float(abs(work - last).max(initial=0.0)) < DOUBTFUL * found.exchanged / 10:
+            break
+        parts, last = 2 * parts, work
+    return off
+
+
+def _step(plan: Plan) -> str:
+    """Which step a method of fixed step takes, and what to try."""
+    solver = plan.solver
+    if not plan.system.free or solver.step is None:
+        return "; look at `rtol` under `solver`, and at the laws" if plan.system.free else ""
+    own = "" if plan.file.solver.step is not None else " (the output's)"
+    return f": `{solver.method}` takes steps of {solver.step:.6g} s{own}; `step` under `solver` makes them shorter"
 
 
 def _add_inner_forces(plan: Plan, run: _Run) -> None:

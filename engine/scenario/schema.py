@@ -82,6 +82,9 @@ class SolverEntry(Strict):
         default=0.01, description="of smooth friction: rate/sqrt(rate^2 + this^2)"
     )
     limits: Literal["stop", "ignore"] = Field(default="stop", description="joint limits: inelastic stops, or none")
+    energy: Literal["judge", "accept"] = Field(
+        default="judge", description="a broken energy balance fails the run, or is a warning"
+    )
 
 
 class ClosureEntry(Strict):

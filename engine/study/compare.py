@@ -450,6 +450,7 @@ def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
             *changes,
             *(Change(key, value, f"compare: {key}") for key, value in (own | {"record": record}).items()),
             Change("solver.at_singularity", "switch", "compare: solver.at_singularity"),
+            Change("solver.energy", "accept", "compare: solver.energy"),
         ],
     )
     q, qd, _, _ = reference(plan).at(float(plan.grid[0]))  # the simulation starts on the motion, with its speeds

@@ -1,0 +1,138 @@
+"""The energy balance of a run is judged: it holds, is in doubt, or is broken."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.cli.main import main
+from denoc.text.library import folder
+
+PENDULUM = """
+name: pendulum
+convention: dh
+gravity: [0, -9.81, 0]
+links:
+  - name: rod
+    joint: {type: revolute, name: hinge}
+    mass: 1
+    com: [0.5, 0, 0]
+    inertia: {xx: 0.001, yy: 0.0834, zz: 0.0834}
+"""
+
+
+def swing(step, **more):
+    """A pendulum's fall from level, by rk4 with steps of this length."""
+    solver = {"method": "rk4", "step": step, **more}
+    return denoc.run(
+        {"task": "simulate", "time": {"end": 5, "step": 0.5}, "solver": solver, "record": {"energy": True}},
+        denoc.loads(PENDULUM),
+    )
+
+
+def test_what_is_exchanged_is_the_energy_of_the_fall():
+    """Half a swing below level: m g l = 1 kg · 9.81 m/s² · 0.5 m at the bottom."""
+    audit = swing(0.01).audit
+    assert audit["exchanged"] == pytest.approx(1 * 9.81 * 0.5, rel=0.05)
+    assert audit["energy_share"] == pytest.approx(audit["energy"] / audit["exchanged"])
+    assert audit["energy_share"] < 1e-5
+
+
+def test_a_doubtful_balance_is_a_warning_and_a_broken_one_fails_the_run():
+    """The residual grows by the step's fifth power; its verdict follows from its share alone."""
+    verdicts = set()
+    for step in (0.01, 0.05, 0.1, 0.125, 0.25, 0.5, 1.0):
+        run = swing(step)
+        share, off = run.audit["energy_share"], "energy balance is off by"
+        told = any(off in warning for warning in run.record["warnings"])
+        if share < 1e-3:
+            verdicts.add("holds")
+            assert (run.ended, told, run.record["reason"]) == ("done", False, "")
+        elif share < 0.1:
+            verdicts.add("doubtful")
+            assert (run.ended, told) == ("done", True)
+        else:
+            verdicts.add("broken")
+            assert run.ended == "failed"
+            assert f"`rk4` takes steps of {step:g} s;" in run.record["reason"]
+            assert len(run.t) == 11  # the rows stay
+            accepted = swing(step, energy="accept")
+            assert accepted.ended == "done"
+            assert any(off in warning for warning in accepted.record["warnings"])
+            np.testing.assert_array_equal(accepted.table["hinge.q"], run.table["hinge.q"])
+    assert verdicts == {"holds", "doubtful", "broken"}
+
+
+def test_the_command_says_that_it_is_off(tmp_path, monkeypatch, capsys):
+    """The four-bar of the library in steps of 0.05 s loses 3.7 J of the 5.6 J that it exchanges."""
+    monkeypatch.chdir(tmp_path)
+    words = ["simulate", "four-bar", "--time", "10", "--step", "0.05", "--method", "rk4", "--no-plot"]
+
+    def command(*more):
+        monkeypatch.setattr(sys, "argv", ["denoc", *words, *more])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code, capsys.readouterr().out
+
+    code, out = command()
+    assert code == 3
+    assert "FAILED" in out
+    assert "200 steps of 0.05 s" in out
+    assert "is off by 3.7 J, 64 % of the energy exchanged: `rk4` takes steps of 0.05 s (the output's)" in out
+    assert "holds to" not in out
+    assert Path("outputs/four-bar-fall/four-bar-fall.csv").is_file()
+    code, out = command("--accept-energy")
+    assert code in (0, None)
+    assert "is off by 3.7 J" in out
+    assert "holds to" not in out
+
+
+def test_a_robot_at_rest_exchanges_nothing_and_holds():
+    """Hanging still, or held by a controller with rounding for its work."""
+    robot = denoc.loads(PENDULUM)
+    base = {"task": "simulate", "time": {"end": 2}, "initial": {"hinge": -np.pi / 2}}
+    held = {"motion": {"hinge": {"law": "hold"}}, "forces": {"hinge": {"law": "pd", "kp": 1e3, "kd": 10}}}
+    for scenario in (base, {**base, **held}, {**base, **held, "solver": {"method": "rk4", "step": 0.01}}):
+        run = denoc.run(scenario, robot)
+        assert run.ended == "done"
+        assert run.audit["energy_share"] < 1e-3
+
+
+def test_the_quadrature_on_coarse_rows_is_not_the_runs_fault():
+    """Ten turns between two rows: Gauss's three nodes can't see them, the forces are right all the same."""
+    robot = denoc.loads(PENDULUM)
+    motion = {"hinge": {"law": "harmonic", "amplitude": 1, "frequency": 20}}
+    run = denoc.run({"task": "inverse", "time": {"end": 4, "step": 0.8}, "motion": motion}, robot)
+    assert run.ended == "done"
+    told = [warning for warning in run.record["warnings"] if "quadrature" in warning]
+    assert len(told) == 1
+    assert "a shorter `step` under `time`" in told[0]
+    assert run.audit["quadrature"] > 0
+    fine = denoc.run({"task": "inverse", "time": {"end": 4, "step": 0.01}, "motion": motion}, robot)
+    assert fine.audit["energy_share"] < 1e-3
+    assert not fine.record["warnings"]
+
+
+@pytest.mark.parametrize("method", ["denoc-extended", "projection-svd-raw", "penalty"])
+def test_methods_that_are_run_raw_are_only_reported(method):
+    """Whatever these methods make of an energy balance is what they are compared for."""
+    base = {
+        "robot": "four-bar", "task": "simulate", "time": {"end": 4, "step": 0.05}, "closure": {"method": method},
+        "initial": {"A0": "60 deg"}, "solver": {"method": "rk4", "step": 0.05}, "record": {"reactions": False},
+    }  # fmt: skip
+    run = denoc.run(base)
+    if run.ended == "done":
+        told = any("is off by" in warning for warning in run.record["warnings"])
+        assert told == (run.audit["energy_share"] >= 1e-3)
+    else:
+        assert "energy balance" not in run.record["reason"]
+
+
+@pytest.mark.parametrize("path", sorted(folder("scenarios").glob("*-idyn.yaml")), ids=lambda path: path.stem)
+def test_no_scenario_of_the_library_is_in_doubt(path):
+    """Falls take longer, and are judged where they are compared with stored results."""
+    run = denoc.run(path)
+    assert run.audit["energy_share"] < 1e-6
+    assert run.audit["exchanged"] > 1e-3
