@@ -59,6 +59,7 @@ def compare(
         int, typer.Option("--max-evaluations", min=100, help="Stop runs that take more evaluations.")
     ] = 20_000,
     settings: options.Settings = None,
+    name: options.Name = None,
     out: options.Out = options.OUTPUTS / "compare",
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
@@ -84,7 +85,7 @@ def compare(
         max_step=options.number(max_step, "time", "--max-step", above=0.0),
         max_evaluations=max_evaluations,
     )
-    comparison = study.Comparison(scenario, chosen, options.changes(settings))
+    comparison = study.Comparison(scenario, chosen, options.changes(settings, name))
     folder = out / comparison.name
     check(folder)
     runs, interrupted = _run(comparison, quiet or as_json)

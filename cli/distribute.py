@@ -50,6 +50,7 @@ def distribute(
     check: Annotated[bool, typer.Option("--check/--no-check", help="Compare with the undistributed run.")] = True,
     measure: Annotated[bool, typer.Option("--measure/--no-measure", help="Measure the cost of an exchange.")] = True,
     settings: options.Settings = None,
+    name: options.Name = None,
     out: options.Out = options.OUTPUTS / "distribute",
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
@@ -64,7 +65,7 @@ def distribute(
     from denoc.scenario.run import prepare
     from denoc.study import distribute as study
 
-    changes = options.changes(settings)
+    changes = options.changes(settings, name)
     patience = options.number(timeout, "time", "--timeout", above=0.0) or 60.0
     setting = study.Setting(engine.value, nodes, scheduler, batch, patience)
 
@@ -74,11 +75,12 @@ def distribute(
     if explain:
         _explain(*study.explained(make, setting), as_json=as_json)
         return
-    name = make().name
-    writable(out / name)
+    folder = out / make().name
+    writable(folder)
     with using(backend.value):
         outcome = study.study(make, setting, measured=measure, check=check)
-    files = outcome.result.write(out / name, form.value, plot=plot)
+    report.tell_replaced(folder, outcome.result, quiet)
+    files = outcome.result.write(folder, form.value, plot=plot)
     if as_json:
         typer.echo(json.dumps(_summary(outcome, files), indent=1))
     elif not quiet:
@@ -86,7 +88,7 @@ def distribute(
     code = report.exit_code(outcome.result)
     if code:
         if quiet or as_json:
-            typer.echo(f"error: {name}: {outcome.result.record['reason']}", err=True)
+            typer.echo(f"error: {outcome.name}: {outcome.result.record['reason']}", err=True)
         raise typer.Exit(code)
 
 

@@ -36,6 +36,7 @@ def idyn(
     step: options.Step = None,
     settings: options.Settings = None,
     accept_energy: options.AcceptEnergy = False,
+    name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
@@ -71,7 +72,7 @@ def idyn(
         own=to is not None or law is not None,
         change=lambda data: overlaid(data, end, dt, {}),
         options=options.timing(end, dt),
-        settings=options.accepting(options.changes(settings), accept_energy),
+        settings=options.accepting(options.changes(settings, name), accept_energy),
     )
     carry_out([plan], out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet)
 

@@ -51,6 +51,9 @@ Settings = Annotated[
 AcceptEnergy = Annotated[
     bool, typer.Option("--accept-energy", help="A broken energy balance is a warning and doesn't fail the run.")
 ]
+Name = Annotated[
+    str | None, typer.Option("--name", metavar="NAME", help="The name of the results: they go to DIR/NAME/.")
+]
 Step = Annotated[str | None, typer.Option("--step", metavar="DT", help="Output step, such as 0.01 or '10 ms'.")]
 
 OUTPUTS = Path("outputs")
@@ -94,16 +97,16 @@ def timing(end: float | None, step: float | None) -> dict[tuple[str | int, ...],
     return changed
 
 
-def changes(settings: list[str] | None) -> list[Change]:
-    """The changes that the options `--set` ask for."""
-    if not settings:
+def changes(settings: list[str] | None, name: str | None = None) -> list[Change]:
+    """The changes that the options `--set` and `--name` ask for."""
+    if not settings and name is None:
         return []
     from denoc.errors import InputError
     from denoc.text.change import Change
     from denoc.text.source import parse
 
     asked = []
-    for text in settings:
+    for text in settings or []:
         key, sign, value = text.partition("=")
         key, said = key.strip(), f"--set {text}"
         if not (key and sign and value.strip()):
@@ -115,6 +118,8 @@ def changes(settings: list[str] | None) -> list[Change]:
                 error.message, key=said, found=error.found, allowed=error.allowed, hint=error.hint
             ) from None
         asked.append(Change(key, data, said, text))
+    if name is not None:
+        asked.append(Change("name", name, "--name", f"name={name}"))
     return asked
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from denoc.scenario.plan import Plan
     from denoc.scenario.run import Result
 
+MOST_KEYS = 4  # of the inputs that differ from those of the run that is replaced
 PATIENCE = 1.0  # seconds before a run shows how far it is
 INTERRUPTED = 130
 
@@ -31,6 +32,7 @@ def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: s
             typer.echo(f"warning: {warning}", err=True)
         with using(backend):
             result = watched(plan, quiet or as_json)
+        tell_replaced(out / plan.name, result, quiet)
         files = result.write(out / plan.name, form, plot=plot)
         own = exit_code(result)
         code = max(code, own)
@@ -45,6 +47,20 @@ def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: s
         typer.echo(json.dumps(summaries if len(plans) > 1 else summaries[0], indent=1))
     if code:
         raise typer.Exit(code)
+
+
+def tell_replaced(folder: Path, result: Result, quiet: bool) -> None:
+    """Says that the results of a run with other inputs go, and what was different in these."""
+    from denoc.record.write import other_inputs
+
+    keys = other_inputs(folder, result.name, result.record)
+    if keys and not quiet:
+        named = ", ".join(keys[:MOST_KEYS]) + (" …" if len(keys) > MOST_KEYS else "")
+        typer.echo(
+            f"warning: {_near(folder)} held a run with other inputs ({named}), which is replaced; "
+            "--name or --out keeps both",
+            err=True,
+        )
 
 
 def exit_code(result: Result) -> int:

@@ -13,6 +13,7 @@ def run(
     scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO...", help="Scenario files or library names.")],
     settings: options.Settings = None,
     accept_energy: options.AcceptEnergy = False,
+    name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
@@ -25,10 +26,12 @@ def run(
     from denoc.errors import InputError
     from denoc.scenario.run import prepare
 
-    changes = options.accepting(options.changes(settings), accept_energy)
+    if name is not None and len(scenarios) > 1:
+        raise InputError("one name can't be that of several scenarios", key="--name", found=f"`{name}`")
+    changes = options.accepting(options.changes(settings, name), accept_energy)
     plans = [prepare(scenario, changes=changes) for scenario in scenarios]
     names = [plan.name for plan in plans]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"two scenarios are called `{name}`: their results would overwrite each other")
+    for one in names:
+        if names.count(one) > 1:
+            raise InputError(f"two scenarios are called `{one}`: their results would overwrite each other")
     carry_out(plans, out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet)

@@ -38,6 +38,7 @@ def simulate(
     ] = None,
     settings: options.Settings = None,
     accept_energy: options.AcceptEnergy = False,
+    name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
     form: options.Form = options.Format.png,
@@ -83,6 +84,6 @@ def simulate(
         own=False,
         change=lambda data: overlaid(data, end, dt, solver),
         options=options.timing(end, dt) | {("solver", key): f"--{key}" for key in solver},
-        settings=options.accepting(options.changes(settings), accept_energy),
+        settings=options.accepting(options.changes(settings, name), accept_energy),
     )
     carry_out([plan], out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet)

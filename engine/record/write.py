@@ -20,6 +20,8 @@ from .folders import Gone, renewed
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+WORDS = ("name", "about", "robot", "replay")  # keys of a scenario that change no number
+
 
 def csv_text(t: np.ndarray, table: Mapping[str, np.ndarray]) -> str:
     """Header and rows, 17 significant digits."""
@@ -136,6 +138,35 @@ def add_plots(folder: Path, name: str, record: dict[str, Any], figures: Mapping[
             plots.save(figure, draft / file)
         _recorded(draft, name, record)
     return [folder / file for file in made]
+
+
+def other_inputs(folder: Path, name: str, record: Mapping[str, Any]) -> list[str]:
+    """Keys of the scenario and the robot that an earlier run of this name in the folder had otherwise."""
+    old = _read(folder / f"{name}.json")
+    before, now = _inputs(old), _inputs(record)
+    if not old or not isinstance(old.get("input"), dict):
+        return []
+    return [key for key in dict.fromkeys((*before, *now)) if before.get(key) != now.get(key)]
+
+
+def _inputs(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Every value of scenario and robot by its dotted key, as `--set` takes it."""
+    scenario, robot = record.get("input"), record.get("robot")
+    kept = {key: value for key, value in scenario.items() if key not in WORDS} if isinstance(scenario, dict) else {}
+    data = robot.get("data") if isinstance(robot, dict) else None
+    return dict(_leaves(kept)) | dict(_leaves({"robot": data} if isinstance(data, dict) else {}))
+
+
+def _leaves(data: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    if not isinstance(data, dict | list) or not data:
+        yield key, data
+    elif isinstance(data, dict):
+        for name, value in data.items():
+            yield from _leaves(value, f"{key}.{name}" if key else str(name))
+    else:
+        for k, value in enumerate(data):
+            name = value.get("name", k) if isinstance(value, dict) else k
+            yield from _leaves(value, f"{key}.{name}")
 
 
 def _recorded(draft: Path, name: str, record: dict[str, Any]) -> list[str]:

@@ -100,3 +100,39 @@ def test_plots_of_a_result_that_is_there_no_more(denoc, result, monkeypatch):
     with pytest.raises(InputError, match="another result now"):
         kept.draw(["angles"], result, "png")
     assert not list(result.glob("*.png"))
+
+
+# ---- variants of a run
+
+
+def test_a_name_keeps_variants_apart(denoc, result):
+    before = (result / "planar3r-idyn.csv").read_bytes()
+    heavier = ("--set", "robot.links.link1.mass=3", "--name", "heavy", "--no-plot")
+    for words in (("idyn", "planar3r"), ("run", "planar3r-idyn")):
+        assert denoc(*words, *heavier)[0] == 0
+        assert sorted(os.listdir("outputs")) == ["heavy", "planar3r-idyn"]
+        assert {"heavy.csv", "heavy.json", "heavy.scenario.yaml"} <= {*os.listdir("outputs/heavy")}
+    assert (result / "planar3r-idyn.csv").read_bytes() == before
+    assert denoc("simulate", "planar3r", "--time", "0.1", "--name", "drop", "--no-plot", "-q") == (0, "", "")
+    assert Path("outputs/drop/drop.csv").exists()
+
+
+@pytest.mark.parametrize("words", [["planar3r-idyn", "--name", "../up"], ["planar3r-idyn", "puma-idyn", "--name", "x"]])
+def test_names_that_cannot_be(denoc, words):
+    code, out, err = denoc("run", *words)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: --name: ")
+
+
+def test_a_run_with_other_inputs_is_not_replaced_in_silence(denoc, result):
+    again = ("idyn", "planar3r", "--no-plot")
+    assert denoc(*again)[2] == ""  # the same inputs
+    heavier = (*again, "--set", "robot.links.link1.mass=3", "--time", "5")
+    code, _, err = denoc(*heavier)
+    assert code == 0
+    assert err == (
+        "warning: outputs/planar3r-idyn held a run with other inputs (time.end, robot.links.link1.mass), "
+        "which is replaced; --name or --out keeps both\n"
+    )
+    assert denoc("run", result / "planar3r-idyn.scenario.yaml", "--no-plot")[2] == ""  # a replay has the same
+    assert denoc(*again, "--quiet") == (0, "", "")
