@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denoc.cli import options
+from denoc.cli import options, signals
 
 if TYPE_CHECKING:
     from denoc.study.compare import Comparison, Run, Setting
 
-INTERRUPTED = 130
 HEADS = (
     ("method", "left"),
     ("integration", "left"),
@@ -89,7 +88,8 @@ def compare(
     folder = out / comparison.name
     check(folder)
     runs, interrupted = _run(comparison, quiet or as_json)
-    files = _write(folder, comparison.name, runs, form.value if plot else None)
+    with signals.held():
+        files = _write(folder, comparison.name, runs, form.value if plot else None)
     rows = study.summary(runs)
     if as_json:
         summary = {
@@ -107,7 +107,7 @@ def compare(
         typer.echo(f"{folder}/: {', '.join(names)}")
     if interrupted:
         typer.echo("interrupted; the runs that were complete have been written", err=True)
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(signals.code())
 
 
 def _numbers(text: str, kind: str, option: str, below: float | None = None) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denoc.cli import options
+from denoc.cli import options, signals
 
 if TYPE_CHECKING:
     from denoc.parallel.steps import Exchange
@@ -80,7 +80,8 @@ def distribute(
     with using(backend.value):
         outcome = study.study(make, setting, measured=measure, check=check)
     report.tell_replaced(folder, outcome.result, quiet)
-    files = outcome.result.write(folder, form.value, plot=plot)
+    with signals.held():
+        files = outcome.result.write(folder, form.value, plot=plot)
     if as_json:
         typer.echo(json.dumps(_summary(outcome, files), indent=1))
     elif not quiet:

@@ -1,122 +1,78 @@
-"""The command `denoc`: its subcommands, the one error boundary, exit codes.
+"""The command `denoc`: one error boundary, exit codes.
 
-This module is imported at every start and by shell completion, so neither it nor the top of a command's module may
-import numpy, scipy, pydantic, llvmlite or matplotlib.
+The commands are imported within the boundary, so that Ctrl-C is answered in the same way from the beginning.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from denoc import __version__
-from denoc.cli import (
-    cache,
-    codegen,
-    compare,
-    complexity,
-    distribute,
-    idyn,
-    inspect,
-    library,
-    linearize,
-    matrices,
-    new,
-    paper,
-    plot,
-    regress,
-    run,
-    schema,
-    simulate,
-)
-
-app = typer.Typer(
-    name="denoc",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Dynamics of robots and mechanisms from YAML files, by the Decoupled Natural Orthogonal Complement.",
-    epilog="A ROBOT or SCENARIO is a YAML file, or a name of the library (denoc list). "
-    "Results go to outputs/, into one folder for each scenario. Exit codes: 0 done, 1 a check failed, "
-    "2 wrong use or bad input, 3 the numbers failed, 130 interrupted.",
-)
-app.command("idyn")(idyn.idyn)
-app.command("simulate")(simulate.simulate)
-app.command("run")(run.run)
-app.command("inspect")(inspect.inspect)
-app.command("matrices")(matrices.matrices)
-app.command("plot")(plot.plot)
-app.command("regress")(regress.regress)
-app.command("paper")(paper.paper)
-app.command("compare")(compare.compare)
-app.command("distribute")(distribute.distribute)
-app.command("complexity")(complexity.complexity)
-app.command("codegen")(codegen.codegen)
-app.command("linearize")(linearize.linearize)
-app.command("cache")(cache.cache)
-app.command("list")(library.list_library)
-app.add_typer(new.app, name="new")
-app.command("schema")(schema.schema)
+from denoc.cli import signals, streams
+from denoc.errors import DenocError
 
 INTERRUPTED = "interrupted; results that were not complete have not been written"
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"denoc {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
-    ] = False,
-) -> None:
-    pass
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Prints a warning as one line."""
-    typer.echo(f"warning: {message}", err=True)
+# what the system answers where a disk, a quota or a limit is exhausted, or where hardware fails
+REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EIO, errno.EROFS)
+MISTAKE = "this is a mistake in denoc itself ({}: {}); DENOC_DEBUG=1 shows where it happened"
 
 
 def main() -> None:
     """Runs the command line; the only place where errors become messages."""
-    from denoc.errors import DenocError
+    with signals.heeded(), streams.guarded():
+        warnings.showwarning = _show_warning
+        try:
+            code = _code()
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except streams.OutputError as error:
+            code = _told(error, error.code)
+            streams.forget()
+    sys.exit(code)
 
-    warnings.showwarning = _show_warning
-    for stream in (sys.stdout, sys.stderr):  # a pipe in another encoding must not fail on a Greek letter
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+
+def _code() -> int:
+    """Runs the command that is asked for; its exit code."""
     try:
+        from denoc.cli.app import app
+
         app()
     except DenocError as error:
-        typer.echo(f"error: {error}", err=True)
-        code = error.exit_code
+        return _told(error, error.exit_code)
     except KeyboardInterrupt:
-        typer.echo(INTERRUPTED, err=True)
-        code = 130
-    except SystemExit as leaving:  # typer turns an interrupt into one
+        return _interrupted()
+    except SystemExit as leaving:  # with which typer always ends; it turns an interrupt into one, too
         if isinstance(getattr(leaving.__context__, "__cause__", None), KeyboardInterrupt):
-            typer.echo(INTERRUPTED, err=True)
+            return _interrupted()
+        return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    except streams.OutputError:
         raise
-    except BrokenPipeError:  # the reader of a pipe has gone, which is no error
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     except Exception as error:
+        if signals.heard():  # an import that was interrupted may end as any error
+            return _interrupted()
         if os.environ.get("DENOC_DEBUG"):
             raise
-        typer.echo(
-            f"error: this is a mistake in denoc itself ({type(error).__name__}: {error}); "
-            "DENOC_DEBUG=1 shows where it happened",
-            err=True,
-        )
-        code = 3
-    else:
-        code = 0
-    sys.exit(code)
+        if isinstance(error, MemoryError):
+            return _told("there isn't enough memory for this", 3)
+        if isinstance(error, OSError) and error.errno in REFUSED:
+            return _told(f"{error.filename or 'the system refuses'}: {error.strerror}", 2)
+        return _told(MISTAKE.format(type(error).__name__, error), 3)
+    return 0
+
+
+def _interrupted() -> int:
+    print(INTERRUPTED, file=sys.stderr)
+    return signals.code()
+
+
+def _told(error: object, code: int) -> int:
+    print(f"error: {error}", file=sys.stderr)
+    return code
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Prints a warning as one line."""
+    print(f"warning: {message}", file=sys.stderr)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from denoc.cli import signals
+
 if TYPE_CHECKING:
     from denoc.scenario.plan import Plan
     from denoc.scenario.run import Result
 
 MOST_KEYS = 4  # of the inputs that differ from those of the run that is replaced
 PATIENCE = 1.0  # seconds before a run shows how far it is
-INTERRUPTED = 130
 
 
 def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: str, as_json: bool, quiet: bool) -> None:
@@ -33,7 +34,8 @@ def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: s
         with using(backend):
             result = watched(plan, quiet or as_json)
         tell_replaced(out / plan.name, result, quiet)
-        files = result.write(out / plan.name, form, plot=plot)
+        with signals.held():
+            files = result.write(out / plan.name, form, plot=plot)
         own = exit_code(result)
         code = max(code, own)
         summaries.append(summary(result, files))
@@ -66,7 +68,7 @@ def tell_replaced(folder: Path, result: Result, quiet: bool) -> None:
 def exit_code(result: Result) -> int:
     """The exit code of a run, which is 0 if it ended as expected."""
     if result.ended == "interrupted":
-        return INTERRUPTED
+        return signals.code()
     return 0 if result.ended == result.record["expected"] else 3
 
 

@@ -87,12 +87,12 @@ def integrate(
     trace = Trace()
     try:
         _run(run, run.start(q, qd), grid, solver, kinks, tell, trace)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         if not trace.discrete:
             raise
         whole = len(trace.discrete)  # the number of complete rows, as this list is appended last
         del trace.t[whole:], trace.states[whole:], trace.signals[whole:]
-        trace.ended, trace.reason = "interrupted", "interrupted by the user"
+        trace.ended, trace.reason = "interrupted", str(interrupt) or "interrupted by the user"
     trace.evaluations = run.evaluations
     return trace
 

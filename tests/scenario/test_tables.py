@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 import denoc
-from denoc.cli.main import app
+from denoc.cli.app import app
 
 SECTIONS = {
     "motion.joint1": "motion: {joint1: {law: table, file: way.csv, column: a}}",

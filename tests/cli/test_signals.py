@@ -1,0 +1,196 @@
+"""Ctrl-C and SIGTERM as a user, a batch system or `timeout` sends them: what there is is kept, and nothing is half."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import writers
+from denoc.cli import app, main, signals
+from limits import HANGS
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+START = [sys.executable, "-c", "from denoc.cli.main import main; main()"]
+LONG = ["simulate", "four-bar", "--time", "1000", "--step", "0.01", "--backend", "plain", "--no-plot"]
+SENT = {signal.SIGINT: 130, signal.SIGTERM: 143}
+
+# a process in which the import of a module is interrupted
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+
+module = sys.argv.pop(1)
+
+class Finder:
+    def find_spec(self, name, *rest):
+        if name == module:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+from denoc.cli.main import main
+main()
+"""
+
+# a process whose run has just begun says so, so that a signal finds it under way
+UNDER_WAY = """
+from denoc.simulate import loop
+keep = loop.Trace.keep
+def told(self, *rest):
+    keep(self, *rest)
+    if len(self.t) == 3:
+        print("under way", flush=True)
+loop.Trace.keep = told
+from denoc.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize("number, times", [(signal.SIGINT, 1), (signal.SIGTERM, 1), (signal.SIGTERM, 2)])
+def test_a_run_keeps_the_rows_that_it_has(tmp_path, number, times):
+    process = subprocess.Popen(
+        [sys.executable, "-c", UNDER_WAY, *LONG],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "under way\n"
+    for _ in range(times):  # `timeout` sends it to the process, and to its group
+        process.send_signal(number)
+    out, err = process.communicate(timeout=HANGS)
+    assert process.returncode == SENT[number]
+    assert "INTERRUPTED" in out
+    assert "Traceback" not in err
+    (folder,) = (tmp_path / "outputs").iterdir()
+    record = json.loads((folder / f"{folder.name}.json").read_text())
+    assert record["ended"] == "interrupted"
+    assert record["reason"] == {130: "interrupted by the user", 143: "ended by SIGTERM"}[SENT[number]]
+    assert len(np.loadtxt(folder / f"{folder.name}.csv", delimiter=",", skiprows=1)) == record["rows"] >= 3
+
+
+@pytest.mark.parametrize("module", ["typer", "denoc.cli.simulate", "numpy", "denoc.simulate.loop"])
+def test_an_interrupt_of_an_import_is_quiet(tmp_path, module):
+    words = [sys.executable, "-c", INTERRUPTED_IMPORT, module, *LONG]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=HANGS, check=False)
+    assert done.returncode == 130
+    assert done.stdout == ""
+    assert done.stderr == "interrupted; results that were not complete have not been written\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_ignored_signal_stays_ignored():
+    """As under nohup, or in the background of a script."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with signals.heeded():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0)
+        assert not signals.heard()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("number", SENT)
+def test_what_is_being_written_is_written(tmp_path, number):
+
+    def written():
+        with signals.held():
+            os.kill(os.getpid(), number)
+            writers.result(tmp_path / "run", 1.0)
+
+    with signals.heeded():
+        with pytest.raises(KeyboardInterrupt):
+            written()
+        assert signals.code() == SENT[number]
+    assert (tmp_path / "run" / "run.json").exists()
+
+
+def test_a_second_interrupt_does_not_wait(tmp_path):
+
+    def written():
+        with signals.held():
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)
+            writers.result(tmp_path / "run", 1.0)
+
+    with signals.heeded(), pytest.raises(KeyboardInterrupt):
+        written()
+    assert not list(tmp_path.iterdir())
+
+
+def test_handlers_are_put_back():
+    before = [signal.getsignal(number) for number in SENT]
+    with signals.heeded():
+        assert [signal.getsignal(number) for number in SENT] != before
+    assert [signal.getsignal(number) for number in SENT] == before
+
+
+# ---- output that can't be written
+
+
+def shell(line, folder):
+    """A shell's line in which `denoc` is the command; exit code and what it complained of."""
+    program = f"denoc() {{ '{sys.executable}' -c 'from denoc.cli.main import main; main()' \"$@\"; }}\nset -o pipefail\n{line}"
+    done = subprocess.run(
+        ["bash", "-c", program], cwd=folder, capture_output=True, text=True, timeout=HANGS, check=False
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    "line, code, why",
+    [
+        ("denoc list > /dev/full", 2, "No space left on device"),
+        ("denoc --help > /dev/full", 2, "No space left on device"),
+        ("denoc idyn planar3r --no-plot > /dev/full", 2, "No space left on device"),
+        ("denoc list >&-", 2, "Bad file descriptor"),
+        ("denoc schema scenario | true", 141, "Broken pipe"),
+    ],
+)
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_output_that_cannot_be_written_is_told_in_one_line(tmp_path, line, code, why):
+    if code == 141:  # the reader has gone before anything is written
+        line = line.replace("| true", "| (exec <&-; sleep 1)")
+    assert shell(line, tmp_path) == (code, f"error: can't write to standard output: {why}\n")
+    if "idyn" in line:
+        assert (tmp_path / "outputs/planar3r-idyn/planar3r-idyn.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "line", ["denoc list > /dev/null 2>&-", "denoc idyn nothing 2>&- >&-", "denoc idyn nothing 2> /dev/full"]
+)
+def test_messages_that_cannot_be_written_stop_nothing(tmp_path, line):
+    assert shell(line, tmp_path) == (2 if "nothing" in line else 0, "")
+
+
+@pytest.mark.parametrize(
+    "error, code, told",
+    [
+        (OSError(28, "No space left on device", "/somewhere"), 2, "error: /somewhere: No space left on device\n"),
+        (OSError(24, "Too many open files"), 2, "error: the system refuses: Too many open files\n"),
+        (MemoryError(), 3, "error: there isn't enough memory for this\n"),
+    ],
+)
+def test_what_the_system_refuses_is_no_mistake_of_denoc(monkeypatch, capsys, error, code, told):
+    def refuse():
+        raise error
+
+    monkeypatch.setattr(app, "app", refuse)
+    with pytest.raises(SystemExit) as leaving:
+        main.main()
+    assert (leaving.value.code, capsys.readouterr().err) == (code, told)
+
+
+def test_a_closed_stream_is_no_file_of_ours(tmp_path):
+    """Files get the lowest number that is free: what goes to a closed output must not end in one of them."""
+    assert shell("denoc idyn planar3r --no-plot --out whole -q", tmp_path) == (0, "")
+    assert shell("denoc idyn planar3r --no-plot --out closed -q <&- >&- 2>&-", tmp_path) == (0, "")
+    name = "planar3r-idyn/planar3r-idyn.csv"
+    assert (tmp_path / "closed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
