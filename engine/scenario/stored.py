@@ -19,6 +19,7 @@ from ..record.drafts import locked
 from ..record.folders import mend
 from ..record.write import add_plots, check, whole
 from ..record.write import folder as make
+from ..text.files import bytes_of
 
 
 @dataclass
@@ -88,7 +89,7 @@ def _stored(path: Path) -> Stored:
 def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
     """A record and its columns, checked as far as plots need them."""
     try:
-        record = json.loads(file.read_text(encoding="utf-8"))
+        record = json.loads(bytes_of(file))
         columns = [Column(**column) for column in record["columns"]]
         words = [word for column in columns for word in column.as_dict().values()]
         words += [*record["plots"], record["robot"]["name"]]
@@ -103,10 +104,10 @@ def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
     return record, columns
 
 
-def table_of(file: Path) -> dict[str, np.ndarray]:
+def table_of(file: Path, data: bytes | None = None) -> dict[str, np.ndarray]:
     """The columns of a CSV file by name, including `t`."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = (bytes_of(file) if data is None else data).decode("utf-8").splitlines()
         header = lines[0].split(",") if lines else []
     except OSError as error:
         raise InputError(f"the file can't be read: {error.strerror}", place=Place(str(file))) from None

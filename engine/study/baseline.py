@@ -19,8 +19,10 @@ from ..record.drafts import ours
 from ..record.folders import mend, renewed
 from ..record.write import check
 from ..scenario.stored import table_of
+from ..text.files import bytes_of
 
 FORM = 1  # of the files
+MOST_BYTES = 64 * 2**20  # of a file: those of 41 rows are far smaller
 WIDTH = 120  # of their lines
 
 
@@ -131,10 +133,10 @@ def read(folder: Path, name: str) -> Entry:
     kept = _kept(file)
     csv = folder / f"{name}.csv"
     contents = {file.name: _bytes(file) for file in (csv, *(folder / image.file for image in kept.images.values()))}
-    for other, content in contents.items():
-        if kept.checksums.get(other, checksum(other, content)) != checksum(other, content):
+    for other, found in contents.items():
+        if kept.checksums.get(other, checksum(other, found)) != checksum(other, found):
             raise _corrupt(folder / other, "it isn't the one that the JSON file was written with")
-    table = table_of(csv)
+    table = table_of(csv, contents[csv.name])
     t = table.pop("t")
     if list(table) != [one.name for one in kept.columns]:
         other = next(
@@ -173,7 +175,7 @@ def _kept(file: Path) -> Kept:
 
 def _bytes(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return bytes_of(file, MOST_BYTES)
     except OSError as error:
         raise _corrupt(file, f"it can't be read: {error.strerror}") from None
 

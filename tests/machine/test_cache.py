@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 import subprocess
 import sys
 import warnings
@@ -144,6 +146,84 @@ def test_a_folder_that_cannot_be_written_is_no_harm(tmp_path, monkeypatch):
     monkeypatch.setenv("DENOC_CACHE", str(blocked / "inside"))
     expected = torques()
     assert np.isfinite(expected).all()
+
+
+# ---- what others may have put there is not run
+
+
+@pytest.fixture
+def heard(monkeypatch):
+    """The warnings of what follows; the cache is as in a process that has given none yet."""
+    monkeypatch.setattr(cache, "_ignored", [])
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        yield found
+
+
+def stranger_owns(path):
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        pytest.skip("only root gives files away")
+    os.chown(path, 12345, -1)
+
+
+def pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+def link(path):
+    path.rename(path.with_suffix(".elsewhere"))
+    path.symlink_to(path.with_suffix(".elsewhere"))
+
+
+SUSPECT = {
+    "a pipe": (pipe, "not a regular file"),
+    "a link": (link, "symbolic links"),
+    "others write it": (lambda path: path.chmod(0o666), "can write to it"),
+    "a stranger's": (stranger_owns, "somebody else owns it"),
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX")
+@pytest.mark.parametrize("what", SUSPECT)
+def test_a_suspect_object_is_made_again(own_folder, heard, monkeypatch, what):
+    spoil, why = SUSPECT[what]
+    first = torques()
+    (kept,) = own_folder.glob("*.o")
+    spoil(kept)
+    assert (torques() == first).all()
+    (warning,) = heard
+    assert why in str(warning.message)
+    assert stat.S_ISREG(kept.lstat().st_mode)  # the one that was made again
+    assert (torques() == first).all()  # and taken
+    assert len(heard) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners and modes of POSIX")
+@pytest.mark.parametrize("spoil", [lambda path: path.chmod(0o770), lambda path: path.chmod(0o757), stranger_owns])
+def test_a_folder_that_others_can_write_is_not_used(own_folder, heard, monkeypatch, spoil):
+    first = torques()
+    (kept,) = own_folder.glob("*.o")
+    sound = kept.read_bytes()
+    kept.write_bytes(b"whatever a stranger puts there")
+    spoil(own_folder)
+    assert (torques() == first).all()
+    assert (torques() == first).all()
+    (warning,) = heard  # once
+    assert f"not taken from {own_folder}: somebody else owns it or can write to it" in str(warning.message)
+    assert kept.read_bytes() != sound  # nothing is put there either
+    assert len(list(own_folder.iterdir())) == 1
+
+
+def test_drafts_of_killed_processes_go(own_folder):
+    torques()
+    old, new = own_folder / ".draft-old", own_folder / ".draft-new"
+    for one in (old, new):
+        one.write_text("half")
+    os.utime(old, (0, 0))
+    cache.store("another", b"code")
+    assert not old.exists()
+    assert new.exists()
 
 
 def test_two_processes_write_at_once(own_folder):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from denoc.record import deviation as compare
 from denoc.record import folders, images, plots
 from denoc.robot.build import build
 from denoc.scenario.run import carry_out, prepare
-from denoc.study import regress
+from denoc.study import baseline, regress
 from denoc.text.library import folder, names
 from denoc.text.source import from_mapping, read
 
@@ -417,6 +418,29 @@ SPOILT = {
     "no numbers": lambda kept: (kept / "swing.csv").write_text("t,joint1.q\n0,zero\n"),
     "other columns": lambda kept: (kept / "swing.csv").write_text("t,joint1.q\n0,0\n"),
 }
+
+
+def put(kept, name, make):
+    (kept / name).unlink()
+    make(kept / name)
+
+
+def huge(path):
+    with path.open("wb") as file:
+        file.truncate(baseline.MOST_BYTES + 1)
+
+
+if os.name == "posix":
+    SPOILT |= {
+        f"{name} is {what}": partial(put, name=name, make=make)
+        for name in ("swing.csv", "swing.json")
+        for what, make in {
+            "a pipe": os.mkfifo,
+            "without an end": lambda path: path.symlink_to("/dev/zero"),
+            "a folder": Path.mkdir,
+            "huge": huge,
+        }.items()
+    }
 
 
 @pytest.mark.parametrize("how", SPOILT)

@@ -10,14 +10,23 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 import sys
 import tempfile
+import time
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
+from ...errors import shown
+from ...text.files import bytes_of, owned
+
 MAGIC = b"denoc object 1 "
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files that were unused longest are removed first
+OLD = 3600.0  # seconds, of a draft whose process has been killed: to write one takes no such time
+
+_ignored: list[Path] = []  # what the user has been told of
 
 
 def folder() -> Path:
@@ -67,21 +76,44 @@ def kept(name: str, made: Callable[[], bytes], only: bool) -> bytes | None:
 
 
 def load(name: str) -> bytes | None:
-    """The object code of this name, or None if the cache has no undamaged one."""
-    path = folder() / f"{name}.o"
+    """The object code of this name, or None if the cache has no undamaged one that this user has written."""
+    home = folder()
+    if not _trusted(home):
+        return None
+    path = home / f"{name}.o"
     try:
-        data = path.read_bytes()
+        data = bytes_of(path, MOST_BYTES, own=True)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        _ignore(path, str(error.strerror))
+        return None
+    with contextlib.suppress(OSError):
         os.utime(path)
-    except OSError:
-        return _sound(path)
     return _checked(data)
 
 
-def _sound(path: Path) -> bytes | None:
+def _trusted(home: Path) -> bool:
+    """Whether what lies in the folder can only be this user's: object code is run as it is found."""
     try:
-        return _checked(path.read_bytes())
+        state = home.stat()
     except OSError:
-        return None
+        return False
+    if not stat.S_ISDIR(state.st_mode) or owned(state):
+        return stat.S_ISDIR(state.st_mode)
+    _ignore(home, "somebody else owns it or can write to it")
+    return False
+
+
+def _ignore(path: Path, why: str) -> None:
+    """Tells the user once that something of the cache isn't used."""
+    if not _ignored:
+        _ignored.append(path)
+        warnings.warn(
+            f"compiled code is not taken from {shown(str(path))}: {why}; "
+            "DENOC_CACHE names another folder, `chmod go-w` closes this one to others",
+            stacklevel=2,
+        )
 
 
 def _checked(data: bytes) -> bytes | None:
@@ -94,6 +126,8 @@ def store(name: str, code: bytes) -> None:
     home = folder()
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not _trusted(home):
+            return
         handle, draft = tempfile.mkstemp(prefix=".draft-", dir=home)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -108,7 +142,10 @@ def store(name: str, code: bytes) -> None:
 
 
 def _trim(home: Path) -> None:
-    files = [(path.stat().st_mtime, path.stat().st_size, path) for path in home.glob("*.o")]
+    for draft in home.glob(".draft-*"):
+        if draft.lstat().st_mtime < time.time() - OLD:
+            draft.unlink(missing_ok=True)
+    files = [(path.lstat().st_mtime, path.lstat().st_size, path) for path in home.glob("*.o")]
     total = sum(size for _, size, _ in files)
     for _, size, path in sorted(files):
         if total <= MOST_BYTES:
