@@ -1,6 +1,7 @@
 """Whichever way it is installed, `import denoc` is the package, also next to a folder that has its name."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -67,3 +68,21 @@ def test_python_started_beside_the_checkout_finds_the_package(installed, tmp_pat
         name, file = done.stdout.split()
         assert name == "planar3r"
         assert Path(file).is_relative_to(checkout / "engine") == (way == "pip install -e .")
+
+
+def test_no_text_takes_denoc_from_an_index():
+    """There the name is another project's: who installs it by name gets that one."""
+    by_name = re.compile(r"install\b[^`\n]*(?<![\w./-])denoc(?![\w./-])")
+    assert by_name.search("python -m pip install -U denoc")
+    assert by_name.search("pip install 'denoc[cluster]'")
+    assert not by_name.search("pip install ./denoc-0.2.0-py3-none-any.whl")
+    files = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "Makefile", ROOT / ".ci" / "run"]
+    files += [
+        path for place in ("docs", "engine", "cli", "robots", "scenarios") for path in (ROOT / place).rglob("*.*")
+    ]
+    texts = [path for path in files if path.suffix in ("", ".md", ".py", ".yaml", ".json")]
+    assert len(texts) > 100
+    told = [
+        f"{path.relative_to(ROOT)}: {found[0]}" for path in texts if (found := by_name.search(path.read_text("utf-8")))
+    ]
+    assert not told
