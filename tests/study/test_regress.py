@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,9 +35,20 @@ SWING = {
 }
 
 
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A folder with one scenario and its baseline, which every test takes a copy of."""
+    home = tmp_path_factory.mktemp("recorded")
+    (home / "swing.yaml").write_text(json.dumps(SWING))
+    (case,) = regress.cases(home / "kept", [str(home / "swing.yaml")], update=True)
+    assert regress.update(home / "kept", [judged(case)]) == {"swing": "added"}
+    return home
+
+
 @pytest.fixture
-def swing(tmp_path):
+def swing(recorded, tmp_path):
     """A baseline with one scenario; runs it with changed data, or judges a result that `change` has tampered with."""
+    shutil.copytree(recorded, tmp_path, dirs_exist_ok=True)
     file = tmp_path / "swing.yaml"
     kept = tmp_path / "kept"
 
@@ -47,10 +59,6 @@ def swing(tmp_path):
         change(result)
         return regress.judged(case, result)
 
-    file.write_text(json.dumps(SWING))
-    (case,) = regress.cases(kept, [str(file)], update=True)
-    first = regress.judged(case, carry_out(case.plan))
-    assert regress.update(kept, [first]) == {"swing": "added"}
     run.file, run.folder = file, kept
     return run
 
