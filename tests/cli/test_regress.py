@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -40,12 +41,9 @@ motion: {hinge: {law: cycloid, to: 90 deg}}
 
 
 @pytest.fixture
-def denoc(tmp_path, monkeypatch, capsys):
-    """Runs the command in a folder with a robot, two scenarios and their baseline: exit code, out, err."""
+def command(tmp_path, monkeypatch, capsys):
+    """Runs the command in an empty folder: exit code, out, err."""
     monkeypatch.chdir(tmp_path)
-    Path("pendulum.yaml").write_text(PENDULUM)
-    Path("swing.yaml").write_text(SWING)
-    Path("turn.yaml").write_text(TURN)
 
     def command(*words):
         monkeypatch.setattr(sys, "argv", ["denoc", *map(str, words)])
@@ -54,6 +52,24 @@ def denoc(tmp_path, monkeypatch, capsys):
         told = capsys.readouterr()
         return leaving.value.code or 0, told.out, told.err
 
+    return command
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A folder that keeps what the first test has recorded, for the others."""
+    return tmp_path_factory.mktemp("recorded")
+
+
+@pytest.fixture
+def denoc(command, recorded):
+    """Runs the command in a folder with a robot, two scenarios and their baseline: exit code, out, err."""
+    if Path(recorded, "outputs").is_dir():
+        shutil.copytree(recorded, ".", dirs_exist_ok=True)
+        return command
+    Path("pendulum.yaml").write_text(PENDULUM)
+    Path("swing.yaml").write_text(SWING)
+    Path("turn.yaml").write_text(TURN)
     code, out, err = command("regress", "swing.yaml", "turn", "--update")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
@@ -62,6 +78,7 @@ def denoc(tmp_path, monkeypatch, capsys):
         "2 scenarios: 2 different",
         "outputs/baseline: swing (added), turn (added)",
     ]
+    shutil.copytree(".", recorded, dirs_exist_ok=True)
     return command
 
 
