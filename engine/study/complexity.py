@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,7 @@ ALGORITHMS: dict[str, Callable[..., Vector]] = {
 }
 
 
+@cache  # several tables ask for the same counts
 def of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
     """The operations for a general chain of n revolute joints, with gravity along the first axis."""
     recording = Recording(what)
