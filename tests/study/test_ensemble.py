@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,27 @@ def varied(count):
     ]
 
 
+@cache
+def swings(count):
+    """The same runs as plain text, one by one."""
+    with using("plain"):
+        return [denoc.ensemble(FALL, [variation])[0] for variation in varied(count)]
+
+
+MECHANISM = {"robot": "four-bar", "task": "simulate", "time": {"end": 0.4, "step": 0.1}}
+
+
+def quicker(k):
+    return {"rates.A0": 0.3 * k, "robot.links.coupler.mass": 0.5 + 0.2 * k}
+
+
+@cache
+def four_bar(k):
+    """One run of the mechanism as plain text, by itself."""
+    with using("plain"):
+        return denoc.ensemble(MECHANISM, [quicker(k)])[0]
+
+
 def same(found, expected, tolerance):
     assert found.ended == expected.ended
     assert list(found.table) == list(expected.table)
@@ -36,9 +59,7 @@ def test_states_and_masses_vary(count, lanes, monkeypatch):
     variations = varied(count)
     together = denoc.ensemble(FALL, variations)
     assert len(together) == count
-    with using("plain"):
-        alone = [denoc.ensemble(FALL, [variation])[0] for variation in variations]
-    for found, expected in zip(together, alone):
+    for found, expected in zip(together, swings(count), strict=True):
         same(found, expected, 1e-7)
         assert found.audit["steps"] == expected.audit["steps"]
     assert len({result.table["joint2.q"][-1] for result in together}) == count
@@ -47,14 +68,10 @@ def test_states_and_masses_vary(count, lanes, monkeypatch):
 @pytest.mark.parametrize("lanes", [2, 4, 8])
 def test_mechanisms_in_lanes_of_every_width(lanes):
     """The compiled time loop of a robot with a loop beside its plain text, run by run."""
-    scenario = {"robot": "four-bar", "task": "simulate", "time": {"end": 0.4, "step": 0.1}}
-    variations = [{"rates.A0": 0.3 * k, "robot.links.coupler.mass": 0.5 + 0.2 * k} for k in range(lanes + 1)]
     with using("compiled", lanes=lanes):
-        together = denoc.ensemble(scenario, variations)
-    with using("plain"):
-        alone = [denoc.ensemble(scenario, [variation])[0] for variation in variations]
-    for found, expected in zip(together, alone):
-        same(found, expected, 1e-7)
+        together = denoc.ensemble(MECHANISM, [quicker(k) for k in range(lanes + 1)])
+    for k, found in enumerate(together):
+        same(found, four_bar(k), 1e-7)
     assert len({result.table["A0.q"][-1] for result in together}) == lanes + 1
 
 
