@@ -33,6 +33,14 @@ FALL = {
 dask = pytest.mark.filterwarnings("ignore")
 
 
+@pytest.fixture(autouse=True, scope="module")
+def patient():
+    """On a busy machine, workers may take long to start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "CONNECTING", HANGS)
+        yield
+
+
 @pytest.fixture(scope="module")
 def workers():
     """A Dask cluster of two workers on this machine."""
