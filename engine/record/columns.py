@@ -1,4 +1,4 @@
-"""What a result's columns are: name, unit, and the family that a plot shows together."""
+"""The columns of a result, with their units and the families that plots show together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Column:
-    """`owner` (a joint, a link's point, the whole robot) is one panel of a plot, `label` one line in it."""
+    """A column of a result; its `owner` (a joint, point, or the robot) is a panel of a plot, `label` a line in it."""
 
     name: str
     unit: str

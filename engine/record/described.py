@@ -1,4 +1,4 @@
-"""What figures show, as data: titles, labels, legends and the lines' numbers, taken from matplotlib's own objects."""
+"""Descriptions of figures as data: titles, labels, legends and lines, taken from matplotlib's objects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_POINTS = 9  # of a line; its column is compared in full
 
 @dataclass(frozen=True)
 class Line:
-    """`column` is the one whose numbers the line shows, where it is one of the table's."""
+    """A line of a plot; `column` names the table's column that it shows, if it shows one."""
 
     label: str
     column: str
@@ -29,7 +29,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes."""
+    """A pair of axes with its labels and lines."""
 
     title: str
     x: str
@@ -40,14 +40,14 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """One figure."""
+    """A figure with its panels."""
 
     title: str
     panels: list[Panel]
 
 
 def described(figure: Figure, table: Table, until: float | None) -> Picture:
-    """The figure's content; of its lines a few points up to `until`."""
+    """The description of a figure, with a few points of each line up to `until`."""
     columns = _by_content(table)
     return Picture(figure.get_suptitle(), [_panel(axes, columns, until) for axes in figure.axes])
 
@@ -74,20 +74,20 @@ def _line(line: Any, columns: Mapping[bytes, list[str]], until: float | None) ->
 
 
 def _by_content(table: Table) -> dict[bytes, list[str]]:
-    """The columns that hold these numbers; several where, say, all of them are 0."""
-    found: dict[bytes, list[str]] = {}
+    """The names of columns by their numbers; several columns may be equal, such as those that are 0 throughout."""
+    names: dict[bytes, list[str]] = {}
     for name, values in table.items():
-        found.setdefault(np.asarray(values, dtype=float).tobytes(), []).append(name)
-    return found
+        names.setdefault(np.asarray(values, dtype=float).tobytes(), []).append(name)
+    return names
 
 
 # ---- comparing
 
 
 def changes(
-    old: Mapping[str, Picture], new: Mapping[str, Picture], signals: Sequence[Signal], told: Collection[str]
+    old: Mapping[str, Picture], new: Mapping[str, Picture], signals: Sequence[Signal], reported: Collection[str]
 ) -> Iterator[Difference]:
-    """What the figures show otherwise than before; numbers of columns that are `told` already aren't told again."""
+    """The differences between figures, without the numbers of columns whose differences are already `reported`."""
     allowed = {one.name: one.allowed for one in signals}
     for name in [*old, *(name for name in new if name not in old)]:
         if name not in new:
@@ -95,11 +95,11 @@ def changes(
         elif name not in old:
             yield Difference(name, "this plot is new")
         else:
-            yield from _picture(name, old[name], new[name], allowed, told)
+            yield from _picture(name, old[name], new[name], allowed, reported)
 
 
 def _picture(
-    name: str, old: Picture, new: Picture, allowed: Mapping[str, float], told: Collection[str]
+    name: str, old: Picture, new: Picture, allowed: Mapping[str, float], reported: Collection[str]
 ) -> Iterator[Difference]:
     yield from _words(name, "title", old.title, new.title)
     if len(old.panels) != len(new.panels):
@@ -107,11 +107,13 @@ def _picture(
         return
     for k, (was, now) in enumerate(zip(old.panels, new.panels)):
         place = f"panel {k + 1}" + (f" ({was.title})" if was.title else "")
-        for change in _panel_changes(was, now, allowed, told):
+        for change in _panel_changes(was, now, allowed, reported):
             yield replace(change, what=name, message=f"{place}: {change.message}", panel=k)
 
 
-def _panel_changes(old: Panel, new: Panel, allowed: Mapping[str, float], told: Collection[str]) -> Iterator[Difference]:
+def _panel_changes(
+    old: Panel, new: Panel, allowed: Mapping[str, float], reported: Collection[str]
+) -> Iterator[Difference]:
     for what, a, b in (("title", old.title, new.title), ("x label", old.x, new.x), ("y label", old.y, new.y)):
         yield from _words("", what, a, b)
     legend = [pair for pair in zip_longest(old.legend, new.legend) if pair[0] != pair[1]]
@@ -123,18 +125,18 @@ def _panel_changes(old: Panel, new: Panel, allowed: Mapping[str, float], told: C
     for was, now in zip(old.lines, new.lines):
         if (was.label, now.label) not in legend:
             yield from _words("", "line", was.label, now.label)
-        if not {was.column, now.column} & {*told}:
+        if not {was.column, now.column} & {*reported}:
             yield from _numbers(was, now, allowed)
 
 
 def _words(name: str, what: str, old: str | None, new: str | None) -> Iterator[Difference]:
     if old != new:
-        told = [f"`{text}`" if text is not None else "nothing" for text in (old, new)]
-        yield Difference(name, f"{what} {told[0]} is {told[1]} now")
+        shown = [f"`{text}`" if text is not None else "nothing" for text in (old, new)]
+        yield Difference(name, f"{what} {shown[0]} is {shown[1]} now")
 
 
 def _numbers(old: Line, new: Line, allowed: Mapping[str, float]) -> Iterator[Difference]:
-    """The worst point of a line."""
+    """The worst difference between two lines."""
     x, y, x_now, y_now = (array(values) for values in (old.x, old.y, new.x, new.y))
     if len(x) != len(x_now) or (excess(x, x_now, allowance(size(x), 0.0, None, None)) > 1.0).any():
         yield Difference("", f"line `{old.label}` has other instants")
@@ -148,4 +150,5 @@ def _numbers(old: Line, new: Line, allowed: Mapping[str, float]) -> Iterator[Dif
 
 
 def array(values: Sequence[float | None]) -> np.ndarray:
+    """The numbers as an array, with NaN for None."""
     return np.array([np.nan if x is None else x for x in values], dtype=float)

@@ -1,4 +1,4 @@
-"""Two tables of numbers compared column by column, each by its own scale; nothing here knows what they mean."""
+"""A comparison of two tables of numbers, column by column, each with its own scale and without their meaning."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 
 RTOL = 1e-6  # of a column's largest number
-FLOOR = 1e-9  # of the largest number of its unit and family: what is smaller is rounding
-SMALLEST = 1e-12  # of columns without any other scale, such as those that are 0 throughout
-MOST_ROWS = 41  # that are kept
-DIGITS = 12  # significant, of every number that is kept
-ROUNDED = 1e-11  # so much of a number's size is what these digits leave out, and room for it
+FLOOR = 1e-9  # of the largest number of its unit and family; smaller differences are rounding
+SMALLEST = 1e-12  # for columns without any other scale, such as those that are 0 throughout
+MOST_ROWS = 41  # rows that are kept
+DIGITS = 12  # significant digits of every number that is kept
+ROUNDED = 1e-11  # a relative bound on the rounding to these digits, with a margin
 
 Table = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
 class Signal:
-    """A column: its range over all rows, and how far a later one may be off at any instant."""
+    """A column with its range over all rows, and the allowed difference at any instant."""
 
     name: str
     unit: str
@@ -31,7 +31,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Difference:
-    """What isn't as it was: a column, or a plot and its panel; `old` and `new` where numbers can say it."""
+    """A difference in a column, or in a plot's panel, with `old` and `new` numbers where there are any."""
 
     what: str
     message: str
@@ -44,37 +44,37 @@ class Difference:
 
     @property
     def times(self) -> float:
-        """How many times what is allowed."""
+        """The ratio of the difference to the allowed one."""
         if self.old is None or self.new is None or not self.allowed:
             return math.inf
         return float(excess(np.array([self.old]), np.array([self.new]), self.allowed)[0])
 
 
 def thinned(count: int, most: int) -> np.ndarray:
-    """Which of `count` rows are kept: evenly spaced ones and the last."""
+    """The rows to keep out of `count`: evenly spaced ones and the last."""
     every = stride(count, most)
     rows = list(range(0, count, every))
     return np.array(rows if (count - 1) % every == 0 else [*rows, count - 1], dtype=int)
 
 
 def stride(count: int, most: int) -> int:
-    """Every how many rows one is kept."""
+    """The distance between the rows that are kept."""
     return max(1, -(-(count - 1) // (most - 1)))
 
 
 def rounded(values: np.ndarray) -> list[float | None]:
-    """The digits that are kept; None for what is no finite number."""
+    """The numbers rounded to the digits that are kept; None for those that aren't finite."""
     return [float(f"{x:.{DIGITS}g}") + 0.0 if math.isfinite(x) else None for x in np.asarray(values, float).tolist()]
 
 
 def size(values: np.ndarray) -> float:
-    """The largest finite number."""
+    """The largest absolute value of the finite numbers."""
     finite = values[np.isfinite(values)]
     return float(abs(finite).max(initial=0.0))
 
 
 def allowance(own: float, kind: float, rtol: float | None, atol: float | None, floor: float = FLOOR) -> float:
-    """What a column of size `own` may be off, among columns up to size `kind`."""
+    """The allowed difference of a column of size `own` among columns of sizes up to `kind`."""
     least = max(floor * kind, SMALLEST) if atol is None else atol
     return float(f"{max((RTOL if rtol is None else rtol) * own, least, ROUNDED * own):.3g}")
 
@@ -86,7 +86,7 @@ def signal(name: str, unit: str, values: np.ndarray, allowed: float) -> Signal:
 
 
 def excess(old: np.ndarray, new: np.ndarray, allowed: float) -> np.ndarray:
-    """How many times what is allowed each number is off; infinite where only one of the two is a number."""
+    """The ratio of each difference to the allowed one; infinite if only one of the two is a number."""
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         off = abs(new - old) / allowed if allowed else np.where(new == old, 0.0, np.inf)
     same = (old == new) | (np.isnan(old) & np.isnan(new))
@@ -94,7 +94,7 @@ def excess(old: np.ndarray, new: np.ndarray, allowed: float) -> np.ndarray:
 
 
 def instants(wanted: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Which row of `t` stands at each wanted instant; −1 where none does."""
+    """The row of `t` at each wanted instant, or −1 if there is none."""
     if not len(t):
         return np.full(len(wanted), -1)
     near = np.clip(np.searchsorted(t, wanted), 1, max(len(t) - 1, 1))
@@ -106,7 +106,7 @@ def instants(wanted: np.ndarray, t: np.ndarray) -> np.ndarray:
 def differences(
     signals: Sequence[Signal], t: np.ndarray, old: Table, now: np.ndarray, new: Table, *, ranges: bool
 ) -> tuple[list[Difference], float]:
-    """The worst instant of each column that is off, and how near to what is allowed the others come.
+    """The worst difference of each column that exceeds its limit, and the largest ratio to the limit of the others.
 
     `old` has its rows at the instants `t`, `new` at `now`.  With `ranges` the least and the largest number over all
     rows are compared too, which shows what happens between the rows of `old`.
@@ -129,7 +129,7 @@ def differences(
 def _candidates(
     one: Signal, t: np.ndarray, old: np.ndarray, now: np.ndarray, new: np.ndarray, rows: np.ndarray, *, ranges: bool
 ) -> Iterator[tuple[float, float, float, float, str]]:
-    """Times what is allowed, instant, old and new number, and what they are: of the worst row, and of the range."""
+    """The candidates for the worst difference, as (ratio, instant, old, new, meaning): the worst row and the range."""
     yield 0.0, 0.0, 0.0, 0.0, ""
     if len(t):
         off = excess(old, new[rows], one.allowed)
@@ -142,12 +142,12 @@ def _candidates(
             (one.high, int(np.where(finite, new, -np.inf).argmax()), "largest"),
         ):
             off = excess(np.array([bound]), new[[k]], one.allowed)
-            # a row says more than a range that is off by the same
+            # a row is reported rather than a range with the same difference
             yield float(off[0]) * (1 - 1e-6), float(now[k]), bound, float(new[k]), f"{word} of all rows"
 
 
 def renamed(name: str, signals: Sequence[Signal], t: np.ndarray, old: Table, now: np.ndarray, new: Table) -> str:
-    """The new column that holds what the column `name` held, or nothing."""
+    """The new column that holds the numbers of the old column `name`, or an empty text."""
     one = next(s for s in signals if s.name == name)
     rows, known = instants(t, now), {s.name for s in signals}
     if (rows < 0).any() or not size(old[name]):

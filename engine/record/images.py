@@ -1,4 +1,4 @@
-"""Plots as small images, and how far two of them are apart."""
+"""Plots as small images, and the distance between two of them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ALLOWED = 0.01  # root mean square, where black and white are 1 apart
 
 
 def version() -> str:
-    """Of what draws; another one draws letters differently."""
+    """The version of matplotlib; other versions draw letters differently."""
     from matplotlib import __version__
 
     return str(__version__)
 
 
 def drawn(figure: Figure) -> bytes:
-    """A PNG file."""
+    """The figure as the bytes of a PNG file."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "figure.png"
         save(figure, file, DPI)
@@ -34,13 +34,13 @@ def drawn(figure: Figure) -> bytes:
 
 
 def apart(old: bytes, new: bytes) -> float | None:
-    """Root mean square of the pixels' differences; None where the sizes differ.  Raises where one is no image."""
+    """The root mean square difference of the pixels, or None for different sizes; bytes that are no image raise."""
     a, b = pixels(old), pixels(new)
     return float(np.sqrt(np.mean((a - b) ** 2))) if a.shape == b.shape else None
 
 
 def pixels(png: bytes) -> np.ndarray:
-    """Red, green and blue from 0 to 1."""
+    """The pixels of a PNG as red, green and blue from 0 to 1."""
     from matplotlib.image import imread
 
     return np.asarray(imread(io.BytesIO(png), format="png"), dtype=float)[..., :3]

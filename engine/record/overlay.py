@@ -1,4 +1,4 @@
-"""Old numbers over new ones, and their difference below: one figure for a panel that has changed."""
+"""Figures of changed panels: old and new lines above, their differences below."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MOST_LINES = 7  # of one panel: more can't be told apart beside their old ones
+MOST_LINES = 7  # of one panel; more couldn't be distinguished
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One line as it was and as it is, each with its own label and instants."""
+    """An old and a new line, each with its own label and instants."""
 
     before: str
     label: str
@@ -32,7 +32,7 @@ class Pair:
 
 
 def overlay(title: str, quantity: str, pairs: Sequence[Pair]) -> Figure:
-    """Above, the new lines with the old points on them; below, new less old, and the most that is allowed as a band."""
+    """A figure with new lines and old points above, and their differences and the allowed band below."""
     more = f", {MOST_LINES} of {len(pairs)} lines" if len(pairs) > MOST_LINES else ""
     figure = plots.blank(title + more, 8.4, 6.4)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])

@@ -1,4 +1,4 @@
-"""Figures whose panels are listed line by line: which column, what the axis shows, how far it goes."""
+"""Figures whose panels list their lines, with columns, quantities and ranges of the axes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_INSIDE = 4  # lines; a longer legend stands beside the axes
 
 @dataclass(frozen=True)
 class Line:
-    """A column, and what the legend calls it."""
+    """A line of a panel: a column and its name in the legend."""
 
     column: str
     label: str
@@ -29,7 +29,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Panel:
-    """Lines over one pair of axes; `low` to `high` is the range that the axis is given."""
+    """The lines over one pair of axes, whose range is `low` to `high`."""
 
     title: str
     quantity: str  # what the axis shows
@@ -77,7 +77,7 @@ def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray
     axes.tick_params(labelsize=8)
     axes.grid(visible=True, color="#dddddd", lw=0.6)
     axes.set_xlim(float(x[0]), float(x[-1]))
-    _told_where_it_ends(axes, x, table, panel)
+    _note_the_end(axes, x, table, panel)
     if panel.log:
         axes.set_yscale("log")
     else:
@@ -89,8 +89,8 @@ def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray
         axes.set_ylim(top=panel.high)
 
 
-def _told_where_it_ends(axes: Axes, x: np.ndarray, table: Mapping[str, np.ndarray], panel: Panel) -> None:
-    """Of lines that all break off before the axis does."""
+def _note_the_end(axes: Axes, x: np.ndarray, table: Mapping[str, np.ndarray], panel: Panel) -> None:
+    """Writes into the panel where its lines break off, if all of them do."""
     known = np.isfinite(np.array([table[line.column] for line in panel.lines])).any(axis=0)
     if not known[-1]:
         last = f"{x[np.flatnonzero(known)[-1]]:g}" if known.any() else "the start"
@@ -98,13 +98,13 @@ def _told_where_it_ends(axes: Axes, x: np.ndarray, table: Mapping[str, np.ndarra
 
 
 def finite(values: np.ndarray) -> np.ndarray:
-    """Without the rows that a run which broke off hasn't reached."""
-    found: np.ndarray = values[np.isfinite(values)]
-    return found
+    """The finite values, without the rows that a run didn't reach."""
+    known: np.ndarray = values[np.isfinite(values)]
+    return known
 
 
 def _spread(axes: Axes, table: Mapping[str, np.ndarray], panel: Panel) -> None:
-    """What is nothing but rounding beside the table's other columns is drawn as a constant."""
+    """Widens the axis of a panel whose values vary by no more than rounding, so that it shows a constant."""
     values = finite(np.concatenate([table[line.column] for line in panel.lines]))
     largest = max(float(abs(finite(column)).max(initial=0.0)) for column in list(table.values())[1:])
     if not values.size:

@@ -1,4 +1,4 @@
-"""Plots of results: rows of a table.  One panel a joint as in the papers, and an overlay of all of them."""
+"""Plots of results, as rows of a table; each has a panel for every joint, as in the papers, and an overlay."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plot:
-    """A row: which family of columns it shows, how its title begins, what its units measure."""
+    """A kind of plot: the family of its columns, the beginning of its title, and the quantity of each unit."""
 
     family: str
     title: str
@@ -42,10 +42,10 @@ PLOTS = {
     "energy": Plot("energy", "Energy", {"J": "energy"}, overlay=False),
 }
 FORMATS = ("png", "svg", "pdf")
-MOST_PANELS = 36  # more than this are shown in the overlay only
-MOST_STYLES = 28  # more lines than this are coloured in their order, and the legend names some of them
-MOST_SEARCHED = 20_000  # rows through which a place for the legend is looked for
-# told apart by people who see colours differently (Okabe and Ito), then by line style
+MOST_PANELS = 36  # if there are more, only the overlay is drawn
+MOST_STYLES = 28  # more lines than this get a colour scale, and the legend names some of them
+MOST_SEARCHED = 20_000  # rows; beyond that, searching the best place for the legend takes too long
+# colours that colour-blind people can distinguish (Okabe and Ito); further lines differ in style
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _STYLES = ("-", "--", "-.", ":")
 
@@ -54,20 +54,20 @@ Table = Mapping[str, np.ndarray]
 
 
 def panels(columns: Sequence[Column]) -> list[Panel]:
-    """Columns of one owner and one unit share a panel."""
-    found: list[Panel] = []
+    """The panels of a plot; columns of one owner and one unit share a panel."""
+    made: list[Panel] = []
     for owner, group in groupby(columns, key=lambda column: column.owner):
         by_unit: dict[str, list[Column]] = {}
         for column in group:
             by_unit.setdefault(column.unit, []).append(column)
-        found += [(owner, unit, lines) for unit, lines in by_unit.items()]
-    return found
+        made += [(owner, unit, lines) for unit, lines in by_unit.items()]
+    return made
 
 
 def figures(
     name: str, t: np.ndarray, table: Table, columns: Sequence[Column], wanted: Sequence[str], robot: str
 ) -> dict[str, Figure]:
-    """File stem → figure, for each wanted plot that the result has columns for."""
+    """The figures by file stem, for each wanted plot for which the result has columns."""
     made: dict[str, Figure] = {}
     for plot in wanted:
         row = PLOTS[plot]
@@ -89,7 +89,7 @@ def stems(name: str) -> list[str]:
 
 
 def save(figure: Figure, path: Path, dpi: int = 110) -> None:
-    """The figure in the format of the path's suffix, without anything that changes from run to run."""
+    """Writes a figure in the format of the path's suffix, without dates and other things that change with each run."""
     from matplotlib import rc_context
 
     no_date = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
@@ -118,7 +118,7 @@ def _one_each(row: Plot, title: str, t: np.ndarray, table: Table, grouped: list[
 
 
 def _across(grouped: list[Panel]) -> int:
-    """Columns of panels; those of one owner stand side by side where all owners have as many."""
+    """The number of panels side by side; if all owners have two panels, these stand side by side."""
     count = len(grouped)
     if count == 1:
         return 1
@@ -143,7 +143,7 @@ def _overlay(row: Plot, title: str, t: np.ndarray, table: Table, chosen: list[Co
 
 
 def blank(title: str, width: float, height: float) -> Figure:
-    """A figure with nothing but its title."""
+    """A figure that has nothing but its title."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -154,7 +154,7 @@ def blank(title: str, width: float, height: float) -> Figure:
 
 
 def _look(n: int, count: int) -> dict[str, Any]:
-    """Colour and style of line n out of `count`."""
+    """The colour and style of line n out of `count`."""
     if count <= MOST_STYLES:
         return {"color": COLOURS[n % 7], "linestyle": _STYLES[n // 7], "linewidth": 1.4}
     from matplotlib import colormaps
@@ -163,23 +163,23 @@ def _look(n: int, count: int) -> dict[str, Any]:
 
 
 def _mark(t: np.ndarray) -> str:
-    """A line of one row would not be seen."""
+    """The marker of a line: none, unless it is a single point."""
     return "o" if len(t) == 1 else ""
 
 
 def _short(column: Column) -> str:
-    """The label in a panel whose title is the owner already."""
+    """The label of a column in a panel whose title is its owner."""
     return column.label.removeprefix(column.owner).lstrip(" .") or column.label
 
 
 def plain(text: str, width: int = 60) -> str:
-    """A user's text for matplotlib, to which dollars mean mathematics and a leading underscore a hidden line."""
+    """A user's text for matplotlib, with dollar signs and a leading underscore, which have meanings there, escaped."""
     text = textwrap.fill(shown(text), max(width, 20), break_on_hyphens=False).replace("$", r"\$")
     return "\u200b" + text if text.startswith("_") else text
 
 
 def _legend_outside(axes: Axes) -> None:
-    """To the right of the axes, where it covers nothing."""
+    """Puts the legend to the right of the axes, where it covers nothing."""
     lines = axes.get_lines()
     step = 1 if len(lines) <= MOST_STYLES else -(-(len(lines) - 1) // 14)
     shown = [*lines[::step], *([lines[-1]] if (len(lines) - 1) % step else [])]
@@ -201,19 +201,19 @@ def _size(table: Table, grouped: list[Panel], unit: str) -> float:
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
-    """Without what a run that failed left: no axis can show NaN."""
-    found: np.ndarray = values[np.isfinite(values)]
-    return found
+    """The finite values, since no axis can show the NaN of a failed run."""
+    known: np.ndarray = values[np.isfinite(values)]
+    return known
 
 
 def measured(row: Plot, unit: str) -> str:
-    """What an axis shows, with its unit."""
+    """The label of an axis: its quantity and unit."""
     quantity = row.quantities.get(unit, "")
     return quantity if unit == "1" else f"{quantity} ({unit})".strip()
 
 
 def _dress(axes: Axes, row: Plot, unit: str, size: float) -> None:
-    """Names, units and a grid; what varies by no more than rounding, against `size`, is drawn as a constant."""
+    """Adds labels and a grid to axes; lines that vary by no more than rounding relative to `size` look constant."""
     axes.set_xlabel("time (s)", fontsize=9)
     axes.set_ylabel(measured(row, unit), fontsize=9)
     axes.tick_params(labelsize=8)
@@ -230,7 +230,7 @@ def _dress(axes: Axes, row: Plot, unit: str, size: float) -> None:
 
 
 def counts(own: Mapping[int, Mapping[str, Any]], times: Mapping[int, tuple[float, float]]) -> Figure:
-    """Operations of the recursions over the number of joints, and the times that were measured."""
+    """A figure with the operations of the recursions over the number of joints, and measured times."""
     figure = blank("Operations of inverse and forward dynamics", 8.4 if not times else 12.0, 4.6)
     axes = figure.add_subplot(1, 2 if times else 1, 1)
     for k, what in enumerate(next(iter(own.values()))):

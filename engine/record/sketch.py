@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLUE, RED, GREEN, LIGHT = COLOURS[0], COLOURS[1], COLOURS[2], "#a5d3f0"
-MOST_NAMES = 30  # links with more of them go without their names
+MOST_NAMES = 30  # joints; sketches with more have no names
 TURN = np.linspace(0.0, 2 * math.pi, 25)
 VIEWS = {None: (24.0, -58.0), 0: (0.0, 0.0), 1: (0.0, -90.0), 2: (90.0, -90.0)}  # elevation, azimuth; across a plane
 # symbols, in units of their size: radius, half length and sides of a solid about the axis; how far the axis is drawn
@@ -44,7 +44,7 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Line:
-    """A link: its pieces, each the two ends of a straight line."""
+    """A link as straight pieces, each given by its two ends."""
 
     name: str
     pieces: list[np.ndarray]
@@ -53,7 +53,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint where it sits; of a cut, `other` is its place on the second link, which may be elsewhere."""
+    """A joint with its place and axis; `other` is the place of a cut on its second link, if it isn't closed."""
 
     name: str
     type: str
@@ -67,12 +67,12 @@ class Joint:
 
 @dataclass(frozen=True)
 class Sketch:
-    """All in base axes, in metres."""
+    """The parts of a sketch, in base axes and metres."""
 
     name: str
     links: list[Line]
     joints: list[Joint]
-    slides: list[np.ndarray] = field(default_factory=list)  # from where a sliding joint sits to where it has slid
+    slides: list[np.ndarray] = field(default_factory=list)  # from a sliding joint's origin to its present place
     centres: list[tuple[str, float, np.ndarray, np.ndarray]] = field(default_factory=list)  # link, kg, place, origin
     points: list[tuple[str, np.ndarray]] = field(default_factory=list)
     frames: list[tuple[str, np.ndarray]] = field(default_factory=list)  # the base's first
@@ -80,13 +80,13 @@ class Sketch:
 
 
 def draw(sketch: Sketch) -> Figure:
-    """The figure."""
+    """The figure of a sketch."""
     figure = blank(f"{sketch.name}: initial position", 9.6, 6.6)
     return _Drawing(figure, sketch).figure
 
 
 class _Drawing:
-    """What the parts of a drawing share: the axes, a size for symbols, what the legend explains."""
+    """A drawing in progress: its axes, the size of its symbols, and its legend."""
 
     def __init__(self, figure: Figure, sketch: Sketch):
         self.figure, self.sketch = figure, sketch
@@ -164,7 +164,7 @@ class _Drawing:
             self._mark(joint.at, kind, marker=shape, ms=9, mfc=fill, mec=colour, mew=1.5, zorder=6)
 
     def _solid(self, joint: Joint, ring: tuple[float, float, int], colour: str, fill: str) -> None:
-        """A cylinder, or a box, about the axis."""
+        """Draws a cylinder or a box about the joint's axis."""
         from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
         radius, half, sides = ring
@@ -173,7 +173,7 @@ class _Drawing:
         edge = self.unit * radius * (np.outer(np.cos(turns), across[0]) + np.outer(np.sin(turns), across[1]))
         low, high = (joint.at + edge + side * half * self.unit * joint.axis for side in (-1.0, 1.0))
         walls = [np.array([low[k], low[k + 1], high[k + 1], high[k]]) for k in range(len(turns) - 1)]
-        for faces in ([low, high], walls):  # apart: what pads faces of unequal size is not always a number
+        for faces in ([low, high], walls):  # separately, since padding of unequal faces isn't always a number
             sheets = Poly3DCollection(faces, facecolors=fill, edgecolors="none", alpha=0.85, zorder=6)
             self.axes.add_collection3d(sheets)
         for loop in (low, high):
@@ -207,7 +207,7 @@ class _Drawing:
         self.legend["gravity"] = self._proxy(color="#7b3fa0", lw=2.0, marker=">", ms=6, label=label)
 
     def _names(self) -> None:
-        """Joints in the colour of their symbols, links in italics; those at one place share a line."""
+        """Writes the names of joints in the colour of their symbols, and those of links in italics."""
         if len(self.sketch.joints) > MOST_NAMES:
             return
         groups: list[tuple[np.ndarray, list[Joint]]] = []
@@ -231,7 +231,7 @@ class _Drawing:
             self._text(at, plain(name, 24), (7, -12), color=GREEN, fontsize=8)
 
     def _reach(self) -> np.ndarray:
-        """Half the sides of the box that is shown."""
+        """Half the lengths of the visible box."""
         reach: np.ndarray = (self.high - self.low) / 2
         least = np.full(3, 0.22)
         if self.flat is not None:
@@ -263,7 +263,7 @@ class _Drawing:
             handles=list(self.legend.values()), fontsize=8, loc="outside right center", frameon=False, labelspacing=0.7
         )
 
-    # ---- what they are drawn with
+    # ---- tools
 
     def _line(self, ends: Sequence[np.ndarray] | np.ndarray, label: str = "", **look: Any) -> None:
         self.axes.plot(*np.array(ends).T, **look)
@@ -291,13 +291,13 @@ class _Drawing:
         self.axes.text(*place, text, zorder=10, path_effects=[withStroke(linewidth=2.5, foreground="w")], **look)
 
     def _seen(self, v: np.ndarray) -> np.ndarray:
-        """What of a vector lies across the line of sight."""
+        """The part of a vector that is perpendicular to the line of sight."""
         sight = self._sight()
-        found: np.ndarray = v - (v @ sight) * sight
-        return found
+        across: np.ndarray = v - (v @ sight) * sight
+        return across
 
     def _towards(self, v: np.ndarray) -> float:
-        """Cosine between a direction and the line of sight."""
+        """The cosine of the angle between a direction and the line of sight."""
         return float(v @ self._sight())
 
     def _sight(self) -> np.ndarray:
@@ -316,7 +316,7 @@ def _places(sketch: Sketch) -> np.ndarray:
 
 
 def _box(sketch: Sketch) -> tuple[np.ndarray, np.ndarray]:
-    """The corners of all that is drawn."""
+    """The corners of the box around the sketch."""
     places = _places(sketch)
     low, high = places.min(axis=0), places.max(axis=0)
     reach = float((high - low).max()) or 1.0
@@ -324,7 +324,7 @@ def _box(sketch: Sketch) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _flat(sketch: Sketch, size: float) -> int | None:
-    """The direction in which nothing reaches and about which everything turns: of a mechanism in a plane."""
+    """The axis (0, 1, 2) that is normal to a plane mechanism, or None for others."""
     places = _places(sketch)
     for k in (2, 1, 0):
         plane = (abs(places[:, k] - places[0, k]) < 1e-6 * size).all()

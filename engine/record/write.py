@@ -1,4 +1,4 @@
-"""Files of results: CSV, JSON record, plots; all of them or none."""
+"""The files of results: CSV, JSON record and plots, written all or none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS = ("name", "about", "robot", "replay")  # keys of a scenario that change n
 
 
 def csv_text(t: np.ndarray, table: Mapping[str, np.ndarray]) -> str:
-    """Header and rows, 17 significant digits."""
+    """The CSV text of a table, with 17 significant digits."""
     names = [name for name in table if name != "t"]
     rows = np.column_stack([t, *(table[name] for name in names)]).tolist()
     line = ",".join(["%.17g"] * (1 + len(names)))
@@ -32,7 +32,7 @@ def csv_text(t: np.ndarray, table: Mapping[str, np.ndarray]) -> str:
 
 
 def check(folder: Path) -> None:
-    """Refuses a folder for results that can't be made or written to: before a run, not after it."""
+    """Raises an error, before a run rather than after it, if a folder can't be made or written to."""
     place = folder.absolute()
     for one in (place, *place.parents):
         if os.path.lexists(one):
@@ -44,7 +44,7 @@ def check(folder: Path) -> None:
 
 
 def folder(path: Path) -> None:
-    """Makes the folder, where it isn't there."""
+    """Makes the folder if it doesn't exist."""
     check(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def folder(path: Path) -> None:
 
 
 def whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Lets `write` make a draft and puts it in the file's place when it is done; a device is written to as it is."""
+    """Writes a file whole or not at all: `write` makes a draft that then replaces it. Devices are written directly."""
     if not path.name or os.path.isdir(path):
         raise InputError(f"can't write `{path}`: this is a directory", allowed="the name of a file")
     device = os.path.exists(path) and not os.path.isfile(path)
@@ -75,7 +75,7 @@ def whole(path: Path, write: Callable[[Path], object]) -> None:
 
 @contextlib.contextmanager
 def anew(folder: Path, gone: Gone) -> Iterator[Path]:
-    """A draft of the folder's files, which take the place of those that `gone` names when all of them are written."""
+    """A folder for drafts of files; at the end they replace, all at once, the files that `gone` names."""
     try:
         with renewed(folder, gone) as draft:
             yield draft
@@ -84,7 +84,7 @@ def anew(folder: Path, gone: Gone) -> Iterator[Path]:
 
 
 def write_files(folder: Path, files: Mapping[str, str | Figure], stems: Sequence[str]) -> list[Path]:
-    """Texts and figures by their files' names, written all or none; tables and plots whose names begin so go."""
+    """Writes texts and figures by file name, all or none; older tables and plots with this beginning are removed."""
     endings = tuple(f".{form}" for form in ("csv", *plots.FORMATS))
 
     def gone(home: Path) -> list[str]:
@@ -111,7 +111,7 @@ def write_result(
     form: str = "png",
     more: Mapping[str, bytes] | None = None,
 ) -> list[Path]:
-    """Files in `folder`, which appears, or changes, only when all of them are written; `more` by their names."""
+    """Writes all files of a result to `folder`, which changes only when they are complete, and returns their paths."""
     folder = folder.absolute()
     with anew(folder, partial(_earlier, name)) as draft:
         (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
@@ -125,7 +125,7 @@ def write_result(
 
 
 def add_plots(folder: Path, name: str, record: dict[str, Any], figures: Mapping[str, Figure], form: str) -> list[Path]:
-    """Further plots of a result into its folder and its record, so that the next run takes them away with the rest."""
+    """Adds plots to a result's folder and record, so that the next run removes them with the rest."""
 
     def replaced(home: Path) -> list[str]:
         if _read(home / f"{name}.json") != record:
@@ -170,18 +170,18 @@ def _leaves(data: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _recorded(draft: Path, name: str, record: dict[str, Any]) -> list[str]:
-    """Writes the record, with the names of all files and what they hold; those names."""
+    """Writes the record with the names and checksums of all files, and returns the names."""
     new = {path.name: checksums.of(path) for path in sorted(draft.iterdir())}
     sums = dict(sorted({**record.get("checksums", {}), **new}.items()))
     files = sorted({*record.get("files", []), *sums, f"{name}.json"})
     text = json.dumps({**record, "files": files, "checksums": sums}, indent=1, ensure_ascii=False, allow_nan=False)
-    # names of files need not be text; JSON escapes what is none in the same way
+    # names of files need not be valid text; JSON escapes their bytes
     (draft / f"{name}.json").write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
     return files
 
 
 def _earlier(name: str, folder: Path) -> list[str]:
-    """Names of the files that an earlier run of this name has left in the folder, further plots of it included."""
+    """The names of files from an earlier run of this name in the folder, including plots that were added later."""
     listed = _read(folder / f"{name}.json").get("files")
     if not isinstance(listed, list):
         return []
@@ -189,7 +189,7 @@ def _earlier(name: str, folder: Path) -> list[str]:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    """The record of an earlier run; nothing where there is none, or something else."""
+    """The record of an earlier run, empty if there is none or the file is something else."""
     if not file.is_file():
         return {}
     try:

@@ -1,4 +1,4 @@
-"""Baselines: small files that say what scenarios gave, one table and one description each, in a folder of their own."""
+"""Baselines: agreed results of scenarios in small files, a table and a description each, in a folder of their own."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ..record.write import check
 from ..scenario.stored import table_of
 from ..text.files import bytes_of
 
-FORM = 1  # of the files
+FORM = 1  # version of the files' form
 MOST_BYTES = 64 * 2**20  # of a file: those of 41 rows are far smaller
-WIDTH = 120  # of their lines
+WIDTH = 120  # of the files' lines
 
 
 @dataclass(frozen=True)
 class Rows:
-    """How many rows there were up to the horizon, and every how many one is kept."""
+    """The number of rows up to the horizon, and the distance between those that are kept."""
 
     count: int
     every: int
@@ -36,7 +36,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Image:
-    """A plot kept as an image; versions of matplotlib draw letters differently."""
+    """A plot that is kept as an image, with the version of matplotlib, on which its letters depend."""
 
     file: str
     matplotlib: str
@@ -44,7 +44,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Kept:
-    """What stands in the JSON file; `scenario` is a name of the library, or a path from the baseline's folder."""
+    """The content of a JSON file; `scenario` is a name of the library, or a path from the baseline's folder."""
 
     form: int
     scenario: str
@@ -76,7 +76,7 @@ class Entry:
         return [f"{self.name}.csv", f"{self.name}.json", *(image.file for image in self.kept.images.values())]
 
     def texts(self) -> dict[str, bytes]:
-        """What its files hold."""
+        """The contents of the entry's files by name."""
         rows = np.column_stack([self.t, *self.table.values()]) + 0.0  # no −0
         line = ",".join([f"%.{DIGITS}g"] * rows.shape[1])
         csv = "\n".join([",".join(["t", *self.table]), *(line % tuple(row) for row in rows.tolist()), ""])
@@ -87,12 +87,12 @@ class Entry:
 
 
 def checksum(file: str, content: bytes) -> str:
-    """The SHA-256 of a file, in hexadecimal digits; of a table whatever version control has made of its line ends."""
+    """The SHA-256 of a file in hexadecimal digits, which doesn't depend on the line ends of a table."""
     return hashlib.sha256(content.replace(b"\r\n", b"\n") if file.endswith(".csv") else content).hexdigest()
 
 
 def compact(value: Any, indent: int = 0, room: int = WIDTH) -> str:
-    """JSON with everything in one line that fits into one, so that differences of files can be read."""
+    """JSON that breaks lines only where it must, so that differences between files are readable."""
     flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
     nested = isinstance(value, dict) or (isinstance(value, list) and any(isinstance(x, dict | list) for x in value))
     if len(flat) <= room or not nested:  # a list of numbers changes as a whole
@@ -111,7 +111,7 @@ def compact(value: Any, indent: int = 0, room: int = WIDTH) -> str:
 
 
 def names(folder: Path) -> list[str]:
-    """The scenarios of a baseline."""
+    """The names of a baseline's scenarios."""
     mend(folder)
     if not os.path.isdir(folder):
         raise InputError(
@@ -121,14 +121,14 @@ def names(folder: Path) -> list[str]:
             hint=f"`denoc regress SCENARIO… --baseline {folder} --update` makes one",
         )
     try:
-        found = {path.stem: path for path in folder.iterdir() if path.suffix in (".csv", ".json")}
+        stems = {path.stem: path for path in folder.iterdir() if path.suffix in (".csv", ".json")}
     except OSError as error:
         raise InputError(f"the folder can't be read: {error.strerror}", place=Place(str(folder))) from None
-    return sorted(found)
+    return sorted(stems)
 
 
 def read(folder: Path, name: str) -> Entry:
-    """The entry of a scenario; says which file is not as it must be."""
+    """The entry of a scenario; an error names the file that is corrupt."""
     file = folder / f"{name}.json"
     kept = _kept(file)
     csv = folder / f"{name}.csv"
@@ -194,7 +194,7 @@ def _corrupt(file: Path, why: str, found: str = "", allowed: str = "") -> InputE
 
 
 def writable(folder: Path) -> None:
-    """Refuses a folder that can't be replaced, or that holds other things than a baseline: before any run."""
+    """Raises an error if the folder can't be replaced, or holds other things than a baseline."""
     home = Path(os.path.realpath(folder))
     check(home)
     here = Path(os.path.realpath(Path.cwd()))
@@ -207,7 +207,7 @@ def writable(folder: Path) -> None:
 
 
 def publish(folder: Path, gone: Iterable[str], made: Mapping[str, bytes]) -> None:
-    """Files that go and files that come, in the folder: all of them or none."""
+    """Removes and writes files in the folder, all or none."""
     writable(folder)
     gone = [*gone]
     try:

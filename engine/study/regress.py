@@ -1,4 +1,4 @@
-"""Scenarios run again and judged by a baseline: what they gave when everybody agreed with it."""
+"""Regression checks: scenarios are run again and compared with a baseline of agreed results."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from ..text.library import folder as library
 from . import baseline
 from .baseline import Entry, Image, Kept, Rows
 
-FLOORS = {"energy": 1e-7}  # by family: energies are differences of large numbers, and the residual of nothing else
+FLOORS = {"energy": 1e-7}  # by family; energies, and above all the residual, are differences of large numbers
 MOST_OVERLAYS = 36  # of one scenario
 
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario to run again: its plan (None: it is no longer there), and what the baseline has of it."""
+    """A scenario to run again: its plan (None if the file is gone), and its entry in the baseline."""
 
     name: str
     scenario: str
@@ -45,27 +45,27 @@ class Case:
 
 @dataclass
 class Verdict:
-    """What is different, and the entry that would be the new baseline."""
+    """The differences of a scenario from its baseline, and the entry that would be its new one."""
 
     name: str
     old: Entry | None
     new: Entry | None
     result: Result | None
     differences: list[Difference] = field(default_factory=list)
-    nearest: float = 0.0  # how near to what is allowed the columns that are the same come
+    nearest: float = 0.0  # the largest ratio to the allowed difference among equal columns
     notes: list[str] = field(default_factory=list)
-    stale: bool = False  # the same, but its files would be others
+    stale: bool = False  # equal, but the files of the baseline would change
 
     @property
     def same(self) -> bool:
         return not self.differences
 
 
-# ---- what is run again
+# ---- cases
 
 
 def cases(folder: Path, asked: Sequence[str], *, update: bool = False) -> list[Case]:
-    """The scenarios asked for, else all of the baseline; everything is read and checked here."""
+    """The cases of the given scenarios, or of the whole baseline; all files are read and checked here."""
     mend(folder)
     fresh = update and bool(asked) and not os.path.lexists(folder)
     if update:
@@ -73,16 +73,16 @@ def cases(folder: Path, asked: Sequence[str], *, update: bool = False) -> list[C
     entries = {} if fresh else {name: baseline.read(folder, name) for name in baseline.names(folder)}
     if not entries and not asked:
         raise InputError("the baseline is empty", place=Place(str(folder)), hint="name scenarios, with --update")
-    found = [_case(folder, text, entries) for text in asked or entries]
-    names = [case.name for case in found]
-    for case in found:
+    chosen = [_case(folder, text, entries) for text in asked or entries]
+    names = [case.name for case in chosen]
+    for case in chosen:
         if names.count(case.name) > 1:
             raise InputError(f"two scenarios are called `{case.name}`")
-    return found
+    return chosen
 
 
 def _case(folder: Path, text: str, entries: Mapping[str, Entry]) -> Case:
-    """A name of the baseline, else a file or a name of the library."""
+    """The case of a name in the baseline, or of a file or a name of the library."""
     old = entries.get(text)
     path = _path(folder, old.kept.scenario) if old else find(text, "scenarios")
     if not os.path.isfile(path):
@@ -93,14 +93,14 @@ def _case(folder: Path, text: str, entries: Mapping[str, Entry]) -> Case:
 
 
 def _path(folder: Path, scenario: str) -> Path:
-    """The file that an entry names."""
+    """The file of a scenario that an entry names."""
     if "/" in scenario:
         return Path(os.path.normpath(folder / scenario))
     return library("scenarios") / f"{scenario}.yaml"
 
 
 def _reference(folder: Path, path: Path) -> str:
-    """How an entry names the file: by its name in the library, else by its path from the baseline's folder."""
+    """The reference to a scenario's file in an entry: its name in the library, or its path from the baseline."""
     real = Path(os.path.realpath(path))
     if real.parent == Path(os.path.realpath(library("scenarios"))):
         return real.stem
@@ -109,7 +109,7 @@ def _reference(folder: Path, path: Path) -> str:
 
 
 def _settings(plan: Plan) -> RegressEntry:
-    """How the scenario wants to be compared."""
+    """The settings of the scenario for its comparison."""
     entry = plan.file.regress
     if entry.until is not None and not entry.until > plan.grid[0]:
         raise InputError(
@@ -125,7 +125,7 @@ def _settings(plan: Plan) -> RegressEntry:
 
 
 def entry(case: Case, result: Result, figures: Mapping[str, Any]) -> Entry:
-    """What the baseline keeps of a result."""
+    """The entry of a result in a baseline."""
     assert case.plan is not None
     settings = _settings(case.plan)
     count = _count(result.t, settings.until)
@@ -156,34 +156,34 @@ def _described(figures: Mapping[str, Any], result: Result, until: float | None) 
 
 
 def _count(t: np.ndarray, until: float | None) -> int:
-    """Rows up to the horizon."""
+    """The number of rows up to the horizon."""
     return len(t) if until is None else int(np.searchsorted(t, until + compare.ROUNDED * abs(until), side="right"))
 
 
 def _pinned(name: str, plot: str, figures: Mapping[str, Any]) -> Any:
-    """The plot's figure; its overlay where there are too many panels for another one."""
+    """The figure of a plot, or its overlay if there are too many panels for a figure."""
     return figures.get(f"{name}-{plot}") or figures.get(f"{name}-{plot}-overlay")
 
 
 def _signals(result: Result, settings: RegressEntry, count: int) -> list[Signal]:
-    """The columns with what each may be off."""
+    """The columns, each with its allowed difference."""
     kinds: dict[tuple[str, str], float] = {}
     for column in result.columns:
         kind = _kind(column)
         kinds[kind] = max(kinds.get(kind, 0.0), compare.size(result.table[column.name][:count]))
-    _known(result, settings)
-    found = []
+    _check_names(result, settings)
+    signals = []
     for column in result.columns:
         values = result.table[column.name][:count]
         floor = FLOORS.get(column.family, compare.FLOOR)
         rtol, atol = _tolerance(settings, column.name)
         allowed = compare.allowance(compare.size(values), kinds[_kind(column)], rtol, atol, floor)
-        found.append(compare.signal(column.name, column.unit, values, allowed))
-    return found
+        signals.append(compare.signal(column.name, column.unit, values, allowed))
+    return signals
 
 
 def _kind(column: Column) -> tuple[str, str]:
-    """What is measured by one scale; in a plane mechanism all moments of reactions are rounding beside the forces."""
+    """The key of columns with a common scale; reactions share one, since their moments may be mere rounding."""
     return column.unit if column.family != "reaction" else "", column.family
 
 
@@ -195,8 +195,8 @@ def _tolerance(settings: RegressEntry, name: str) -> tuple[float | None, float |
     return rtol, own.atol if own.atol is not None else settings.atol
 
 
-def _known(result: Result, settings: RegressEntry) -> None:
-    """Refuses tolerances of columns that aren't there."""
+def _check_names(result: Result, settings: RegressEntry) -> None:
+    """Raises an error if there are tolerances for unknown columns."""
     for pattern in settings.columns:
         if not any(name == pattern or fnmatchcase(name, pattern) for name in result.table):
             raise InputError(
@@ -212,12 +212,12 @@ def _known(result: Result, settings: RegressEntry) -> None:
 
 
 def missing(case: Case) -> Verdict:
-    """Of a scenario that is in the baseline and nowhere else."""
+    """The verdict on a scenario whose file is gone."""
     return Verdict(case.name, case.old, None, None, [Difference("scenario", f"`{case.scenario}` is no longer there")])
 
 
 def judged(case: Case, result: Result) -> Verdict:
-    """The result beside what the baseline has of it."""
+    """The verdict on a result, compared with its entry in the baseline."""
     assert case.plan is not None
     figures = result.plot(*dict.fromkeys([*result.plots, *case.plan.file.regress.pinned]))
     new, old = entry(case, result, figures), case.old
@@ -225,30 +225,30 @@ def judged(case: Case, result: Result) -> Verdict:
     if old is None:
         verdict.differences = [Difference("scenario", "not in the baseline")]
         return verdict
-    found = [*_frame(old, new)]
+    frame = [*_frame(old, new)]
     moved, rows = _columns(old, new, result), _rows(old, result)
     t, table = _up_to(result, old.kept.until)
     numbers, verdict.nearest = compare.differences(old.kept.columns, old.t, old.table, t, table, ranges=not rows)
-    told = {difference.what for difference in (*moved, *numbers)} | ({"", *old.table} if rows else set())
-    shown = changes(old.kept.plots, _described(figures, result, old.kept.until), old.kept.columns, told)
-    verdict.differences = [*found, *rows, *moved, *numbers, *shown, *_images(old, new, verdict)]
+    reported = {difference.what for difference in (*moved, *numbers)} | ({"", *old.table} if rows else set())
+    shown = changes(old.kept.plots, _described(figures, result, old.kept.until), old.kept.columns, reported)
+    verdict.differences = [*frame, *rows, *moved, *numbers, *shown, *_images(old, new, verdict)]
     verdict.stale = verdict.stale or old.kept.scenario != new.kept.scenario
     return verdict
 
 
 def _frame(old: Entry, new: Entry) -> Iterator[Difference]:
-    """Name, end and settings."""
+    """The differences in name, ending and settings."""
     if old.name != new.name:
         yield Difference("scenario", f"`{old.name}` is called `{new.name}` now")
     if old.kept.ended != new.kept.ended:
         yield Difference("ended", f"`{old.kept.ended}` is `{new.kept.ended}` now")
     if old.kept.regress != new.kept.regress:
-        said = [", ".join(f"{k}: {v}" for k, v in one.kept.regress.items()) or "nothing" for one in (old, new)]
-        yield Difference("regress", f"the scenario's entry said {said[0]}, now {said[1]}; the old one was applied")
+        words = [", ".join(f"{k}: {v}" for k, v in one.kept.regress.items()) or "nothing" for one in (old, new)]
+        yield Difference("regress", f"the scenario's entry said {words[0]}, now {words[1]}; the old one was applied")
 
 
 def _rows(old: Entry, result: Result) -> list[Difference]:
-    """Whether the rows stand at other instants."""
+    """A difference if the rows are at other instants."""
     count = _count(result.t, old.kept.until)
     t = result.t[:count]
     if count == old.kept.rows.count and (compare.instants(old.t, t) >= 0).all():
@@ -259,27 +259,27 @@ def _rows(old: Entry, result: Result) -> list[Difference]:
 
 
 def _up_to(result: Result, until: float | None) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Instants and columns up to the horizon."""
+    """The instants and columns up to the horizon."""
     count = _count(result.t, until)
     return result.t[:count], {name: values[:count] for name, values in result.table.items()}
 
 
 def _columns(old: Entry, new: Entry, result: Result) -> list[Difference]:
-    """Columns that are missing, new or in another unit."""
+    """The differences of columns that are missing, new or in another unit."""
     before = {one.name: one for one in old.kept.columns}
     now = {one.name: one for one in new.kept.columns}
-    found = []
+    differences = []
     for name, one in before.items():
         if name not in now:
             other = compare.renamed(name, old.kept.columns, old.t, old.table, result.t, result.table)
-            found.append(Difference(name, "missing now" + (f"; `{other}` holds its numbers" if other else "")))
+            differences.append(Difference(name, "missing now" + (f"; `{other}` holds its numbers" if other else "")))
         elif one.unit != now[name].unit:
-            found.append(Difference(name, f"in {one.unit}, now in {now[name].unit}"))
-    return found + [Difference(name, "a new column") for name in now if name not in before]
+            differences.append(Difference(name, f"in {one.unit}, now in {now[name].unit}"))
+    return differences + [Difference(name, "a new column") for name in now if name not in before]
 
 
 def _images(old: Entry, new: Entry, verdict: Verdict) -> Iterator[Difference]:
-    """Pinned plots, where the same matplotlib has drawn both."""
+    """The differences of pinned plots, if the same matplotlib has drawn both."""
     for plot, image in old.kept.images.items():
         if plot not in new.images:
             continue
@@ -299,11 +299,11 @@ def _images(old: Entry, new: Entry, verdict: Verdict) -> Iterator[Difference]:
             yield Difference(f"{new.name}-{plot}", f"the image is {apart:.3f} off, allowed {images.ALLOWED:g}")
 
 
-# ---- what comes of it
+# ---- results
 
 
 def update(folder: Path, verdicts: Sequence[Verdict]) -> dict[str, str]:
-    """Writes what has changed into the baseline, whole or not at all; scenario → what was done."""
+    """Writes changed entries into the baseline, all or none, and returns what was done by scenario."""
     done: dict[str, str] = {}
     gone: list[str] = []
     made: dict[str, bytes] = {}
@@ -324,7 +324,7 @@ def update(folder: Path, verdicts: Sequence[Verdict]) -> dict[str, str]:
 
 
 def overlays(verdict: Verdict) -> dict[str, Any]:
-    """File stem → figure with old and new lines, for each panel that has changed, the worst ones first."""
+    """The figures with old and new lines by file stem, for each changed panel, the worst ones first."""
     if verdict.old is None or verdict.new is None or verdict.result is None:
         return {}
     made: dict[str, Any] = {}
@@ -337,7 +337,7 @@ def overlays(verdict: Verdict) -> dict[str, Any]:
     return made
 
 
-Drawn = tuple[str, str, str, list[Pair]]  # part of the file's name, title, what the axis shows, lines
+Drawn = tuple[str, str, str, list[Pair]]  # part of the file's name, title, quantity, lines
 
 
 def _changed_columns(verdict: Verdict) -> Iterator[Drawn]:
@@ -357,7 +357,7 @@ def _changed_columns(verdict: Verdict) -> Iterator[Drawn]:
 
 
 def _pair(verdict: Verdict, name: str, other: str, before: str, label: str) -> Pair:
-    """A column as it was, and the one that stands in its place, with their labels."""
+    """An old column and its replacement, with their labels."""
     old, result = verdict.old, verdict.result
     assert old is not None
     assert result is not None
@@ -367,7 +367,7 @@ def _pair(verdict: Verdict, name: str, other: str, before: str, label: str) -> P
 
 
 def _changed_panels(verdict: Verdict) -> Iterator[Drawn]:
-    """Panels whose words have changed, or whose lines show other columns."""
+    """The panels whose words have changed, or whose lines show other columns."""
     assert verdict.old is not None
     assert verdict.new is not None
     places = dict.fromkeys((d.what, d.panel) for d in verdict.differences if d.panel is not None)
@@ -384,7 +384,7 @@ def _panel(pictures: Mapping[str, Picture], stem: str, k: int) -> Any:
 
 
 def _lines(verdict: Verdict, old: Line, new: Line) -> Pair:
-    """A line of a plot as it was and as it is, from its columns where it shows some."""
+    """An old and a new line of a plot, from columns if they show some."""
     assert verdict.old is not None
     assert verdict.result is not None
     if old.column in verdict.old.table and new.column in verdict.result.table:
