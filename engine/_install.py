@@ -1,8 +1,8 @@
-"""How the package is built: by setuptools, with one line more where the install is editable (`pip install -e .`).
+"""The build backend: setuptools, with one more line for editable installs (`pip install -e .`).
 
 An editable install has no folder of its own among the installed packages: a finder that setuptools appends to
-`sys.meta_path` knows where `denoc` is.  It is asked last, so in the parent of a checkout that is called `denoc`,
-Python would take the checkout itself for a package without modules.  Here the finder is put first.
+`sys.meta_path` knows where `denoc` is. It comes last, so in the parent of a checkout that is called `denoc`, Python
+would take the checkout itself for a package without modules. The line puts the finder first.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ LINE = (
 def build_editable(
     wheel_directory: str, config_settings: dict[str, Any] | None = None, metadata_directory: str | None = None
 ) -> str:
-    """The name of setuptools' editable wheel, into which the line has been put."""
+    """Builds setuptools' editable wheel, adds the line, and returns the wheel's name."""
     name: str = build_meta.build_editable(wheel_directory, config_settings, metadata_directory)
     _add(Path(wheel_directory, name), FIRST, LINE.encode())
     return name
 
 
 def _add(wheel: Path, name: str, text: bytes) -> None:
-    """Puts a file into a wheel, and its hash into the wheel's list of files."""
+    """Adds a file to a wheel, and its hash to the wheel's list of files."""
     digest = urlsafe_b64encode(hashlib.sha256(text).digest()).decode().rstrip("=")
     with zipfile.ZipFile(wheel) as old:
         files = [(info, old.read(info)) for info in old.infolist()]

@@ -23,10 +23,11 @@ Wrenches = Mapping[str, Any]
 def inverse(
     robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, sharing: str = "least"
 ) -> np.ndarray:
-    """Tau: the forces that actuators add for this motion; with loops, those of the actuated joints and `actuators`.
+    """The forces `tau` of the actuators for a motion; with loops, those of the actuated joints and of `actuators`.
 
-    Where actuators are more than freedoms: of least weighted norm, or, in a parallel robot, each leg carries its share
-    of the platform, all the same (`even`) or more where its Jacobian is better conditioned (`conditioned`).
+    If there are more actuators than freedoms, `sharing` says how they share the work: with the least weighted norm
+    (`least`), or, in a parallel robot, by an equal share of the platform for each leg (`even`), or by shares that grow
+    with the conditioning of the leg's Jacobian (`conditioned`).
     """
     if sharing != "least":
         return shared(robot, q, qd, qdd, wrenches, sharing)
@@ -43,7 +44,7 @@ def inverse(
 
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
-    """Qdd: the accelerations under these forces of all tree joints."""
+    """The accelerations `qdd` under the forces `tau` of all joints of the tree."""
     found: np.ndarray
     if wrenches is None:
         try:
@@ -81,7 +82,7 @@ def _with_wrenches(robot: Robot, what: str, wrenches: Wrenches) -> Callable[...,
 def hybrid(
     robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(qdd, tau), complete: for each speed one of the two is NaN on entry, and is what is sought; open chains only."""
+    """The complete `(qdd, tau)` of an open chain; for each speed, one of the two is NaN on entry and is computed."""
     if _closed(robot):
         raise InputError(
             f"{robot.name} has loops; `hybrid` is for open chains", hint="`inverse` and `forward` take loops"
@@ -91,9 +92,9 @@ def hybrid(
 
 @computes
 def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(I, h) in the actuated coordinates of a robot with loops (Khalil's A_c and H_c, eq. 58).
+    """The matrix I and the vector h in the actuated coordinates of a mechanism (Khalil's A_c and H_c, eq. 58).
 
-    With more actuators than freedoms, in the independent ones.
+    If there are more actuators than freedoms, the coordinates are the independent ones.
     """
     if _closed(robot):
         return mechanism.reduced(robot, q, qd)
@@ -103,14 +104,16 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
-    """Joint → wrench [n; f] of the parent on the link, at the link's origin, base-frame axes; fixed joints too.
+    """The wrench [n; f] of the parent on the link by joint, at the link's origin in base-frame axes.
 
-    Of a cut, what its first link exerts on the second at the second's point.
+    Fixed joints are included. The wrench of a cut is that of its first link on the second, at the second's point.
     """
-    found: dict[str, np.ndarray] = (mechanism if _closed(robot) else quantities).reactions(robot, q, qd, qdd, wrenches)
-    return found
+    by_joint: dict[str, np.ndarray] = (mechanism if _closed(robot) else quantities).reactions(
+        robot, q, qd, qdd, wrenches
+    )
+    return by_joint
 
 
 def _closed(robot: Robot) -> bool:
-    """Whether there is more to a robot than its tree; what is no robot is refused by the tree's calls."""
+    """Whether the robot is more than its tree; objects that are no robot are refused by the tree's calls."""
     return getattr(robot, "closed", False)

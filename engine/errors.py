@@ -1,11 +1,11 @@
-"""Everything that denoc raises on purpose; the command line turns each into one message and an exit code."""
+"""The errors that denoc raises on purpose; the command line turns each into one message and an exit code."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-MOST_SHOWN = 4  # mistakes after the first
+MOST_SHOWN = 4  # further mistakes that a message shows after the first
 
 
 class DenocError(Exception):
@@ -16,7 +16,7 @@ class DenocError(Exception):
 
 @dataclass
 class Place:
-    """Where in a file something stands; `line` and `column` count from 1, 0 where there is no file."""
+    """A place in a file; `line` and `column` count from 1 and are 0 if there is no file."""
 
     file: str
     line: int = 0
@@ -28,7 +28,7 @@ class Place:
 
 
 class InputError(DenocError):
-    """Something in a file, on the command line or in a call is not as it must be.
+    """A mistake in a file, on the command line or in a call.
 
     What was found, what is allowed and how to mend it each stand in a sentence of their own, so that every
     message of the program has the same shape.
@@ -47,7 +47,7 @@ class InputError(DenocError):
     ):
         self.message, self.place, self.key = message, place, key
         self.found, self.allowed, self.hint = found, allowed, hint
-        self.others = others  # further mistakes in the same file: the first few are shown after this one
+        self.others = others  # further mistakes in the same file, of which messages show the first few
         super().__init__(self._text())
 
     def _text(self) -> str:
@@ -68,34 +68,34 @@ class InputError(DenocError):
 
 
 class ModelError(InputError):
-    """A robot that reads well but can't exist or can't be computed: no inertia to accelerate, a cycle, …"""
+    """A robot that can be read but can't exist or be computed: no inertia to accelerate, a cycle, …"""
 
 
 class AssemblyError(DenocError):
-    """Loops that can't be closed; names the loop and its gap."""
+    """Loops that can't be closed; the message names the loop and its gap."""
 
     exit_code = 3
 
 
 class NumericalError(DenocError):
-    """The numbers failed; says when, why and what to try."""
+    """A numerical failure; the message says when and why, and what to try."""
 
     exit_code = 3
 
 
 class ClusterError(DenocError):
-    """Other processes that were to compute don't answer; says what to look at."""
+    """Other processes that don't answer; the message says what to check."""
 
     exit_code = 3
 
 
 def shown(text: str) -> str:
-    """Text as a terminal may have it: a file must not be able to move the cursor or colour what follows."""
+    """Text that is safe to print: control characters, which could move the cursor or set colours, are escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def did_you_mean(word: str, choices: Iterable[str], closeness: float = 0.6) -> str:
-    """A hint with the nearest valid name, capitals or not, or nothing."""
+    """A hint with the nearest valid name, whatever its capitals, or an empty text."""
     from difflib import get_close_matches
 
     small = {choice.lower(): choice for choice in choices}
