@@ -15,8 +15,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from ..text.fields import Angle, Numbers, OneOf, Position, number, one_or_more
-from .motions import STEPS, Duration, Law, Pace, one_of, table_pace, turn_rate
-from .table import Spline, columns
+from .motions import STEPS, Duration, Law, Pace, TableLaw, one_of, turn_rate
+from .table import Spline
 
 # (t, position, rate, reference) → force of one coordinate; the reference is (position, rate) or None
 Force = Callable[[float, float, float, tuple[float, float] | None], float]
@@ -103,36 +103,14 @@ class HarmonicForce(ForceLaw):
         return t0, t1, 2 * np.pi / turn_rate(self.frequency, self.period) / STEPS
 
 
-class TableForce(ForceLaw):
+class TableForce(TableLaw, ForceLaw):
     """Columns of a CSV file over its time, joined by a spline; before and after it the end values."""
 
-    example = {"file": "table.csv", "columns": ["first", "second"]}
-    law: Literal["table"]
-    file_: str = Field(alias="file", description="a CSV file beside the scenario")
-    column: str | None = Field(default=None, description="for a joint with one coordinate")
-    columns: list[str] | None = Field(default=None, min_length=1, description="one for each coordinate")
-
-    @model_validator(mode="after")
-    def _one_of_two(self) -> TableForce:
-        one_of(self, "column", "columns")
-        return self
-
     def forces(self, count: int, folder: Path) -> list[Force]:
-        t, values = columns(folder / self.file_, self.columns_read())
-
         def along(spline: Spline) -> Force:
             return lambda t, q, qd, ref: float(spline(t)[0])
 
-        return [along(Spline(t, values[:, k])) for k in range(values.shape[1])]
-
-    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
-        return table_pace(folder / self.file_, self.columns_read())
-
-    def file(self) -> str | None:
-        return self.file_
-
-    def columns_read(self) -> list[str]:
-        return self.columns or [str(self.column)]
+        return [along(spline) for spline in self.splines(folder)]
 
 
 class SpringForce(ForceLaw):

@@ -97,6 +97,37 @@ class Law(Strict):
         return []
 
 
+class TableLaw(Law):
+    """A law that reads columns of a CSV file over its time and joins their rows by a spline."""
+
+    example = {"file": "table.csv", "columns": ["first", "second"]}
+    law: Literal["table"]
+    file_: str = Field(alias="file", description="a CSV file beside the scenario")
+    column: str | None = Field(default=None, description="for a joint with one coordinate")
+    columns: list[str] | None = Field(default=None, min_length=1, description="one for each coordinate")
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        one_of(self, "column", "columns")
+        return self
+
+    def splines(self, folder: Path) -> list[Spline]:
+        """A spline through each of the columns."""
+        t, values = columns(folder / self.file_, self.columns_read())
+        return [Spline(t, values[:, k]) for k in range(values.shape[1])]
+
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        """The time of the table, with a step for every two rows."""
+        t, _ = columns(folder / self.file_, self.columns_read())
+        return float(t[0]), float(t[-1]), 2 * float(t[-1] - t[0]) / (len(t) - 1)
+
+    def file(self) -> str | None:
+        return self.file_
+
+    def columns_read(self) -> list[str]:
+        return self.columns or [str(self.column)]
+
+
 class MotionLaw(Law, ABC):
     """A motion law: a curve for each coordinate, and the instants at which the curves have kinks."""
 
@@ -276,35 +307,11 @@ class Hold(MotionLaw):
         return [still(a) for a in _spread(self.from_, start)]
 
 
-class Table(MotionLaw):
+class Table(TableLaw, MotionLaw):
     """Positions from columns of a CSV file over its time, joined by a spline."""
 
-    example = {"file": "table.csv", "columns": ["first", "second"]}
-    law: Literal["table"]
-    file_: str = Field(alias="file", description="a CSV file beside the scenario")
-    column: str | None = Field(default=None, description="for a joint with one coordinate")
-    columns: list[str] | None = Field(default=None, min_length=1, description="one for each coordinate")
-
-    @model_validator(mode="after")
-    def _one_of_two(self) -> Table:
-        one_of(self, "column", "columns")
-        return self
-
-    def names(self) -> list[str]:
-        return self.columns or [str(self.column)]
-
     def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
-        t, values = columns(folder / self.file_, self.names())
-        return [Spline(t, values[:, k]) for k in range(values.shape[1])]
-
-    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
-        return table_pace(folder / self.file_, self.names())
-
-    def file(self) -> str | None:
-        return self.file_
-
-    def columns_read(self) -> list[str]:
-        return self.names()
+        return list(self.splines(folder))
 
 
 def one_of(law: Strict, first: str, second: str) -> None:
@@ -312,12 +319,6 @@ def one_of(law: Strict, first: str, second: str) -> None:
     if (getattr(law, first) is None) == (getattr(law, second) is None):
         context = {"first": first, "second": second, "allowed": f"`{first}` or `{second}`"}
         raise PydanticCustomError("one_of", "exactly one of `{first}` and `{second}` is needed", context)
-
-
-def table_pace(path: Path, names: list[str]) -> Pace:
-    """The pace of a table, with a step for every two rows."""
-    t, _ = columns(path, names)
-    return float(t[0]), float(t[-1]), 2 * float(t[-1] - t[0]) / (len(t) - 1)
 
 
 def turn_rate(frequency: float | None, period: float | None) -> float:
