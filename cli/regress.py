@@ -1,4 +1,4 @@
-"""`denoc regress`: scenarios run again and compared with a baseline."""
+"""`denoc regress`: a comparison of scenarios with a baseline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from denoc.study.regress import Case, Verdict
 
 MOST_SHOWN = 10  # differences of one scenario on the terminal
-MOST_NAMED = 4  # plots
+MOST_NAMED = 4  # plots whose names are printed
 
 
 def regress(
@@ -26,13 +26,11 @@ def regress(
         typer.Argument(metavar="SCENARIO...", help="Scenario files or names (default: all of the baseline)."),
     ] = None,
     baseline: Annotated[
-        Path, typer.Option("--baseline", metavar="DIR", help="Where the agreed results are.")
+        Path, typer.Option("--baseline", metavar="DIR", help="Folder of the agreed results.")
     ] = options.OUTPUTS / "baseline",
-    update: Annotated[
-        bool, typer.Option("--update", help="Show what is different, then make it the baseline.")
-    ] = False,
+    update: Annotated[bool, typer.Option("--update", help="Show the differences, then update the baseline.")] = False,
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Plots of what differs go to DIR/<scenario>/.")
+        Path, typer.Option("--out", metavar="DIR", help="Plots of differences go to DIR/<scenario>/.")
     ] = options.OUTPUTS / "regress",
     plot: options.Plots = True,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML.")] = None,
@@ -41,7 +39,7 @@ def regress(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Run scenarios again and compare every column and plot with a baseline; exit code 1 where something differs."""
+    """Run scenarios again and compare every column and plot with a baseline; exit with 1 if something differs."""
     from denoc.cli import ci
     from denoc.record.write import check
     from denoc.record.write import folder as make
@@ -63,7 +61,7 @@ def regress(
         if quiet and not (verdict.same or update or as_json):
             typer.echo(f"error: {ci.line(verdict)}", err=True)
         elif not quiet and not as_json:
-            _tell(verdict, drawn[verdict.name])
+            _show(verdict, drawn[verdict.name])
     for file, text in ((junit, ci.junit), (summary, ci.markdown)):
         if file is not None:
             make(file.parent)
@@ -71,9 +69,9 @@ def regress(
     done = study.update(baseline, verdicts) if update else {}
     different = sum(not verdict.same for verdict in verdicts)
     if as_json:
-        told = [{**_summary(verdict), "plots": drawn[verdict.name]} for verdict in verdicts]
+        summaries = [{**_summary(verdict), "plots": drawn[verdict.name]} for verdict in verdicts]
         counts = {"same": len(verdicts) - different, "different": different}
-        typer.echo(json.dumps({"baseline": str(baseline), **counts, "updated": done, "scenarios": told}, indent=1))
+        typer.echo(json.dumps({"baseline": str(baseline), **counts, "updated": done, "scenarios": summaries}, indent=1))
     elif not quiet:
         typer.echo(ci.headline(verdicts))
         if update:
@@ -98,7 +96,7 @@ def _verdict(case: Case, backend: str, quiet: bool) -> Verdict:
 
 
 def _overlays(verdict: Verdict, folder: Path) -> list[Path]:
-    """The plots of what differs; those of an earlier comparison go."""
+    """Draws the plots of differences, removes those of an earlier comparison, and returns the files."""
     from denoc.record.write import folder as make
     from denoc.study import regress as study
 
@@ -114,10 +112,10 @@ def _overlays(verdict: Verdict, folder: Path) -> list[Path]:
     return files
 
 
-# ---- what is told
+# ---- output
 
 
-def _tell(verdict: Verdict, files: list[str]) -> None:
+def _show(verdict: Verdict, files: list[str]) -> None:
     from denoc.cli import ci
 
     typer.echo(ci.line(verdict))
@@ -138,7 +136,7 @@ def _tell(verdict: Verdict, files: list[str]) -> None:
 
 
 def _table(numbers: list[Difference]) -> None:
-    """The worst columns: where, when, how much."""
+    """Prints a table of the worst columns, with places, instants and sizes of differences."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -159,7 +157,7 @@ def _table(numbers: list[Difference]) -> None:
 
 
 def _summary(verdict: Verdict) -> dict[str, Any]:
-    """What `--json` prints of a scenario."""
+    """The data that `--json` prints for a scenario."""
     import math
 
     def number(x: float | None) -> float | None:
