@@ -28,6 +28,19 @@ HEADS = (
     ("correction", "right"),
 )
 
+Sigma = Annotated[
+    str | None,
+    typer.Option("--sigma", metavar="S,…", help="Convergence factors of projections (default: 10,20,30,40)."),
+]
+Values = Annotated[
+    list[str] | None,
+    typer.Option("--values", metavar="NAME=X,…", help="Values of any parameter of a method, such as alpha=5,20."),
+]
+MaxStep = Annotated[
+    str | None,
+    typer.Option("--max-step", metavar="DT", help="The longest step of rk45 (default: a 50th of the time)."),
+]
+
 
 def compare(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario of a mechanism, with its `motion`.")],
@@ -39,21 +52,12 @@ def compare(
     k: Annotated[
         str | None, typer.Option("--k", metavar="K,…", help="Stiffnesses of penalties (default: 1e3,1e4,1e5,1e6).")
     ] = None,
-    sigma: Annotated[
-        str | None,
-        typer.Option("--sigma", metavar="S,…", help="Convergence factors of projections (default: 10,20,30,40)."),
-    ] = None,
-    values: Annotated[
-        list[str] | None,
-        typer.Option("--values", metavar="NAME=X,…", help="Values of any parameter of a method, such as alpha=5,20."),
-    ] = None,
+    sigma: Sigma = None,
+    values: Values = None,
     feedback: Annotated[
         bool, typer.Option("--feedback/--no-feedback", help="Add runs in which a controller corrects the forces.")
     ] = True,
-    max_step: Annotated[
-        str | None,
-        typer.Option("--max-step", metavar="DT", help="The longest step of rk45 (default: a 50th of the time)."),
-    ] = None,
+    max_step: MaxStep = None,
     max_evaluations: Annotated[
         int, typer.Option("--max-evaluations", min=100, help="Stop runs that take more evaluations.")
     ] = 20_000,
@@ -90,21 +94,12 @@ def compare(
     runs, interrupted = _run(comparison, quiet or as_json)
     with signals.held():
         files = _write(folder, comparison.name, runs, form.value if plot else None)
-    rows = study.summary(runs)
     if as_json:
-        summary = {
-            "scenario": comparison.name,
-            "interrupted": interrupted,
-            "runs": [_for_json(run.row()) for run in runs],
-            "summary": [_for_json(row) for row in rows],
-            "files": [str(file) for file in files],
-        }
-        typer.echo(json.dumps(summary, indent=1))
+        typer.echo(json.dumps(_as_json(comparison.name, runs, files, interrupted=interrupted), indent=1))
     elif not quiet:
         _show(runs)
-        _show_summary(rows)
-        names = [file.name for file in files]
-        typer.echo(f"{folder}/: {', '.join(names)}")
+        _show_summary(study.summary(runs))
+        typer.echo(f"{folder}/: {', '.join(file.name for file in files)}")
     if interrupted:
         typer.echo("interrupted; the runs that were complete have been written", err=True)
         raise typer.Exit(signals.code())
@@ -184,6 +179,19 @@ def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[P
 
 
 # ---- output
+
+
+def _as_json(name: str, runs: list[Run], files: list[Path], *, interrupted: bool) -> dict[str, Any]:
+    """The data that `--json` prints."""
+    from denoc.study.compare import summary
+
+    return {
+        "scenario": name,
+        "interrupted": interrupted,
+        "runs": [_for_json(run.row()) for run in runs],
+        "summary": [_for_json(row) for row in summary(runs)],
+        "files": [str(file) for file in files],
+    }
 
 
 def _for_json(row: dict[str, Any]) -> dict[str, Any]:

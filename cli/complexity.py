@@ -12,8 +12,10 @@ from denoc.cli import options
 
 if TYPE_CHECKING:
     from denoc.machine.program.trace import Count
+    from denoc.robot.model import Robot
 
     Own = dict[int, dict[str, Count]]  # joints of the chain → algorithm → its operations
+    Counted = dict[str, dict[bool, Count]]  # algorithm → whether inertias are regrouped → its operations
     Times = dict[int, tuple[float, float]]  # joints → seconds of O(n) and of dense forward dynamics
 
 MOST = 30
@@ -37,8 +39,6 @@ def complexity(
     as_json: options.Json = False,
 ) -> None:
     """Print the papers' Tables 1 and 2 with the operations of denoc's recursion, counted from its source."""
-    from denoc.dynamics.samples import singular
-    from denoc.machine.program.trace import count
     from denoc.robot.load import load
     from denoc.study import complexity as study
 
@@ -46,20 +46,7 @@ def complexity(
         _drawable(plot)
     model = load(robot) if robot is not None else None
     own = {k: {what: study.of_chain(what, k) for what in study.ALGORITHMS} for k in range(1, MOST + 1)}
-    try:
-        counted = (
-            {
-                what: {
-                    grouped: count(study.recorded(model, what, regroup=grouped).results()) for grouped in (True, False)
-                }
-                for what in study.OF_ROBOTS
-            }
-            if model is not None and model.nv
-            else {}
-        )
-    except ZeroDivisionError:
-        assert model is not None
-        raise singular(model) from None
+    counted = _counted(model) if model is not None and model.nv else {}
     crossing = study.crossover({k: (row["forward"], row["forward, dense"]) for k, row in own.items()})
     times = study.measured({k: study.chain_robot(k) for k in TIMED}) if measure else {}
     if csv is not None:
@@ -69,6 +56,30 @@ def complexity(
     if as_json:
         typer.echo(json.dumps(_as_json(n, own, counted, crossing, times), indent=1))
         return
+    _show(n, own, model, counted, crossing, times)
+
+
+def _counted(model: Robot) -> Counted:
+    """The operations of each algorithm for a robot, with regrouped and with plain inertias."""
+    from denoc.dynamics.samples import singular
+    from denoc.machine.program.trace import count
+    from denoc.study import complexity as study
+
+    try:
+        return {
+            what: {grouped: count(study.recorded(model, what, regroup=grouped).results()) for grouped in (True, False)}
+            for what in study.OF_ROBOTS
+        }
+    except ZeroDivisionError:
+        raise singular(model) from None
+
+
+def _show(
+    n: int, own: Own, model: Robot | None, counted: Counted, crossing: dict[str, int | None], times: Times
+) -> None:
+    """Prints the tables, the counts for the robot, the crossover, and the measured times."""
+    from denoc.study import complexity as study
+
     _table("Table 1: inverse dynamics", study.INVERSE, n, {"denoc": own[n]["inverse"]}, _polynomial(own, "inverse"))
     dense = {"denoc, O(n)": own[n]["forward"], "denoc, dense U D U^T": own[n]["forward, dense"]}
     _table("Table 2: forward dynamics", study.FORWARD, n, dense, _polynomial(own, "forward"))
@@ -121,9 +132,7 @@ def _table(title: str, published: Any, n: int, own: dict[str, Count], formula: t
     typer.echo("")
 
 
-def _as_json(
-    n: int, own: Own, counted: dict[str, dict[bool, Count]], crossing: dict[str, int | None], times: Times
-) -> dict[str, Any]:
+def _as_json(n: int, own: Own, counted: Counted, crossing: dict[str, int | None], times: Times) -> dict[str, Any]:
     from denoc.study import complexity as study
 
     return {

@@ -25,14 +25,17 @@ class Engine(StrEnum):
     dask = "dask"
 
 
+Nodes = Annotated[
+    int | None,
+    typer.Option(
+        "--nodes", min=1, metavar="N", help="Number of nodes that share the legs (default: one for each leg)."
+    ),
+]
+
+
 def distribute(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file or library name.")],
-    nodes: Annotated[
-        int | None,
-        typer.Option(
-            "--nodes", min=1, metavar="N", help="Number of nodes that share the legs (default: one for each leg)."
-        ),
-    ] = None,
+    nodes: Nodes = None,
     engine: Annotated[
         Engine, typer.Option("--on", help="Run the nodes in one process, in threads, or on a local Dask cluster.")
     ] = Engine.process,

@@ -42,7 +42,6 @@ def regress(
     """Run scenarios again and compare every column and plot with a baseline; exit with 1 if something differs."""
     from denoc.cli import ci
     from denoc.record.write import check
-    from denoc.record.write import folder as make
     from denoc.study import regress as study
 
     for file in (junit, summary):
@@ -62,10 +61,7 @@ def regress(
             typer.echo(f"error: {ci.line(verdict)}", err=True)
         elif not quiet and not as_json:
             _show(verdict, drawn[verdict.name])
-    for file, text in ((junit, ci.junit), (summary, ci.markdown)):
-        if file is not None:
-            make(file.parent)
-            options.write_text(file, text(verdicts, seconds))
+    _write_reports(verdicts, seconds, junit, summary)
     done = study.update(baseline, verdicts) if update else {}
     different = sum(not verdict.same for verdict in verdicts)
     if as_json:
@@ -79,6 +75,17 @@ def regress(
             typer.echo(f"{baseline}: {written}" if written else f"{baseline}: nothing to change")
     if different and not update:
         raise typer.Exit(1)
+
+
+def _write_reports(verdicts: list[Verdict], seconds: list[float], junit: Path | None, summary: Path | None) -> None:
+    """Writes the reports for continuous integration, where they are wanted."""
+    from denoc.cli import ci
+    from denoc.record.write import folder as make
+
+    for file, text in ((junit, ci.junit), (summary, ci.markdown)):
+        if file is not None:
+            make(file.parent)
+            options.write_text(file, text(verdicts, seconds))
 
 
 def _verdict(case: Case, backend: str, quiet: bool) -> Verdict:

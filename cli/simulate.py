@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 
 
 DURATION = 1.0
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="Integration method: rk45 (default), rkck, rk4, dop853, radau, bdf, lsoda.",
+        autocompletion=options.names("denoc.simulate.integrate", "INTEGRATORS"),
+    ),
+]
 
 
 def simulate(
@@ -23,15 +32,7 @@ def simulate(
     scenario: options.ScenarioFile = None,
     time: options.Duration = None,
     step: options.Step = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            metavar="NAME",
-            help="Integration method: rk45 (default), rkck, rk4, dop853, radau, bdf, lsoda.",
-            autocompletion=options.names("denoc.simulate.integrate", "INTEGRATORS"),
-        ),
-    ] = None,
+    method: Method = None,
     rtol: Annotated[str | None, typer.Option("--rtol", metavar="X", help="Relative tolerance (default: 1e-8).")] = None,
     atol: Annotated[
         str | None, typer.Option("--atol", metavar="X", help="Absolute tolerance (default: rtol/100).")
@@ -68,13 +69,8 @@ def simulate(
 
     def made(model: Robot) -> dict[str, Any]:
         times = timed({"end": DURATION}, end, dt)
-        return {
-            "name": f"{model.name}-fall",
-            "task": "simulate",
-            "time": times,
-            "solver": solver,
-            "plots": ["angles", "energy"],
-        }
+        scenario = {"name": f"{model.name}-fall", "task": "simulate", "time": times, "solver": solver}
+        return {**scenario, "plots": ["angles", "energy"]}
 
     plan = planned(
         robot,
