@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 
 from ..errors import did_you_mean
-from ..text.expression import DIMENSIONS
 from ..text.source import Keys
+from ..text.units import DIMENSIONS
 from .cuts import CUTS
 from .frames import cut_frame, unit
 from .model import Actuator, Coupling, Effort, Joint, Link, Loop, Three

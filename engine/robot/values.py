@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..errors import InputError
-from ..text.expression import DIMENSIONS, misfit
+from ..text.expression import misfit
 from ..text.source import Keys
+from ..text.units import DIMENSIONS
 from .joints import JointType
 
 Complain = Callable[..., InputError]  # path, message, … → the error at its place

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoc.text.expression import DIMENSIONS, UNITS, ExpressionError, Quantity, evaluate, quantity
+from denoc.text.expression import ExpressionError, Quantity, evaluate, quantity
+from denoc.text.units import DIMENSIONS, UNITS
 from limits import run_within
 
 pytestmark = pytest.mark.smoke

@@ -12,9 +12,9 @@ from ...laws.motions import Hold, MotionLaw, Profiled, Turn, profiled
 from ...robot.model import Joint
 from ...simulate.inputs import Motion
 from ...simulate.reference import Held, Reference, Turning
-from ...text.expression import DIMENSIONS
 from ...text.fields import in_words
 from ...text.source import Keys
+from ...text.units import DIMENSIONS
 from .reading import Reading
 
 Motions = dict[Joint, tuple[MotionLaw, Keys]]  # a joint's law, and the path of its entry
