@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from denoc.robot.model import Robot
     from denoc.scenario.plan import Plan
     from denoc.text.change import Change
-    from denoc.text.source import Document
+    from denoc.text.document import Document
 
 Data = dict[str, Any]
 TASKS = {"idyn": "inverse", "fall": "simulate"}

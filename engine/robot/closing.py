@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from ..errors import did_you_mean
-from ..text.source import Keys
+from ..text.document import Keys
 from ..text.units import DIMENSIONS
 from .cuts import CUTS
 from .frames import cut_frame, unit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..text.source import Keys
+from ..text.document import Keys
 from .model import Three
 from .placement import Placement, X, Z, from_rpy, pointing
 from .schema import CutFrame

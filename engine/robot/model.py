@@ -12,7 +12,7 @@ from .joints import JointType
 from .placement import Factor, Placement
 
 if TYPE_CHECKING:
-    from ..text.source import Document
+    from ..text.document import Document
 
 Three = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ..errors import InputError
+from ..text.document import Keys
 from ..text.expression import misfit
-from ..text.source import Keys
 from ..text.units import DIMENSIONS
 from .joints import JointType
 

@@ -15,7 +15,7 @@ from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import Solver
 from ..simulate.reference import Reference
 from ..simulate.system import System
-from ..text.source import Document
+from ..text.document import Document
 from .read import forces, initial, loops, motion, record, solver, tables, time, wrenches
 from .read.drives import Drives
 from .read.reading import Reading

@@ -17,7 +17,7 @@ from ..errors import InputError, Place, shown
 from ..machine.jit import choice
 from ..record import checksums, plots
 from ..text.change import Change
-from ..text.source import Document
+from ..text.document import Document
 from ..text.writing import yaml_text
 from .plan import Plan
 from .schema import ScenarioFile

@@ -33,9 +33,10 @@ from ..simulate.loop import Progress, Trace, integrate
 from ..simulate.runner import ROW, Runner
 from ..simulate.singular import Singular
 from ..text.change import Change, changed, parted
+from ..text.document import Document
 from ..text.fields import in_words
 from ..text.library import find
-from ..text.source import Document, from_mapping, read
+from ..text.source import from_mapping, read
 from . import tabulate
 from .audit import DOUBTFUL, Balance, balance
 from .plan import Plan, plan

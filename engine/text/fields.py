@@ -17,8 +17,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ..errors import InputError, did_you_mean
+from .document import Document, Keys
 from .expression import ExpressionError, quantity
-from .source import Document, Keys
 from .units import DIMENSIONS
 
 _FORBIDDEN_IN_NAMES = re.compile(r"[\s,.\"'`]")

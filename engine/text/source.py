@@ -1,4 +1,4 @@
-"""Plain data from YAML text, with the place of every key and value, so that each error can point at its line.
+"""Documents from YAML text, files and Python mappings.
 
 PyYAML does the scanning; its events are put together here, because its loader reads `1e-3` as text and `yes` as
 true (YAML 1.1), keeps the last of two equal keys without a word and forgets where things stood. Numbers and words
@@ -11,8 +11,7 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,127 +19,21 @@ from typing import Any, NamedTuple
 import yaml
 
 from ..errors import InputError, Place, did_you_mean
-
-Keys = tuple[str | int, ...]  # the path of a node, such as ("links", 0, "joint", "type")
-Spot = tuple[int, int]  # line and column, from 1
+from .document import BREAK, Document, Keys, Spot, dotted
+from .messages import MESSAGES
+from .scalars import resolve
 
 SIZE_LIMIT = 16_000_000  # bytes of text
 DEPTH_LIMIT = 64  # lists and mappings within each other
 NODE_LIMIT = 200_000  # keys and values; an alias counts as many as it stands for
 BIT_LIMIT = 14_000  # of an integer: fewer than Python agrees to print
-DIGIT_LIMIT = 4300  # Python itself doesn't convert longer integers from and to text
 
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # some builds of PyYAML come without libyaml
 
-_BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # what YAML counts as the end of a line
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-_WORDS = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-}
-_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _TAGS = {"tag:yaml.org,2002:" + kind: kind for kind in ("str", "int", "float", "bool", "null", "seq", "map")}
-
-# a part of PyYAML's message, with or without libyaml -> our message, and a hint
-_OWN_LINE = "each `- ` stands on a line of its own"
-_ONE_COLUMN = "entries of one mapping or list must start in one column, each on its own line"
-_MESSAGES = {
-    "mapping values are not allowed": (
-        "a colon stands where none can",
-        "text with `: ` in it needs quotes; entries of one mapping start in one column",
-    ),
-    "did not find expected key": ("this doesn't line up with what stands above it", _ONE_COLUMN),
-    "expected <block end>": ("this doesn't line up with what stands above it", _ONE_COLUMN),
-    "did not find expected '-' indicator": ("this doesn't line up with what stands above it", _ONE_COLUMN),
-    "block sequence entries are not allowed": ("a list entry can't stand here", _OWN_LINE),
-    "sequence entries are not allowed": ("a list entry can't stand here", _OWN_LINE),
-    "while scanning a quoted scalar": ("a quotation has no end", "a closing quote is missing"),
-    "did not find expected ',' or": ("a bracket isn't closed", "a comma or a closing bracket is missing"),
-    "expected ',' or": ("a bracket isn't closed", "a comma or a closing bracket is missing"),
-    "could not find expected ':'": ("a key has no colon", "a colon with a space after it is missing"),
-    "did not find expected node content": ("a value is missing here", "is there a comma or a bracket too many?"),
-    "expected the node content": ("a value is missing here", "is there a comma or a bracket too many?"),
-    "mapping keys are not allowed": ("a question mark can't stand here", "text that starts with ? needs quotes"),
-    "found unexpected ':'": ("a colon stands where none can", "a space must follow it, or the text needs quotes"),
-    "while scanning an alias": ("this is no alias", "text that starts with * needs quotes"),
-    "while scanning an anchor": ("this is no anchor", "text that starts with & needs quotes"),
-    "while scanning a tag": ("this is no tag", "text that starts with ! needs quotes"),
-    "while parsing a tag": ("this is no tag", "text that starts with ! needs quotes"),
-    "while parsing a node": ("this is no tag", "text that starts with ! needs quotes"),
-    "while scanning a directive": ("a line starts with %", "text that starts with % needs quotes"),
-    "while scanning a block scalar": ("a text block can't start so", "text that starts with | or > needs quotes"),
-    "expected <document start>": ("something stands behind the end", "one file holds one mapping"),
-    "expected '<document start>'": ("something stands behind the end", "one file holds one mapping"),
-}
-
-
-@dataclass
-class Document:
-    """Data read from a file, from text or from a mapping, and where each part of it stands."""
-
-    name: str
-    text: str = ""
-    data: Any = None
-    options: dict[Keys, str] = field(default_factory=dict)  # values from the command line, by the option's name
-    changed: dict[Keys, str] = field(default_factory=dict)  # keys with a new value (`change.py`), and its source
-    keys: dict[Keys, Spot] = field(default_factory=dict)  # where each key of a mapping stands
-    values: dict[Keys, Spot] = field(default_factory=dict)  # where each value starts
-
-    @cached_property
-    def lines(self) -> list[str]:
-        return _BREAK.split(self.text)
-
-    def spot(self, line: int, column: int) -> Place:
-        """A place given by its line and column, with the text of the line."""
-        return Place(self.name, line, column, self.lines[line - 1] if line <= len(self.lines) else "")
-
-    def place(self, path: Keys, key: bool = False) -> Place | None:
-        """Where a value, or its key, stands; for one that isn't there, where its nearest known ancestor stands."""
-        tables = (self.keys, self.values) if key else (self.values,)
-        for length in range(len(path), -1, -1):
-            for table in tables:
-                if spot := table.get(tuple(path[:length])):
-                    return self.spot(*spot)
-        return None
-
-    def error(
-        self,
-        path: Keys,
-        message: str,
-        *,
-        key: bool = False,
-        found: str = "",
-        allowed: str = "",
-        hint: str = "",
-    ) -> InputError:
-        """The error for a value, or for its key, with its place."""
-        if option := self._replaced_by(path) or self.options.get(path):
-            return InputError(message, key=option, found=found, allowed=allowed, hint=hint)
-        place = self.place(path, key) or (Place(self.name) if self.name else None)
-        parts = [said for at, said in self.changed.items() if path and at[: len(path)] == path]
-        # a mapping that a change has replaced only in part still has its place in the file
-        known = place if path in self.values or not parts else None
-        beside = [said for at, said in self.changed.items() if len(path) > 1 and at[:-1] == path[:-1]]
-        if beside and not hint:
-            hint = f"beside it stands `{beside[0]}`"
-        return InputError(
-            message, place=known, key=", ".join(parts) or dotted(path), found=found, allowed=allowed, hint=hint
-        )
-
-    def _replaced_by(self, path: Keys) -> str:
-        """The change that has replaced the value, or something around it; empty where the value is the file's own."""
-        return next((said for at, said in self.changed.items() if path[: len(at)] == at), "")
-
-
-def dotted(path: Keys) -> str:
-    """A path as users write it, such as `links[0].joint.type`, cut short where a key is very long."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step[:100]}" for step in path).removeprefix(".")
-    return text if len(text) <= 160 else text[:80] + "…"
 
 
 def read(path: Path) -> Document:
@@ -179,7 +72,7 @@ def parse(text: str, name: str) -> Document:
         raise _too_large(Place(name))
     document = Document(name, text.removeprefix("\ufeff"))
     if bad := _UNPRINTABLE.search(document.text):
-        before = _BREAK.split(document.text[: bad.start()])
+        before = BREAK.split(document.text[: bad.start()])
         raise InputError(
             "there is a character that YAML doesn't allow",
             place=document.spot(len(before), len(before[-1]) + 1),
@@ -203,31 +96,6 @@ def from_mapping(data: Any, name: str = "") -> Document:
     document = Document(name)
     document.data = _plain(document, data, (), [0])
     return document
-
-
-def resolve(text: str) -> str | int | float | bool | None:
-    """The value of a scalar without quotes, by the YAML 1.2 core schema."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INT.fullmatch(text):
-        return _integer(text)
-    if _FLOAT.fullmatch(text):
-        return float(text)  # inf where it overflows; readers that need a finite number check it
-    if _NOT_FINITE.fullmatch(text):
-        return float(text.replace(".", ""))
-    return text
-
-
-def _integer(text: str) -> int | str:
-    """The integer, or the text itself when it has more digits than Python prints."""
-    if len(text) > DIGIT_LIMIT:
-        return text
-    try:
-        number = int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
-        str(number)
-    except ValueError:  # a hexadecimal number has more decimal digits; the limit itself can be set lower, too
-        return text
-    return number
 
 
 def _too_large(place: Place) -> InputError:
@@ -262,7 +130,7 @@ def _translated(document: Document, problem: yaml.MarkedYAMLError) -> InputError
     if opened and (at_end or unclosed or "expected ':'" in said):
         mark = opened  # where the bracket or quotation starts, not the far line at which PyYAML misses its end
     place = document.spot(mark.line + 1, mark.column + 1)
-    said, hint = next((words for part, words in _MESSAGES.items() if part in said), (said, ""))
+    said, hint = next((words for part, words in MESSAGES.items() if part in said), (said, ""))
     if "cannot start any token" in said:
         first = place.source[mark.column : mark.column + 1]
         tab = first == "\t"

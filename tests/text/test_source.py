@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from denoc.errors import InputError, Place
 from denoc.text import source
-from denoc.text.source import Document, dotted, from_mapping, parse, read, resolve
+from denoc.text.document import BREAK, Document, dotted
+from denoc.text.scalars import resolve
+from denoc.text.source import from_mapping, parse, read
 from limits import cpu_time
 
 steady = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -361,7 +363,7 @@ def test_mistakes_say_what_and_where(text, place, words):
     error = fault(text)
     assert words in str(error)
     assert where(error) == place
-    assert error.place.source == source._BREAK.split(text)[place[0] - 1]
+    assert error.place.source == BREAK.split(text)[place[0] - 1]
     assert str(error).startswith("robot.yaml:")
 
 

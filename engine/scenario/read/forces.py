@@ -9,7 +9,7 @@ from functools import partial
 from ...laws.forces import LAWS, ComputedTorque, Feedforward, ForceLaw
 from ...robot.model import Joint
 from ...simulate.inputs import Commanded, Driven, Motion
-from ...text.source import Keys
+from ...text.document import Keys
 from .motion import Motions
 from .reading import Reading
 

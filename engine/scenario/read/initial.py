@@ -7,7 +7,7 @@ from functools import partial
 
 from ...robot.values import EULER_PARAMETERS, NO_EULER_PARAMETERS, unit_parameters
 from ...simulate.system import System
-from ...text.source import Keys
+from ...text.document import Keys
 from .reading import Reading
 
 

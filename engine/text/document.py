@@ -1,0 +1,79 @@
+"""Documents: plain data with the place of every key and value, so that each error can point at its line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from ..errors import InputError, Place
+
+Keys = tuple[str | int, ...]  # the path of a node, such as ("links", 0, "joint", "type")
+Spot = tuple[int, int]  # line and column, from 1
+
+BREAK = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # what YAML counts as the end of a line
+
+
+@dataclass
+class Document:
+    """Data read from a file, from text or from a mapping, and where each part of it stands."""
+
+    name: str
+    text: str = ""
+    data: Any = None
+    options: dict[Keys, str] = field(default_factory=dict)  # values from the command line, by the option's name
+    changed: dict[Keys, str] = field(default_factory=dict)  # keys with a new value (`change.py`), and its source
+    keys: dict[Keys, Spot] = field(default_factory=dict)  # where each key of a mapping stands
+    values: dict[Keys, Spot] = field(default_factory=dict)  # where each value starts
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return BREAK.split(self.text)
+
+    def spot(self, line: int, column: int) -> Place:
+        """A place given by its line and column, with the text of the line."""
+        return Place(self.name, line, column, self.lines[line - 1] if line <= len(self.lines) else "")
+
+    def place(self, path: Keys, key: bool = False) -> Place | None:
+        """Where a value, or its key, stands; for one that isn't there, where its nearest known ancestor stands."""
+        tables = (self.keys, self.values) if key else (self.values,)
+        for length in range(len(path), -1, -1):
+            for table in tables:
+                if spot := table.get(tuple(path[:length])):
+                    return self.spot(*spot)
+        return None
+
+    def error(
+        self,
+        path: Keys,
+        message: str,
+        *,
+        key: bool = False,
+        found: str = "",
+        allowed: str = "",
+        hint: str = "",
+    ) -> InputError:
+        """The error for a value, or for its key, with its place."""
+        if option := self._replaced_by(path) or self.options.get(path):
+            return InputError(message, key=option, found=found, allowed=allowed, hint=hint)
+        place = self.place(path, key) or (Place(self.name) if self.name else None)
+        parts = [said for at, said in self.changed.items() if path and at[: len(path)] == path]
+        # a mapping that a change has replaced only in part still has its place in the file
+        known = place if path in self.values or not parts else None
+        beside = [said for at, said in self.changed.items() if len(path) > 1 and at[:-1] == path[:-1]]
+        if beside and not hint:
+            hint = f"beside it stands `{beside[0]}`"
+        return InputError(
+            message, place=known, key=", ".join(parts) or dotted(path), found=found, allowed=allowed, hint=hint
+        )
+
+    def _replaced_by(self, path: Keys) -> str:
+        """The change that has replaced the value, or something around it; empty where the value is the file's own."""
+        return next((said for at, said in self.changed.items() if path[: len(at)] == at), "")
+
+
+def dotted(path: Keys) -> str:
+    """A path as users write it, such as `links[0].joint.type`, cut short where a key is very long."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step[:100]}" for step in path).removeprefix(".")
+    return text if len(text) <= 160 else text[:80] + "…"
