@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import did_you_mean
+from ..text.checking import checked
 from ..text.document import Document
-from ..text.fields import checked
 from ..text.units import DIMENSIONS
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of

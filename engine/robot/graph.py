@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import did_you_mean
+from ..text.checking import checked
 from ..text.document import Document, Keys
-from ..text.fields import checked
 from .cuts import CUTS
 from .joints import TYPES
 from .schema import GRAPH, MARK, GraphFile, JointInGraph

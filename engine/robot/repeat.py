@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ..text.checking import in_words
 from ..text.document import Document, Keys
-from ..text.fields import in_words
 
 MOST_LINKS = 5000
 _COUNTER = re.compile(r"\{k(?:([+-])(\d{1,4}))?\}")

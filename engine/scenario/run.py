@@ -33,8 +33,8 @@ from ..simulate.loop import Progress, Trace, integrate
 from ..simulate.runner import ROW, Runner
 from ..simulate.singular import Singular
 from ..text.change import Change, changed, parted
+from ..text.checking import in_words
 from ..text.document import Document
-from ..text.fields import in_words
 from ..text.library import find
 from ..text.source import from_mapping, read
 from . import tabulate

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InputError, did_you_mean
+from .checking import in_words
 from .document import Document, Keys
-from .fields import in_words
 
 ROBOT = "robot."  # the prefix of keys in the robot's file
 

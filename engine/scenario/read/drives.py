@@ -16,8 +16,8 @@ from ...loops.ties import Tie
 from ...robot.model import Three
 from ...robot.placement import Placement, pointing
 from ...simulate.inputs import Driving
+from ...text.checking import in_words
 from ...text.document import Keys
-from ...text.fields import in_words
 from ..schema import DriveEntry
 from .reading import Reading
 

@@ -12,8 +12,8 @@ from ...laws.motions import Hold, MotionLaw, Profiled, Turn, profiled
 from ...robot.model import Joint
 from ...simulate.inputs import Motion
 from ...simulate.reference import Held, Reference, Turning
+from ...text.checking import in_words
 from ...text.document import Keys
-from ...text.fields import in_words
 from ...text.units import DIMENSIONS
 from .reading import Reading
 

@@ -10,9 +10,10 @@ from ...errors import InputError, did_you_mean
 from ...laws.motions import OF_JOINT, Law
 from ...robot.model import Joint, Robot
 from ...robot.values import counted
+from ...text.checking import checked
 from ...text.document import Document, Keys
 from ...text.expression import misfit
-from ...text.fields import Numbers, checked
+from ...text.fields import Numbers
 from ...text.units import DIMENSIONS
 from ..schema import ScenarioFile
 

@@ -11,8 +11,8 @@ from ...laws.forces import ForceLaw
 from ...laws.motions import MotionLaw, Pace
 from ...simulate.integrate import INTEGRATORS
 from ...simulate.loop import Solver
+from ...text.checking import in_words
 from ...text.document import Keys
-from ...text.fields import in_words
 from . import wrenches
 from .reading import Reading
 

@@ -11,8 +11,8 @@ import numpy as np
 from ...errors import did_you_mean
 from ...laws.forces import ForceLaw, laws_of_time
 from ...simulate.inputs import TimedWrench
+from ...text.checking import in_words
 from ...text.document import Keys
-from ...text.fields import in_words
 from .reading import Reading
 
 
