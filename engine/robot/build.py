@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,26 +11,16 @@ from ..errors import did_you_mean
 from ..text.checking import checked
 from ..text.document import Document
 from ..text.units import DIMENSIONS
+from .bodies import Read, rows, three, tree
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
 from .graph import as_tree
 from .joints import FORMS, TYPES, JointType
-from .model import ZERO, Body, Drive, Joint, Link, Robot, Three, Tree, Wrench
+from .model import ZERO, Drive, Joint, Link, Robot, Three, Wrench
 from .placement import Placement
 from .repeat import expanded
 from .schema import GraphJoint, LinkEntry, RobotFile, with_conventions
 from .values import Complain, coordinates, fits
-
-
-@dataclass(frozen=True)
-class _Read:
-    """A link with the placements and the pseudo-inertia that the trees are made of."""
-
-    link: Link
-    before: Placement  # parent's link frame → joint, nothing moved
-    pointing: Placement  # the joint's near frame in the link frame (its z on the axis)
-    pitch: float
-    G: np.ndarray  # pseudo-inertia [∫ r rᵀ dm, m c; (m c)ᵀ, m] in link axes about the link's origin
 
 
 def build(document: Document) -> Robot:
@@ -48,7 +37,7 @@ def build(document: Document) -> Robot:
     parents = _parents(file.links, complain)
     order = _parents_first(file.links, parents, complain)
     warnings: list[str] = []
-    read: dict[int, _Read] = {}
+    read: dict[int, Read] = {}
     places = _numbered(file.links, complain)
     by_name = {entry.name: k for k, entry in enumerate(file.links)}
     for k in order:
@@ -69,10 +58,10 @@ def build(document: Document) -> Robot:
     return Robot(
         name=file.name,
         about=file.about,
-        gravity=_three(file.gravity),
+        gravity=three(file.gravity),
         links=tuple(r.link for r in done),
-        tree=_tree([done[k] for k in order], merge=True),
-        parts=_tree([done[k] for k in order], merge=False),
+        tree=tree([done[k] for k in order], merge=True),
+        parts=tree([done[k] for k in order], merge=False),
         q0=tuple(closing.assembly(q0)),
         nv=sum(r.link.joint.type.nv for r in done),
         wrenches=_wrenches(file, by_name, complain),
@@ -87,14 +76,6 @@ def build(document: Document) -> Robot:
 
 def _convention(file: RobotFile, entry: LinkEntry) -> str:
     return entry.convention or file.convention
-
-
-def _three(x: Sequence[float] | np.ndarray) -> Three:
-    return (float(x[0]), float(x[1]), float(x[2]))
-
-
-def _rows(x: np.ndarray) -> tuple[Three, Three, Three]:
-    return (_three(x[0]), _three(x[1]), _three(x[2]))
 
 
 # ---- names and the tree's order
@@ -219,7 +200,7 @@ def _link(
     place: tuple[int, int],
     actuated: bool,
     complain: Complain,
-) -> _Read:
+) -> Read:
     row = _type(entry, complain)
     before, pointing, end = frames_of(entry.joint, row, complain)
     offset = entry.offset
@@ -243,10 +224,10 @@ def _link(
     if joint.actuated and not row.nv:
         raise complain("joint", "actuated", "a fixed joint can't be actuated", found="true", allowed="false")
     mass, com, inertia, G = _inertia(entry, row, convention, end, complain)
-    points = {name: _three(at) for name, at in entry.points.items()}
+    points = {name: three(at) for name, at in entry.points.items()}
     before = start.then(before)
     link = Link(entry.name, parent, joint, mass, com, inertia, end, points, before.then(pointing))
-    return _Read(link, before, pointing, _pitch(entry, complain), G)
+    return Read(link, before, pointing, _pitch(entry, complain), G)
 
 
 def _hooke(entry: LinkEntry, row: JointType, complain: Complain) -> bool:
@@ -390,10 +371,10 @@ def _inertia(
     G[3, 3] = m
     if not (np.isfinite(G).all() and np.isfinite(about_com).all()):
         raise complain("mass, mass centre and inertia together are too large to compute with", found=f"mass {m:g}")
-    return m, _three(com), _rows(about_com), G
+    return m, three(com), rows(about_com), G
 
 
-def _warnings(read: _Read, complain: Complain) -> list[str]:
+def _warnings(read: Read, complain: Complain) -> list[str]:
     """Warnings about an inertia that no body can have, and an initial position outside the limits."""
     link, warnings = read.link, []
     moments = np.linalg.eigvalsh(np.array(link.inertia))
@@ -410,67 +391,7 @@ def _warnings(read: _Read, complain: Complain) -> list[str]:
     return warnings
 
 
-# ---- the bodies of the recursion
-
-
-def _tree(links: list[_Read], *, merge: bool) -> Tree:
-    """The tree of bodies and the seat of every link; with `merge`, fixed joints make no bodies of their own."""
-    bodies: list[Body] = []
-    seats: dict[str, tuple[int | None, Placement]] = {"base": (None, Placement())}
-    masses: list[np.ndarray] = []
-    for read in links:
-        joint = read.link.joint
-        parent, seat = seats[read.link.parent]
-        prefix = seat.then(read.before).then(read.pointing)
-        if merge and not joint.type.nv:
-            seats[read.link.name] = (parent, prefix)
-            if parent is not None:
-                masses[parent] = masses[parent] + _moved(read.G, prefix)
-            continue
-        q, v = 0, 0
-        for part in joint.type.parts or (None,):
-            speeds = joint.speeds[v : v + len(part.directions)] if part else ()
-            bodies.append(
-                Body(
-                    parent=parent,
-                    rotation=prefix.factors(),
-                    origin=prefix.origin,
-                    moves=part.moves if part else (),
-                    directions=part.directions if part else (),
-                    pitch=read.pitch,
-                    coordinates=joint.coordinates[q : q + part.coordinates] if part else (),
-                    speeds=speeds,
-                    drives=joint.drives[v : v + len(speeds)],
-                )
-            )
-            q, v = q + (part.coordinates if part else 0), v + len(speeds)
-            parent, prefix = len(bodies) - 1, Placement()
-            masses.append(np.zeros((4, 4)))
-        back = read.pointing.inverse()
-        seats[read.link.name] = (parent, back)
-        masses[-1] = masses[-1] + _moved(read.G, back)
-    return Tree(tuple(_with_mass(body, G) for body, G in zip(bodies, masses)), seats)
-
-
-def _moved(G: np.ndarray, seat: Placement) -> np.ndarray:
-    """A pseudo-inertia in the frame to which the seat refers."""
-    if seat == Placement():
-        return G
-    T = seat.matrix()
-    moved: np.ndarray = T @ G @ T.T
-    return moved
-
-
-def _with_mass(body: Body, G: np.ndarray) -> Body:
-    from dataclasses import replace
-
-    E, h = _clean(G[:3, :3]), _clean(G[:3, 3])
-    return replace(body, E=_rows(E), h=_three(h), m=float(G[3, 3]))
-
-
-def _clean(x: np.ndarray) -> np.ndarray:
-    """The numbers without rounding errors in place of zeros, which would keep dead operations alive."""
-    return np.where(abs(x) <= 4e-16 * abs(x).max(initial=0.0), 0.0, x)
+# ---- wrenches
 
 
 def _wrenches(file: RobotFile, links: dict[str, int], complain: Callable[..., Complain]) -> tuple[Wrench, ...]:
@@ -484,6 +405,6 @@ def _wrenches(file: RobotFile, links: dict[str, int], complain: Callable[..., Co
                 allowed=", ".join(links),
                 hint=did_you_mean(entry.link, list(links)),
             )
-        six = (*_three(entry.moment), *_three(entry.force))
-        wrenches.append(Wrench(entry.link, six, _three(entry.at), entry.axes))
+        six = (*three(entry.moment), *three(entry.force))
+        wrenches.append(Wrench(entry.link, six, three(entry.at), entry.axes))
     return tuple(wrenches)
