@@ -77,6 +77,7 @@ def compare(
     """
     from denoc.record.write import check
     from denoc.study import compare as study
+    from denoc.study.compare_table import summary
 
     names = [name.strip() for name in methods.split(",") if name.strip()] if methods is not None else None
     chosen = study.Options(
@@ -98,7 +99,7 @@ def compare(
         typer.echo(json.dumps(_as_json(comparison.name, runs, files, interrupted=interrupted), indent=1))
     elif not quiet:
         _show(runs)
-        _show_summary(study.summary(runs))
+        _show_summary(summary(runs))
         typer.echo(f"{folder}/: {', '.join(file.name for file in files)}")
     if interrupted:
         typer.echo("interrupted; the runs that were complete have been written", err=True)
@@ -166,10 +167,11 @@ def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[P
     """The files of the comparison, written: CSV, summary and plots."""
     from denoc.record.write import write_files
     from denoc.study import compare as study
+    from denoc.study.compare_table import csv_text, summary
 
     files: dict[str, Any] = {
-        f"{name}-compare.csv": study.csv_text([run.row() for run in runs], study.HEADS),
-        f"{name}-compare-summary.csv": study.csv_text(study.summary(runs)),
+        f"{name}-compare.csv": csv_text([run.row() for run in runs], study.HEADS),
+        f"{name}-compare-summary.csv": csv_text(summary(runs)),
     }
     if form is not None and runs:
         from denoc.study.compare_plots import figures
@@ -183,7 +185,7 @@ def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[P
 
 def _as_json(name: str, runs: list[Run], files: list[Path], *, interrupted: bool) -> dict[str, Any]:
     """The data that `--json` prints."""
-    from denoc.study.compare import summary
+    from denoc.study.compare_table import summary
 
     return {
         "scenario": name,

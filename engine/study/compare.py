@@ -25,14 +25,13 @@ from ..loops.methods import METHODS, Parameter, parameters
 from ..loops.rank import null_space
 from ..machine.jit import choice
 from ..robot.model import Joint
-from ..scenario.plan import Plan
-from ..scenario.run import Scenario, carry_out, prepare
+from ..scenario.run import Scenario, carry_out
 from ..simulate import feedforward
-from ..simulate.follow import Path
 from ..simulate.inputs import Driven
 from ..simulate.runner import Runner
 from ..simulate.system import System, constraints_of
 from ..text.change import Change
+from .playback import played_back, reference
 
 LARGEST = 1 / 50  # of the duration: the longest step of an adaptive method, Simulink's own choice
 STAGES = {"rk4": 4}
@@ -417,101 +416,3 @@ def jacobian(f: Callable[[np.ndarray], np.ndarray], y: np.ndarray, count: int, s
         ahead[k], behind[k] = y[k] + h, y[k] - h
         J[:, k] = (np.array(f(ahead)) - f(behind))[:count] / (2 * h)
     return J
-
-
-# ---- the scenario
-
-
-def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
-    """The plan of a simulation under the forces that the scenario's motion needs."""
-    first = prepare(scenario, changes=changes)
-    file, robot = first.file, first.robot
-    if first.system.loops is None:
-        raise InputError(f"{robot.name} has no loops, so there are no closure methods to compare")
-    if not robot.driven:
-        raise InputError(f"{robot.name} has no actuated joints, which a reference motion is for")
-    data = file.model_dump(mode="json", by_alias=True, exclude_none=True)
-    actuated = [joint.name for joint in robot.moving if joint.actuated]
-    led = [name for name in actuated if name in file.motion or "all" in file.motion]
-    if not led:
-        raise InputError(
-            f"{first.name}: no reference motion",
-            allowed="a scenario with `motion` for the actuated joints",
-            hint="`drives` are constraints under every method" if file.drives else "",
-        )
-    motion = {**data["motion"], **{name: {"law": "hold"} for name in actuated if name not in led}}
-    forces = {name: law for name, law in data["forces"].items() if name not in (*actuated, "all")}
-    forces |= {name: {"law": "feedforward"} for name in actuated}
-    own = {"task": "simulate", "motion": motion, "forces": forces, "expect": "done"}
-    record = {**data["record"], "torques": True, "energy": True, "reactions": False}
-    plan = prepare(
-        scenario,
-        changes=[
-            *changes,
-            *(Change(key, value, f"compare: {key}") for key, value in (own | {"record": record}).items()),
-            Change("solver.at_singularity", "switch", "compare: solver.at_singularity"),
-            Change("solver.energy", "accept", "compare: solver.energy"),
-        ],
-    )
-    q, qd, _, _ = reference(plan).at(float(plan.grid[0]))  # the simulation starts on the motion, with its speeds
-    return replace(plan, q0=tuple(q.tolist()), qd0=tuple(qd.tolist()))
-
-
-def reference(plan: Plan) -> Path:
-    """The path of all coordinates and speeds along the motion."""
-    return feedforward.path(plan.system, plan.q0, float(plan.grid[0]))
-
-
-# ---- summary
-
-
-def summary(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """A row for each method, in the manner of the thesis' Table 5.1, but with numbers."""
-    rows = []
-    for method in dict.fromkeys(run.setting.method for run in runs):
-        own = [run for run in runs if run.setting.method == method]
-        free = [run for run in own if not run.setting.feedback]
-        done = [run for run in free if run.ended == "done"]
-        fed = [run for run in own if run.setting.feedback and run.ended == "done"]
-        row: dict[str, Any] = {"method": method, "runs": len(own), "failed": sum(run.ended != "done" for run in own)}
-        for rtol in sorted({run.setting.accuracy for run in free if run.setting.adaptive}, reverse=True):
-            counts = [run.evaluations for run in done if run.setting.adaptive and run.setting.accuracy == rtol]
-            row[f"evaluations at rtol {rtol:g}"] = span(counts)
-        row["microseconds an evaluation"] = span([1e6 * run.evaluation for run in free])
-        row["stiffness"] = span([run.stiffness for run in free])
-        row["least joint error"] = min((run.error_max for run in done), default=math.nan)
-        row["largest closure error, m"] = max((run.closure for run in done), default=math.nan)
-        row["correction, percent"] = span([run.correction for run in fed])
-        row["switches"] = max((run.switches for run in own), default=0)
-        rows.append(row)
-    return rows
-
-
-def span(values: Sequence[float]) -> str:
-    """The range from the least to the largest known value, as text."""
-    known = [x for x in values if math.isfinite(x)]
-    if not known:
-        return ""
-    low, high = f"{min(known):.3g}", f"{max(known):.3g}"
-    if all(isinstance(x, int) for x in known):
-        low, high = str(min(known)), str(max(known))
-    return low if low == high else f"{low} to {high}"
-
-
-def csv_text(rows: Sequence[dict[str, Any]], heads: Sequence[str] = ()) -> str:
-    """The rows as CSV, with all digits of the numbers, and empty cells for unknown ones."""
-    import csv
-    import io
-
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(heads or (rows[0] if rows else []))
-    for row in rows:
-        writer.writerow([_cell(x) for x in row.values()])
-    return out.getvalue()
-
-
-def _cell(x: Any) -> Any:
-    if x is None or (isinstance(x, float) and math.isnan(x)):
-        return ""
-    return repr(float(x)) if isinstance(x, float) else x

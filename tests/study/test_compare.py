@@ -14,6 +14,7 @@ import denoc
 from denoc.errors import InputError
 from denoc.record import plots
 from denoc.study import compare as study
+from denoc.study import compare_table
 from denoc.study.compare import ADAPTIVE, FIXED, Comparison, Options, Run, Setting
 from denoc.study.compare_plots import figures
 
@@ -206,7 +207,7 @@ def test_an_interrupt_keeps_what_was_done(five_bar, monkeypatch):
 
 
 def test_the_csv_has_a_row_a_run(runs):
-    text = study.csv_text([run.row() for run in runs.values()], study.HEADS)
+    text = compare_table.csv_text([run.row() for run in runs.values()], study.HEADS)
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == len(runs)
     for row, run in zip(rows, runs.values()):
@@ -214,19 +215,19 @@ def test_the_csv_has_a_row_a_run(runs):
         assert int(row["evaluations"]) == run.evaluations
         assert row["error_max"] == ("" if math.isnan(run.error_max) else repr(run.error_max))
         assert (row["rtol"] == "") != (row["step"] == "")
-    assert study.csv_text([], study.HEADS) == ",".join(study.HEADS) + "\n"
+    assert compare_table.csv_text([], study.HEADS) == ",".join(study.HEADS) + "\n"
 
 
 def test_the_summary_has_a_row_a_method(runs):
-    rows = study.summary(list(runs.values()))
+    rows = compare_table.summary(list(runs.values()))
     assert [row["method"] for row in rows] == list(FEW.methods)
     first = rows[0]
     assert first["runs"] == 3
     assert first["failed"] == 0
     assert first["evaluations at rtol 0.001"] == str(runs[Setting("denoc", "", None, ADAPTIVE, 1e-3)].evaluations)
-    assert study.span([]) == ""
-    assert study.span([3, 5, 4]) == "3 to 5"
-    assert study.span([math.nan, 0.25]) == "0.25"
+    assert compare_table.span([]) == ""
+    assert compare_table.span([3, 5, 4]) == "3 to 5"
+    assert compare_table.span([math.nan, 0.25]) == "0.25"
 
 
 def test_plots(runs, tmp_path):

@@ -1,0 +1,61 @@
+"""The tables of a comparison of closure methods: a summary by method, and CSV."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from .compare import Run
+
+
+def summary(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """A row for each method, in the manner of the thesis' Table 5.1, but with numbers."""
+    rows = []
+    for method in dict.fromkeys(run.setting.method for run in runs):
+        own = [run for run in runs if run.setting.method == method]
+        free = [run for run in own if not run.setting.feedback]
+        done = [run for run in free if run.ended == "done"]
+        fed = [run for run in own if run.setting.feedback and run.ended == "done"]
+        row: dict[str, Any] = {"method": method, "runs": len(own), "failed": sum(run.ended != "done" for run in own)}
+        for rtol in sorted({run.setting.accuracy for run in free if run.setting.adaptive}, reverse=True):
+            counts = [run.evaluations for run in done if run.setting.adaptive and run.setting.accuracy == rtol]
+            row[f"evaluations at rtol {rtol:g}"] = span(counts)
+        row["microseconds an evaluation"] = span([1e6 * run.evaluation for run in free])
+        row["stiffness"] = span([run.stiffness for run in free])
+        row["least joint error"] = min((run.error_max for run in done), default=math.nan)
+        row["largest closure error, m"] = max((run.closure for run in done), default=math.nan)
+        row["correction, percent"] = span([run.correction for run in fed])
+        row["switches"] = max((run.switches for run in own), default=0)
+        rows.append(row)
+    return rows
+
+
+def span(values: Sequence[float]) -> str:
+    """The range from the least to the largest known value, as text."""
+    known = [x for x in values if math.isfinite(x)]
+    if not known:
+        return ""
+    low, high = f"{min(known):.3g}", f"{max(known):.3g}"
+    if all(isinstance(x, int) for x in known):
+        low, high = str(min(known)), str(max(known))
+    return low if low == high else f"{low} to {high}"
+
+
+def csv_text(rows: Sequence[dict[str, Any]], heads: Sequence[str] = ()) -> str:
+    """The rows as CSV, with all digits of the numbers, and empty cells for unknown ones."""
+    import csv
+    import io
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(heads or (rows[0] if rows else []))
+    for row in rows:
+        writer.writerow([_cell(x) for x in row.values()])
+    return out.getvalue()
+
+
+def _cell(x: Any) -> Any:
+    if x is None or (isinstance(x, float) and math.isnan(x)):
+        return ""
+    return repr(float(x)) if isinstance(x, float) else x
