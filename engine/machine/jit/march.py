@@ -13,7 +13,7 @@ import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -76,8 +76,48 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     for k, name in enumerate(names):
         code.line(f"  %{name} = getelementptr double, ptr %stages, i64 {k * m * lanes}")
     code.line("  br label %attempt\nattempt:\n  %tries = phi i64 [0, %entry], [%more, %next]")
+    attempt = _begin(code, scheme)
+    verdict = _try(code, scheme, attempt, measured, "guard" in program.outputs)
+    taken = _choose_lengths(code, scheme, attempt, verdict)
+    _put_rows(code, attempt, taken)
+    _advance(code, attempt, verdict, count, units)
+    code.line("  br label %next\nnext:\n  %more = add i64 %tries, 1")
+    code.line("  %again = icmp slt i64 %more, %attempts\n  br i1 %again, label %attempt, label %paused")
+    code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
+    body = "\n".join(code.block.lines)
+    declared = "\n".join(dict.fromkeys((code.block.declarations() + Block(1).declarations()).splitlines()))
+    return (
+        f"{declared}\n{code.power_declaration()}\n{_rate(program, lanes)}{_rows(scheme, m, lanes)}"
+        "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
+        "i64 %attempts) {\n"
+        f"{body}\n}}\n"
+        "define void @first(ptr %control, ptr %u, ptr %y, ptr %stages) {\n"
+        "  call void @rate(ptr %control, ptr %u, ptr %y, ptr %stages)\n  ret void\n}\n"
+    )
 
-    # lengths: a new step has the wanted one within its bounds, a repeated step that of the last attempt
+
+class Attempt(NamedTuple):
+    """The registers of one attempt at a step, each with a number for every lane."""
+
+    t: str
+    t_new: str
+    h: str
+    wanted: str  # the length that this step was to have, before its end cut it short
+    most: str  # the largest factor for the next length
+    cut: str  # whether the end cuts the step short
+    going: str  # whether the lane takes part
+
+
+class Verdict(NamedTuple):
+    """The registers of what came of an attempt."""
+
+    error: str
+    accept: str
+    reject: str
+
+
+def _begin(code: _Loop, scheme: Scheme) -> Attempt:
+    """Choose the attempt's length: the wanted one within bounds for a new step, else that of the last attempt."""
     t, end, h = code.row(T), code.row(T_END), code.row(H)
     fresh = code.compare("one", code.row(FRESH), code.number(0.0))
     spacing = code.spacing(t)
@@ -93,8 +133,12 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     cut = code.compare("ogt", ahead, end)
     t_new = code.select(cut, end, ahead)
     h = code.select(going, code.operation("fsub", t_new, t), code.number(0.0))
+    return Attempt(t, t_new, h, wanted, most, cut, going)
 
-    # stages, the new state, its error
+
+def _try(code: _Loop, scheme: Scheme, attempt: Attempt, measured: int, guarded: bool) -> Verdict:
+    """Evaluate the stages, the new state and its error; a lane whose guard isn't positive there stops."""
+    count, h, going = len(scheme.B), attempt.h, attempt.going
     for s in range(1, count):
         code.combine("trial", "y", [(scheme.A[s][j], f"K{j}") for j in range(s)], h)
         code.rate("trial", f"K{s}")
@@ -102,51 +146,47 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     code.rate("new", f"K{count}")
     error = code.error([(e, f"K{j}") for j, e in enumerate(scheme.E)], measured, h)
     passed = code.compare("olt", error, code.number(1.0))
-    if "guard" in program.outputs:
+    if guarded:
         barred = code.both(code.both(going, passed), code.compare("ole", code.row(GUARD), code.number(0.0)))
         code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
         going = code.both(going, code.opposite(barred))
-    accept, reject = code.both(going, passed), code.both(going, code.opposite(passed))
+    return Verdict(error, code.both(going, passed), code.both(going, code.opposite(passed)))
 
-    # the next length
-    error_, h_, wanted_, most_ = (Lane(code, x) for x in (error, h, wanted, most))
-    longer, shorter = (lane.register for lane in lengths(error_, h_, wanted_, most_, cut, scheme))
+
+def _choose_lengths(code: _Loop, scheme: Scheme, attempt: Attempt, verdict: Verdict) -> str:
+    """Choose the next length and count the attempt; return the register that is 1 where the step was accepted."""
+    error, h, wanted, most = (Lane(code, x) for x in (verdict.error, attempt.h, attempt.wanted, attempt.most))
+    longer, shorter = (lane.register for lane in lengths(error, h, wanted, most, attempt.cut, scheme))
+    accept, reject = verdict.accept, verdict.reject
     code.put(H, code.select(accept, longer, code.select(reject, shorter, code.row(H))))
-    code.put(WANTED, code.select(reject, shorter, wanted))
-    code.put(MOST, code.select(reject, code.number(1.0), most))
+    code.put(WANTED, code.select(reject, shorter, attempt.wanted))
+    code.put(MOST, code.select(reject, code.number(1.0), attempt.most))
     code.put(FRESH, code.select(accept, code.number(1.0), code.number(0.0)))
-    one = code.select(accept, code.number(1.0), code.number(0.0))
-    for place, add in ((ACCEPTED, one), (REJECTED, code.select(reject, code.number(1.0), code.number(0.0)))):
+    taken = code.select(accept, code.number(1.0), code.number(0.0))
+    for place, add in ((ACCEPTED, taken), (REJECTED, code.select(reject, code.number(1.0), code.number(0.0)))):
         code.put(place, code.operation("fadd", code.row(place), add))
+    return taken
 
-    # output rows of each lane within its step, by the dense output
-    code.put(STEP, h)
-    code.put(T_NEW, t_new)
-    code.put(TAKEN, one)
+
+def _put_rows(code: _Loop, attempt: Attempt, taken: str) -> None:
+    """Write the output rows of each lane within its step, by dense output."""
+    code.put(STEP, attempt.h)
+    code.put(T_NEW, attempt.t_new)
+    code.put(TAKEN, taken)
     code.line("  call void @rows(ptr %control, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out)")
 
-    # the new state takes the place of the old one
-    with code.each(m) as i:
+
+def _advance(code: _Loop, attempt: Attempt, verdict: Verdict, count: int, units: Sequence[int]) -> None:
+    """Put the new state in the place of the old one, with Euler parameters of norm 1."""
+    accept = verdict.accept
+    with code.each(code.m) as i:
         code.set("y", i, code.select(accept, code.get("new", i), code.get("y", i)))
         code.set("K0", i, code.select(accept, code.get(f"K{count}", i), code.get("K0", i)))
-    code.put(T, code.select(accept, t_new, t))
+    code.put(T, code.select(accept, attempt.t_new, attempt.t))
     for first in units:
         code.normalise(first, accept)
     if units:
         code.rate("y", "K0")
-    code.line("  br label %next\nnext:\n  %more = add i64 %tries, 1")
-    code.line("  %again = icmp slt i64 %more, %attempts\n  br i1 %again, label %attempt, label %paused")
-    code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
-    body = "\n".join(code.block.lines)
-    declared = "\n".join(dict.fromkeys((code.block.declarations() + Block(1).declarations()).splitlines()))
-    return (
-        f"{declared}\n{code.power_declaration()}\n{_rate(program, lanes)}{_rows(scheme, m, lanes)}"
-        "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
-        "i64 %attempts) {\n"
-        f"{body}\n}}\n"
-        "define void @first(ptr %control, ptr %u, ptr %y, ptr %stages) {\n"
-        "  call void @rate(ptr %control, ptr %u, ptr %y, ptr %stages)\n  ret void\n}\n"
-    )
 
 
 def _rate(program: Program, lanes: int) -> str:
