@@ -1,4 +1,4 @@
-"""What the central task computes between the nodes' steps (Khan 2002, sections 3.1 to 3.3).
+"""The steps of the central task between those of the nodes (Khan 2002, sections 3.1 to 3.3).
 
 A step takes the results of earlier steps (`own`) and one message from each leg, in the order of the legs; it returns
 one message for each leg.
@@ -85,10 +85,10 @@ def _solve(own: Own, right: np.ndarray) -> np.ndarray:
 
 def _solved(own: Own, A: np.ndarray, b: np.ndarray) -> np.ndarray:
     try:
-        found = np.linalg.solve(A, b)
+        x = np.linalg.solve(A, b)
     except np.linalg.LinAlgError:
         raise NumericalError(singular_words(own["robot"])) from None
-    return found
+    return x
 
 
 def _unpacked(packed: np.ndarray) -> np.ndarray:

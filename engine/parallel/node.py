@@ -1,4 +1,4 @@
-"""What a node computes, step by step, for one leg and its part of the platform (Khan 2002, sections 3.1 to 3.3).
+"""The steps of a node for one leg and its part of the platform (Khan 2002, sections 3.1 to 3.3).
 
 A step takes the data of the node (`part`), the results of its earlier steps (`own`) and the message that has come; it
 returns the answer.  All arrays have samples first.

@@ -1,4 +1,4 @@
-"""Each leg with its share of the platform as a robot of its own: all that one node has to know of the mechanism.
+"""Each leg with its share of the platform as a robot of its own: the part of the mechanism that one node needs.
 
 Khan cuts the platform into as many parts as there are legs; a part has a share of its mass, its inertia and its working
 wrench (thesis, sections 3.1 and 3.2).  Here the leg is an open chain, its part a free body, and the joint between the

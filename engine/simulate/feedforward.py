@@ -62,15 +62,15 @@ def _of_mechanism(system: System, q: Sequence[float]) -> Planned:
         nonlocal followed
         followed = followed or path(system, q, t)
         places, speeds, accelerations, tau = followed.at(t)
-        found = [0.0] * robot.nv
+        forces = [0.0] * robot.nv
         if tau is not None and not robot.actuators and set(robot.driven) <= led:
             needed: Sequence[float] = [float(tau[k]) for k in robot.driven]
         else:
             motion = places.tolist(), speeds.tolist(), accelerations.tolist()
-            forces = planned_forces(system, *motion, iter(wrenches(system, t)))
-            needed = Balance(robot, places).solve(np.array(forces)).actuated[0]
+            tree = planned_forces(system, *motion, iter(wrenches(system, t)))
+            needed = Balance(robot, places).solve(np.array(tree)).actuated[0]
         for k, x in zip(robot.driven, needed):
-            found[k] = float(x)
-        return found
+            forces[k] = float(x)
+        return forces
 
     return planned

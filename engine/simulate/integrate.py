@@ -96,7 +96,7 @@ class RungeKutta:
         self.adaptive = step is None
         self.E = np.zeros(len(tableau.B) + 1) if tableau.E is None else tableau.E
         self.P = hermite(tableau.B) if tableau.P is None else tableau.P
-        # the derivative at a step's end is evaluated at once if the error needs it, else when it is asked for
+        # the derivative at a step's end is evaluated at once if the error needs it, else when it is first needed
         self.end_first = self.adaptive and tableau.ends_on_a_stage
         self.end_known = False
         self.f: np.ndarray | None = None  # derivative at (t, y), the next step's first stage; None: not evaluated yet
@@ -394,7 +394,7 @@ def quiet() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Integrator:
-    """A row of the table of integrators; `runge_kutta` makes one from a tableau.
+    """An integrator of the table; `runge_kutta` makes one from a tableau.
 
     Where `dense` is False, steps end on the rows of the output. With a `scheme`, the whole time loop can run as
     compiled code.
