@@ -54,7 +54,7 @@ class Watch:
 # ---- inertia at one position
 
 
-class Felt:
+class Response:
     """The response of a system's speeds to forces and jumps at one position, with some speeds fixed."""
 
     def __init__(self, system: System, q: list[float], fixed: Iterable[int]):
@@ -183,7 +183,7 @@ def _released(
     q = run.complete(t, y)[0]
     free = np.array([float(x) for x in run.evaluate(t, y, _with(run, q, moving, {})).qdd])
     b, rounding = free[still], NOISE * abs(free).max(initial=0.0)
-    G = Felt(system, q, system.ruled).compliance(still)
+    G = Response(system, q, system.ruled).compliance(still)
     low, high = np.array([trial.held[k] for k in still]).T
     if loose:
         low, high = _weaker(G, b, low, high)
@@ -333,12 +333,12 @@ def struck(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = Non
     outwards = [k for k in stops if (sides[k][0] and now[k] < 0.0) or (sides[k][1] and now[k] > 0.0)]
     if not outwards and before is None:
         return y
-    felt, start = Felt(system, q, system.prescribed), np.array(now if before is None else before)
-    led = start if before is None else felt.dragged(start, _rates(system, t, felt, np.array(now)))
+    response, start = Response(system, q, system.prescribed), np.array(now if before is None else before)
+    led = start if before is None else response.dragged(start, _rates(system, t, response, np.array(now)))
     pushes = [(-math.inf if upper else 0.0, math.inf if lower else 0.0) for lower, upper in (sides[k] for k in stops)]
     low, high = np.array(pushes).reshape(-1, 2).T
-    impulses, _ = balanced(felt.compliance(stops), led[stops], low, high)
-    qd = led + felt.after(stops, impulses)
+    impulses, _ = balanced(response.compliance(stops), led[stops], low, high)
+    qd = led + response.after(stops, impulses)
     hit = [k for k, impulse in zip(stops, impulses) if impulse]
     qd[hit] = 0.0
     lost = -float(impulses @ (start[stops] + qd[stops])) / 2
@@ -347,9 +347,9 @@ def struck(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = Non
         y[system.place_of(k)] = qd[k]
     y = _placed(run, t, y, {k: 0 if sides[k][0] else 1 for k in hit})
     if before is not None:
-        y[-2] += felt.kinetic(qd) - felt.kinetic(start) + lost
+        y[-2] += response.kinetic(qd) - response.kinetic(start) + lost
     else:
-        lost = felt.kinetic(start) - felt.kinetic(qd)
+        lost = response.kinetic(start) - response.kinetic(qd)
     y[-1] += lost
     return y
 
@@ -370,10 +370,10 @@ def _placed(run: Runner, t: float, y: np.ndarray, at: Mapping[int, int]) -> np.n
     return y
 
 
-def _rates(system: System, t: float, felt: Felt, qd: np.ndarray) -> np.ndarray:
+def _rates(system: System, t: float, response: Response, qd: np.ndarray) -> np.ndarray:
     """The rates of constraints at t, followed by the fixed speeds."""
     rows = wanted(system, t)[1] if system.loops is not None else np.zeros(0)
-    return np.concatenate([rows, qd[felt.fixed]])
+    return np.concatenate([rows, qd[response.fixed]])
 
 
 def jumped(run: Runner, t: float, y: np.ndarray) -> tuple[float, np.ndarray, list[str]]:
