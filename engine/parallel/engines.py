@@ -71,7 +71,7 @@ class Process:
         pass
 
 
-class Timing(Process):
+class TimedProcess(Process):
     """The engine in this process, which also measures the processor time that each node has used so far."""
 
     def __init__(self) -> None:

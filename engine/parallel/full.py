@@ -33,7 +33,7 @@ STAGES = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class NodeRun:
     """The data of a node: how the whole system is made, and which part of its state belongs to this node."""
 
     make: Callable[[], System]
@@ -52,17 +52,17 @@ class Block:
         return {name: x for name, x in self.__dict__.items() if name != "run"}
 
 
-def advance(block: Block, own: dict[str, Any], inbox: Message) -> Message:
+def advance(node: NodeRun, own: dict[str, Any], inbox: Message) -> Message:
     """Take one step from the whole state and return this node's part of the new state."""
     t, end = inbox["time"][0].tolist()
-    run, y = block.run, inbox["state"][0]
+    run, y = node.run, inbox["state"][0]
     measured = run.system.measured
-    stepper = start(FIXED, run.derivative, t, y, end, step=block.step, max_step=block.max_step, measured=measured)
-    with choice.using(block.backend):
+    stepper = start(FIXED, run.derivative, t, y, end, step=node.step, max_step=node.max_step, measured=measured)
+    with choice.using(node.backend):
         failure = stepper.step()
     if failure:
         raise NumericalError(f"at t = {t:.9g} s: {failure}")
-    return {"time": np.array([[stepper.t]]), "state": stepper.y[None, list(block.places)]}
+    return {"time": np.array([[stepper.t]]), "state": stepper.y[None, list(node.places)]}
 
 
 class Full:
@@ -109,7 +109,7 @@ class Full:
         self.run = runner(self.system, q)
         start, solver = tuple(float(x) for x in q), self.solver
         given = solver.step, solver.max_step, choice.backend()
-        self.engine.begin([[Block(self.make, start, tuple(x), *given)] for x in self.places])
+        self.engine.begin([[NodeRun(self.make, start, tuple(x), *given)] for x in self.places])
 
     def carried_out(
         self,

@@ -84,7 +84,7 @@ def _solved(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str
     geometry = Geometry(s, parts)
     holds = geometry.holds()
     F_p = platform_wrench(geometry, wrenches)
-    ours = _on(robot, parts.body)
+    ours = _links_on(robot, parts.body)
     on_legs = {link: six for link, six in (wrenches or {}).items() if link not in ours}
     q, qd, qdd = (s.rows(name) if s.count is not None else s.arrays[name] for name in ("q", "qd", "qdd"))
     gamma = np.atleast_2d(tree.inverse(_without_platform(robot, parts), q, qd, qdd, on_legs))  # Γ of all legs
@@ -166,7 +166,7 @@ def _without_platform(robot: Robot, parts: Parallel) -> Robot:
     if legs_alone is None:
         bodies = list(robot.tree.bodies)
         bodies[parts.body] = replace(bodies[parts.body], E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0)
-        ours = _on(robot, parts.body)
+        ours = _links_on(robot, parts.body)
         legs_alone = replace(
             robot,
             tree=replace(robot.tree, bodies=tuple(bodies)),
@@ -176,5 +176,5 @@ def _without_platform(robot: Robot, parts: Parallel) -> Robot:
     return legs_alone
 
 
-def _on(robot: Robot, body: int) -> set[str]:
+def _links_on(robot: Robot, body: int) -> set[str]:
     return {link.name for link in robot.links if robot.tree.seats[link.name][0] == body}

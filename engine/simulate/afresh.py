@@ -38,7 +38,7 @@ def taken(system: System, discrete: Discrete, at: Sequence[Scalar]) -> Discrete:
     return replace(discrete, partition=replace(part, N=tuple(tuple(row) for row in N.tolist()), order=order))
 
 
-def slots(system: System, part: Partition, qd: Sequence[Scalar]) -> list[Scalar]:
+def state_speeds(system: System, part: Partition, qd: Sequence[Scalar]) -> list[Scalar]:
     """Values for the state's places of speeds, with v = N q̇ (or its rates) in the first places that aren't given."""
     v = iter((part.basis(system.robot.nv) @ np.array(qd, dtype=float)).tolist())
     return [qd[k] if k in part.given else next(v, 0.0) for k in system.cv]

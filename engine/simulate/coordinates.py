@@ -120,7 +120,7 @@ def start(system: System, discrete: Discrete, q: Sequence[float], qd: Sequence[f
     y = system.state(q, qd)
     if system.loops is not None and system.method.afresh:
         part = partition_of(afresh.taken(system, discrete, q))
-        y[len(system.cq) : system.measured] = afresh.slots(system, part, qd)
+        y[len(system.cq) : system.measured] = afresh.state_speeds(system, part, qd)
     return y
 
 

@@ -36,7 +36,7 @@ class Moved:
     more: dict[int, Scalar]  # for each speed with given motion, the force that it needs besides those that act there
     driving: Scalar = 0.0  # the power of drives
     guard: Scalar = None  # positive as long as the independent coordinates are usable; None: always
-    slots: list[Scalar] | None = None  # rates of the state's speeds, where these aren't the joints' speeds
+    state_rates: list[Scalar] | None = None  # rates of the state's speeds, where these aren't the joints' speeds
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Evaluation:
     power: Scalar
     loss: Scalar
     guard: Scalar = None
-    slots: list[Scalar] | None = None
+    state_rates: list[Scalar] | None = None
 
 
 def evaluate(
@@ -70,7 +70,7 @@ def evaluate(
 def rates(system: System, now: Evaluation) -> list[Scalar]:
     """The rate y' of the state."""
     along = coordinate_rates(system.robot, now.q, now.qd)
-    speeds = now.slots if now.slots is not None else [now.qdd[k] for k in system.cv]
+    speeds = now.state_rates if now.state_rates is not None else [now.qdd[k] for k in system.cv]
     return [along[k] for k in system.cq] + speeds + [now.power, now.loss]
 
 
@@ -144,7 +144,7 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
             if row in now.rates:
                 moved.driving = moved.driving + now.rates[row] * dot(K.solve([float(r == c) for r in range(n)]), left)
     if method.afresh:
-        moved.slots = afresh.slots(system, part, qdd)
+        moved.state_rates = afresh.state_speeds(system, part, qdd)
     return moved
 
 
@@ -203,4 +203,4 @@ def concluded(system: System, now: Situation, moved: Moved, discrete: Discrete, 
     loss = damped(model.bodies, qd)
     for k, force in rubbed.items():
         loss = loss + force * qd[k]
-    return Evaluation(q, qd, moved.qdd, tau, resistance, support, power, loss, moved.guard, moved.slots)
+    return Evaluation(q, qd, moved.qdd, tau, resistance, support, power, loss, moved.guard, moved.state_rates)

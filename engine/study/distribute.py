@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..loops.methods import distributed
 from ..parallel.cluster import PATIENCE, Cluster
 from ..parallel.conduct import BATCH, Distributed
-from ..parallel.engines import Counting, Engine, Process, Threads, Timing, echo
+from ..parallel.engines import Counting, Engine, Process, Threads, TimedProcess, echo
 from ..parallel.full import Full
 from ..parallel.legs import legs
 from ..parallel.rates import ByLegs, refuse
@@ -313,7 +313,7 @@ def _differences(result: Result, reference: Result) -> dict[str, float]:
 def _cost(make: Callable[[], Plan], engine: Counting, setting: Setting, nodes: int, outcome: Outcome) -> Cost:
     """Processor time of nodes and of central in a run here, latency and rate from messages that come back."""
     latency, rate = _pinged(engine.engine, nodes)
-    timing, found = Timing(), make()
+    timing, found = TimedProcess(), make()
     if outcome.form != "by legs":
         full = Full(lambda: make().system, found.solver, timing, nodes)
         few = found.grid[: min(len(found.grid), 3)]

@@ -17,7 +17,7 @@ import legged
 from denoc.machine.jit.choice import using
 from denoc.parallel.cluster import Cluster
 from denoc.parallel.conduct import Distributed
-from denoc.parallel.engines import Process, Threads, Timing
+from denoc.parallel.engines import Process, Threads, TimedProcess
 from denoc.parallel.steps import plan
 from denoc.study.distribute import Cost, _pinged
 
@@ -43,7 +43,7 @@ def best(call, times=8, clock=time.thread_time):
 
 
 def cost(robot, state, ping):
-    timing, count = Timing(), len(state[0])
+    timing, count = TimedProcess(), len(state[0])
     by_legs = Distributed(robot, timing, NODES, batch=count)
     by_legs.inverse(*state)
     found = []

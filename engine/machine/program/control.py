@@ -8,7 +8,7 @@ from typing import Any, Protocol
 Scalar = Any  # a float, or an object with × and the methods named here
 
 
-class Control(Protocol):
+class StepControl(Protocol):
     """The constants of a step control; every integrator here takes those of scipy, and so the same steps."""
 
     @property
@@ -30,7 +30,9 @@ def bounded(h: Scalar, shortest: Scalar, longest: Scalar) -> Scalar:
     return smaller(larger(h, shortest), longest)
 
 
-def lengths(error: Scalar, h: Scalar, wanted: Scalar, most: Scalar, cut: Scalar, c: Control) -> tuple[Scalar, Scalar]:
+def lengths(
+    error: Scalar, h: Scalar, wanted: Scalar, most: Scalar, cut: Scalar, c: StepControl
+) -> tuple[Scalar, Scalar]:
     """Lengths of the next step after one of length h with this error: if that is accepted, and if it is rejected.
 
     After a step that was `cut` at the end of the interval, the next one is at least as long as `wanted` before.  Where
