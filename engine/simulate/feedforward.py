@@ -45,7 +45,7 @@ def _of_tree(system: System) -> Planned:
     return planned
 
 
-def path(system: System, q: Sequence[float], t: float) -> Path:
+def planned_path(system: System, q: Sequence[float], t: float) -> Path:
     """The planned motion of a mechanism, followed from its positions at t so that the loops stay on their branch."""
     inputs = system.inputs
     led = Inputs(prescribed=(*inputs.feedforward, *inputs.prescribed), wrenches=inputs.wrenches, drives=inputs.drives)
@@ -60,7 +60,7 @@ def _of_mechanism(system: System, q: Sequence[float]) -> Planned:
 
     def planned(t: float) -> list[float]:
         nonlocal followed
-        followed = followed or path(system, q, t)
+        followed = followed or planned_path(system, q, t)
         places, speeds, accelerations, tau = followed.at(t)
         forces = [0.0] * robot.nv
         if tau is not None and not robot.actuators and set(robot.driven) <= led:

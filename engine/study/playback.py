@@ -50,4 +50,4 @@ def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
 
 def reference(plan: Plan) -> Path:
     """The path of all coordinates and speeds along the motion."""
-    return feedforward.path(plan.system, plan.q0, float(plan.grid[0]))
+    return feedforward.planned_path(plan.system, plan.q0, float(plan.grid[0]))

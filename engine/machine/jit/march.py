@@ -76,7 +76,7 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     for k, name in enumerate(names):
         code.line(f"  %{name} = getelementptr double, ptr %stages, i64 {k * m * lanes}")
     code.line("  br label %attempt\nattempt:\n  %tries = phi i64 [0, %entry], [%more, %next]")
-    attempt = _begin(code, scheme)
+    attempt = _begin_attempt(code, scheme)
     verdict = _try(code, scheme, attempt, measured, "guard" in program.outputs)
     taken = _choose_lengths(code, scheme, attempt, verdict)
     _put_rows(code, attempt, taken)
@@ -87,7 +87,7 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     body = "\n".join(code.block.lines)
     declared = "\n".join(dict.fromkeys((code.block.declarations() + Block(1).declarations()).splitlines()))
     return (
-        f"{declared}\n{code.power_declaration()}\n{_rate(program, lanes)}{_rows(scheme, m, lanes)}"
+        f"{declared}\n{code.power_declaration()}\n{_rate_function(program, lanes)}{_rows_function(scheme, m, lanes)}"
         "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
         "i64 %attempts) {\n"
         f"{body}\n}}\n"
@@ -116,7 +116,7 @@ class Verdict(NamedTuple):
     reject: str
 
 
-def _begin(code: _Loop, scheme: Scheme) -> Attempt:
+def _begin_attempt(code: _Loop, scheme: Scheme) -> Attempt:
     """Choose the attempt's length: the wanted one within bounds for a new step, else that of the last attempt."""
     t, end, h = code.row(T), code.row(T_END), code.row(H)
     fresh = code.compare("one", code.row(FRESH), code.number(0.0))
@@ -189,7 +189,7 @@ def _advance(code: _Loop, attempt: Attempt, verdict: Verdict, count: int, units:
         code.rate("y", "K0")
 
 
-def _rate(program: Program, lanes: int) -> str:
+def _rate_function(program: Program, lanes: int) -> str:
     """The program as a function of pointers, which every stage calls so that its code is there once."""
     block = Block(lanes)
     values = {}
@@ -207,7 +207,7 @@ def _rate(program: Program, lanes: int) -> str:
     return f"{head} {{\n{body}\n  ret void\n}}\n"
 
 
-def _rows(scheme: Scheme, m: int, lanes: int) -> str:
+def _rows_function(scheme: Scheme, m: int, lanes: int) -> str:
     """Output rows of lanes that have taken a step, one by one: y + h Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule."""
     block = Block(1)
     let, count = block.let, len(scheme.B)
