@@ -1,4 +1,4 @@
-"""Where things are, as text on scalars: bodies, links, how their points move with the joints, rates of coordinates."""
+"""Kinematics as text on scalars: placements of bodies and links, Jacobians of their points, rates of coordinates."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .sweeps import placement
 
 
 def body_placements(bodies: Sequence[Body], q: Sequence[Scalar]) -> list[tuple[Matrix, Vector]]:
-    """Rotation and origin of every body in the base."""
+    """Rotations and origins of all bodies in the base."""
     placed: list[tuple[Matrix, Vector]] = []
     for body in bodies:
         rotation, origin = placement(body, q)
@@ -39,7 +39,7 @@ def body_placements(bodies: Sequence[Body], q: Sequence[Scalar]) -> list[tuple[M
 
 
 def body_frames(bodies: Sequence[Body], q: Sequence[float]) -> list[np.ndarray]:
-    """4 × 4 of every body in the base at one position."""
+    """The 4 × 4 frames of all bodies in the base at one position."""
     found = []
     for R, p in body_placements(bodies, q):
         T = np.eye(4)
@@ -49,7 +49,7 @@ def body_frames(bodies: Sequence[Body], q: Sequence[float]) -> list[np.ndarray]:
 
 
 def link_placements(robot: Robot, q: Sequence[Scalar], at: str = "link") -> list[tuple[Matrix, Vector]]:
-    """Rotation and origin of every link, or of its frame at its far `end`, in the base, in the file's order."""
+    """Rotations and origins of all links, or of the frames at their far `end`, in the base and in the file's order."""
     placed = body_placements(robot.tree.bodies, q)
     found = []
     for link in robot.links:
@@ -66,7 +66,7 @@ def link_placements(robot: Robot, q: Sequence[Scalar], at: str = "link") -> list
 
 
 def jacobian(robot: Robot, q: Sequence[Scalar], link: str, at: Sequence[Scalar]) -> list[Vector]:
-    """Six rows of nv: what each speed gives the link's point `at` (its axes), [ω; v] in base axes."""
+    """The 6 × nv Jacobian: speeds → [ω; v] of the link's point `at` (link axes), in base axes."""
     J: list[Vector] = [[0.0] * robot.nv for _ in range(6)]
     bodies, (i, seat) = robot.tree.bodies, robot.tree.seats[link]
     placed = body_placements(bodies, q)
@@ -88,7 +88,7 @@ def jacobian(robot: Robot, q: Sequence[Scalar], link: str, at: Sequence[Scalar])
 
 
 def coordinate_rates(robot: Robot, q: list[Scalar], qd: list[Scalar]) -> list[Scalar]:
-    """q̇ from the speeds: the same numbers, but for Euler parameters and for a free joint's position."""
+    """The rates q̇ of the coordinates, which equal the speeds except for Euler parameters and free joints' positions."""
     rates: list[Scalar] = [0.0] * robot.nq
     for joint in robot.moving:
         at = joint.type.orientation

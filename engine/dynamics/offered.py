@@ -1,4 +1,4 @@
-"""Rows of the table of programs as they run: by plain text or compiled, for one sample or many."""
+"""Quantities of the table of programs, computed by plain text or compiled code for one sample or many."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Key = tuple[str, tuple[str, ...], str, str]  # what, wrenched, link, at
 
 
 class Offered:
-    """One quantity of one robot, in all its forms."""
+    """One quantity of one robot, as plain text and as compiled code."""
 
     def __init__(self, what: str, subject: Subject):
         self.what, self.row, self.subject = what, PROGRAMS[what], subject
@@ -31,19 +31,19 @@ class Offered:
         self.widths = self.row.widths(subject)
         self.offer = Offer(self.program, list(self.widths.values()), [self.size], self.identity)
         self.turning = turning(subject.bodies)
-        # code for one sample at a time, once it was taken; not where Euler parameters have to be brought to norm 1
+        # code for one sample, once it has run; None if Euler parameters have to be normalised before
         self.one: Single | None = None
         self._oriented = any(joint.type.orientation is not None for joint in subject.robot.moving)
 
     def program(self) -> Program:
-        """The text recorded, inertias regrouped where that changes nothing."""
+        """The recorded program of the text, with regrouped inertias if these give the same results."""
         subject = self.subject
         bodies = regrouped(subject.bodies) if self.row.regroups else subject.bodies
         recorded = Subject(subject.robot, bodies, subject.wrenched, subject.link, subject.at)
         return self.row.program(recorded, self.what)
 
     def identity(self) -> tuple[str, ...]:
-        """All that the program depends on."""
+        """Everything that the program depends on, as strings."""
         robot, subject = self.subject.robot, self.subject
         rest = (
             [(wrench.link, wrench.wrench, wrench.at, wrench.axes) for wrench in robot.wrenches],
@@ -56,7 +56,7 @@ class Offered:
     # ---- rows
 
     def __call__(self, s: Samples, **more: np.ndarray) -> np.ndarray:
-        """The quantity in its shape, of one sample or of many; `more` are the inputs that aren't in the samples."""
+        """The quantity in its shape for one sample or many; `more` are inputs that the samples don't have."""
         count = 1 if s.count is None else s.count
         given = {name: more[name] if name in more else s.rows(name) for name in self.widths}
         arrays = {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[-1]))) for name, x in given.items()}
@@ -85,7 +85,7 @@ class Offered:
         return self.offer.lanes(samples) if self._compiles() else None
 
     def _by(self, arrays: dict[str, np.ndarray], code: Kernel, first: int) -> np.ndarray | None:
-        """What code makes of the samples from a place on; None where it can't."""
+        """The rows by compiled code from a place on, or None where it can't compute them."""
         given = {name: array[first:] for name, array in arrays.items()}
         (found,), finite, largest = code(*given.values())
         if largest > REACH:
@@ -93,7 +93,7 @@ class Offered:
         return found if finite and largest <= REACH else None
 
     def _plain(self, s: Samples, arrays: dict[str, np.ndarray], these: slice) -> np.ndarray:
-        """Rows by the plain text, or an error that says why there are none."""
+        """The rows by the plain text, or an error that says why they can't be computed."""
         s.finite()
         robot, count = self.subject.robot, these.stop - these.start
         given = {
@@ -115,7 +115,7 @@ class Offered:
 
 
 def offered(robot: Robot, what: str, wrenched: tuple[str, ...] = (), link: str = "", at: str = "link") -> Offered:
-    """The robot's quantity of this name; made once for each robot."""
+    """The robot's quantity of this name, which is made once for each robot."""
     key: Key = what, wrenched, link, at
     found: Offered | None = robot.derived.get(key)
     if found is None:
@@ -125,7 +125,7 @@ def offered(robot: Robot, what: str, wrenched: tuple[str, ...] = (), link: str =
 
 
 def quick(robot: Robot, key: Key, *groups: Any) -> np.ndarray | None:
-    """One sample by code that is there already, with as little around it as can be; None where that isn't the way."""
+    """The quantity of one sample by existing code, with the least overhead; None where there is none."""
     try:
         known: Offered = robot.derived[key]
         single = known.one
@@ -138,14 +138,14 @@ def quick(robot: Robot, key: Key, *groups: Any) -> np.ndarray | None:
 
 
 def turning(bodies: tuple[Body, ...]) -> tuple[int, ...]:
-    """The angles of which only cosine and sine matter: no spring measures them, no thread turns them into a slide."""
+    """Coordinates that matter by their cosines and sines only, because no spring measures them, nor does a screw."""
     measured = {drive.coordinate for body in bodies for drive in body.drives if drive.stiffness}
     angles = [body.coordinates[k] for body in bodies for what, _, k in body.moves if what == "turn"]
     return tuple(k for k in angles if k not in measured)
 
 
 def within_a_turn(q: np.ndarray, angles: tuple[int, ...]) -> np.ndarray:
-    """Q with huge angles taken back to one turn, which the compiled sines need."""
+    """The coordinates q with these angles reduced to one turn, within the reach of compiled sines."""
     q = q.copy()
     for k in angles:
         q[..., k] = np.arctan2(np.sin(q[..., k]), np.cos(q[..., k]))

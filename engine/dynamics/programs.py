@@ -1,4 +1,4 @@
-"""The table of programs: what can be asked of a tree, each with one text that is run, counted, compiled and exported.
+"""The table of a tree's programs, each of which is one text that is run, counted, compiled and exported.
 
 Inverse and forward dynamics are run by `mixed.py`, for any mixture of both; all other rows by `offered.py`.
 """
@@ -27,16 +27,16 @@ Given = Mapping[str, list[Scalar]]
 
 @dataclass(frozen=True)
 class Subject:
-    """What a program is about: a robot, its bodies with the inertias to use, and what else is fixed beforehand."""
+    """The subject of a program: a robot, its bodies with the inertias to use, and further choices."""
 
     robot: Robot
     bodies: tuple[Body, ...]
     wrenched: tuple[str, ...] = ()  # links on which the caller's wrenches act, [n; f] at their origins in their axes
-    link: str = ""  # of which the Jacobian is asked
-    at: str = "link"  # whether frames are those of links or those at their far `end`
+    link: str = ""  # the link whose Jacobian is computed
+    at: str = "link"  # `link` for frames of links, `end` for those at their far ends
 
     def acting(self, tree: Tree, given: Given) -> tuple[Wrenches, list[Load]]:
-        """The robot's own wrenches and the caller's on the bodies of a tree."""
+        """All wrenches on the bodies of a tree, the robot's own and the caller's."""
         w = given.get("w", [])
         own = [(link, list(w[6 * k : 6 * k + 6]), (0.0, 0.0, 0.0), "link") for k, link in enumerate(self.wrenched)]
         return on_bodies(tree, [*constant_wrenches(self.robot), *own])
@@ -44,7 +44,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A row of the table: its inputs, the name and shape of its output, and the text that computes it.
+    """A quantity of the table: its inputs, the name and shape of its output, and the text that computes it.
 
     `inputs` are names of `WIDTHS`; `w` is there besides where wrenches act.  `regroups` says that regrouped inertias
     give the same numbers.  Robots of more than `most` bodies have it as plain text only, because straight code for so
@@ -60,12 +60,12 @@ class Quantity:
     most: int = 200
 
     def widths(self, subject: Subject) -> dict[str, int]:
-        """How many numbers each group of inputs has."""
+        """The number of columns of each group of inputs."""
         names = (*self.inputs, "w") if subject.wrenched else self.inputs
         return {name: WIDTHS[name](subject) for name in names}
 
     def program(self, subject: Subject, name: str) -> Program:
-        """The text recorded."""
+        """The recorded program of the text."""
         recording = Recording(name)
         given = {group: recording.input(group, width) for group, width in self.widths(subject).items()}
         return recording.program(**{self.output: self.text(subject, given)})
@@ -143,7 +143,7 @@ def link_reactions(
     wrenches: Wrenches,
     loads: list[Load],
 ) -> list[Vector]:
-    """[n; f] of the parent on each link at the link's origin, base axes; wrenches act on the bodies of `parts`."""
+    """Wrenches [n; f] of the parents on all links at the links' origins, base axes; given ones act on `parts`."""
     parts = robot.parts
     _, W = dynamics(parts.bodies, robot.gravity, q, qd, qdd, (True,) * robot.nv, wrenches, loads)
     placed = body_placements(parts.bodies, q)
@@ -208,9 +208,9 @@ PROGRAMS = {
 
 
 def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
-    """The recorded program of this name; with `regroup` from fewer inertial numbers, where these give the same.
+    """The recorded program of this name; with `regroup`, from fewer inertial numbers if these give the same results.
 
-    `link` is the one whose Jacobian is asked, by default the last one.
+    `link` is the link whose Jacobian is computed, by default the last one.
     """
     row = PROGRAMS[what]
     bodies = regrouped(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies
@@ -218,12 +218,12 @@ def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") ->
 
 
 def count(row: Quantity, subject: Subject) -> int:
-    """How many numbers the row gives."""
+    """The number of scalars that the row computes."""
     return prod(row.shape(subject))
 
 
 def link_named(robot: Robot, link: object) -> str:
-    """The link's name, or an error that lists those that there are."""
+    """The link's name, or an error that lists the names of all links."""
     names = [one.name for one in robot.links]
     if not isinstance(link, str) or link not in names:
         found, link = (f"`{link}`", link) if isinstance(link, str) else (type(link).__name__, "")

@@ -1,4 +1,4 @@
-"""The calls of the Python interface for what a tree is and does besides its dynamics, one sample or many."""
+"""Calls of the Python interface for a tree's inertia, energy, frames, Jacobian and reactions, one sample or many."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 
 def inertia(robot: Robot, q: Any) -> np.ndarray:
-    """The generalized inertia matrix, rotor inertias included."""
+    """The generalized inertia matrix with rotor inertias."""
     found = quick(robot, ("inertia", (), "", "link"), q)
     if found is None:
         s = Samples(robot, q=q)
@@ -38,7 +38,7 @@ def energy(robot: Robot, q: Any, qd: Any) -> dict[str, np.ndarray]:
 
 
 def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
-    """Link name → 4 × 4 in the base; `at="end"` for the papers' frames i + 1."""
+    """Frames of all links, name → 4 × 4 in the base; with `at="end"`, the papers' frames i + 1."""
     if not isinstance(at, str) or at not in ("link", "end"):
         found = f"at={at!r}" if isinstance(at, str) else f"at of type {type(at).__name__}"
         raise InputError("unknown frame", found=found, allowed="link, end")
@@ -53,7 +53,7 @@ def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
 
 
 def jacobian(robot: Robot, q: Any, link: str, at: Any = ORIGIN) -> np.ndarray:
-    """6 × nv: speeds → [ω; v] of the link's point `at` (link axes, or a point's name), base-frame axes."""
+    """The 6 × nv Jacobian: speeds → [ω; v] of the link's point `at` (link axes, or a point's name), base-frame axes."""
     found = quick(robot, ("jacobian", (), link, "link"), q, _doubles(at))
     if found is not None:
         return found
@@ -63,7 +63,7 @@ def jacobian(robot: Robot, q: Any, link: str, at: Any = ORIGIN) -> np.ndarray:
 
 
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
-    """Joint → wrench [n; f] of the parent on the link, at the link's origin, base-frame axes; fixed joints too."""
+    """Reactions, joint → wrench [n; f] of the parent on the link at its origin, base-frame axes; fixed joints too."""
     found = quick(robot, ("reactions", (), "", "link"), q, qd, qdd) if wrenches is None else None
     if found is None:
         s = Samples(robot, q=q, qd=qd, qdd=qdd)
@@ -81,7 +81,7 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
 
 
 def _doubles(at: Any) -> Any:
-    """Three floats as an array; whatever else it is as it is, for it has to be looked at first."""
+    """An array for a tuple of three floats; any other argument unchanged, for it has to be checked first."""
     return np.array(at) if type(at) is tuple and [type(x) for x in at] == [float] * 3 else at
 
 

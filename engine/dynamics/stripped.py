@@ -1,4 +1,4 @@
-"""Bodies with less to them than the robot's: without passive forces, or as pure geometry."""
+"""Bodies without passive forces, or without mass."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..robot.model import ZERO, Body, Drive
 
 @lru_cache(maxsize=64)
 def bare(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    """The bodies without friction, damping and springs; rotors stay."""
+    """The bodies without friction, damping and springs, but with their rotors."""
     return tuple(replace(body, drives=tuple(Drive(rotor=drive.rotor) for drive in body.drives)) for body in bodies)
 
 
 @lru_cache(maxsize=64)
 def massless(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
-    """The bodies as pure geometry: what is left of their dynamics is what acts from outside."""
+    """The bodies without mass and drives, whose dynamics consists of external wrenches only."""
     none = (ZERO, ZERO, ZERO)
     return tuple(replace(b, E=none, h=ZERO, m=0.0, drives=(Drive(),) * len(b.drives)) for b in bodies)
