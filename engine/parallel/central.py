@@ -24,7 +24,7 @@ Own = dict[str, Any]
 def twist(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Kinematics (ii): K t_P = Σ Φ p θ̇, K = Σ Φ (eq. 3.10)."""
     own["K"] = _total(_unpacked(one["Phi"]) for one in inboxes)
-    return _all(inboxes, twist=_solve(own, _total(one["phi"] for one in inboxes)))
+    return _to_all_legs(inboxes, twist=_solve(own, _total(one["phi"] for one in inboxes)))
 
 
 def twist_and_columns(own: Own, inboxes: Sequence[Message]) -> list[Message]:
@@ -33,17 +33,17 @@ def twist_and_columns(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     N = len(own["rates"])
     X = _solve(own, np.concatenate([one["columns"].reshape(N, 6, -1) for one in inboxes], axis=2))
     t = (X @ own["rates"][..., None])[..., 0]
-    return _all(inboxes, twist=t, X=X.reshape(N, -1))
+    return _to_all_legs(inboxes, twist=t, X=X.reshape(N, -1))
 
 
 def twist_rate(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Kinematics (iv): K ṫ_P = Σ Φ (Σ p θ̈ + c), with one term from each leg (eq. 3.28)."""
-    return _all(inboxes, twist_rate=_solve(own, _total(one["bias"] for one in inboxes)))
+    return _to_all_legs(inboxes, twist_rate=_solve(own, _total(one["bias"] for one in inboxes)))
 
 
 def total(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     """Inverse (ii): K⁻¹ Σ p̄ (eq. 3.40)."""
-    return _all(inboxes, sum=_solve(own, _total(one["p"] for one in inboxes)))
+    return _to_all_legs(inboxes, sum=_solve(own, _total(one["p"] for one in inboxes)))
 
 
 def least_effort(own: Own, inboxes: Sequence[Message]) -> list[Message]:
@@ -65,14 +65,14 @@ def minimal(own: Own, inboxes: Sequence[Message]) -> list[Message]:
     rows, columns = np.triu_indices(k)
     I[:, rows, columns] = _total(one["I"] for one in inboxes)
     I[:, columns, rows] = I[:, rows, columns]
-    return _all(inboxes, accelerations=_solved(own, I, f[..., None])[..., 0])
+    return _to_all_legs(inboxes, accelerations=_solved(own, I, f[..., None])[..., 0])
 
 
 def _total(terms: Iterable[np.ndarray]) -> np.ndarray:
     return reduce(np.add, terms)
 
 
-def _all(inboxes: Sequence[Message], **fields: np.ndarray) -> list[Message]:
+def _to_all_legs(inboxes: Sequence[Message], **fields: np.ndarray) -> list[Message]:
     """One message for each leg, all with the same fields."""
     return [dict(fields) for _ in inboxes]
 

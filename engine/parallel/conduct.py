@@ -61,14 +61,14 @@ class Distributed:
     def kinematics(self, q: Any, qd: Any, qdd: Any) -> tuple[np.ndarray, np.ndarray]:
         """(qd, qdd) of all joints, from those of the independent ones."""
         s = Samples(self.robot, q=q, qd=qd, qdd=qdd).finite()
-        self.begin(self._chosen(s))
-        answers = self._batches("kinematics", s, None, ("rates", "accelerations"))
+        self.begin(self._choose_independent(s))
+        answers = self._run_batches("kinematics", s, None, ("rates", "accelerations"))
         return self._gathered(s, answers, "qd"), self._gathered(s, answers, "qdd")
 
     def inverse(self, q: Any, qd: Any, qdd: Any, wrenches: Mapping[str, Any] | None = None) -> np.ndarray:
         """Forces of the actuators, as `denoc.inverse` gives them."""
         s = Samples(self.robot, q=q, qd=qd, qdd=qdd).finite()
-        independent = self._chosen(s)
+        independent = self._choose_independent(s)
         if len(independent) > len(self.robot.driven):
             raise InputError(
                 f"{self.robot.name}: {len(independent)} freedoms for {len(self.robot.driven)} actuators, idle spins "
@@ -77,7 +77,7 @@ class Distributed:
             )
         self.begin(independent)
         task = "inverse" if sorted(independent) == sorted(self.robot.driven) else "inverse, redundant"
-        answers = self._batches(task, s, wrenches, ("rates", "accelerations"))
+        answers = self._run_batches(task, s, wrenches, ("rates", "accelerations"))
         places = {k: n for n, k in enumerate(self.robot.driven)}
         tau = np.empty((s.count or 1, len(places)))
         for leg, part, answer in zip(self.parallel.legs, self.parts, answers):
@@ -109,7 +109,7 @@ class Distributed:
         if independent is None:
             independent = independent_speeds(self.loops, self.loops.jacobian(s.rows("q")[0])[0])
         self.begin(independent)
-        answers = self._batches("forward", s, wrenches, ("rates", "tau"))
+        answers = self._run_batches("forward", s, wrenches, ("rates", "tau"))
         return self._gathered(s, answers, "qd"), self._gathered(s, answers, "qdd")
 
     def task(self, name: str, q: np.ndarray) -> str:
@@ -120,12 +120,12 @@ class Distributed:
 
     # ---- messages
 
-    def _chosen(self, s: Samples) -> list[int]:
+    def _choose_independent(self, s: Samples) -> list[int]:
         q = s.rows("q")[:1]
         enough(Balance(self.robot, q))
         return independent_speeds(self.loops, self.loops.jacobian(q[0])[0])
 
-    def _batches(
+    def _run_batches(
         self, task: str, s: Samples, wrenches: Mapping[str, Any] | None, given: Sequence[str]
     ) -> list[Message]:
         """The last answers, one for each leg, over all batches of samples."""
@@ -138,7 +138,7 @@ class Distributed:
         for first in range(0, s.count or 1, self.batch):
             these = slice(first, first + self.batch)
             batches.append(
-                self._one(
+                self._run_batch(
                     task,
                     {name: x[these] for name, x in rows.items()},
                     {link: six[these] for link, six in forces.items()},
@@ -150,7 +150,7 @@ class Distributed:
             for n in range(len(self.parts))
         ]
 
-    def _one(
+    def _run_batch(
         self, task: str, rows: Mapping[str, np.ndarray], wrenches: Mapping[str, np.ndarray], given: Sequence[str]
     ) -> list[Message]:
         """The last answers to one batch, one for each leg, after all steps of the task."""

@@ -79,7 +79,7 @@ def forces(part: Part, own: Own, inbox: Message) -> Message:
     """Kinematics (v), then inverse (i): τ̃ = N_dᵀ N_lᵀ (M ṫ + w) by the recursion (eq. 3.32), and p̄ (eq. 3.40)."""
     _accelerated(own, inbox["twist_rate"])
     _forced(part, own)
-    own["p"] = _times(_turned(own["L"]), own["tau_leg"])  # p̄ = Σ τ̃ Ψ p̃ / δ over the joints that aren't kept
+    own["p"] = _times(_transposed(own["L"]), own["tau_leg"])  # p̄ = Σ τ̃ Ψ p̃ / δ over the joints that aren't kept
     return {"p": own["p"] + own["F"]}
 
 
@@ -105,7 +105,7 @@ def reduced(part: Part, own: Own, inbox: Message) -> Message:
     _forced(part, own)
     own["J"] = J = _jacobian(part, own)
     I = np.zeros((len(J), part.nv + 6, part.nv + 6))
-    I[:] = inertia(part.robot, _one(own["q"]))
+    I[:] = inertia(part.robot, _floats_if_single(own["q"]))
     rest = np.concatenate([own["tau"] - own["tau_leg"], -own["tau_platform"]], axis=1)
     shared = np.swapaxes(J, 1, 2) @ I @ J
     upper = np.triu_indices(part.independent)
@@ -125,7 +125,7 @@ def _eliminated(part: Part, own: Own, inbox: Message) -> None:
     """Φ, p, and the matrices L and E of θ̇ = E θ̇_kept + L t_P."""
     q = inbox["q"]
     robot, loops, N = part.robot, closure(part.robot), len(q)
-    (tied,) = loops.tied(Samples(robot, q=_one(q)).scalars("q"))
+    (tied,) = loops.tied(Samples(robot, q=_floats_if_single(q)).scalars("q"))
     _refuse_open(part, _rows(tied.values(), N) * loops.row_scale)
     columns = tied.columns()
     J = np.zeros((N, loops.m, robot.nv))
@@ -137,12 +137,12 @@ def _eliminated(part: Part, own: Own, inbox: Message) -> None:
         for k, x in enumerate(cells):
             R[:, r, k] = x
     V = np.zeros((N, 6, 6))
-    V[:, :3, 3:], V[:, 3:, :3] = part.length * _turned(R), _turned(R)
+    V[:, :3, 3:], V[:, 3:, :3] = part.length * _transposed(R), _transposed(R)
     C, G = J[:, :, part.nv :] @ V, -J[:, :, : part.nv]  # C t_P = G θ̇
-    Q, U = np.linalg.qr(_turned(C))
-    back = Q @ np.linalg.inv(_turned(U))  # C⁺
+    Q, U = np.linalg.qr(_transposed(C))
+    back = Q @ np.linalg.inv(_transposed(U))  # C⁺
     P = back @ G
-    Phi = Q @ _turned(Q)  # the cut's own freedoms are eliminated
+    Phi = Q @ _transposed(Q)  # the cut's own freedoms are eliminated
     free = [k for k in range(part.nv) if k not in part.kept]
     wide: dict[int, tuple[np.ndarray, np.ndarray]] = {}
     for k in reversed(free):
@@ -162,7 +162,11 @@ def _eliminated(part: Part, own: Own, inbox: Message) -> None:
     E[:, list(part.kept), range(len(part.kept))] += 1.0
     own.clear()
     own |= {"q": q, "tied": tied, "columns": columns, "R": R, "V": V, "C": C, "back": back, "P": P, "Phi": Phi}
-    own |= {"L": L, "E": E, "wrenches": {n[7:]: _one(x) for n, x in inbox.items() if n.startswith("wrench:")} or None}
+    own |= {
+        "L": L,
+        "E": E,
+        "wrenches": {n[7:]: _floats_if_single(x) for n, x in inbox.items() if n.startswith("wrench:")} or None,
+    }
 
 
 def _accelerated(own: Own, twist_rate: np.ndarray) -> None:
@@ -175,9 +179,11 @@ def _forced(part: Part, own: Own) -> None:
     N, n = len(own["q"]), part.nv
     qd, qdd = np.concatenate([own["qd"], own["s"]], axis=1), np.concatenate([own["qdd"], own["sd"]], axis=1)
     tau = np.empty((N, n + 6))
-    tau[:] = tree.inverse(part.robot, _one(own["q"]), _one(qd), _one(qdd), own["wrenches"])
+    tau[:] = tree.inverse(
+        part.robot, _floats_if_single(own["q"]), _floats_if_single(qd), _floats_if_single(qdd), own["wrenches"]
+    )
     own["tau_leg"], own["tau_platform"] = tau[:, :n], tau[:, n:]
-    own["F"] = _times(_turned(own["V"]), tau[:, n:])
+    own["F"] = _times(_transposed(own["V"]), tau[:, n:])
 
 
 def _jacobian(part: Part, own: Own) -> np.ndarray:
@@ -215,11 +221,11 @@ def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
     return product
 
 
-def _turned(A: np.ndarray) -> np.ndarray:
+def _transposed(A: np.ndarray) -> np.ndarray:
     return np.swapaxes(A, 1, 2)
 
 
-def _one(x: np.ndarray) -> np.ndarray:
+def _floats_if_single(x: np.ndarray) -> np.ndarray:
     """Samples as they are, but a single one without its first axis: the text then runs on floats, which is faster."""
     return x[0] if len(x) == 1 else x
 

@@ -33,7 +33,7 @@ def platform_inverse(
     Γ = J_pᵀ [F_p + Σ J_viᵀ J_i⁻ᵀ Γ_i] (Khalil 2010, eq. 66), for any number of freedoms.
     """
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
-    tau = _in_one_go_or_one_by_one(s, legs(robot, platform), wrenches, "least")
+    tau = _all_or_one_by_one(s, legs(robot, platform), wrenches, "least")
     return tau if s.count is not None else tau[0]
 
 
@@ -57,11 +57,11 @@ def shared(
     if sharing not in SHARINGS:
         hint = did_you_mean(str(sharing), SHARINGS)
         raise InputError("unknown sharing", found=repr(sharing), allowed=", ".join(SHARINGS), hint=hint)
-    tau = _in_one_go_or_one_by_one(s, legs(robot, platform), wrenches, sharing)
+    tau = _all_or_one_by_one(s, legs(robot, platform), wrenches, sharing)
     return tau if s.count is not None else tau[0]
 
 
-def _in_one_go_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str) -> np.ndarray:
+def _all_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str) -> np.ndarray:
     """Forces from one choice of equations for all samples, or from a choice for each where one doesn't fit all."""
     try:
         tau = _solved(s, parts, wrenches, sharing)
@@ -75,7 +75,7 @@ def _in_one_go_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | N
     for n in range(s.count or 1):
         one = Samples(s.robot, **{name: s.rows(name)[n] for name in s.arrays})
         alone = {name: x[n] if np.ndim(x) == 2 else x for name, x in (wrenches or {}).items()}
-        rows.append(_in_one_go_or_one_by_one(one, parts, alone, sharing)[0])
+        rows.append(_all_or_one_by_one(one, parts, alone, sharing)[0])
     return np.array(rows)
 
 

@@ -38,12 +38,12 @@ def lines(
         else:
             a = names[node.a.id] if node.a is not None else ""
             b = names[node.b.id] if node.b is not None else ""
-            names[node.id] = _called(node, len(statements))
+            names[node.id] = _variable_name(node, len(statements))
             statements.append((names[node.id], form[node.op].format(a=a, b=b)))
     return statements, names
 
 
-def _called(node: Node, number: int) -> str:
+def _variable_name(node: Node, number: int) -> str:
     """The name of a variable: such as `cos_q2` for the cosine of an input, else `t` with a number."""
     if node.op in (trace.COSINE, trace.SINE) and node.a is not None and node.a.op == trace.INPUT:
         return f"{node.op}_{node.a.value}"
