@@ -167,7 +167,7 @@ def _moved_rows(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
 
 
 def nearest(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.ndarray, float]:
-    """The position of least gaps by Levenberg and Marquardt, where loops can't be closed or hardly, and its gap."""
+    """The position of least gaps by Levenberg and Marquardt, for loops that hardly close or don't, and its gap."""
     free = [k for k in range(loops.robot.nv) if k not in set(kept)]
     gap, J = _misfit(loops, q)
     damping, slow = 1e-3, 0

@@ -217,7 +217,7 @@ def _hooke(robot: Robot, joint: Joint) -> Tie:
 
 
 def point_drive(robot: Robot, name: str, links: tuple[str, str], frames: tuple[Placement, Placement]) -> Tie:
-    """A tie whose row is how far the second frame's origin lies along the first's z."""
+    """A tie with one row, the coordinate of the second frame's origin along the first's z."""
     return tie(robot.tree, name, links, frames, [Row("slide", (2,))])
 
 
