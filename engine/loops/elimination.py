@@ -52,9 +52,9 @@ def kept(pivots: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:
 
 
 def apart(pivots: Sequence[Scalar], limits: Sequence[float]) -> Scalar:
-    """Positive while the size of every pivot is above its limit.
+    """A number that is positive as long as the size of every pivot is above its limit.
 
-    Its sign doesn't matter: only a run, whose pivots change bit by bit, comes through 0 on the way to another sign.
+    Signs don't matter here: only in a run do pivots change continuously, and so pass 0 before they change sign.
     """
     return kept([pivot * pivot for pivot in pivots], [1.0 / (limit * limit) for limit in limits])
 
