@@ -25,7 +25,7 @@ from ..loops.constraints import closure
 from ..loops.partition import independent_speeds
 from ..loops.rank import TINY
 from ..robot.model import Robot
-from .holds import Geometry
+from .holds import PlatformGeometry
 from .legs import Parallel, legs
 from .projector import left, without
 
@@ -45,7 +45,7 @@ class Chains:
 
     def __init__(self, s: Samples, parts: Parallel, kept: list[int]):
         robot, loops = s.robot, closure(s.robot)
-        geometry = Geometry(s, parts)
+        geometry = PlatformGeometry(s, parts)
         geometry.refuse_open()
         self.links, self.columns = moving_links(robot, s)
         place = {robot.tree.seats[link.name][0]: i for i, link in enumerate(self.links)}

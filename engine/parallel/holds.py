@@ -37,7 +37,7 @@ class Hold:
     forbids: np.ndarray  # rows whose product with the platform's twist is 0
 
 
-class Geometry:
+class PlatformGeometry:
     """Frames of all bodies, the columns of the legs' joints, and the constraint rows of the cuts."""
 
     def __init__(self, s: Samples, parts: Parallel):

@@ -41,7 +41,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Numbering:
+class LegNumbering:
     """The robot's coordinates, speeds and bodies → their places within one leg."""
 
     coordinates: dict[int, int]
@@ -49,10 +49,12 @@ class Numbering:
     bodies: dict[int, int]
 
     @staticmethod
-    def of(robot: Robot, leg: Leg) -> Numbering:
+    def of(robot: Robot, leg: Leg) -> LegNumbering:
         """The numbering of this leg, from the base on."""
         coordinates = (k for i in leg.bodies for k in robot.tree.bodies[i].coordinates)
-        return Numbering(*({k: n for n, k in enumerate(numbers)} for numbers in (coordinates, leg.speeds, leg.bodies)))
+        return LegNumbering(
+            *({k: n for n, k in enumerate(numbers)} for numbers in (coordinates, leg.speeds, leg.bodies))
+        )
 
     def drives(self, drives: tuple[Drive, ...]) -> tuple[Drive, ...]:
         """The same drives with the leg's coordinates."""
@@ -88,7 +90,7 @@ def parts_of(robot: Robot, parallel: Parallel, independent: Sequence[int]) -> li
 
 
 def _part(robot: Robot, parallel: Parallel, leg: Leg, independent: set[int], share: float, first: int) -> Part:
-    seats, numbering = robot.tree.seats, Numbering.of(robot, leg)
+    seats, numbering = robot.tree.seats, LegNumbering.of(robot, leg)
     nq, nv = len(numbering.coordinates), len(numbering.speeds)
     carried = tuple(link.name for link in robot.links if seats[link.name][0] == parallel.body)
     own = tuple(
@@ -146,7 +148,7 @@ def _tree(
     robot: Robot,
     parallel: Parallel,
     leg: Leg,
-    numbering: Numbering,
+    numbering: LegNumbering,
     own: Sequence[str],
     carried: Sequence[str],
     free: Body,
@@ -172,7 +174,7 @@ def _tree(
 
 
 def _links(
-    robot: Robot, numbering: Numbering, own: Sequence[str], carried: Sequence[str], free: Body
+    robot: Robot, numbering: LegNumbering, own: Sequence[str], carried: Sequence[str], free: Body
 ) -> tuple[Link, ...]:
     """The links of the leg and of the platform, and one for the free platform itself."""
     joints = {joint.link: numbering.joint(joint) for joint in robot.moving if set(joint.speeds) & set(numbering.speeds)}

@@ -17,7 +17,7 @@ from ..loops import effort
 from ..loops.balance import Balance, enough
 from ..loops.branches import efforts, singular_words
 from ..robot.model import ZERO, Robot
-from .holds import Geometry, Hold
+from .holds import Hold, PlatformGeometry
 from .legs import Parallel, legs
 
 Wrenches = Mapping[str, Any]
@@ -81,7 +81,7 @@ def _all_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | None, s
 
 def _solved(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str) -> np.ndarray:
     robot, driven = s.robot, list(s.robot.driven)
-    geometry = Geometry(s, parts)
+    geometry = PlatformGeometry(s, parts)
     holds = geometry.holds()
     F_p = platform_wrench(geometry, wrenches)
     ours = _links_on(robot, parts.body)
@@ -120,7 +120,7 @@ def _carried(parts: Parallel, holds: list[Hold], F_p: np.ndarray, shares: np.nda
     return forces
 
 
-def _shares(geometry: Geometry, holds: list[Hold], sharing: str) -> np.ndarray:
+def _shares(geometry: PlatformGeometry, holds: list[Hold], sharing: str) -> np.ndarray:
     """Shares of the legs in the platform, (N, legs); 0 for a leg without actuators."""
     weights = np.zeros((geometry.count, len(holds)))
     for place, (leg, hold) in enumerate(zip(geometry.parts.legs, holds)):
@@ -140,7 +140,7 @@ def _conditioning(J: np.ndarray) -> np.ndarray:
 # ---- the platform by itself
 
 
-def platform_wrench(geometry: Geometry, wrenches: Wrenches | None) -> np.ndarray:
+def platform_wrench(geometry: PlatformGeometry, wrenches: Wrenches | None) -> np.ndarray:
     """F_p = [n; f] of the legs on the platform at its origin, which its motion, gravity and the wrenches on it need."""
     s, body = geometry.s, geometry.parts.body
     q, qd, qdd = (s.scalars(name) for name in ("q", "qd", "qdd"))

@@ -14,7 +14,7 @@ from comparing import off, slope
 from denoc.dynamics.samples import Samples
 from denoc.loops.constraints import closure
 from denoc.loops.partition import independent_speeds
-from denoc.parallel.holds import Geometry
+from denoc.parallel.holds import PlatformGeometry
 from denoc.parallel.platform import shared
 
 pytestmark = pytest.mark.smoke
@@ -435,7 +435,7 @@ def test_the_rates_of_the_legs_follow_from_the_platforms_twist():
     """Khalil's q̇ = J⁻¹ J_v V_p, of every leg."""
     robot = denoc.load("gough-stewart")
     q, qd, _ = states(robot)
-    geometry = Geometry(Samples(robot, q=q, qd=qd), denoc.legs(robot))
+    geometry = PlatformGeometry(Samples(robot, q=q, qd=qd), denoc.legs(robot))
     first = geometry.parts.legs[0]
     t = np.einsum("nrk,nk->nr", geometry.P[0], qd[:, list(first.speeds)])
     for leg, hold in zip(geometry.parts.legs, geometry.holds()):
