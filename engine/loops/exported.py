@@ -5,6 +5,8 @@ They hold around the assembled initial position, where independent coordinates a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..dynamics import programs as tree
@@ -18,34 +20,50 @@ from .branches import Inverse, efforts, order_at, present
 from .constraints import closure
 from .linear import Slopes
 from .partition import partition
+from .reactions import Reactions
 from .texts import Forward, Text
-
-CLOSED = {"fdyn": Forward, "fdyn-derivatives": Slopes}
 
 
 def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
-    """The recorded program of this name; with loops `idyn` gives actuators, `fdyn` is closed."""
-    if not robot.tied or (what != "idyn" and what not in CLOSED):
+    """The recorded program of this name; with loops `idyn` gives actuators, `fdyn` is closed, `reactions` have cuts."""
+    row, made = tree.PROGRAMS[what], TEXTS.get(what)
+    if not robot.tied or made is None:
         return tree.program(robot, what, regroup=regroup, link=link)
-    q0 = assemble(robot, np.array(robot.q0))
-    if what == "idyn":
-        text: Text = _inverse(robot, q0)
-    else:
-        text = CLOSED[what](closure(robot), partition(closure(robot), q0, (), robot.driven))
-    row, recording = tree.PROGRAMS[what], Recording(what)
+    text = made(robot, assemble(robot, np.array(robot.q0)))
+    recording = Recording(what)
     given = {name: recording.input(name, width) for name, width in text.widths.items()}
-    found, _ = text.text(given, regrouped(robot.tree.bodies) if regroup else robot.tree.bodies)
-    return recording.program(**{row.output: found})
+    found, _ = text.text(given, regrouped(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies)
+    return recording.program(**{row.output: found[len(efforts(robot)) :] if what == "reactions" else found})
 
 
-def _inverse(robot: Robot, q0: np.ndarray) -> Inverse:
+def _forward(robot: Robot, q0: np.ndarray, kind: type[Text] = Forward) -> Text:
+    return kind(closure(robot), partition(closure(robot), q0, (), robot.driven))
+
+
+def _slopes(robot: Robot, q0: np.ndarray) -> Text:
+    return _forward(robot, q0, Slopes)
+
+
+def _inverse(robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse) -> Text:
     enough(Balance(robot, q0))
     loops = closure(robot)
-    text = Inverse(loops, order_at(loops, q0, present(loops)))
-    if text.order.shared and any(np.isfinite([one.low, one.high]).any() for one in efforts(robot)):
+    text = kind(loops, order_at(loops, q0, present(loops)))
+    if not text.final:
         raise InputError(
             f"{robot.name}: which actuators are at their limits isn't known before the motion is",
             found="`effort.limits` of actuators that share their work",
-            allowed="fdyn, inertia, bias, kinematics",
+            allowed=", ".join(what for what in tree.PROGRAMS if what not in ("idyn", "reactions")),
         )
     return text
+
+
+def _reactions(robot: Robot, q0: np.ndarray) -> Text:
+    return _inverse(robot, q0, Reactions)
+
+
+TEXTS: dict[str, Callable[[Robot, np.ndarray], Text]] = {
+    "idyn": _inverse,
+    "fdyn": _forward,
+    "fdyn-derivatives": _slopes,
+    "reactions": _reactions,
+}

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import calls as tree
-from ..dynamics.quantities import frames
-from ..dynamics.quantities import reactions as tree_reactions
-from ..dynamics.samples import Samples, computes
-from ..dynamics.wrenches import moved
+from ..dynamics import quantities
+from ..dynamics.samples import Samples
 from ..robot.model import Robot
 from . import branches, effort
 from . import texts as compiled
 from .balance import Balance, Forces, enough, shares
 from .branches import Inverse, efforts
-from .constraints import Closure, closure
+from .constraints import closure
 from .partition import independent_speeds
+from .reactions import Reactions, wrenches_of
+from .reactions import reactions as texts_of_reactions
 from .texts import Forward, consistent, quick, serve
 
 Wrenches = Mapping[str, Any]
@@ -73,17 +73,43 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
     return (I, h) if s.count is not None else (I[0], h[0])
 
 
-@computes
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
     """The wrench at every joint, and of each cut what its first link exerts on the second, base-frame axes."""
+    answer = quick("reactions", Reactions, robot, q, qd, qdd) if wrenches is None else None
+    if answer is not None:
+        return _named(robot, answer[-6 * (len(robot.links) + len(robot.loops)) :].reshape(-1, 6))
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
+    wrenched, w = s.acting(wrenches)
+    loops, arrays = closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}
+    if s.count == 0:
+        return _named(robot, np.empty((0, len(robot.links) + len(robot.loops), 6)))
+    if Reactions not in robot.derived:  # whether there are enough doesn't change
+        enough(Balance(robot, arrays["q"]))
+    family = texts_of_reactions(loops, wrenched)
+    rows = family.rows(arrays)
+    count = len(efforts(robot))
+    sixes = rows[:, count:].reshape(len(rows), -1, 6)
+    if shares(family) and (over := effort.beyond(rows[:, :count], efforts(robot))).any():
+        given = dict(zip(wrenched, w[over].reshape(over.sum(), -1, 6).swapaxes(0, 1)))
+        motion = {name: arrays[name][over] for name in ("q", "qd", "qdd")}
+        sixes[over] = _within_limits(Samples(robot, **motion), given)
+    return _named(robot, sixes if s.count is not None else sixes[0])
+
+
+def _named(robot: Robot, sixes: np.ndarray) -> dict[str, np.ndarray]:
+    """Wrenches by the names of joints, then of cuts."""
+    names = [*(link.joint.name for link in robot.links), *(loop.name for loop in robot.loops)]
+    return dict(zip(names, sixes.swapaxes(0, -2)))
+
+
+def _within_limits(s: Samples, wrenches: dict[str, np.ndarray]) -> np.ndarray:
+    """The wrenches in joints and cuts where limits of actuators decide how they share their work."""
+    robot, (q, qd, qdd) = s.robot, s.arrays.values()
     forces = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches))
-    on_links, cuts = applied(robot, s, forces, closure(robot))
-    for link, six in (wrenches or {}).items():
-        on_links[link] = on_links.get(link, 0.0) + np.asarray(six, dtype=float)
-    names = [loop.name for loop in robot.loops]
-    found = {**tree_reactions(robot, q, qd, qdd, on_links)}
-    return found | {name: six for name, six in cuts.items() if name in names}
+    on_links, cuts = wrenches_of(closure(robot), q, forces.actuated, forces.multipliers)
+    for link, six in wrenches.items():
+        on_links[link] = on_links[link] + six if link in on_links else six
+    return np.stack([*quantities.reactions(robot, q, qd, qdd, on_links).values(), *cuts.values()], axis=1)
 
 
 def forces_of(s: Samples, tau: np.ndarray) -> Forces:
@@ -92,35 +118,3 @@ def forces_of(s: Samples, tau: np.ndarray) -> Forces:
     consistent(balance.loops, {"q": balance.q, "qd": s.rows("qd")})
     enough(balance)
     return balance.solve(tau)
-
-
-def applied(robot: Robot, s: Samples, forces: Forces, loops: Closure) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What cuts and actuators do: [n; f] on links (their origins, their axes); and each cut's wrench in the base."""
-    placed = frames(robot, s.arrays["q"])
-    on_links: dict[str, Any] = {}
-    cuts: dict[str, np.ndarray] = {}
-    multipliers = forces.multipliers if s.count is not None else forces.multipliers[0]
-
-    def put(link: str, n: np.ndarray, f: np.ndarray, at: np.ndarray) -> None:
-        if link != "base":
-            on_links[link] = on_links.get(link, 0.0) + moved(n, f, at)
-
-    for tied, one, rows in zip(loops.tied(s.scalars("q")), loops.ties, loops.places):
-        n, f = (s.array(x) for x in tied.push([multipliers[..., k] for k in range(rows.start, rows.stop)]))
-        (first, second), (one_frame, two_frame) = one.links, one.frames
-        R1, R2 = one_frame.rotation(), two_frame.rotation()
-        p, turned = s.array(tied.place.p), [s.array(x) for x in tied.axes()]
-        put(first, -n @ R1.T, -f @ R1.T, np.array(one_frame.origin) + p @ R1.T)
-        n2, f2 = (np.stack([(axis * x).sum(axis=-1) for axis in turned], axis=-1) for x in (n, f))
-        put(second, n2 @ R2.T, f2 @ R2.T, np.array(two_frame.origin))
-        R = placed[first][..., :3, :3] @ R1 if first != "base" else R1
-        cuts[one.name] = np.concatenate([np.einsum("...ij,...j->...i", R, x) for x in (n, f)], axis=-1)
-    for c, actuator in enumerate(robot.actuators):
-        x = forces.actuated[:, len(robot.driven) + c]
-        push = (x if s.count is not None else x[0])[..., None] * np.array(actuator.direction)
-        if actuator.axes == "base":
-            push = np.einsum("...ji,...j->...i", placed[actuator.link][..., :3, :3], push)
-        none = np.zeros_like(push)
-        n, f = (push, none) if actuator.moment else (none, push)
-        put(actuator.link, n, f, np.array(actuator.at))
-    return on_links, cuts

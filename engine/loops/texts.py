@@ -16,7 +16,7 @@ from ..dynamics.direct import aim
 from ..dynamics.regroup import regrouped
 from ..dynamics.samples import no_numbers
 from ..dynamics.sweeps import Load, Wrenches
-from ..dynamics.wrenches import constant_wrenches, on_bodies
+from ..dynamics.wrenches import Applied, constant_wrenches, on_bodies
 from ..errors import DenocError, InputError
 from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
@@ -52,13 +52,23 @@ class Text(ABC):
 
     def __init__(self, loops: Closure, part: Partition, wrenched: tuple[str, ...] = ()):
         self.loops, self.part, self.wrenched = loops, part, wrenched
-        self.names = (*self.inputs, "w") if wrenched else self.inputs
-        self.widths = {name: loops.robot.nq if name == "q" else loops.robot.nv for name in self.inputs}
-        self.widths |= {"w": 6 * len(wrenched)} if wrenched else {}
+        self.widths = {name: width for name in (*self.inputs, "w") if (width := self.width(name))}
+        self.names = tuple(self.widths)
         self.offer = Offer(self.program, list(self.widths.values()), (self.results() + CHECKS,), self.identity)
         self.oriented = any(joint.type.orientation is not None for joint in loops.robot.moving)
         self.one: Single | None = None  # code for one sample at a time, once it was taken
         self.final = True  # what it gives may go to the caller as it is
+
+    def width(self, name: str) -> int:
+        """How many numbers the input of this name has."""
+        robot = self.loops.robot
+        others = {
+            "q": robot.nq,
+            "w": 6 * len(self.wrenched),
+            "pushes": len(robot.actuators),
+            "multipliers": self.loops.m,
+        }
+        return others.get(name, robot.nv)
 
     @abstractmethod
     def results(self) -> int:
@@ -72,11 +82,15 @@ class Text(ABC):
         """The share at these positions of the pivot that has lost most since it was chosen."""
         return self.part.share(self.loops.jacobian(q)[0], signed=False)
 
-    def acting(self, given: Arguments) -> tuple[Wrenches, list[Load]]:
-        """All wrenches on bodies, the robot's own and the caller's."""
-        w, robot = given.get("w", []), self.loops.robot
+    def applied(self, given: Arguments) -> list[Applied]:
+        """All wrenches on links, the robot's own and the caller's."""
+        w = given.get("w", [])
         own = [(link, list(w[6 * k : 6 * k + 6]), (0.0, 0.0, 0.0), "link") for k, link in enumerate(self.wrenched)]
-        return on_bodies(robot.tree, [*constant_wrenches(robot), *own])
+        return [*constant_wrenches(self.loops.robot), *own]
+
+    def acting(self, given: Arguments) -> tuple[Wrenches, list[Load]]:
+        """The same wrenches on bodies."""
+        return on_bodies(self.loops.robot.tree, self.applied(given))
 
     def closing(self, q: list[Scalar], qd: list[Scalar], tied: Sequence[Tied]) -> list[Scalar]:
         """Two checks that aren't negative where the loops are closed, and where they stay closed at these speeds."""
@@ -133,7 +147,7 @@ class Text(ABC):
 
     def rows(self, arrays: Arrays) -> np.ndarray:
         """Results and checks, with a row for each sample; if any number isn't finite, the first check is NaN."""
-        given = [arrays[name] for name in self.names]
+        given = [np.ascontiguousarray(arrays[name]) for name in self.names]
         count = len(given[0])
         if count == 1:
             self.one = self.offer.single()

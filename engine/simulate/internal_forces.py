@@ -10,11 +10,11 @@ import numpy as np
 
 from ..dynamics import calls as tree
 from ..dynamics.quantities import reactions as tree_reactions
-from ..dynamics.samples import Samples
+from ..dynamics.samples import LARGE
 from ..loops.balance import Balance, Forces, enough
 from ..loops.constraints import Closure, closure
-from ..loops.mechanism import applied
 from ..loops.rank import null_space
+from ..loops.reactions import multipliers, wrenches_of
 from ..record.columns import WRENCH
 from ..robot.model import Joint, Robot
 from .signals import wanted
@@ -103,24 +103,20 @@ def transmitted(
     resistance = np.zeros_like(tau) if resistance is None else resistance
     sound = np.isfinite(np.hstack([q, qd, qdd, tau])).all(axis=1)
     at = {name: six[sound] for name, six in (wrenches or {}).items()}
-    J, _ = loops.jacobian(q[sound])
     left = _needed(robot, q[sound], qd[sound], qdd[sound], at or None, resistance[sound]) - tau[sound]
-    firm = np.isfinite(J).all(axis=(1, 2)) & np.isfinite(left).all(axis=1)
-    pushes = np.linalg.pinv((J[firm] * loops.row_scale[:, None]).transpose(0, 2, 1), rcond=1e-10)
-    multipliers = np.full((len(q), loops.m), np.nan)
-    multipliers[np.flatnonzero(sound)[firm]] = np.einsum("nmk,nk->nm", pushes, left[firm]) * loops.row_scale
-    driven = [k for joint in robot.moving if joint.actuated for k in joint.speeds]
-    forces = np.concatenate([tau[:, driven], np.zeros((len(q), len(robot.actuators)))], axis=1)
-    return Forces(forces, multipliers, ())
+    firm = (abs(loops.jacobian(q[sound])[0]) < LARGE).all(axis=(1, 2)) & (abs(left) < LARGE).all(axis=1)
+    found = np.full((len(q), loops.m), np.nan)
+    if firm.any():
+        found[np.flatnonzero(sound)[firm]] = multipliers(loops).rows({"q": q[sound][firm], "tau": left[firm]})
+    forces = np.concatenate([tau[:, list(robot.driven)], np.zeros((len(q), len(robot.actuators)))], axis=1)
+    return Forces(forces, found, ())
 
 
 def cut_wrenches(system: System, q: np.ndarray, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What cuts, drives and actuators do to the links, and each cut's wrench in base axes."""
     loops = system.loops
     own = loops if loops is not None and forces.multipliers.shape[1] == loops.m else closure(system.robot)
-    on_links, cuts = applied(system.robot, Samples(system.robot, q=q), forces, own)
-    names = [loop.name for loop in system.robot.loops]
-    return on_links, {name: six for name, six in cuts.items() if name in names}
+    return wrenches_of(own, q, forces.actuated, forces.multipliers)
 
 
 def gaps(system: System, t: np.ndarray, q: np.ndarray) -> tuple[float, float]:

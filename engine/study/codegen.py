@@ -10,7 +10,7 @@ from ..dynamics.programs import PROGRAMS
 from ..dynamics.samples import singular
 from ..errors import InputError, did_you_mean
 from ..loops.balance import actuated_speeds
-from ..loops.exported import CLOSED, program
+from ..loops.exported import TEXTS, program
 from ..machine.program.languages import LANGUAGES
 from ..machine.program.trace import Program, count
 from ..robot.model import Robot
@@ -51,7 +51,13 @@ def _closing(robot: Robot, what: str) -> str:
     if what == "idyn":
         names = ", ".join(actuated_speeds(robot))
         return f"The loops are closed: q, qd, qdd must be consistent with them; tau: {names}."
-    if what in CLOSED:
+    if what == "reactions":
+        cuts = ", ".join(loop.name for loop in robot.loops)
+        return (
+            "The loops are closed: q, qd, qdd must be consistent with them. After the links, of each cut the wrench of "
+            f"its first link on the second at the second's point: {cuts or 'none'}."
+        )
+    if what in TEXTS:
         return "The loops are closed; q and qd must be consistent with them."
     return "Of the spanning tree."
 

@@ -11,10 +11,10 @@ from balanced import accelerations
 from comparing import off
 from denoc.dynamics import mixed
 from denoc.dynamics import programs as tree_programs
-from denoc.loops import branches
+from denoc.loops import branches, linear, reactions
 from denoc.loops import texts as compiled
 from denoc.loops.constraints import closure
-from denoc.loops.exported import program
+from denoc.loops.exported import TEXTS, program
 from denoc.loops.rank import null_space
 from denoc.machine.jit.choice import using
 from denoc.machine.program.lines import python_function
@@ -26,8 +26,25 @@ CASES = [
     ("carpet-scraper", "idyn", ((branches.Inverse, "text"),)),
     ("carpet-scraper", "fdyn", ((compiled.Forward, "text"),)),
     ("rssr", "idyn", ((branches.Inverse, "text"),)),
+    ("carpet-scraper", "fdyn-derivatives", ((linear.Slopes, "text"),)),
+    ("carpet-scraper", "reactions", ((reactions.Reactions, "text"),)),
+    ("gough-stewart", "reactions", ((reactions.Reactions, "text"),)),
 ]
-CALL = {"idyn": denoc.inverse, "fdyn": denoc.forward}
+CALL = {
+    "idyn": denoc.inverse,
+    "fdyn": denoc.forward,
+    "fdyn-derivatives": lambda *given: together(denoc.derivatives(*given), np.ndim(given[1]) - 1),
+    "reactions": lambda *given: together(denoc.reactions(*given), np.ndim(given[1]) - 1),
+}
+
+
+def together(parts, samples):
+    """A dictionary's arrays in one row a sample."""
+    return np.concatenate([x.reshape(*x.shape[:samples], -1) for x in parts.values()], axis=-1)
+
+
+def test_every_program_of_a_mechanism_is_tested():
+    assert {what for _, what, _ in CASES} == set(TEXTS)
 
 
 def doubled(text):

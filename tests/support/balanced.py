@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import denoc
 from denoc.loops import effort
 from denoc.loops.balance import Forces
 from denoc.loops.branches import efforts
@@ -30,6 +31,44 @@ def least_norm(loops, J, multipliers):
     """Without the part that does nothing to the links."""
     Z = np.linalg.qr(loops.row_scale[:, None] * null_space(loops.scaled(J).T))[0]
     return multipliers - Z @ (Z.T @ multipliers)
+
+
+def apart(loops, q, left):
+    """The multipliers that exert these forces along the speeds, of least norm without units: a row for each sample."""
+    J, _ = loops.jacobian(q)
+    pushes = np.linalg.pinv((J * loops.row_scale[:, None]).transpose(0, 2, 1), rcond=1e-10)
+    return np.einsum("nmk,nk->nm", pushes, left) * loops.row_scale
+
+
+def exerted(robot, loops, q, forces):
+    """What cuts and actuators do to links, and the wrench in each cut in base axes, at one position, by 3 x 3 matrices."""
+    placed = {"base": np.eye(4), **denoc.frames(robot, q)}
+    on_links, cuts = {name: np.zeros(6) for name in placed}, {}
+
+    def put(link, n, f, at):  # base axes, at a point of the base
+        R, origin = placed[link][:3, :3], placed[link][:3, 3]
+        on_links[link] += np.concatenate([R.T @ (n + np.cross(at - origin, f)), R.T @ f])
+
+    for loop, rows in zip(robot.loops, loops.places):
+        first, second = (placed[link] @ side.matrix() for link, side in zip(loop.between, (loop.first, loop.second)))
+        X, at = forces.multipliers[0, rows], second[:3, 3]
+        kinds = [*((None, k) for k in loop.type.slides), *loop.type.aligned, *([(1, 0)] * loop.hooke)]
+        n, f = np.zeros(3), np.zeros(3)
+        for (j, k), x in zip(kinds, X):
+            if j is None:
+                f += x * first[:3, k]
+            else:  # what turns the second's axis j towards the first's axis k
+                n += x * np.cross(second[:3, j], first[:3, k])
+        put(loop.between[0], -n, -f, at)
+        put(loop.between[1], n, f, at)
+        cuts[loop.name] = np.concatenate([n, f])
+    for actuator, x in zip(robot.actuators, forces.actuated[0, len(robot.driven) :]):
+        R, origin = placed[actuator.link][:3, :3], placed[actuator.link][:3, 3]
+        push = x * (np.array(actuator.direction) if actuator.axes == "base" else R @ np.array(actuator.direction))
+        n, f = (push, np.zeros(3)) if actuator.moment else (np.zeros(3), push)
+        put(actuator.link, n, f, origin + R @ np.array(actuator.at))
+    on_links.pop("base")
+    return on_links, cuts
 
 
 def accelerations(robot, loops, q, qd, tau, inertia, bias):

@@ -1,0 +1,179 @@
+"""What cuts and actuators do to the links of a mechanism, and the wrenches in its joints, as text on scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..dynamics.kinematics import link_placements
+from ..dynamics.programs import link_reactions
+from ..dynamics.spatial import Matrix, Vector, add, dot, outof, scale, transported, transpose
+from ..dynamics.sweeps import dynamics
+from ..dynamics.wrenches import on_bodies
+from ..errors import NumericalError
+from ..machine.program.scalars import Scalar
+from ..robot.model import ZERO, Body
+from ..robot.placement import Placement
+from .branches import Inverse, Split, efforts, order_at, present, singular_words
+from .constraints import Closure
+from .elimination import Elimination, apart
+from .partition import Partition, partition
+from .subsystems import least_norm
+from .texts import CHECKS, NEAR, Arguments, Family, Text
+from .ties import Tied
+
+Sixes = dict[str, np.ndarray]  # wrenches [n; f] by names, with a row for each sample
+
+NO_PARTITION = Partition((), (), (), (), ())  # for a text that eliminates nothing
+
+
+def exerted(
+    loops: Closure, q: Sequence[Scalar], tied: Sequence[Tied], pushes: Sequence[Scalar], multipliers: Sequence[Scalar]
+) -> tuple[dict[str, Vector], list[Vector]]:
+    """The wrenches [n; f] of ties and actuators on links, and for each tie what its first link exerts on the second.
+
+    Those on links are at the links' origins in their axes, those of ties at the second's point in base axes.
+    """
+    robot = loops.robot
+    turns: dict[str, Matrix] = {link.name: R for link, (R, _) in zip(robot.links, link_placements(robot, q))}
+    on_links: dict[str, Vector] = {}
+    across: list[Vector] = []
+
+    def put(link: str, n: Vector, f: Vector, at: Vector) -> None:
+        if link != "base":
+            six = transported(n, f, at)
+            on_links[link] = add(on_links[link], six) if link in on_links else six
+
+    for one, tie, rows in zip(tied, loops.ties, loops.places):
+        push = one.push(multipliers[rows.start : rows.stop])
+        (first, second), (one_frame, two_frame) = tie.links, tie.frames
+        n, f = (_turned(one_frame, x) for x in push)
+        put(first, scale(-1.0, n), scale(-1.0, f), add(list(one_frame.origin), _turned(one_frame, one.place.p)))
+        axes = one.axes()
+        n2, f2 = (_turned(two_frame, [dot(axis, x) for axis in axes]) for x in push)
+        put(second, n2, f2, list(two_frame.origin))
+        across.append([*n, *f] if first == "base" else [dot(row, x) for x in (n, f) for row in turns[first]])
+    for actuator, size in zip(robot.actuators, pushes):
+        push_ = scale(size, list(actuator.direction))
+        if actuator.axes == "base":
+            push_ = [dot(column, push_) for column in transpose(turns[actuator.link])]
+        n, f = (push_, list(ZERO)) if actuator.moment else (list(ZERO), push_)
+        put(actuator.link, n, f, list(actuator.at))
+    return on_links, across
+
+
+def _turned(frame: Placement, v: Vector) -> Vector:
+    """Components in a frame of a link → in the link's axes."""
+    return outof(frame.factors(), v)
+
+
+class Reactions(Inverse):
+    """The text of all wrenches of a motion: those of actuators, in the joints, and in the cuts."""
+
+    def results(self) -> int:
+        """The number of actuated speeds and actuators, and six for each link and each cut."""
+        robot = self.loops.robot
+        return len(efforts(robot)) + 6 * (len(robot.links) + len(robot.loops))
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """The forces of actuators, the wrench in each link's joint and in each cut, and checks."""
+        robot, loops, q, qd, qdd = self.loops.robot, self.loops, given["q"], given["qd"], given["qdd"]
+        tied = loops.tied(q)
+        tau, _ = dynamics(bodies, robot.gravity, q, qd, qdd, [True] * robot.nv, *self.acting(given))
+        split = Split(self, q, loops.rates([], None, tied)[0], tau)
+        on_links, across = exerted(loops, q, tied, split.actuated[len(robot.driven) :], split.multipliers())
+        inner = [(link, six, ZERO, "link") for link, six in on_links.items()]
+        wrenches = link_reactions(robot, q, qd, qdd, *on_bodies(robot.parts, [*self.applied(given), *inner]))
+        sixes = [*wrenches, *across[: len(robot.loops)]]
+        checks = [split.fit(), *self.closing(q, qd, tied)]
+        return [*split.actuated, *(x for six in sixes for x in six)], checks
+
+
+class Exerted(Text):
+    """The text of what known forces of actuators and known multipliers do to the links, and of the wrenches in ties."""
+
+    inputs = ("q", "pushes", "multipliers")
+
+    def __init__(self, loops: Closure):
+        ends = {link for tie in loops.ties for link in tie.links} | {one.link for one in loops.robot.actuators}
+        self.links = [link.name for link in loops.robot.links if link.name in ends]
+        super().__init__(loops, NO_PARTITION)
+
+    def results(self) -> int:
+        """Six for each link on which something acts, and for each tie."""
+        return 6 * (len(self.links) + len(self.loops.ties))
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """The wrenches on links and in ties, and checks that can't fail."""
+        q, pushes = given["q"], given.get("pushes", [])
+        on_links, across = exerted(self.loops, q, self.loops.tied(q), pushes, given.get("multipliers", []))
+        sixes = [*(on_links[link] for link in self.links), *across]
+        return [x for six in sixes for x in six], [1.0, 1.0, 1.0]
+
+    def wrenches(self, q: np.ndarray, pushes: np.ndarray, multipliers: np.ndarray) -> tuple[Sixes, Sixes]:
+        """The wrenches on links and those in ties by their names, with a row for each sample."""
+        if not self.results():
+            return {}, {}
+        found = self.rows({"q": q, "pushes": pushes, "multipliers": multipliers})[:, :-CHECKS]
+        sixes = found.reshape(len(q), -1, 6).swapaxes(0, 1)
+        ties = [tie.name for tie in self.loops.ties]
+        return dict(zip(self.links, sixes)), dict(zip(ties, sixes[len(self.links) :]))
+
+
+class Multipliers(Text):
+    """The text of all rows' multipliers that exert given forces along the speeds.
+
+    Where several sets of multipliers do the same to the links, it is the one of least norm without units.
+    """
+
+    inputs = ("q", "tau")
+
+    def results(self) -> int:
+        """The number of rows."""
+        return self.loops.m
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """The multipliers, and checks, of which only the first can fail."""
+        J, _ = self.loops.rates(given["q"])
+        part, size = self.part, [float(x) for x in self.loops.row_scale]
+
+        def row(r: int) -> list[Scalar]:
+            return [J[r].get(k, 0.0) for k in range(self.loops.robot.nv)]
+
+        K = Elimination([*map(row, part.rows), *(list(N) for N in part.N)], part.order)
+        own = [x * (1.0 / size[r]) for x, r in zip(K.transposed(given["tau"]), part.rows)]
+        dependent = [r for r in range(self.loops.m) if r not in part.rows and J[r]]
+        C = [[x * (size[d] / size[r]) for x, r in zip(K.transposed(row(d)), part.rows)] for d in dependent]
+        least, others = least_norm(C, own)
+        found: list[Scalar] = [0.0] * self.loops.m
+        for r, x in zip((*part.rows, *dependent), (*least, *others)):
+            found[r] = x * size[r]
+        return found, [apart(K.pivots, [NEAR * x for x in part.pivots]), 1.0, 1.0]
+
+
+def reactions(loops: Closure, wrenched: tuple[str, ...]) -> Family:
+    """The robot's texts of all wrenches of a motion."""
+    key = (Reactions, wrenched) if wrenched else Reactions
+    known: Family | None = loops.robot.derived.get(key)
+    if known is None:
+        there, lost = present(loops), NumericalError(singular_words(loops.robot))
+        made = Family(loops, lambda q: Reactions(loops, order_at(loops, q, there), wrenched), lost)
+        known = loops.robot.derived.setdefault(key, made)
+    return known
+
+
+def multipliers(loops: Closure) -> Family:
+    """The texts of the multipliers of these constraints."""
+    driven, lost = loops.robot.driven, NumericalError(singular_words(loops.robot))
+    return Family(loops, lambda q: Multipliers(loops, partition(loops, q, (), driven)), lost)
+
+
+def wrenches_of(loops: Closure, q: np.ndarray, actuated: np.ndarray, multipliers: np.ndarray) -> tuple[Sixes, Sixes]:
+    """What known forces of actuators and known multipliers do to links, and the wrench in each cut, by their names.
+
+    `actuated` has a column for each actuated speed, then for each actuator.
+    """
+    text = Exerted(loops)
+    on_links, across = text.wrenches(q, actuated[:, len(loops.robot.driven) :], multipliers)
+    return on_links, {loop.name: across[loop.name] for loop in loops.robot.loops}
