@@ -11,9 +11,8 @@ from ._version import VERSION as __version__
 
 if TYPE_CHECKING:
     from .api import forward, hybrid, inverse, reactions, reduced
-    from .dynamics.calls import bias
     from .dynamics.explicit import matrices
-    from .dynamics.quantities import energy, frames, inertia, jacobian
+    from .dynamics.quantities import bias, energy, frames, inertia, jacobian
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
     from .loops.assembly import assemble
     from .loops.linear import derivatives, linearize
@@ -33,9 +32,8 @@ _HOMES = {
     "parallel.legs": ("legs",),
     "parallel.platform": ("platform_inverse",),
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
-    "dynamics.calls": ("bias",),
     "dynamics.explicit": ("matrices",),
-    "dynamics.quantities": ("energy", "frames", "inertia", "jacobian"),
+    "dynamics.quantities": ("bias", "energy", "frames", "inertia", "jacobian"),
     "robot.load": ("load", "loads"),
     "robot.model": ("Robot",),
     "scenario.run": ("Result", "run"),

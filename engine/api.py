@@ -98,7 +98,7 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     if _closed(robot):
         return mechanism.reduced(robot, q, qd)
-    h = tree.bias(robot, q, qd)
+    h = quantities.bias(robot, q, qd)
     M = quantities.inertia(robot, q)
     return (M, h) if M.ndim == h.ndim + 1 else (np.broadcast_to(M, (len(h), *M.shape[-2:])), h)
 

@@ -151,8 +151,3 @@ def _pattern(robot: Robot, qdd: np.ndarray, tau: np.ndarray) -> Pattern:
                 f"{name}: {state} of acceleration and force given", allowed="exactly one of the two is NaN"
             )
     return tuple(bool(x) for x in motion)
-
-
-def bias(robot: Robot, q: Any, qd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
-    """H of `tau = I qdd + h`: Coriolis, centrifugal, gravity, friction, springs, wrenches."""
-    return inverse(robot, q, qd, np.zeros(np.shape(Samples(robot, qd=qd).arrays["qd"])), wrenches)

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..robot.model import Body, Robot
-from .calls import bias
 from .kinematics import body_frames
+from .quantities import bias
 from .samples import Samples, computes
 
 

@@ -1,4 +1,4 @@
-"""Calls of the Python interface for a tree's inertia, energy, frames, Jacobian and reactions, one sample or many."""
+"""Calls of the Python interface for what a tree has besides its dynamics, such as its inertia, one sample or many."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 
 from ..errors import InputError
 from ..robot.model import Robot
+from .calls import inverse
 from .derivatives import named
 from .offered import offered, quick
-from .programs import link_named
+from .programs import PROGRAMS, link_named
 from .samples import Samples, vector
 
 Wrenches = Mapping[str, Any]
@@ -25,6 +26,18 @@ def inertia(robot: Robot, q: Any) -> np.ndarray:
     if found is None:
         s = Samples(robot, q=q)
         found = offered(robot, "inertia")(s)
+    return found
+
+
+def bias(robot: Robot, q: Any, qd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
+    """The forces h of `tau = I qdd + h`: Coriolis, centrifugal, gravity, friction, springs, wrenches."""
+    found = quick(robot, ("bias", (), "", "link"), q, qd) if wrenches is None else None
+    if found is None:
+        s = Samples(robot, q=q, qd=qd)
+        if len(robot.tree.bodies) > PROGRAMS["bias"].most:  # inverse dynamics has a loop over the bodies
+            return inverse(robot, q, qd, np.zeros(robot.nv), wrenches)
+        wrenched, w = s.acting(wrenches)
+        found = offered(robot, "bias", wrenched)(s, w=w)
     return found
 
 
@@ -76,7 +89,8 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
     """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions."""
     rows = quick(robot, ("fdyn-derivatives", (), "", "link"), q, qd, tau)
     if rows is None:
-        rows = offered(robot, "fdyn-derivatives")(Samples(robot, q=q, qd=qd, tau=tau))
+        s = Samples(robot, q=q, qd=qd, tau=tau)
+        rows = offered(robot, "fdyn-derivatives")(s)
     return named(rows, robot.nv)
 
 

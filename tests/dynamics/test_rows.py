@@ -41,7 +41,7 @@ CALLS = {
 TEXTS = {
     "idyn": [(mixed, "dynamics"), (programs, "dynamics")],
     "fdyn": [(mixed, "dynamics"), (programs, "dynamics")],
-    "bias": [(mixed, "dynamics"), (programs, "dynamics")],
+    "bias": [(programs, "dynamics")],
     "fdyn-derivatives": [(programs, "slopes")],
     "reactions": [(programs, "dynamics")],
     "inertia": [(programs, "inertia_matrix")],
@@ -82,7 +82,9 @@ def test_compiled_is_plain(what, seed):
         assert off(found["compiled"], found["plain"]) < worth(case, what, given[0])
 
 
-@pytest.mark.parametrize("what", ["fdyn-derivatives", "inertia", "kinematics", "jacobian", "energy", "reactions"])
+@pytest.mark.parametrize(
+    "what", ["fdyn-derivatives", "bias", "inertia", "kinematics", "jacobian", "energy", "reactions"]
+)
 @pytest.mark.parametrize("name", ["puma", "space-arm"])
 def test_code_runs_once_it_is_there(what, name, monkeypatch):
     """The plain text isn't asked again, for one sample, for many, with a list, or at the second call."""
@@ -103,6 +105,16 @@ def test_code_runs_once_it_is_there(what, name, monkeypatch):
     first = CALLS[what](robot, *one)  # by the code that is there, whatever the ledger says
     first[...] = np.nan
     assert off(CALLS[what](robot, *one), before) == 0.0, "a result belongs to its caller"
+
+
+def test_bias_with_wrenches_is_inverse_dynamics_without_acceleration():
+    case = drawn(5)
+    _, (q, qd, _) = states(case)
+    wrenches = {case.file["links"][0]["name"]: np.random.default_rng(1).standard_normal((SAMPLES, 6))}
+    for backend in ("plain", "compiled"):
+        with using(backend):
+            right = denoc.inverse(case.robot, q, qd, np.zeros_like(qd), wrenches)
+            assert off(denoc.bias(case.robot, q, qd, wrenches), right) < 1e-13
 
 
 def test_reactions_with_wrenches_in_lanes_and_one_by_one():
@@ -139,7 +151,9 @@ def test_huge_angles_and_numbers_that_are_not_finite():
             denoc.energy(robot, q[0], np.full(6, 1e200))
 
 
-@pytest.mark.parametrize("what", ["fdyn-derivatives", "inertia", "kinematics", "jacobian", "energy", "reactions"])
+@pytest.mark.parametrize(
+    "what", ["fdyn-derivatives", "bias", "inertia", "kinematics", "jacobian", "energy", "reactions"]
+)
 def test_no_sample_at_all(what):
     robot = denoc.load("puma")
     none = np.empty((0, 6))
