@@ -12,6 +12,7 @@ from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.llvm import ENORMOUS
 from ..machine.jit.offer import in_blocks
+from ..machine.program.scalars import into_columns
 from ..robot.model import Robot
 from .direct import aim, direct, key_of
 from .mixed import Mixed, Pattern, mixed
@@ -110,8 +111,7 @@ def _plain(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray]
     columns = [row[0].tolist() if alone else [np.ascontiguousarray(column) for column in row.T] for row in rows]
     with np.errstate(all="ignore"):
         try:
-            for k, value in enumerate(problem.offer.plain(count, problem.text, *columns)):
-                found[:, k] = value
+            into_columns(found, problem.offer.plain(count, problem.text, *columns))
         except (ZeroDivisionError, OverflowError):
             if motion:
                 raise too_large(robot) from None

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_samples, sign
 from ..robot.model import ZERO, Body, Robot
 from .kinematics import body_placements
 from .samples import BLOCK, Samples
-from .spatial import dot
+from .spatial import Vector, dot
 from .stripped import bare
 from .sweeps import Load, Wrenches, dynamics
 from .wrenches import balancing
@@ -18,7 +18,8 @@ from .wrenches import balancing
 
 def energies(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar]) -> tuple[Scalar, Scalar, Scalar]:
     """Kinetic energy q̇ᵀ I q̇ / 2, potential (datum: the base's origin) and elastic energy."""
-    bodies, g = robot.tree.bodies, list(robot.gravity)
+    bodies = robot.tree.bodies
+    g: Vector = list(robot.gravity)
     momenta, _ = dynamics(bare(bodies), ZERO, q, [0.0] * robot.nv, qd, [True] * robot.nv)
     kinetic: Scalar = sum((0.5 * p * speed for p, speed in zip(momenta, qd)), 0.0)
     potential: Scalar = 0.0
@@ -26,7 +27,7 @@ def energies(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar]) -> tuple[S
         i, seat = robot.tree.seats[link.name]
         if i is None:  # fixed to the ground
             at = seat.rotation() @ np.array(link.com) + np.array(seat.origin)
-            potential = potential - link.mass * float(at @ np.array(g))
+            potential = potential - link.mass * float(at @ np.array(robot.gravity))
     elastic: Scalar = 0.0
     for body, (R, p) in zip(bodies, body_placements(bodies, q)):
         moment = [body.m * p[r] + dot(R[r], list(body.h)) for r in range(3)]
@@ -54,7 +55,7 @@ def rubbed(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
     for body in bodies:
         for k, drive in zip(body.speeds, body.drives):
             if drive.coulomb:
-                loss = loss + drive.coulomb * abs(qd[k])
+                loss = loss + drive.coulomb * (qd[k] * sign(qd[k]))
     return loss
 
 
@@ -82,5 +83,5 @@ def passive_power(robot: Robot, q: np.ndarray, qd: np.ndarray, wrenches: Mapping
         acting = s.loads({link: six[these] for link, six in (wrenches or {}).items()})
         speeds = s.scalars("qd")
         brought = wrench_power(bodies, s.scalars("q"), speeds, *acting)
-        found[these] = brought - damped(bodies, speeds) - rubbed(bodies, speeds)
+        found[these] = as_samples(brought - damped(bodies, speeds) - rubbed(bodies, speeds))
     return found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import Body, Robot
 from .spatial import (
     Matrix,
@@ -43,7 +43,7 @@ def body_frames(bodies: Sequence[Body], q: Sequence[float]) -> list[np.ndarray]:
     found = []
     for R, p in body_placements(bodies, q):
         T = np.eye(4)
-        T[:3, :3], T[:3, 3] = R, p
+        T[:3, :3], T[:3, 3] = [as_floats(row) for row in R], as_floats(p)
         found.append(T)
     return found
 
@@ -51,11 +51,12 @@ def body_frames(bodies: Sequence[Body], q: Sequence[float]) -> list[np.ndarray]:
 def link_placements(robot: Robot, q: Sequence[Scalar], at: str = "link") -> list[tuple[Matrix, Vector]]:
     """Rotations and origins of all links, or of the frames at their far `end`, in the base and in the file's order."""
     placed = body_placements(robot.tree.bodies, q)
-    found = []
+    found: list[tuple[Matrix, Vector]] = []
     for link in robot.links:
         i, seat = robot.tree.seats[link.name]
         seat = seat.then(link.end) if at == "end" else seat
-        R_seat, p_seat = [[float(x) for x in row] for row in seat.rotation()], [float(x) for x in seat.origin]
+        R_seat: Matrix = [[float(x) for x in row] for row in seat.rotation()]
+        p_seat: Vector = list(seat.origin)
         if i is None:
             found.append((R_seat, p_seat))
             continue

@@ -80,7 +80,8 @@ def _constant(path: Path, values: list[float]) -> bool:
 def _motion(step: BodyStep, where: str) -> Motion:
     """The motion of a body that the rows of a slot hold."""
     here = Motion()
-    here.w, here.wd, here.a = ([step.take(where, (name, r)) for r in range(3)] for name in ("w", "wd", "a"))
+    w, wd, a = ([step.take(where, (name, r)) for r in range(3)] for name in ("w", "wd", "a"))
+    here.w, here.wd, here.a = list(w), list(wd), list(a)
     here.U = [[step.take(where, ("U", r, s)) for s in range(3)] for r in range(3)]
     return here
 
@@ -128,8 +129,8 @@ def _less_loads(step: BodyStep, kind: Kind, here: Motion, W: Vector) -> Vector:
             step.put("own", ("R", r, s), columns[s][r])
     R = [[columns[s][r] for s in range(3)] for r in range(3)]
     for k in range(kind.loads):
-        six = [step.take("b", 6 * k + r) for r in SIX]
-        point = [step.take("number", len(kind.paths) + 3 * k + r) for r in range(3)]
+        six: Vector = [step.take("b", 6 * k + r) for r in SIX]
+        point: Vector = [step.take("number", len(kind.paths) + 3 * k + r) for r in range(3)]
         n, f = ([dot(R[r], part) for r in range(3)] for part in (six[:3], six[3:]))
         W = subtract(W, transported(n, f, point))
     return W
@@ -138,12 +139,12 @@ def _less_loads(step: BodyStep, kind: Kind, here: Motion, W: Vector) -> Vector:
 def _placed(step: BodyStep, body: Body) -> tuple[Motion, list[Scalar]]:
     """The body's placement and coordinates, from the cosines and sines that the first sweep has stored."""
     turning = {k for what, _, k in body.moves if what in ("turn", "screw")}
-    q: list[Scalar] = [step.take("own", ("q", k)) for k in range(len(body.coordinates))]
+    angles = [step.take("own", ("q", k)) for k in range(len(body.coordinates))]
     for k in turning:
-        step.graph.know(q[k], step.take("own", ("cos", k)), step.take("own", ("sin", k)))
+        step.graph.know(angles[k], step.take("own", ("cos", k)), step.take("own", ("sin", k)))
     here = Motion()
-    here.rotation, here.origin = sweeps.placement(body, q)
-    return here, q
+    here.rotation, here.origin = sweeps.placement(body, angles)
+    return here, list(angles)
 
 
 def _second(kind: Kind, output: str) -> BodyStep:
@@ -185,7 +186,7 @@ def _third(kind: Kind, output: str) -> BodyStep:
     n = len(body.speeds)
     pivots = {k: Pivot([step.take("own", ("row", k, r)) for r in SIX], step.take("own", ("x", k))) for k in range(n)}
     sought: list[Scalar] = [0.0] * n
-    up = [step.take("up", ("extra", r)) for r in SIX] if kind.loose_above else None
+    up: Vector | None = [step.take("up", ("extra", r)) for r in SIX] if kind.loose_above else None
     extra = sweeps.outward_again(body, here, up, pivots, kind.given, sought)
     for k in range(n):
         step.put(output, k, sought[k])
@@ -237,7 +238,7 @@ def rolled(
     names = list(dict.fromkeys(flags))
     kinds = [Kind([body for body, flag in zip(bodies, flags) if flag == name], *name[1:]) for name in names]
     inputs = ("q", "qd", "x", *["w"] * bool(wrenched), *["b"] * bool(loaded))
-    g = list(gravity)
+    g: Vector = list(gravity)
     all_sweeps = [
         Sweep(False, [_first(kind, g) for kind in kinds]),
         Sweep(True, [_second(kind, "sought") for kind in kinds]),

@@ -15,7 +15,7 @@ from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import LOOP, Offer
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_floats
 from ..machine.program.trace import Program, Recording
 from ..robot.model import ZERO, Robot
 from .looped import rolled as as_loop
@@ -89,7 +89,7 @@ class Mixed:
 
     def _build_rolled(self, cached: bool) -> Rolled | None:
         on, loads = self._in_order([0.0] * self.widths[3])
-        points = [(body, tuple(float(x) for x in point)) for body, _, point in loads]
+        points = [(body, tuple(as_floats(point))) for body, _, point in loads]
         loop, elements = as_loop(regrouped(self.bodies), self.robot.gravity, self.motion_given, tuple(on), points)
         widths = [width for width in (*self.widths[:3], 6 * len(on), 6 * len(loads), self.nv) if width]
         return rolled.build(loop, elements, widths, native.lanes(), cached)

@@ -12,6 +12,7 @@ from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer, in_blocks
 from ..machine.jit.trigonometry import REACH
+from ..machine.program.scalars import Scalar, into_columns
 from ..machine.program.trace import Program
 from ..robot.model import Body, Robot
 from .programs import PROGRAMS, Subject
@@ -96,7 +97,7 @@ class Offered:
         """The rows by the plain text, or an error that says why they can't be computed."""
         s.finite()
         robot, count = self.subject.robot, these.stop - these.start
-        given = {
+        given: dict[str, list[Scalar]] = {
             name: array[these.start].tolist()
             if s.count is None
             else [np.ascontiguousarray(column) for column in array[these].T]
@@ -105,8 +106,7 @@ class Offered:
         found = np.empty((count, self.size))
         with np.errstate(all="ignore"):
             try:
-                for k, x in enumerate(self.offer.plain(count, self.row.text, self.subject, given)):
-                    found[:, k] = x
+                into_columns(found, self.offer.plain(count, self.row.text, self.subject, given))
             except (ZeroDivisionError, OverflowError):
                 raise singular(robot) from None
         if not np.isfinite(found).all():

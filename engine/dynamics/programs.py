@@ -67,7 +67,7 @@ class Quantity:
     def program(self, subject: Subject, name: str) -> Program:
         """The recorded program of the text."""
         recording = Recording(name)
-        given = {group: recording.input(group, width) for group, width in self.widths(subject).items()}
+        given: Given = {group: list(recording.input(group, width)) for group, width in self.widths(subject).items()}
         return recording.program(**{self.output: self.text(subject, given)})
 
 

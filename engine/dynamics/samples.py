@@ -9,7 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from ..errors import InputError, NumericalError, did_you_mean
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_floats, into_columns
 from ..robot.model import Robot
 from .sweeps import Load, Wrenches
 from .wrenches import Applied, constant_wrenches, on_bodies
@@ -107,10 +107,9 @@ class Samples:
     def array(self, values: Sequence[Scalar]) -> np.ndarray:
         """The array of these scalars, with a row for each sample."""
         if self.count is None:
-            return np.array([float(x) for x in values])
+            return np.array(as_floats(values))
         out = np.empty((self.count, len(values)))
-        for k, x in enumerate(values):
-            out[:, k] = x
+        into_columns(out, values)
         return out
 
     def loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:
@@ -121,8 +120,7 @@ class Samples:
         """The links on which the caller's wrenches act, and six numbers for each link, with a row for each sample."""
         own = list(_all(self.robot, wrenches, self.count))[len(self.robot.wrenches) :]
         rows = np.empty((1 if self.count is None else self.count, 6 * len(own)))
-        for k, x in enumerate(x for _, six, _, _ in own for x in six):
-            rows[:, k] = x
+        into_columns(rows, (x for _, six, _, _ in own for x in six))
         return tuple(link for link, *_ in own), rows
 
     def part_loads(self, wrenches: Mapping[str, Any] | None) -> tuple[Wrenches, list[Load]]:

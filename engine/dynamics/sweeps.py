@@ -131,7 +131,8 @@ def outward(
 
 def inertia_wrench(body: Body, here: Motion) -> Vector:
     """The wrench that the motion `here` of a body needs, by Newton and Euler (Saha 1999, eq. 7)."""
-    E, h, m, U, a, (xx, yy, zz) = body.E, list(body.h), body.m, here.U, here.a, here.squares
+    E, m, U, a, (xx, yy, zz) = body.E, body.m, here.U, here.a, here.squares
+    h: Vector = list(body.h)
     f = [dot(U[r], h) + m * a[r] for r in range(3)]
     n = [
         U[2][1] * E[1][1] - U[1][2] * E[2][2] + E[0][1] * U[2][0] - E[0][2] * U[1][0] + E[1][2] * (zz - yy),
@@ -147,9 +148,9 @@ def inertia_wrench(body: Body, here: Motion) -> Vector:
 def inertia(body: Body) -> Matrix:
     """The mass matrix M of a body at its origin, [J, h×; −h×, m 1] with J = tr(E) 1 − E."""
     E, h, m = body.E, body.h, body.m
-    J = [[-E[p][k] for k in range(3)] for p in range(3)]
+    J: Matrix = [[-E[p][k] for k in range(3)] for p in range(3)]
     J[0][0], J[1][1], J[2][2] = E[1][1] + E[2][2], E[0][0] + E[2][2], E[0][0] + E[1][1]
-    H = [[0.0, -h[2], h[1]], [h[2], 0.0, -h[0]], [-h[1], h[0], 0.0]]
+    H: Matrix = [[0.0, -h[2], h[1]], [h[2], 0.0, -h[0]], [-h[1], h[0], 0.0]]
     return join(J, H, [[m if p == k else 0.0 for k in range(3)] for p in range(3)])
 
 
@@ -277,7 +278,7 @@ def outward_again(
     sought: list[Scalar],
 ) -> Vector:
     """The body's acceleration by the unknown accelerations alone; the sought values of its speeds go into `sought`."""
-    extra = motion_at_child(here, up) if up is not None else [0.0] * 6
+    extra: Vector = motion_at_child(here, up) if up is not None else [0.0] * 6
     for d, k in zip(body.directions, body.speeds):
         pivot = pivots[k]
         share: Scalar = 0.0
@@ -329,7 +330,7 @@ def dynamics(
     `wrenches` and `loads` act on the bodies from outside.  The returned wrenches are right if all motion is given;
     otherwise they lack the terms of unknown accelerations.
     """
-    g = list(gravity)
+    g: Vector = list(gravity)
     rates = [x if known else 0.0 for x, known in zip(given, motion_given)]
     motions: list[Motion] = []
     W: list[Vector] = []

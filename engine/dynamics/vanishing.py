@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..errors import NumericalError
+from ..machine.program.scalars import as_float
 from ..robot.model import Body, Joint, Robot
 from . import sweeps
 from .spatial import add_matrices
@@ -84,7 +85,7 @@ def pivots(bodies: Sequence[Body], q: Sequence[float], motion_given: Sequence[bo
         for d, k, drive in zip(body.directions, body.speeds, body.drives):
             row = own[k].row
             assert row is not None  # inertia reaches every body
-            found[k] = row[d] + drive.rotor if motion_given[k] else own[k].size
+            found[k] = as_float(row[d] + drive.rotor if motion_given[k] else own[k].size)
         if body.parent is not None and above is not None:
             here = Motion()
             here.rotation, here.origin = sweeps.placement(body, q)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_samples
 from ..robot.model import ZERO, Body, Robot, Three, Tree
-from .spatial import add, transported
+from .spatial import Vector, add, transported
 from .stripped import massless
 from .sweeps import Load, Wrenches, dynamics
 
@@ -17,8 +17,9 @@ Applied = tuple[str, Sequence[Scalar], Three, str]  # link, [n; f], the point wh
 
 def moved(n: np.ndarray, f: np.ndarray, reach: np.ndarray) -> np.ndarray:
     """Wrenches about other points, from which `reach` leads to the points where they act; components are last."""
-    parts = ([x[..., k] for k in range(3)] for x in (n, f, reach))
-    return np.stack(np.broadcast_arrays(*transported(*parts)), axis=-1)
+    parts: list[Vector] = [[x[..., k] for k in range(3)] for x in (n, f, reach)]
+    six = [as_samples(x) for x in transported(*parts)]
+    return np.stack(np.broadcast_arrays(*six), axis=-1)
 
 
 def on_link(six: np.ndarray, at: Three, turn: np.ndarray | None = None) -> np.ndarray:

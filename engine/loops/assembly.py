@@ -11,6 +11,7 @@ import numpy as np
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples
 from ..errors import AssemblyError
+from ..machine.program.scalars import as_float, as_floats
 from ..robot.model import Robot
 from .constraints import Closure, Gap, closure, misalignment
 
@@ -64,7 +65,7 @@ def cant_close(gaps: Sequence[Gap]) -> str:
 def moved(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
     """The coordinates q after a small motion along the speeds."""
     rates = coordinate_rates(robot, q.tolist(), step.tolist())
-    after: np.ndarray = q + np.array([float(x) for x in rates])
+    after: np.ndarray = q + np.array(as_floats(rates))
     for joint in robot.moving:
         if joint.type.orientation is not None:
             at = [joint.coordinates[joint.type.orientation + k] for k in range(4)]
@@ -82,7 +83,7 @@ def _misfit(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.ndarr
         return values * loops.row_scale, loops.scaled(J)
     here = q.tolist()
     tied = loops.tied(here)
-    gaps = [float(x) for x in loops.gaps(here, tied)]
+    gaps = as_floats(loops.gaps(here, tied))
     for loop, one, place in zip(loops.robot.loops, tied, loops.places):
         if loop.type.aligned:
             first = place.start + len(loop.type.slides)
@@ -91,7 +92,7 @@ def _misfit(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.ndarr
     J = np.zeros((loops.m, loops.robot.nv))
     for r, row in enumerate(rows):
         for k, x in row.items():
-            J[r, k] = x
+            J[r, k] = as_float(x)
     return np.array(gaps) * loops.row_scale, loops.scaled(J)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError, NumericalError
+from ..machine.program.scalars import as_floats
 from ..robot.model import Robot
 from . import effort
 from .branches import Branches, Order, acting, efforts, entering, order_at, singular_words
@@ -76,7 +77,8 @@ class Balance:
         rest = np.column_stack([tau - self.S[n] @ u, self.J[n][others].T])
         x = np.linalg.lstsq(J.T, rest, rcond=None)[0]
         multipliers = np.zeros(self.loops.m)
-        multipliers[self.rows], multipliers[others] = least_norm(x[:, 1:].T.tolist(), x[:, 0].tolist())
+        own, dependent = least_norm(x[:, 1:].T.tolist(), x[:, 0].tolist())
+        multipliers[self.rows], multipliers[others] = as_floats(own), as_floats(dependent)
         return u, multipliers
 
 

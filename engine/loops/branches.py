@@ -21,7 +21,7 @@ from ..dynamics.spatial import dot
 from ..dynamics.sweeps import dynamics
 from ..dynamics.wrenches import balancing, on_bodies
 from ..errors import NumericalError
-from ..machine.program.scalars import Scalar, smaller
+from ..machine.program.scalars import Scalar, as_float, smaller
 from ..robot.model import Body, Effort, Robot
 from .constraints import Closure
 from .effort import FULFILLED, limited
@@ -125,7 +125,7 @@ class Branches(Text):
             found.multipliers()
         except ZeroDivisionError:
             return 0.0
-        return min((abs(pivot / size) for pivot, size in zip(found.pivots, found.sizes)), default=1.0)
+        return min((abs(as_float(pivot / size)) for pivot, size in zip(found.pivots, found.sizes)), default=1.0)
 
 
 class Inverse(Branches):
@@ -156,7 +156,8 @@ class Split:
         self._robot, self._J, self._n = text.loops.robot, J, text.loops.robot.nv
         self._order, self._part = text.order, text.order.part
         rows, steps = self._part.rows, self._order.steps
-        S = [[float(k == d) for k in range(self._n)] for d in self._robot.driven] + pushes(self._robot, q)
+        S: list[list[Scalar]] = [[float(k == d) for k in range(self._n)] for d in self._robot.driven]
+        S += pushes(self._robot, q)
         A = [[*(J[r].get(k, 0.0) for r in rows), *(column[k] for column in S)] for k in range(self._n)]
         x, self.pivots = solved(steps, A, tau)
         self.sizes = [size for step in steps for size in step.sizes]

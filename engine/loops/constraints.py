@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.samples import Samples
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_floats, as_samples
 from ..robot.cuts import LOCKED, PARALLEL, CutType
 from ..robot.model import Body, Coupling, Joint, Loop, Robot
 from ..robot.placement import Placement
@@ -130,7 +130,7 @@ class Closure:
         J = np.zeros((*s.shape, self.m, self.robot.nv))
         for r, row in enumerate(rows):
             for k, x in row.items():
-                J[..., r, k] = x
+                J[..., r, k] = as_samples(x)
         return J, s.array(drift) if qd is not None else np.zeros((*s.shape, self.m))
 
     def gap(self, q: np.ndarray) -> np.ndarray:
@@ -145,7 +145,7 @@ class Closure:
         J = np.zeros((*s.shape, self.m, self.robot.nv))
         for r, row in enumerate(self.rates(values, None, tied)[0]):
             for k, x in row.items():
-                J[..., r, k] = x
+                J[..., r, k] = as_samples(x)
         return s.array(self.gaps(values, tied)), J
 
     def scaled(self, J: np.ndarray) -> np.ndarray:
@@ -165,9 +165,9 @@ class Closure:
         values = q.tolist()
         found = []
         for loop, one in zip(self.robot.loops, self.tied(values)):
-            slides = [one.place.p[k] for k in loop.type.slides]
+            slides = as_floats(one.place.p[k] for k in loop.type.slides)
             found.append(Gap(loop.name, math.hypot(*slides), misalignment(loop.type, one)[1]))
-        for c, x in zip(self.couplings, self.gaps(values)[self.m - len(self.couplings) :]):
+        for c, x in zip(self.couplings, as_floats(self.gaps(values)[self.m - len(self.couplings) :])):
             joint = next(j for j in self.robot.moving if c.coordinate in j.coordinates)
             turns = joint.type.turning[0]
             found.append(Gap(joint.name, 0.0 if turns else abs(x), abs(x) if turns else 0.0))
@@ -184,7 +184,7 @@ def closure(robot: Robot) -> Closure:
 
 def misalignment(type_: CutType, tied: Tied) -> tuple[list[float], float]:
     """The remaining angle of each aligned row, which is right even far from closed, and the whole angle."""
-    s = tied.place.s
+    s = [as_floats(axis) for axis in tied.place.s]
     if type_.aligned == PARALLEL:
         across = math.hypot(s[2][0], s[2][1])
         angle = math.atan2(across, s[2][2])

@@ -85,7 +85,8 @@ class Elimination:
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """The solution x of K x = b."""
-        b, x = list(b), [0.0] * len(self._order)
+        b = list(b)
+        x: list[Scalar] = [0.0] * len(self._order)
         for (r, _), factors in zip(self._order, self._factors):
             for s, factor in factors:
                 if not _nothing(b[r]):

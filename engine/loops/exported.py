@@ -21,7 +21,7 @@ from .constraints import closure
 from .linear import Slopes
 from .partition import partition
 from .reactions import Reactions
-from .texts import Forward, Text
+from .texts import Arguments, Forward, Text
 
 
 def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
@@ -31,7 +31,7 @@ def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") ->
         return tree.program(robot, what, regroup=regroup, link=link)
     text = made(robot, assemble(robot, np.array(robot.q0)))
     recording = Recording(what)
-    given = {name: recording.input(name, width) for name, width in text.widths.items()}
+    given: Arguments = {name: list(recording.input(name, width)) for name, width in text.widths.items()}
     found, _ = text.text(given, regrouped(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies)
     return recording.program(**{row.output: found[len(efforts(robot)) :] if what == "reactions" else found})
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..machine.program.scalars import as_floats
 from .constraints import Closure
 from .elimination import Elimination, Pivots, pivots
 from .rank import independent, null_space
@@ -43,7 +44,7 @@ class Partition:
         """
         with np.errstate(all="ignore"):
             try:
-                now = Elimination(self.matrix(J).tolist(), self.order).pivots
+                now = as_floats(Elimination(self.matrix(J).tolist(), self.order).pivots)
             except ZeroDivisionError:
                 return 0.0
         shares = [x / start for x, start in zip(now, self.pivots)]
@@ -71,10 +72,8 @@ def partition(
     size = K * loops.column_scale
     size[: len(rows)] *= loops.row_scale[rows][:, None]
     order = pivots(size / np.maximum(abs(size).max(axis=1, initial=0.0), 1e-300)[:, None])
-    values = Elimination(K.tolist(), order).pivots if len(K) == nv else []
-    return Partition(
-        tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), order, tuple(float(x) for x in values)
-    )
+    values = as_floats(Elimination(K.tolist(), order).pivots) if len(K) == nv else []
+    return Partition(tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), order, tuple(values))
 
 
 def independent_speeds(loops: Closure, J: np.ndarray) -> list[int]:

@@ -38,6 +38,7 @@ def exerted(
     robot = loops.robot
     turns: dict[str, Matrix] = {link.name: R for link, (R, _) in zip(robot.links, link_placements(robot, q))}
     on_links: dict[str, Vector] = {}
+    none: Vector = [0.0] * 3
     across: list[Vector] = []
 
     def put(link: str, n: Vector, f: Vector, at: Vector) -> None:
@@ -58,7 +59,7 @@ def exerted(
         push_ = scale(size, list(actuator.direction))
         if actuator.axes == "base":
             push_ = [dot(column, push_) for column in transpose(turns[actuator.link])]
-        n, f = (push_, list(ZERO)) if actuator.moment else (list(ZERO), push_)
+        n, f = (push_, none) if actuator.moment else (none, push_)
         put(actuator.link, n, f, list(actuator.at))
     return on_links, across
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..dynamics.dense import solve
 from ..dynamics.spatial import dot
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import Robot
 from .elimination import Elimination, Pivots, pivots
 from .rank import TINY, independent
@@ -94,7 +94,7 @@ def eliminated(step: Subsystem, A: np.ndarray, scaled: np.ndarray) -> Subsystem:
     rows = sorted(independent(scaled[own], [range(len(step.equations))]))
     size = abs(scaled[own][rows])
     order = tuple((rows[r], c) for r, c in pivots(scaled[own][rows] / size.max(axis=1, initial=0.0)[:, None]))
-    return replace(step, pivots=order, sizes=tuple(map(float, Elimination(A[own].tolist(), order).pivots)))
+    return replace(step, pivots=order, sizes=tuple(as_floats(Elimination(A[own].tolist(), order).pivots)))
 
 
 def solved(

@@ -23,7 +23,7 @@ from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.llvm import ENORMOUS
 from ..machine.jit.offer import Offer, in_blocks
 from ..machine.jit.trigonometry import REACH
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_float, into_columns
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot
 from .constraints import Closure
@@ -120,7 +120,7 @@ class Text(ABC):
     def program(self) -> Program:
         """The recorded program of the text, with regrouped inertias."""
         recording = Recording("closed")
-        given = {name: recording.input(name, width) for name, width in self.widths.items()}
+        given: Arguments = {name: list(recording.input(name, width)) for name, width in self.widths.items()}
         found, checks = self.text(given, regrouped(self.loops.bodies))
         return recording.program(found=[*found, *checks])
 
@@ -159,7 +159,7 @@ class Text(ABC):
             return found if finite and largest <= REACH else None
 
         def text(these: slice) -> np.ndarray:
-            columns = [[np.ascontiguousarray(x) for x in array[these].T] for array in given]
+            columns: list[list[Scalar]] = [[np.ascontiguousarray(x) for x in array[these].T] for array in given]
             return self._plain(columns, these.stop - these.start)
 
         found = np.empty((count, self.results() + CHECKS))
@@ -170,8 +170,7 @@ class Text(ABC):
         with np.errstate(all="ignore"):
             try:
                 found, checks = self.offer.plain(count, self.text, dict(zip(self.names, given)), self.loops.bodies)
-                for k, x in enumerate((*found, *checks)):
-                    rows[:, k] = x
+                into_columns(rows, (*found, *checks))
             except (ZeroDivisionError, OverflowError):
                 rows[:] = np.nan
         rows[~np.isfinite(rows).all(axis=1), -CHECKS] = np.nan
@@ -202,7 +201,7 @@ class Forward(Text):
         strange = (abs(rows[:, :-CHECKS]) >= ENORMOUS).any(axis=1) & (rows[:, -CHECKS] >= 0.0)
         if strange.any():
             n = int(np.argmax(strange))
-            examined(self.loops, self.part, [float(x[n]) if isinstance(x, np.ndarray) else float(x) for x in q])
+            examined(self.loops, self.part, [float(x[n]) if isinstance(x, np.ndarray) else as_float(x) for x in q])
 
 
 class Reduced(Text):

@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..loops.constraints import closure
 from ..loops.rank import independent
 from ..loops.ties import KINDS, Place
+from ..machine.program.scalars import as_samples
 from ..robot.placement import Placement
 from .legs import Leg, Parallel
 
@@ -50,9 +51,9 @@ class PlatformGeometry:
         self.R, self.O = np.empty((len(placed), self.count, 3, 3)), np.empty((len(placed), self.count, 3))
         for i, (rotation, origin) in enumerate(placed):
             for r in range(3):
-                self.O[i, :, r] = origin[r]
+                self.O[i, :, r] = as_samples(origin[r])
                 for k in range(3):
-                    self.R[i, :, r, k] = rotation[r][k]
+                    self.R[i, :, r, k] = as_samples(rotation[r][k])
         self.e = self.O[parts.body]
         self.P = [self._columns(leg) for leg in parts.legs]
         self.cuts = [self._cut(leg.loop) if leg.loop is not None else None for leg in parts.legs]  # gaps and C
@@ -123,8 +124,11 @@ class PlatformGeometry:
         gap, C = np.empty((self.count, len(tie.rows))), np.zeros((self.count, len(tie.rows), 6))
         for r, row in enumerate(tie.rows):
             kind = KINDS[row.kind]
-            gap[:, r] = kind.value(there, row.axes)
-            n, f = (sum(R1[:, :, k] * np.reshape(x[k], (-1, 1)) for k in range(3)) for x in kind.push(there, row.axes))
+            gap[:, r] = as_samples(kind.value(there, row.axes))
+            n, f = (
+                sum(R1[:, :, k] * np.reshape(as_samples(x[k]), (-1, 1)) for k in range(3))
+                for x in kind.push(there, row.axes)
+            )
             C[:, r] = moved(n, f, p2 - self.e)
         return gap, C
 

@@ -26,6 +26,7 @@ from ..dynamics.spatial import quaternion_matrix
 from ..errors import InputError
 from ..loops.constraints import closure
 from ..loops.rank import TINY
+from ..machine.program.scalars import as_samples
 from .part import Part
 from .projector import left, without
 
@@ -131,11 +132,11 @@ def _eliminated(part: Part, own: Own, inbox: Message) -> None:
     J = np.zeros((N, loops.m, robot.nv))
     for r, row in enumerate(tied.jacobian(columns)):
         for k, x in row.items():
-            J[:, r, k] = x
+            J[:, r, k] = as_samples(x)
     R = np.empty((N, 3, 3))
     for r, cells in enumerate(quaternion_matrix([q[:, part.nq + k] for k in range(3, 7)])):
         for k, x in enumerate(cells):
-            R[:, r, k] = x
+            R[:, r, k] = as_samples(x)
     V = np.zeros((N, 6, 6))
     V[:, :3, 3:], V[:, 3:, :3] = part.length * _transposed(R), _transposed(R)
     C, G = J[:, :, part.nv :] @ V, -J[:, :, : part.nv]  # C t_P = G θ̇

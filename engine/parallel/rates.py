@@ -14,7 +14,7 @@ import numpy as np
 from ..dynamics.spatial import dot
 from ..errors import InputError, NumericalError
 from ..loops.equations import Equations
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_floats, into_columns
 from ..simulate import equations
 from ..simulate.acting import link_wrenches
 from ..simulate.discrete import partition_of
@@ -85,8 +85,7 @@ def refuse(system: System) -> None:
 
 def _stacked(values: Sequence[Scalar], count: int | None) -> np.ndarray:
     if count is None:
-        return np.array([float(x) for x in values])
+        return np.array(as_floats(values))
     stacked = np.empty((count, len(values)))
-    for k, x in enumerate(values):
-        stacked[:, k] = x
+    into_columns(stacked, values)
     return stacked

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dynamics.quantities import frames
 from ..dynamics.wrenches import on_link
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_samples
 from ..robot.model import Robot
 from .inputs import Driven, TimedWrench
 
@@ -27,7 +27,7 @@ def law_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.nd
             wanted = places[one.place], rates[one.place]
         place: Scalar = q[:, one.coordinate] if one.coordinate is not None else 0.0
         rate: Scalar = qd[:, one.speed]
-        forces[:, one.speed] += one.force(0.0, place, rate, wanted)
+        forces[:, one.speed] += as_samples(one.in_state(place, rate, wanted))
     return forces
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..loops.elimination import Elimination, pivots
 from ..loops.partition import Partition
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_floats
 from .discrete import Discrete, partition_of
 from .situation import Situation
 from .system import System, constraints_of
@@ -52,9 +52,9 @@ def unfolded(system: System, discrete: Discrete, now: Situation, y: Sequence[Sca
     pull = system.method.pull(system.values)
     wanted = [now.rates.get(r, 0.0) - pull * (gaps[r] - now.values.get(r, 0.0)) for r in part.rows]
     K = Elimination(part.matrix(_jacobian(system, q)).tolist(), part.order)
-    speeds = K.solve([*wanted, *(now.qd[k] for k in part.given), *v])
+    speeds = as_floats(K.solve([*wanted, *(now.qd[k] for k in part.given), *v]))
     state = list(y)
-    state[len(system.cq) : system.measured] = [float(speeds[k]) for k in system.cv]
+    state[len(system.cq) : system.measured] = [speeds[k] for k in system.cv]
     return state
 
 

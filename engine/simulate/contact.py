@@ -17,6 +17,7 @@ import numpy as np
 from ..dynamics.dense import inertia_matrix
 from ..loops.assembly import CLOSED, newton
 from ..loops.rank import TINY, null_space
+from ..machine.program.scalars import as_float, as_floats
 from . import coordinates
 from .complementarity import balanced
 from .discrete import Discrete
@@ -152,8 +153,13 @@ def _holds(run: Runner, t: float, y: np.ndarray, trial: Discrete) -> bool:
     if len(now.support) < len(trial.held):
         if _carried_off(run, trial, now):
             return False
-        return Sharing(run.system, trial, np.array(now.q)).margin(now.support) >= -SLACK
-    return all(_excess(run.system, k, now.support[k], trial.held[k]) <= SLACK for k in trial.held)
+        return Sharing(run.system, trial, np.array(now.q)).margin(_supports(now)) >= -SLACK
+    return all(_excess(run.system, k, as_float(now.support[k]), trial.held[k]) <= SLACK for k in trial.held)
+
+
+def _supports(now: Evaluation) -> dict[int, float]:
+    """The supports of held speeds as numbers."""
+    return {k: as_float(x) for k, x in now.support.items()}
 
 
 def _carried_off(run: Runner, trial: Discrete, now: Evaluation) -> bool:
@@ -181,7 +187,7 @@ def _released(
     """The discrete state in which those joints move, out of those at rest, whose holding forces are at their bounds."""
     system, still = run.system, list(trial.still)
     q = run.complete(t, y)[0]
-    free = np.array([float(x) for x in run.evaluate(t, y, _with(run, q, moving, {})).qdd])
+    free = np.array(as_floats(run.evaluate(t, y, _with(run, q, moving, {})).qdd))
     b, rounding = free[still], NOISE * abs(free).max(initial=0.0)
     G = Response(system, q, system.ruled).compliance(still)
     low, high = np.array([trial.held[k] for k in still]).T
@@ -250,8 +256,8 @@ class Supports:
     def __call__(self, t: float, y: np.ndarray, k: int) -> float:
         """The support of speed k."""
         if self._at[0] != t or self._at[1] is not y:
-            self._at, self._supports = (t, y), self.run.evaluate(t, y).support
-        return float(self._supports[k])
+            self._at, self._supports = (t, y), _supports(self.run.evaluate(t, y))
+        return self._supports[k]
 
 
 def _margin(supports: Supports, k: int, bound: float, direction: float) -> Event:
@@ -269,7 +275,7 @@ def _shared_margin(run: Runner) -> Event:
 
     def margin(t: float, y: np.ndarray) -> float:
         now = run.evaluate(t, y)
-        return Sharing(run.system, run.discrete, np.array(now.q)).margin(now.support) + 2 * SLACK
+        return Sharing(run.system, run.discrete, np.array(now.q)).margin(_supports(now)) + 2 * SLACK
 
     return margin
 
@@ -389,7 +395,7 @@ def jumped(run: Runner, t: float, y: np.ndarray) -> tuple[float, np.ndarray, lis
     before = run.complete(t, y)[1]
     ahead = system.expanded(motion(system, earlier), y.tolist())[1]
     for k in system.prescribed:
-        before[k] = ahead[k]
+        before[k] = as_float(ahead[k])
     y = struck(run, later, y, np.array(before))
     return later, y, names
 

@@ -35,7 +35,7 @@ class Moved:
     qdd: list[Scalar]
     more: dict[int, Scalar]  # for each speed with given motion, the force that it needs besides those that act there
     driving: Scalar = 0.0  # the power of drives
-    guard: Scalar = None  # positive as long as the independent coordinates are usable; None: always
+    guard: Scalar | None = None  # positive as long as the independent coordinates are usable; None: always
     state_rates: list[Scalar] | None = None  # rates of the state's speeds, where these aren't the joints' speeds
 
 
@@ -51,7 +51,7 @@ class Evaluation:
     support: dict[int, Scalar]  # for each held speed, the force that holds it besides its actuator's
     power: Scalar
     loss: Scalar
-    guard: Scalar = None
+    guard: Scalar | None = None
     state_rates: list[Scalar] | None = None
 
 

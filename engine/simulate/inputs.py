@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from ..laws.forces import ComputedTorque, Force
 from ..laws.motions import Curve
+from ..machine.program.scalars import Scalar
 from ..robot.model import Joint
 from .reference import Held, Reference, Turning
 
@@ -26,6 +27,10 @@ class Driven:
     timed: bool = False
     steady: bool = False
     law: Any = None  # the law that `force` evaluates, for the identity of programs
+
+    def in_state(self, position: Scalar, rate: Scalar, reference: tuple[Scalar, Scalar] | None) -> Scalar:
+        """The force of a law that doesn't depend on time: laws are declared for numbers, and run on all scalars."""
+        return cast(Callable[..., Scalar], self.force)(0.0, position, rate, reference)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from ..dynamics.vanishing import vanishing
 from ..loops import vanishing as freedoms
 from ..machine.jit.march import March, Scheme
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import Joint
 from . import coordinates, equations, singular
 from .compiled import Compiled, bearing
@@ -71,7 +71,7 @@ class Runner:
     def complete(self, t: float, y: np.ndarray) -> tuple[list[float], list[float]]:
         """All coordinates and speeds of the robot at t."""
         q, qd, _ = self.system.expanded(motion(self.system, t), y.tolist())
-        return q, qd
+        return as_floats(q), as_floats(qd)
 
     def settled(self, t: float, y: np.ndarray) -> np.ndarray:
         """The state at a step's end, or in a row, with its loops closed and Euler parameters of norm 1."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ..dynamics.spatial import add
 from ..dynamics.sweeps import Load, Wrenches, dynamics
 from ..dynamics.wrenches import Applied, on_bodies
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_floats
 from .discrete import Discrete
 from .system import System
 
@@ -61,8 +61,8 @@ def _applied(system: System, signals: Iterator[Scalar], q: list[Scalar], qd: lis
             applied[one.speed] = applied[one.speed] + next(signals)
             continue
         reference = (next(signals), next(signals)) if one.reference is not None else None
-        place = q[one.coordinate] if one.coordinate is not None else 0.0
-        applied[one.speed] = applied[one.speed] + one.force(0.0, place, qd[one.speed], reference)
+        place: Scalar = q[one.coordinate] if one.coordinate is not None else 0.0
+        applied[one.speed] = applied[one.speed] + one.in_state(place, qd[one.speed], reference)
     for motion in system.inputs.feedforward:
         for k in motion.joint.speeds:
             applied[k] = applied[k] + next(signals)
@@ -88,4 +88,4 @@ def planned_forces(
     """Forces of a planned motion by inverse dynamics of the spanning tree, with wrenches and dry friction."""
     on, loads = _wrenches(system, wrenches)
     given = [True] * system.robot.nv
-    return dynamics(system.robot.tree.bodies, system.robot.gravity, q, qd, qdd, given, on, loads)[0]
+    return as_floats(dynamics(system.robot.tree.bodies, system.robot.gravity, q, qd, qdd, given, on, loads)[0])

@@ -17,7 +17,6 @@ from ..dynamics.regroup import regrouped
 from ..dynamics.spatial import Vector
 from ..dynamics.sweeps import dynamics
 from ..loops.exported import program
-from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Count, Program, Recording, count
 from ..robot.model import Body, Drive, Robot
 from ..robot.placement import TURN_PLANES, X
@@ -85,8 +84,9 @@ def general_chain(recording: Recording, n: int, *, regroup: bool) -> tuple[Body,
     """A chain of n revolute joints whose DH constants and inertias are symbols."""
     bodies = []
     for i in range(n):
-        dh: list[Scalar] = recording.input(f"dh{i}_", 4)
-        inertias: list[Scalar] = recording.input(f"e{i}_", 10)
+        # symbols in the places of a body's numbers
+        dh: list[Any] = list(recording.input(f"dh{i}_", 4))
+        inertias: list[Any] = list(recording.input(f"e{i}_", 10))
         ca, sa, a, b = dh
         exx, eyy, ezz, exy, exz, eyz, hx, hy, hz, m = inertias
         if regroup:  # these parts have been moved to the parent
@@ -152,8 +152,9 @@ def recorded(robot: Robot, what: str, *, regroup: bool = True) -> Program:
     if NAMES.get(what, what) in PROGRAMS:
         return program(robot, NAMES.get(what, what), regroup=regroup)
     recording = Recording(what)
-    q = recording.input("q", robot.nq)
-    qd, x = (recording.input(name, robot.nv) for name in ("qd", "x"))
+    q: Vector = list(recording.input("q", robot.nq))
+    qd: Vector = list(recording.input("qd", robot.nv))
+    x: Vector = list(recording.input("x", robot.nv))
     bodies = regrouped(robot.tree.bodies) if regroup else robot.tree.bodies
     return recording.program(out=_dense(bodies, robot.gravity, q, qd, x))
 

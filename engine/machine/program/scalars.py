@@ -7,11 +7,35 @@ operations and the methods named here (a recording node, a dual number).  It may
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Protocol, cast
 
 import numpy as np
 
-Scalar = Any  # float, array over the samples, or an object with + − × ÷ and the methods below
+
+class Scalar(Protocol):
+    """Whatever has the four operations: a float, an array over the samples, a recording node, a dual number.
+
+    What it may meet is left open, because floats meet all of them.
+    """
+
+    def __add__(self, other: Any, /) -> Scalar: ...
+    def __radd__(self, other: Any, /) -> Scalar: ...
+    def __sub__(self, other: Any, /) -> Scalar: ...
+    def __rsub__(self, other: Any, /) -> Scalar: ...
+    def __mul__(self, other: Any, /) -> Scalar: ...
+    def __rmul__(self, other: Any, /) -> Scalar: ...
+    def __truediv__(self, other: Any, /) -> Scalar: ...
+    def __rtruediv__(self, other: Any, /) -> Scalar: ...
+    def __neg__(self) -> Scalar: ...
+
+
+class Symbol(Scalar, Protocol):
+    """A scalar that is no number: it knows the functions below itself."""
+
+    def cosine_sine(self) -> tuple[Scalar, Scalar]: ...
+    def sign(self) -> Scalar: ...
+    def square_root(self) -> Scalar: ...
 
 
 def cosine_sine(x: Scalar) -> tuple[Scalar, Scalar]:
@@ -23,8 +47,7 @@ def cosine_sine(x: Scalar) -> tuple[Scalar, Scalar]:
             return math.nan, math.nan
     if isinstance(x, np.ndarray):
         return np.cos(x), np.sin(x)
-    pair: tuple[Scalar, Scalar] = x.cosine_sine()
-    return pair
+    return cast(Symbol, x).cosine_sine()
 
 
 def sign(x: Scalar) -> Scalar:
@@ -33,7 +56,7 @@ def sign(x: Scalar) -> Scalar:
         return float(x > 0) - float(x < 0)
     if isinstance(x, np.ndarray):
         return np.sign(x)
-    return x.sign()
+    return cast(Symbol, x).sign()
 
 
 def square_root(x: Scalar) -> Scalar:
@@ -42,9 +65,33 @@ def square_root(x: Scalar) -> Scalar:
         return math.sqrt(x)
     if isinstance(x, np.ndarray):
         return np.sqrt(x)
-    return x.square_root()
+    return cast(Symbol, x).square_root()
 
 
 def smaller(a: Scalar, b: Scalar) -> Scalar:
     """The smaller of two numbers."""
     return 0.5 * (a + b - (a - b) * sign(a - b))
+
+
+# ---- back from scalars, where the text ran on numbers
+
+
+def as_float(x: Scalar) -> float:
+    """The number that a scalar is."""
+    return float(cast(float, x))
+
+
+def as_floats(values: Iterable[Scalar]) -> list[float]:
+    """The numbers that scalars are."""
+    return [as_float(x) for x in values]
+
+
+def as_samples(x: Scalar) -> float | np.ndarray:
+    """The array over the samples that a scalar is, or one number for all of them."""
+    return cast("float | np.ndarray", x)
+
+
+def into_columns(rows: np.ndarray, values: Iterable[Scalar]) -> None:
+    """Write each scalar into a column of `rows`, which has a row for each sample."""
+    for k, x in enumerate(values):
+        rows[:, k] = as_samples(x)
