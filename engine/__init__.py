@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .dynamics.explicit import matrices
     from .dynamics.quantities import bias, energy, frames, inertia, jacobian
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
+    from .functions import function
     from .loops.assembly import assemble
     from .loops.linear import derivatives, linearize
     from .parallel.decoupled import parallel_matrices
@@ -32,6 +33,7 @@ _HOMES = {
     "parallel.legs": ("legs",),
     "parallel.platform": ("platform_inverse",),
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
+    "functions": ("function",),
     "dynamics.explicit": ("matrices",),
     "dynamics.quantities": ("bias", "energy", "frames", "inertia", "jacobian"),
     "robot.load": ("load", "loads"),
@@ -57,6 +59,7 @@ __all__ = [
     "ensemble",
     "forward",
     "frames",
+    "function",
     "hybrid",
     "inertia",
     "inverse",

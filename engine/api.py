@@ -11,7 +11,7 @@ import numpy as np
 from .dynamics import calls as tree
 from .dynamics import quantities
 from .dynamics.direct import direct
-from .dynamics.samples import computes
+from .dynamics.samples import computes, room
 from .errors import InputError
 from .loops import mechanism
 from .parallel.platform import shared
@@ -21,16 +21,19 @@ Wrenches = Mapping[str, Any]
 
 
 def inverse(
-    robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, sharing: str = "least"
+    robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, sharing: str = "least", out: Any = None
 ) -> np.ndarray:
     """The forces `tau` of the actuators for a motion; with loops, those of the actuated joints and of `actuators`.
 
     If there are more actuators than freedoms, `sharing` says how they share the work: with the least weighted norm
     (`least`), or, in a parallel robot, by an equal share of the platform for each leg (`even`), or by shares that grow
-    with the conditioning of the leg's Jacobian (`conditioned`).
+    with the conditioning of the leg's Jacobian (`conditioned`).  With `out`, the
+    result is in this array.
     """
     if sharing != "least":
-        return shared(robot, q, qd, qdd, wrenches, sharing)
+        return _into(out, shared(robot, q, qd, qdd, wrenches, sharing))
+    if out is not None:
+        return _written(robot, "inverse", (q, qd, qdd, wrenches), out)
     found: np.ndarray
     if wrenches is None:
         try:
@@ -43,8 +46,10 @@ def inverse(
     return found
 
 
-def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
-    """The accelerations `qdd` under the forces `tau` of all joints of the tree."""
+def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None, out: Any = None) -> np.ndarray:
+    """The accelerations `qdd` under the forces `tau` of all joints of the tree; with `out`, in this array."""
+    if out is not None:
+        return _written(robot, "forward", (q, qd, tau, wrenches), out)
     found: np.ndarray
     if wrenches is None:
         try:
@@ -55,6 +60,23 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
         return found
     found = _with_wrenches(robot, "forward", wrenches)(q, qd, tau, *wrenches.values())
     return found
+
+
+def _written(robot: Robot, what: str, given: tuple[Any, ...], out: Any) -> np.ndarray:
+    """The result of `inverse` or `forward` in the caller's array."""
+    if not _closed(robot):
+        found: np.ndarray = getattr(tree, what)(robot, *given, out=out)
+        return found
+    return _into(out, getattr(mechanism, what)(robot, *given))
+
+
+def _into(out: Any, found: np.ndarray) -> np.ndarray:
+    """The result, copied into the caller's array where there is one."""
+    if out is None:
+        return found
+    room(out, found.shape)[...] = found
+    written: np.ndarray = out
+    return written
 
 
 def straight(robot: Robot, what: str, links: tuple[str, ...] = ()) -> Callable[..., np.ndarray]:

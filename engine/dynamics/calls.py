@@ -9,29 +9,30 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.jit import choice
-from ..machine.jit.kernel import Kernel
+from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.llvm import ENORMOUS
 from ..machine.jit.offer import in_blocks
+from ..machine.jit.rolled import Rolled
 from ..machine.program.scalars import into_columns
 from ..robot.model import Robot
 from .direct import aim, direct, key_of
 from .mixed import Mixed, Pattern, mixed
-from .samples import BLOCK, LARGE, Samples, no_numbers, singular, too_large
+from .samples import BLOCK, LARGE, Samples, no_numbers, room, singular, too_large
 from .vanishing import examine
 
 Wrenches = Mapping[str, Any]
 
 
-def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
+def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, out: Any = None) -> np.ndarray:
     """Tau: the forces that actuators add for this motion (RIDIM)."""
     s = Samples(robot, q=q, qd=qd, qdd=qdd)
-    return _sought(s, s.arrays["qdd"], (True,) * robot.nv, wrenches, "inverse")
+    return _sought(s, s.arrays["qdd"], (True,) * robot.nv, wrenches, "inverse", out)
 
 
-def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
+def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None, out: Any = None) -> np.ndarray:
     """Qdd: the accelerations under these forces (RFDSIM)."""
     s = Samples(robot, q=q, qd=qd, tau=tau)
-    return _sought(s, s.arrays["tau"], (False,) * robot.nv, wrenches, "forward")
+    return _sought(s, s.arrays["tau"], (False,) * robot.nv, wrenches, "forward", out)
 
 
 def hybrid(
@@ -71,22 +72,56 @@ def _hybrid(unknown: np.ndarray, given: np.ndarray) -> Hashable:
 
 
 def _sought(
-    s: Samples, x: np.ndarray, motion_given: Pattern, wrenches: Wrenches | None, what: Hashable = None
+    s: Samples,
+    x: np.ndarray,
+    motion_given: Pattern,
+    wrenches: Wrenches | None,
+    what: Hashable = None,
+    out: Any = None,
 ) -> np.ndarray:
-    """What is sought for each speed; code for one sample serves the robot's direct calls of this name from now on."""
+    """What is sought for each speed; code for it serves the robot's direct calls of this name from now on."""
     links, w = s.acting(wrenches)
     problem = mixed(s.robot, motion_given, links)
     rows = [s.rows("q"), s.rows("qd"), np.ascontiguousarray(np.broadcast_to(x, (len(w), s.robot.nv))), w]
-    named = what is not None and not s.robot.closed
     if s.count != 0 and not _is_examined(s.robot, motion_given):
         examine(s.finite().robot, rows[0][0].tolist(), motion_given)
         s.robot.derived["examined", motion_given] = True
-    if s.count is None and (single := problem.single()) is not None:
-        alone = single(*(row[0] for row, width in zip(rows, problem.widths) if width))
-        if alone is not None:
-            if named:
-                aim(s.robot, what, links, single, (problem.nv,))
-            return alone
+    found = _room(out, (*s.shape, problem.nv), rows)
+    if s.count is None and not choice.rolled(len(problem.bodies), single=True):
+        found[...] = _alone(problem, s, x, rows, what)
+    else:
+        _many(problem, s, x, rows, what, found if s.count is not None else found[None])
+    if out is not None and found is not out:
+        out[...] = found
+    return found if out is None else out
+
+
+def _room(out: Any, shape: tuple[int, ...], rows: Sequence[np.ndarray]) -> np.ndarray:
+    """Where results go: the caller's array if it may be written while the arguments are read."""
+    if out is None:
+        return np.empty(shape)
+    own = room(out, shape)
+    apart = own.flags.c_contiguous and own.flags.aligned and not any(np.may_share_memory(own, row) for row in rows)
+    return own if apart else np.empty(shape)
+
+
+def _alone(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray], what: Hashable) -> np.ndarray:
+    """What is sought of one sample."""
+    single = problem.single()
+    if single is not None:
+        found = single(*(row[0] for row, width in zip(rows, problem.widths) if width))
+        if found is not None:
+            _direct(problem, what, single)
+            return found
+    s.finite()
+    answer: np.ndarray = _plain(problem, s, x, rows)[0]
+    return answer
+
+
+def _many(
+    problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray], what: Hashable, found: np.ndarray
+) -> None:
+    """Fills the rows of many samples."""
     block = max(8, min(1024, BLOCK // max(len(problem.bodies), 1)))  # so that what the text keeps of a body stays small
 
     def text(these: slice) -> np.ndarray:
@@ -94,13 +129,16 @@ def _sought(
         return _plain(problem, s, x, [row[these] for row in rows])
 
     def by(code: Any, first: int) -> np.ndarray | None:
-        if named and isinstance(code, Kernel):
-            aim(s.robot, what, links, code, (problem.nv,))
-        return problem.by(code, [row[first:] for row in rows])
+        _direct(problem, what, code)
+        return problem.by(code, [row[first:] for row in rows], found[first:])
 
-    ask = problem.compiled if s.count is not None or choice.rolled(len(problem.bodies)) else lambda samples: None
-    found = in_blocks(np.empty((len(w), problem.nv)), block, ask, by, text)
-    return found if s.count is not None else found[0]
+    in_blocks(found, block, problem.compiled, by, text)
+
+
+def _direct(problem: Mixed, what: Hashable, code: Single | Kernel | Rolled) -> None:
+    """Aims the robot's direct calls of this name at this code, where they are the tree's own."""
+    if what is not None and not problem.robot.closed and not isinstance(code, Rolled):
+        aim(problem.robot, what, problem.links, code, (problem.nv,))
 
 
 def _plain(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray]) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.jit.entry import Entry
+from ..machine.jit.builtin import Builtin
 from ..machine.jit.kernel import Kernel, Single
 from ..robot.model import Robot
 
@@ -27,28 +27,30 @@ def direct(
     where it can't.
     """
     key = key_of(what, links)
-    entry: Entry | None = robot.derived.get(("entry", key))
-    if entry is None:
+    builtin: Builtin | None = robot.derived.get(("builtin", key))
+    if builtin is None:
         way = None if general is None else _Converting(general)
         sixes = [6] * len(links)
-        made = Entry([*widths, *sixes], way, orientations(robot), len(widths), True, str(what), about)
+        made = Builtin([*widths, *sixes], way, orientations(robot), len(widths), True, str(what), about)
         if way is not None:
-            way.again = made.call
-        entry = robot.derived.setdefault(("entry", key), made)
-        robot.derived[key] = entry.call
-    return entry.call
+            way.builtin = made
+        builtin = robot.derived.setdefault(("builtin", key), made)
+        robot.derived[key] = builtin.call
+    return builtin.call
 
 
 class _Converting:
-    """The general way, before which arrays of other numbers become arrays of doubles, for which `again` is asked."""
+    """The general way; but arrays of other numbers become arrays of doubles first, for which the builtin is asked."""
 
     def __init__(self, general: Call):
-        self._general, self.again = general, general
+        self._general = general
+        self.builtin: Builtin | None = None
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         fresh = [_doubles(x) for x in given]
-        changed = any(x is not y for x, y in zip(fresh, given))
-        return self.again(*fresh, **named) if changed else self._general(*given, **named)
+        if self.builtin is not None and any(x is not y for x, y in zip(fresh, given)):
+            return self.builtin.call(*fresh, **named)
+        return self._general(*given, **named)
 
 
 def _doubles(x: Any) -> Any:
@@ -72,9 +74,10 @@ def aim(
 
     One sample gives this shape; the last of its numbers are checks, which a kernel mustn't have.
     """
-    entry: Entry | None = robot.derived.get(("entry", key_of(what, links)))
-    if entry is not None:
-        code.serve(entry, shape, *([checks] if checks else []))
+    builtin: Builtin | None = robot.derived.get(("builtin", key_of(what, links)))
+    if builtin is not None:
+        code.serve(builtin, shape, *([checks] if checks else []))
+        robot.derived[key_of(what, links)] = builtin.call
 
 
 def orientations(robot: Robot) -> list[int]:

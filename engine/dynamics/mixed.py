@@ -96,17 +96,17 @@ class Mixed:
 
     def single(self) -> Single | None:
         """Code for one sample at a time where it is to be used."""
-        return self.offer.single() if self.nv and not choice.rolled(len(self.bodies)) else None
+        return self.offer.single() if self.nv and not choice.rolled(len(self.bodies), single=True) else None
 
-    def by(self, code: Kernel | Rolled, rows: Sequence[np.ndarray]) -> np.ndarray | None:
-        """What code makes of rows, one a sample; None where it can't, and the plain text says what is wrong."""
+    def by(self, code: Kernel | Rolled, rows: Sequence[np.ndarray], found: np.ndarray) -> np.ndarray | None:
+        """`found` with what code makes of rows, one a sample; None where it can't, and the text says what is wrong."""
         arrays = self._on_bodies(rows) if isinstance(code, Rolled) else list(rows)
         arrays = [array for array in arrays if array.shape[1]]
-        (sought,), finite, largest = code(*arrays)
+        _, finite, largest = code(*arrays, out=[found])
         if largest > REACH:
             arrays[0] = self.reduced(arrays[0])
-            (sought,), finite, largest = code(*arrays)
-        return sought if finite and largest <= REACH else None
+            _, finite, largest = code(*arrays, out=[found])
+        return found if finite and largest <= REACH else None
 
     def _on_bodies(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The rows with wrenches on bodies, in their axes and in those of the base, instead of those on links."""

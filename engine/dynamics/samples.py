@@ -156,6 +156,14 @@ def vector(name: str, x: Any, size: int) -> np.ndarray:
     return array
 
 
+def room(out: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """A caller's array for results of this shape, or an error."""
+    if not isinstance(out, np.ndarray) or out.dtype != float or out.shape != shape or not out.flags.writeable:
+        found = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+        raise InputError("`out` can't take the results", found=found, allowed=f"a writeable array of floats {shape}")
+    return out
+
+
 def _finite(name: str, array: np.ndarray, allow_nan: bool) -> None:
     bad = np.isinf(array) if allow_nan else ~np.isfinite(array)
     if bad.any():

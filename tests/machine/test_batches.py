@@ -10,8 +10,8 @@ import pytest
 
 import denoc
 from denoc.machine.jit import cores, interpreter, kernel
+from denoc.machine.jit.builtin import Builtin
 from denoc.machine.jit.choice import using
-from denoc.machine.jit.entry import Entry
 from denoc.machine.jit.trigonometry import REACH
 from denoc.machine.program.trace import Recording
 
@@ -43,9 +43,9 @@ def code(request):
 
 @pytest.fixture
 def call(code):
-    entry = Entry([3, 2], left)
-    code.serve(entry, (4,))
-    return entry.call
+    builtin = Builtin([3, 2], left)
+    code.serve(builtin, (4,))
+    return builtin.call
 
 
 def rows(count):
@@ -74,10 +74,10 @@ def test_any_number_of_samples(count, call, code):
 
 @needs_builtins
 def test_a_matrix_for_each_sample(code):
-    entry = Entry([3, 2], left)
-    code.serve(entry, (2, 2))
+    builtin = Builtin([3, 2], left)
+    code.serve(builtin, (2, 2))
     a, b = rows(11)
-    assert np.array_equal(entry.call(a, b), code(a, b)[0][0].reshape(11, 2, 2))
+    assert np.array_equal(builtin.call(a, b), code(a, b)[0][0].reshape(11, 2, 2))
 
 
 @pytest.mark.parametrize("count", [5, 600])

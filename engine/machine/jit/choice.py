@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 BACKENDS = ("auto", "compiled", "plain")
 FORMS = ("auto", "straight", "rolled")
 MOST_STRAIGHT = 30  # bodies; beyond, straight-line code leaves the caches and takes long to compile
+MOST_SINGLE = 60  # likewise, where one sample at a time leaves half of the work of compiling
 
 
 @dataclass
@@ -96,10 +97,10 @@ def free() -> bool:
     return here.journal is None and here.chosen != "plain"
 
 
-def rolled(bodies: int) -> bool:
-    """Whether compiled code loops over the bodies instead of having all of them in a straight line."""
+def rolled(bodies: int, single: bool = False) -> bool:
+    """Whether compiled code, for many samples or one, loops over the bodies instead of being one straight line."""
     form = VARIABLE.get().form
-    return bodies > MOST_STRAIGHT if form == "auto" else form == "rolled"
+    return bodies > (MOST_SINGLE if single else MOST_STRAIGHT) if form == "auto" else form == "rolled"
 
 
 def lanes() -> int:

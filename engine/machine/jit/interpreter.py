@@ -1,6 +1,6 @@
 """Where Python and NumPy keep what machine code reads of their objects, looked up and verified in this process.
 
-Machine code that is called by Python itself (`entry.py`) reads lengths, types and data of arrays, lists and floats at
+Machine code that is called by Python itself (`builtin.py`) reads lengths, types and data of arrays, lists and floats at
 fixed distances from the objects' beginnings.  These distances are those of CPython's and NumPy's headers; before they
 are used, objects whose contents are known are read at them.  Where anything differs, or nobody holds a lock while
 Python runs, `known` finds nothing and calls go the general way.
@@ -45,7 +45,7 @@ _CALLED = (
 
 @lru_cache(maxsize=1)
 def known() -> dict[str, int] | None:
-    """Addresses of the objects and functions that an entry needs; None where this interpreter isn't as expected."""
+    """Addresses of the objects and functions that a builtin needs; None where this interpreter isn't as expected."""
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return None
     if ctypes.sizeof(ctypes.c_void_p) != 8 or sys.byteorder != "little":

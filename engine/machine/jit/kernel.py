@@ -11,7 +11,7 @@ import numpy as np
 
 from ..program.trace import Program
 from . import cache, cores, llvm, native
-from .entry import Entry
+from .builtin import Builtin
 
 
 class Kernel:
@@ -54,10 +54,10 @@ class Kernel:
         status = reports[0] if len(reports) == 1 else np.concatenate(reports, axis=1)
         return found, not np.isnan(status[0]).any(), float(status[1].max())
 
-    def serve(self, entry: Entry, shape: Sequence[int]) -> None:
-        """Aims an entry for the same groups at this code for many samples, each of which gives this shape."""
+    def serve(self, builtin: Builtin, shape: Sequence[int]) -> None:
+        """Aims a builtin for the same groups at this code for many samples, each of which gives this shape."""
         if len(self.outputs) == 1 and 0 < self.lanes * (sum(self.inputs) + sum(self.outputs)) <= MOST_NUMBERS:
-            entry.aim_rows(self.address, shape, self.lanes, 2 * cores.FEWEST - 1, (self._loaded,))
+            builtin.aim_rows(self.address, shape, self.lanes, 2 * cores.FEWEST - 1, (self._loaded,))
 
 
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -77,10 +77,10 @@ class Single:
     ):
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self._address, self._environment, self._keep = loaded.address(name), environment, (loaded, environment, *keep)
-        self._entry = Entry(self.inputs)
-        self.serve(self._entry, self.outputs[:1])
-        self._call = self._entry.call
-        self._all: Entry | None = None  # whose result is all that the code gives
+        self._builtin = Builtin(self.inputs)
+        self.serve(self._builtin, self.outputs[:1])
+        self._call = self._builtin.call  # made by now, but where the numbers are too many
+        self._all: Builtin | None = None  # whose result is all that the code gives
 
     def __call__(self, *groups: np.ndarray | Sequence[float]) -> np.ndarray | None:
         """The first group of outputs; None if an argument isn't fit for this way."""
@@ -92,7 +92,7 @@ class Single:
     def groups(self, *groups: np.ndarray | Sequence[float]) -> list[np.ndarray] | None:
         """All groups of outputs; None likewise."""
         if self._all is None:
-            self._all = Entry(self.inputs)
+            self._all = Builtin(self.inputs)
             self.serve(self._all, (sum(self.outputs),))
         found = self._all.call(*groups)
         if found is None:
@@ -108,11 +108,11 @@ class Single:
         found: np.ndarray | None = self._call(*groups)
         return found
 
-    def serve(self, entry: Entry, shape: Sequence[int], checks: int = 0) -> None:
-        """Aims an entry for the same groups at this code: what goes back has this shape, and the last are checks."""
+    def serve(self, builtin: Builtin, shape: Sequence[int], checks: int = 0) -> None:
+        """Aims a builtin for the same groups at this code: what goes back has this shape, and the last are checks."""
         environment = 0 if self._environment is None else self._environment.ctypes.data
         if sum(self.inputs) + sum(self.outputs) <= MOST_NUMBERS:
-            entry.aim(self._address, sum(self.outputs), shape, checks, environment, self._keep)
+            builtin.aim(self._address, sum(self.outputs), shape, checks, environment, self._keep)
 
 
 _DOUBLE = np.dtype(float)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..program import trace
 from ..program.trace import Graph, Node, live
-from . import cache, native
+from . import cache, cores, native
 from .llvm import Block
 
 # the place of a value in a step: ("own", row), ("up", row), ("number", k) or (array, k)
@@ -293,25 +293,35 @@ class Rolled:
         arguments = [ctypes.c_long] * 2 + [ctypes.c_void_p] * (5 + len(arrays))
         self._call = ctypes.CFUNCTYPE(None, *arguments)(loaded.address("rolled"))
 
-    def __call__(self, *arrays: np.ndarray) -> tuple[list[np.ndarray], bool, float]:
-        """The outputs, whether all numbers were finite, and the largest angle."""
+    def __call__(self, *arrays: np.ndarray, out: Sequence[np.ndarray] = ()) -> tuple[list[np.ndarray], bool, float]:
+        """The outputs, whether all numbers were finite, and the largest angle; see `Kernel`."""
         count, W = len(arrays[0]), self.lanes
-        out = np.empty((count, self.outputs[0]))
-        status = np.zeros(2 * W)
-        blocks, left = divmod(count, W)
-        if blocks:
-            self._run(blocks, arrays, out, status)
-        if left:
-            tail = [np.concatenate([x[count - left :], np.repeat(x[-1:], W - left, axis=0)]) for x in arrays]
-            end = np.empty((W, self.outputs[0]))
-            self._run(1, tail, end, status)
-            out[count - left :] = end[:left]
-        return [out], not np.isnan(status[:W]).any(), float(status[W:].max())
+        found = out[0] if out else np.empty((count, self.outputs[0]))
+        if not count:
+            return [found], True, 0.0
+        if count < W:
+            filled = [np.concatenate([x, np.repeat(x[-1:], W - count, axis=0)]) for x in arrays]
+            (whole,), finite, largest = self(*filled)
+            found[...] = whole[:count]
+            return [found], finite, largest
+        reports: list[np.ndarray] = []
 
-    def _run(self, blocks: int, arrays: Sequence[np.ndarray], out: np.ndarray, status: np.ndarray) -> None:
+        def run(first: int, end: int) -> None:
+            report = np.zeros((2, W))
+            blocks, left = divmod(end - first, W)
+            for start, many in ((first, blocks), (end - W, bool(left))):  # the last rows once more in a whole block
+                if many:
+                    self._run(many, [x[start:] for x in arrays], found[start:], report)
+            reports.append(report)
+
+        cores.shared(count, W, run)
+        status = reports[0] if len(reports) == 1 else np.concatenate(reports, axis=1)
+        return [found], not np.isnan(status[0]).any(), float(status[1].max())
+
+    def _run(self, blocks: int, arrays: Sequence[np.ndarray], found: np.ndarray, status: np.ndarray) -> None:
         tables = (self._integers, self._numbers, self._widths)
         work = self._workspace()
-        pointers = [x.ctypes.data for x in (*tables, *arrays, out, work, status)]
+        pointers = [x.ctypes.data for x in (*tables, *arrays, found, work, status)]
         self._call(blocks, len(self._integers), *pointers)
         self._free.append(work)
 

@@ -12,6 +12,7 @@ function keeps Python's lock all the time, so that the table and what belongs to
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import threading
@@ -22,17 +23,17 @@ import numpy as np
 
 from . import choice
 from . import interpreter as at
-from .entry_code import FUNCTIONS, LARGEST, NAME, OBJECTS, ROUNDING, SMALLEST, WORDS, loaded
+from .builtin_code import FUNCTIONS, LARGEST, NAME, OBJECTS, ROUNDING, SMALLEST, WORDS, loaded
 from .trigonometry import REACH
 
 
-class Entry:
+class Builtin:
     """A function for arguments of given widths, without code until it is aimed at some.
 
-    `call` is what callers call.  `general` is called where it can't serve; without one it gives None.  With `asking`,
-    the code serves only while nobody has chosen how programs run, and no run keeps a journal.  The numbers of the
-    first argument at the places `units`, four from each on, are brought to norm 1.  Arguments from number `joined` on
-    are one group of the code's.
+    `call` is what callers call; it becomes another function once there is code.  `general` is called where the code
+    can't serve; without one the answer is None.  With `asking`, the code serves only while nobody has chosen how
+    programs run, and no run keeps a journal.  The numbers of the first argument at the places `units`, four from each
+    on, are brought to norm 1.  Arguments from number `joined` on are one group of the code's.
     """
 
     def __init__(
@@ -47,12 +48,11 @@ class Entry:
     ):
         self.widths, self.units, self.name, self.about = tuple(widths), tuple(units), name, about
         self.joined = len(self.widths) if joined is None else joined
-        self._general, self._asking, self._aim = general, asking, (0, 0)
+        self._general, self._asking = general, asking
         self._kept: list[Any] = []  # whatever the code needs; never let go of, for a call may be under way
         self._words = np.zeros(len(WORDS) + len(self.widths) + len(self.units), dtype=np.int64)
         self._lock = threading.Lock()
-        known = at.known()
-        self.call: Callable[..., Any] = self._slow if known is None else self._quick(known)
+        self.call: Callable[..., Any] = self._early
 
     def aim(
         self,
@@ -68,6 +68,7 @@ class Entry:
         kept = math.prod(shape)
         if not kept:
             return
+        self._begin()
         self._set(code=0)  # so that no other thread meets half of it
         self._set(environment=environment, outputs=outputs, kept=kept, checks=checks, dimensions=len(shape))
         self._set(**dict(zip(("rows", "columns"), shape)))
@@ -76,10 +77,26 @@ class Entry:
     def aim_rows(self, address: int, shape: Sequence[int], lanes: int, most: int, keep: Sequence[Any] = ()) -> None:
         """From now on the kernel at this address serves for up to `most` samples, each of which gives this shape."""
         self._keep(keep)
+        self._begin()
         self._set(rows_code=0)
         self._set(kept=math.prod(shape), dimensions=len(shape), lanes=lanes, most=most)
         self._set(**dict(zip(("rows", "columns"), shape)))
         self._set(rows_code=address)
+
+    def _begin(self) -> None:
+        """Makes the function that is called from now on, where there is none yet."""
+        if self.call == self._early:
+            known = at.known()
+            self.call = self._slow
+            if known is not None:
+                with contextlib.suppress(RuntimeError, OSError):  # whatever keeps this machine from it
+                    self.call = self._quick(known)
+
+    def _early(self, *given: Any, **named: Any) -> Any:
+        """What is called before there is any code, and by those who have asked for the function that early."""
+        if self.call != self._early:
+            return self.call(*given, **named)
+        return self._general(*given, **named) if self._general is not None else None
 
     def _keep(self, keep: Sequence[Any]) -> None:
         self._kept += [one for one in keep if not any(one is other for other in self._kept)]

@@ -1,4 +1,4 @@
-"""The machine code of all entries, and the table of words that says what each one does; see `entry.py`."""
+"""The machine code of all builtins, and the table of words that says what each one does; see `builtin.py`."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ OWN = (
     "units",  # how many groups of four numbers of the first argument have to have the norm 1
 )
 WORDS = (*OBJECTS, *FUNCTIONS, *OWN)  # then the arguments' widths, and the places of the units
-NAME = "entry"
+NAME = "builtin"
 LONG = 500  # samples from which on other threads may run meanwhile
 SMALLEST, LARGEST, ROUNDING = 1e-6, 1e150, 1e-15  # of a norm that is to be 1
 
 
 @lru_cache(maxsize=1)
 def loaded() -> native.Loaded:
-    """The machine code of all entries, made once for each processor."""
+    """The machine code of all builtins, made once for each processor."""
     name = cache.key(NAME, *native.processor(), native.version(), str(at.TUPLE_ITEMS))
     code = cache.kept(name, lambda: native.compile_ir(text()), False)
     assert code is not None

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from denoc.machine.jit import choice, interpreter, kernel
-from denoc.machine.jit.entry import Entry
+from denoc.machine.jit.builtin import Builtin
 from denoc.machine.jit.trigonometry import REACH
 from denoc.machine.program.trace import Recording
 
@@ -43,7 +43,7 @@ def way(request, monkeypatch):
 
 @pytest.fixture
 def single():
-    made = kernel.build_single(program, [3, 2], [4, 1], ["toy of test_entry"], False)
+    made = kernel.build_single(program, [3, 2], [4, 1], ["toy of test_builtin"], False)
     assert made is not None
     return made
 
@@ -54,9 +54,9 @@ def left(*given, **named):
 
 @pytest.fixture
 def call(single):
-    entry = Entry([3, 2], left)
-    single.serve(entry, (4,), checks=1)
-    return entry.call
+    builtin = Builtin([3, 2], left)
+    single.serve(builtin, (4,), checks=1)
+    return builtin.call
 
 
 A, B = np.array([0.3, -1.5, 2.0]), np.array([2.0, 5.0])
@@ -127,7 +127,7 @@ def test_what_is_left_to_the_general_function_is_left_as_it_came(name, call, sin
     assert len(passed) == len(given)
     assert all(one is other for one, other in zip(passed, given))
     if name not in ("failed check",):
-        alone = Entry([3, 2])
+        alone = Builtin([3, 2])
         single.serve(alone, (4,))
         assert alone.call(*given) is None
 
@@ -144,26 +144,26 @@ def test_names_and_errors_of_the_general_function(single):
             raise KeyError(a)
         return a, b, c
 
-    entry = Entry([3, 2], general, about="what it does")
-    single.serve(entry, (4,), checks=1)
-    assert entry.call(1, b=2) == (1, 2, None)
-    assert entry.call(1, c=3) == (1, None, 3)
+    builtin = Builtin([3, 2], general, about="what it does")
+    single.serve(builtin, (4,), checks=1)
+    assert builtin.call(1, b=2) == (1, 2, None)
+    assert builtin.call(1, c=3) == (1, None, 3)
     with pytest.raises(KeyError, match="here"):
-        entry.call("here", c="raise")
+        builtin.call("here", c="raise")
 
 
 def test_without_code_everything_is_left():
-    entry = Entry([3, 2], left)
-    assert entry.call(A, B)[0] == "left"
-    assert Entry([3, 2]).call(A, B) is None
+    builtin = Builtin([3, 2], left)
+    assert builtin.call(A, B)[0] == "left"
+    assert Builtin([3, 2]).call(A, B) is None
 
 
 def test_another_code_and_another_shape(single):
-    entry = Entry([3, 2], left)
-    single.serve(entry, (4,), checks=1)
-    flat = entry.call(A, B)
-    single.serve(entry, (2, 2), checks=1)
-    assert np.array_equal(entry.call(A, B), flat.reshape(2, 2))
+    builtin = Builtin([3, 2], left)
+    single.serve(builtin, (4,), checks=1)
+    flat = builtin.call(A, B)
+    single.serve(builtin, (2, 2), checks=1)
+    assert np.array_equal(builtin.call(A, B), flat.reshape(2, 2))
 
 
 def test_all_groups_of_outputs(single):
@@ -174,22 +174,22 @@ def test_all_groups_of_outputs(single):
 
 
 def test_code_serves_only_while_nothing_is_chosen(single):
-    entry = Entry([3, 2], left, asking=True)
-    single.serve(entry, (4,), checks=1)
-    assert np.array_equal(entry.call(A, B), single(A, B))
+    builtin = Builtin([3, 2], left, asking=True)
+    single.serve(builtin, (4,), checks=1)
+    assert np.array_equal(builtin.call(A, B), single(A, B))
     with choice.using("plain"):
-        assert entry.call(A, B)[0] == "left"
+        assert builtin.call(A, B)[0] == "left"
     with choice.recorded():
-        assert entry.call(A, B)[0] == "left"
-    assert np.array_equal(entry.call(A, B), single(A, B))
+        assert builtin.call(A, B)[0] == "left"
+    assert np.array_equal(builtin.call(A, B), single(A, B))
 
 
 def test_the_last_arguments_may_be_one_group(single):
-    entry = Entry([3, 1, 1], left, joined=1)
-    single.serve(entry, (4,), checks=1)
+    builtin = Builtin([3, 1, 1], left, joined=1)
+    single.serve(builtin, (4,), checks=1)
     for last in ([[2.0], [5.0]], [B[:1].copy(), B[1:]], [np.array([2.0]), (5,)]):
-        assert np.array_equal(entry.call(A, *last), single(A, B))
-    assert entry.call(A, B)[0] == "left"
+        assert np.array_equal(builtin.call(A, *last), single(A, B))
+    assert builtin.call(A, B)[0] == "left"
 
 
 def test_groups_of_four_are_brought_to_norm_1():
@@ -198,19 +198,19 @@ def test_groups_of_four_are_brought_to_norm_1():
         q = recording.input("q", 6)
         return recording.program(found=[*q])
 
-    code = kernel.build_single(turned, [6], [6], ["turned of test_entry"], False)
-    entry = Entry([6], left, units=(1,))
-    code.serve(entry, (6,))
+    code = kernel.build_single(turned, [6], [6], ["turned of test_builtin"], False)
+    builtin = Builtin([6], left, units=(1,))
+    code.serve(builtin, (6,))
     q = np.array([7.0, 1.0, -2.0, 3.0, 0.5, 9.0])
     kept = q.copy()
-    found = entry.call(q)
+    found = builtin.call(q)
     assert np.array_equal(q, kept)  # the caller's own numbers stay
     assert np.allclose(found[1:5], q[1:5] / np.linalg.norm(q[1:5]), rtol=1e-15)
     assert found[[0, 5]].tolist() == [7.0, 9.0]
-    assert np.array_equal(entry.call(q.tolist()), found)
-    assert np.array_equal(entry.call(found), found)  # what is good to the last place isn't touched
+    assert np.array_equal(builtin.call(q.tolist()), found)
+    assert np.array_equal(builtin.call(found), found)  # what is good to the last place isn't touched
     for four in ([0.0] * 4, [1e-7, 0, 0, 0], [1e200] * 4, [np.nan, 1, 0, 0]):
-        assert entry.call([0.0, *four, 0.0])[0] == "left"
+        assert builtin.call([0.0, *four, 0.0])[0] == "left"
 
 
 def test_nothing_leaks(call, way):
@@ -231,7 +231,7 @@ def test_nothing_leaks(call, way):
     assert all(abs(now - then) < 50 for now, then in zip(map(sys.getrefcount, watched), before))
 
 
-def test_an_entry_goes_with_whoever_had_it(single):
+def test_a_builtin_goes_with_whoever_had_it(single):
     """Also where its general function leads back to it."""
 
     class Owner:
@@ -239,9 +239,9 @@ def test_an_entry_goes_with_whoever_had_it(single):
             return None
 
     owner = Owner()
-    owner.entry = Entry([3, 2], owner.general)
-    single.serve(owner.entry, (4,), checks=1)
-    call, gone = owner.entry.call, weakref.ref(owner)
+    owner.builtin = Builtin([3, 2], owner.general)
+    single.serve(owner.builtin, (4,), checks=1)
+    call, gone = owner.builtin.call, weakref.ref(owner)
     del owner
     gc.collect()
     assert gone() is not None  # the function holds what it may have to call

@@ -1,0 +1,71 @@
+"""Calls of the Python interface for one robot, made ready once and called many times."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from . import api
+from .dynamics import calls, quantities
+from .errors import DenocError, InputError, did_you_mean
+from .loops.assembly import assemble
+from .loops.linear import derivatives
+from .machine.jit import choice
+from .robot.model import Robot
+
+Call = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Function:
+    """One call of the interface: how it is tied to a robot, and how many arguments follow the coordinates."""
+
+    of: Callable[[Robot], Call]
+    rates: int
+
+
+def _tied(call: Call, rates: int) -> Function:
+    return Function(lambda robot: partial(call, robot), rates)
+
+
+FUNCTIONS = {
+    "inverse": Function(lambda robot: api.straight(robot, "inverse"), 2),
+    "forward": Function(lambda robot: api.straight(robot, "forward"), 2),
+    "bias": _tied(calls.bias, 1),
+    "derivatives": _tied(derivatives, 2),
+    "energy": _tied(quantities.energy, 1),
+    "frames": _tied(quantities.frames, 0),
+    "inertia": _tied(quantities.inertia, 0),
+    "reactions": _tied(api.reactions, 2),
+    "reduced": _tied(api.reduced, 1),
+}
+
+
+def function(robot: Robot, what: str) -> Call:
+    """One of the calls for this robot alone, compiled here and now: `function(robot, "inverse")(q, qd, qdd)`.
+
+    It takes what the call takes after the robot, and gives the same numbers.
+    """
+    if not isinstance(robot, Robot):
+        raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
+    row = FUNCTIONS.get(what) if isinstance(what, str) else None
+    if row is None:
+        hint = did_you_mean(what, list(FUNCTIONS)) if isinstance(what, str) else ""
+        found = f"`{what}`" if isinstance(what, str) else type(what).__name__
+        raise InputError("no such function", found=found, allowed=", ".join(FUNCTIONS), hint=hint)
+    call = row.of(robot)
+    if choice.backend() != "plain":
+        with contextlib.suppress(DenocError), choice.using("compiled"):  # at a singular start: when it is called
+            call(_start(robot), *(np.zeros(robot.nv) for _ in range(row.rates)))
+    return call
+
+
+def _start(robot: Robot) -> np.ndarray:
+    """The robot's first position, with its loops closed."""
+    q0 = np.array(robot.q0)
+    return assemble(robot, q0) if robot.tied else q0
