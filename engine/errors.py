@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 MOST_SHOWN = 4  # further mistakes that a message shows after the first
 
@@ -72,9 +73,13 @@ class ModelError(InputError):
 
 
 class AssemblyError(DenocError):
-    """Loops that can't be closed; the message names the loop and its gap."""
+    """Loops that can't be closed; names the loop and its gap, and knows the position `nearest` to a closed one."""
 
     exit_code = 3
+
+    def __init__(self, message: str, nearest: Any = None):
+        super().__init__(message)
+        self.nearest = nearest
 
 
 class NumericalError(DenocError):

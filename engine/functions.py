@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import api
-from .dynamics import calls, quantities
+from .dynamics import quantities
 from .errors import DenocError, InputError, did_you_mean
 from .loops.assembly import assemble
 from .loops.linear import derivatives
@@ -36,7 +36,7 @@ def _tied(call: Call, rates: int) -> Function:
 FUNCTIONS = {
     "inverse": Function(lambda robot: api.straight(robot, "inverse"), 2),
     "forward": Function(lambda robot: api.straight(robot, "forward"), 2),
-    "bias": _tied(calls.bias, 1),
+    "bias": _tied(quantities.bias, 1),
     "derivatives": _tied(derivatives, 2),
     "energy": _tied(quantities.energy, 1),
     "frames": _tied(quantities.frames, 0),

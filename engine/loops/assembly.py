@@ -14,6 +14,7 @@ from ..errors import AssemblyError
 from ..machine.program.scalars import as_float, as_floats
 from ..robot.model import Robot
 from .constraints import Closure, Gap, closure, misalignment
+from .search import ENOUGH, Search, moved, nearest
 
 CLOSED = 1e-12  # gap, relative to the mechanism's length
 GOOD = 1e-9  # gap that is accepted where rounding errors allow no smaller one
@@ -42,35 +43,44 @@ def assembled(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarra
         loose, left = newton(loops, q, ())
         if left <= GOOD:
             found, left = _returned(loops, loose, q, list(kept))
-    if left > GOOD:
-        found, left = nearest(loops, found, kept)
-    gaps = loops.open(found)
-    if left > GOOD or any(gap.angle > 1.0 for gap in gaps):
-        raise AssemblyError(f"{loops.robot.name}: {cant_close(gaps)}")
-    return found
+    if left <= GOOD and not _flipped(loops, found):
+        return found
+    return _searched(loops, q, kept)
 
 
-def cant_close(gaps: Sequence[Gap]) -> str:
-    """A message with the loops that stay open and their gaps."""
+def _flipped(loops: Closure, q: np.ndarray) -> bool:
+    """Whether rows are 0 although directions lie the wrong way round."""
+    return any(gap.angle > 1.0 for gap in loops.open(q))
+
+
+def _searched(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarray:
+    """The position that many starts lead to, polished; with what exceeds the freedoms let go, if it has to be."""
+    search = nearest(loops, q, kept)
+    found, left = newton(loops, search.q, kept)
+    if left > GOOD and kept:
+        found, left = newton(loops, nearest(loops, q, ()).q, ())
+        if left <= GOOD:
+            found, left = _returned(loops, found, q, list(kept))
+    if left <= GOOD and not _flipped(loops, found):
+        return found
+    raise AssemblyError(f"{loops.robot.name}: {cant_close(loops.open(search.q), search)}", search.q)
+
+
+def cant_close(gaps: Sequence[Gap], search: Search) -> str:
+    """A message with the loops that stay open and their gaps: no position closes them, or none was found."""
     worst = sorted((gap for gap in gaps if gap.length > 1e-9 or gap.angle > 1e-9), key=lambda gap: -gap.length)
     told = "; ".join(
         f"`{gap.name}` by {gap.length * 1000:.4g} mm and {math.degrees(gap.angle):.4g}°" for gap in worst[:6]
     )
+    if search.agreeing >= ENOUGH:
+        return (
+            f"the loops can't be closed: {search.agreeing} of {search.starts} starts end with the same gaps, the least "
+            f"that were found: {told}; look for a length that is wrong"
+        )
     return (
-        f"the loops can't be closed from here: {told or 'no position was found'}; look for a length that is wrong, or "
-        "give a better guess under `assembly`"
+        f"no position was found in which the loops close, from {search.starts} starts that ended differently; the "
+        f"least gaps were: {told or 'none'}; give a better guess under `assembly`, or look for a length that is wrong"
     )
-
-
-def moved(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
-    """The coordinates q after a small motion along the speeds."""
-    rates = coordinate_rates(robot, q.tolist(), step.tolist())
-    after: np.ndarray = q + np.array(as_floats(rates))
-    for joint in robot.moving:
-        if joint.type.orientation is not None:
-            at = [joint.coordinates[joint.type.orientation + k] for k in range(4)]
-            after[at] /= np.linalg.norm(after[at])
-    return after
 
 
 def _misfit(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -165,29 +175,6 @@ def _moved_rows(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
             at = [joint.coordinates[joint.type.orientation + k] for k in range(4)]
             after[:, at] /= np.linalg.norm(after[:, at], axis=1, keepdims=True)
     return after
-
-
-def nearest(loops: Closure, q: np.ndarray, kept: Collection[int]) -> tuple[np.ndarray, float]:
-    """The position of least gaps by Levenberg and Marquardt, for loops that hardly close or don't, and its gap."""
-    free = [k for k in range(loops.robot.nv) if k not in set(kept)]
-    gap, J = _misfit(loops, q)
-    damping, slow = 1e-3, 0
-    for _ in range(MOST):
-        if not free or damping > 1e8 or slow > 3 or abs(gap).max() < CLOSED:
-            break
-        A = np.concatenate([J[:, free], math.sqrt(damping) * np.eye(len(free))])
-        step = np.zeros(loops.robot.nv)
-        step[free] = np.linalg.lstsq(A, np.concatenate([-gap, np.zeros(len(free))]), rcond=None)[0]
-        step *= min(1.0, LONGEST / max(float(abs(step).max()), 1e-300))
-        trial = moved(loops.robot, q, step * loops.column_scale)
-        new_gap, new_J = _misfit(loops, trial)
-        before, after = float(gap @ gap), float(new_gap @ new_gap)
-        if not after < before:
-            damping *= 8
-            continue
-        slow = slow + 1 if after > (1 - 1e-9) * before else 0
-        q, gap, J, damping = trial, new_gap, new_J, max(damping / 4, 1e-12)
-    return q, float(abs(gap).max(initial=0.0))
 
 
 def _returned(loops: Closure, q: np.ndarray, wanted: np.ndarray, kept: list[int]) -> tuple[np.ndarray, float]:

@@ -11,7 +11,7 @@ from ..errors import AssemblyError
 from ..robot.cuts import X, Y, Z
 from ..robot.model import Robot
 from ..robot.values import counted
-from .assembly import assembled, nearest
+from .assembly import assembled
 from .balance import Balance, actuated_names, actuated_speeds, idle_spins, motionless, undetermined
 from .constraints import Closure, Gap, closure
 from .rank import TINY, null_space
@@ -98,8 +98,8 @@ def mobility(robot: Robot) -> Mobility:
     try:
         q = assembled(loops, guess, list(robot.driven))
         standing = _standing(robot, loops, q)
-    except AssemblyError:
-        q, standing = nearest(loops, guess, list(robot.driven))[0], None
+    except AssemblyError as error:
+        q, standing = error.nearest, None
     gaps = tuple(loops.open(q))
     return Mobility(
         q=tuple(q.tolist()),

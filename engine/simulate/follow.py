@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..loops.assembly import moved, newton
+from ..loops.assembly import newton
+from ..loops.search import moved
 from .coordinates import completed
 from .runner import Runner
 from .signals import wanted

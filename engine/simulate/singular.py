@@ -9,9 +9,9 @@ import numpy as np
 
 from ..dynamics.dense import inertia_matrix
 from ..dynamics.sweeps import dynamics
-from ..loops.assembly import moved
 from ..loops.constraints import Closure
 from ..loops.rank import TINY, independent
+from ..loops.search import moved
 from .discrete import Discrete, partition_of
 from .equations import Evaluation, Moved, concluded, pushed
 from .events import crossing

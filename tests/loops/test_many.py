@@ -6,10 +6,10 @@ import pytest
 import denoc
 from balanced import whole
 from comparing import off
-from denoc.loops.assembly import moved
 from denoc.loops.balance import Balance
 from denoc.loops.constraints import closure
 from denoc.loops.rank import null_space
+from denoc.loops.search import moved
 from denoc.machine.jit.choice import using
 from denoc.scenario.run import prepare
 from denoc.simulate.runner import Runner

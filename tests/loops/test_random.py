@@ -10,9 +10,9 @@ import pytest
 import denoc
 from balanced import whole
 from comparing import off, slope
-from denoc.loops.assembly import moved
 from denoc.loops.balance import Balance, undetermined
 from denoc.loops.methods import METHODS
+from denoc.loops.search import moved
 from denoc.robot.cuts import CUTS
 from denoc.simulate.runner import Runner
 from denoc.simulate.system import System

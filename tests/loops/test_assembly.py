@@ -1,0 +1,124 @@
+"""Loops are closed from far off, as often as scipy closes them; what can't be closed is told from what wasn't found."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+import denoc
+from denoc.loops import assembly, search
+from denoc.loops.constraints import closure
+from denoc.text.library import folder
+from random_mechanisms import closed_robot, loaded
+
+LEG = Path(__file__).parent.parent / "reference" / "closed_leg.yaml"  # 19 joints, two loops that fix two frames each
+
+
+def mechanisms():
+    found = [denoc.load(path) for path in sorted(folder("robots").glob("*.yaml"))]
+    return [robot for robot in found if robot.tied]
+
+
+@pytest.mark.parametrize("robot", mechanisms(), ids=lambda robot: robot.name)
+def test_newton_closes_the_library_and_keeps_its_branches(robot):
+    """The position is the one next to the file's `assembly`, by Newton's method alone."""
+    loops, q = closure(robot), np.array(robot.q0, dtype=float)
+    found = assembly.assembled(loops, q, list(robot.driven))
+    newton, left = assembly.newton(loops, q, list(robot.driven))
+    if left > assembly.GOOD:  # more is kept than can be
+        newton, left = assembly.newton(loops, q, ())
+    assert left < assembly.GOOD
+    np.testing.assert_allclose(found, newton, atol=1e-6)
+
+
+def test_the_derivative_of_the_distances_is_exact():
+    for seed in range(4):
+        file, q = closed_robot(seed)
+        loops = closure(loaded(file))
+        every = np.arange(loops.robot.nv)
+        q = search.moved(loops.robot, q, np.random.default_rng(seed).uniform(-1, 1, loops.robot.nv))
+        _, J = search._distance(loops, q, every)
+        for k in every:
+            step = np.zeros(loops.robot.nv)
+            step[k] = 1e-6 * loops.column_scale[k]
+            ahead, behind = (search._distance(loops, search.moved(loops.robot, q, s * step), every)[0] for s in (1, -1))
+            np.testing.assert_allclose((ahead - behind) / 2e-6, J[:, k], atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_real_leg_closes_from_noise(seed):
+    robot = denoc.load(LEG)
+    noise = np.random.default_rng(seed).uniform(-0.8, 0.8, robot.nq) if seed else 0.0
+    found = denoc.assemble(robot, np.array(robot.q0) + noise)
+    gaps = closure(robot).open(found)
+    assert max(max(gap.length, gap.angle) for gap in gaps) < 1e-9
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("seed", range(24))
+def test_as_many_close_as_scipy_closes(seed):
+    """Random mechanisms, from noise of ±0.8 rad; scipy's trust region from the same starts, its derivatives its own."""
+    file, q = closed_robot(seed)
+    robot = loaded(file)
+    loops, random = closure(robot), np.random.default_rng(seed)
+    every = np.arange(robot.nv)
+    for _ in range(2):
+        start = search.moved(robot, q, random.uniform(-0.8, 0.8, robot.nv) * loops.column_scale)
+
+        def gaps(x):
+            return search._distance(loops, search.moved(robot, start, x * loops.column_scale), every)[0]  # noqa: B023
+
+        closed = least_squares(gaps, np.zeros(robot.nv), xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=100).cost < 1e-20
+        try:
+            found = assembly.assembled(loops, start, ())
+        except denoc.AssemblyError:
+            assert not closed
+        else:
+            assert abs(loops.gap(found)).max() < 1e-9
+
+
+def bars(ground):
+    """A four-bar of 0.1 m, 0.5 m and 0.4 m on a base of this length."""
+    return denoc.loads(f"""
+name: bars
+convention: frames
+links:
+  - {{name: crank, joint: {{name: A0, type: revolute}}, mass: 1, com: [0.05, 0, 0]}}
+  - {{name: coupler, parent: crank, joint: {{name: A, type: revolute, xyz: [0.1, 0, 0]}}, mass: 1, com: [0.25, 0, 0]}}
+  - {{name: rocker, parent: base, joint: {{name: B0, type: revolute, xyz: [{ground}, 0, 0]}}, mass: 1, com: [0.2, 0, 0]}}
+loops:
+  - {{name: B, joint: revolute, between: [coupler, rocker], first: {{at: [0.5, 0, 0]}}, second: {{at: [0.4, 0, 0]}}}}
+""")
+
+
+def test_what_cannot_close_is_told_with_its_least_gap():
+    """Stretched out, the bars reach 1 m of the 2.5 m: 1500 mm are missing wherever they start."""
+    with pytest.raises(denoc.AssemblyError, match=r"can't be closed: 3 of \d+ starts .* `B` by 1500 mm") as told:
+        denoc.assemble(bars(2.5), [0.3, 0.2, 0.1])
+    assert "assembly" not in str(told.value)  # no guess would help
+    assert denoc.assemble(bars(0.6), [0.3, 0.2, 0.1]).shape == (3,)
+
+
+def test_what_was_not_found_says_so():
+    """Where starts end differently, nobody can say that the loops don't close."""
+    loops, q = closure(bars(2.5)), np.array([0.3, 0.2, 0.1])
+    for agreeing, words in (
+        (1, "no position was found in which the loops close, from 24 starts"),
+        (3, "can't be closed"),
+    ):
+        told = assembly.cant_close(loops.open(q), search.Search(q, 1.0, 24, agreeing))
+        assert words in told
+        assert ("a better guess under `assembly`" in told) == (agreeing == 1)
+
+
+def test_starts_end_in_the_least_gap_they_can_reach():
+    """Three of the ends agree, so no further starts are made; what is kept doesn't move."""
+    loops, q = closure(bars(2.5)), np.array([0.3, 0.2, 0.1])
+    free = search.nearest(loops, q, ())
+    held = search.nearest(loops, q, [0])
+    assert free.agreeing == held.agreeing == search.ENOUGH
+    assert held.q[0] == 0.3
+    reach = np.hypot(2.5 - 0.1 * np.cos(0.3), 0.1 * np.sin(0.3)) - 0.9  # from the crank's end
+    assert free.gap * loops.length == pytest.approx(1.5, abs=1e-6)
+    assert held.gap * loops.length == pytest.approx(reach, abs=1e-6)
