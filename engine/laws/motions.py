@@ -25,6 +25,7 @@ Number = Annotated[float, number("number")]
 Values = Annotated[Numbers, one_or_more("position")]
 Duration = Annotated[float, number("time", above=0.0)]
 Pace = tuple[float, float, float]  # from, to, and the longest step in between that misses nothing
+OVERSHOOT = 0.05  # share of a column's range by which a spline may leave the rows around it in silence
 STEPS = 40  # in a period or a profile, so that an integrator at rest doesn't step over it
 
 
@@ -96,15 +97,23 @@ class Law(Strict):
         """The names of the columns that the law reads."""
         return []
 
+    def doubts(self, folder: Path) -> Iterator[str]:
+        """What there is to warn of in the file that the law reads."""
+        yield from ()
+
 
 class TableLaw(Law):
     """A law that reads columns of a CSV file over its time and joins their rows by a spline."""
 
     example = {"file": "table.csv", "columns": ["first", "second"]}
+    cure: ClassVar[str] = "`interpolation: pchip` or `linear` stays within"
     law: Literal["table"]
     file_: str = Field(alias="file", description="a CSV file beside the scenario")
     column: str | None = Field(default=None, description="for a joint with one coordinate")
     columns: list[str] | None = Field(default=None, min_length=1, description="one for each coordinate")
+    interpolation: Literal["spline", "pchip", "linear"] = Field(
+        default="spline", description="between the rows; `spline` may leave the range of the rows around"
+    )
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
@@ -114,7 +123,17 @@ class TableLaw(Law):
     def splines(self, folder: Path) -> list[Spline]:
         """A spline through each of the columns."""
         t, values = columns(folder / self.file_, self.columns_read())
-        return [Spline(t, values[:, k]) for k in range(values.shape[1])]
+        return [Spline(t, values[:, k], self.interpolation) for k in range(values.shape[1])]
+
+    def doubts(self, folder: Path) -> Iterator[str]:
+        """What the splines do between the rows that the rows don't."""
+        for name, spline in zip(self.columns_read(), self.splines(folder)):
+            begin, end, share = spline.overshoot()
+            if share > OVERSHOOT:
+                yield (
+                    f"between {begin:g} and {end:g} s the spline through `{name}` of `{self.file_}` leaves the range "
+                    f"of the rows around by {100 * share:.3g} % of the column's range; {self.cure}"
+                )
 
     def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
         """The time of the table, with a step for every two rows."""
@@ -308,7 +327,21 @@ class Hold(MotionLaw):
 
 
 class Table(TableLaw, MotionLaw):
-    """Positions from columns of a CSV file over its time, joined by a spline."""
+    """Positions from columns of a CSV file over its time, joined by a spline.
+
+    With `interpolation: pchip` the accelerations jump at the rows. Lines are no motion: their rates jump.
+    """
+
+    cure: ClassVar[str] = "`interpolation: pchip` stays within, with accelerations that jump at the rows"
+    interpolation: Literal["spline", "pchip"] = Field(
+        default="spline", description="between the rows; with `pchip` accelerations jump at the rows"
+    )
+
+    def doubts(self, folder: Path) -> Iterator[str]:
+        """The same, and what becomes of accelerations."""
+        yield from super().doubts(folder)
+        if self.interpolation == "pchip":
+            yield f"accelerations jump at the rows of `{self.file_}`, which are joined by `pchip`"
 
     def curves(self, start: Sequence[float], t0: float, t1: float, folder: Path) -> list[Curve]:
         return list(self.splines(folder))

@@ -14,6 +14,8 @@ from ..errors import InputError, Place, did_you_mean
 
 MOST_ROWS = 1_000_000
 MOST_BYTES = 200_000_000
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+DECIMALS = "decimals have a point, as in 0.5 (a spreadsheet that is set to English exports it so)"
 FORM = "a header line with names, `t` among them, then one line an instant"
 
 
@@ -24,17 +26,17 @@ def columns(path: Path, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
     header = [name.strip() for name in next(rows, [])]
     if not header:
         raise InputError("the table is empty", place=Place(str(path)), allowed=FORM)
+    _refuse_other_forms(path, header)
     time = header.index("t") if "t" in header else 0
     for name in names:
         if header.count(name) != 1:
-            separated = next((sign for sign in (";", "\t") if len(header) == 1 and sign in header[0]), "")
             raise InputError(
                 "the table has several columns of this name" if name in header else "the table has no such column",
                 place=Place(str(path), 1, 1),
                 key=name,
                 found=f"`{name}`",
                 allowed=", ".join(header)[:200],
-                hint="columns are separated by commas" if separated else did_you_mean(name, set(header) - {name}),
+                hint=did_you_mean(name, set(header) - {name}),
             )
     wanted = [time, *(header.index(name) for name in names)]
     values: list[list[float]] = []
@@ -42,6 +44,13 @@ def columns(path: Path, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
     for line, row in enumerate(rows, start=2):
         if not row or all(not cell.strip() for cell in row):
             continue
+        if len(row) > len(header) and any(cell.strip() for cell in row[len(header) :]):
+            raise InputError(
+                f"this line has {len(row)} entries, the header has {len(header)} names",
+                place=Place(str(path), line, 1),
+                allowed=FORM,
+                hint=f"if its decimals have commas: {DECIMALS}",
+            )
         if len(values) >= MOST_ROWS:
             raise InputError(f"more than {MOST_ROWS} rows", place=Place(str(path), line, 1), hint="leave rows out")
         values.append([_number(path, line, row, column) for column in wanted])
@@ -60,6 +69,36 @@ def columns(path: Path, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
             found=f"{array[k + 1, 0]:g} after {array[k, 0]:g}",
         )
     return array[:, 0], array[:, 1:]
+
+
+def _refuse_other_forms(path: Path, header: list[str]) -> None:
+    """Raises an error if the file has no header, or separates its columns in another way."""
+    other = next((name for sign, name in SEPARATORS.items() if len(header) == 1 and sign in header[0]), "")
+    if other:
+        raise InputError(
+            f"the columns of this table are separated by {other}",
+            place=Place(str(path), 1, 1),
+            found=f"`{header[0][:60]}`",
+            allowed=FORM,
+            hint=f"put commas between the columns; {DECIMALS}",
+        )
+    if all(_is_number(cell) for cell in header):
+        names = ",".join(["t", *(f"column{k}" for k in range(1, len(header)))])
+        raise InputError(
+            "the table has no header: its first line holds numbers where the names of the columns belong",
+            place=Place(str(path), 1, 1),
+            found=f"`{','.join(header)[:60]}`",
+            allowed=FORM,
+            hint=f"put a line of names above it, such as `{names}`",
+        )
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _rows(path: Path, text: str) -> Iterator[list[str]]:
@@ -102,32 +141,56 @@ def _number(path: Path, line: int, row: list[str], column: int) -> float:
         value = math.nan
     if not math.isfinite(value):
         shown = f"`{row[column].strip()[:40]}`" if column < len(row) else "nothing"
+        comma = column < len(row) and row[column].count(",") == 1
         raise InputError(
-            "not a finite number", place=Place(str(path), line, column + 1), found=shown, allowed="numbers in SI units"
+            "not a finite number",
+            place=Place(str(path), line, column + 1),
+            found=shown,
+            allowed="numbers in SI units",
+            hint=DECIMALS if comma else "",
         )
     return value
 
 
 class Spline:
-    """A cubic spline through the rows, or a quintic one if there are six or more; outside, the end values hold."""
+    """A curve through the rows of a table; outside of them, the end values hold.
 
-    def __init__(self, t: np.ndarray, y: np.ndarray):
-        from scipy.interpolate import make_interp_spline
+    `spline` is of fifth degree, of third if there are fewer than six rows; `pchip` is of third degree and never leaves
+    the range of the two rows beside it, with second derivatives that jump at the rows; `linear` has rates that jump.
+    """
 
-        degree = 5 if len(t) >= 6 else min(3, len(t) - 1)
-        self.ends = (float(t[0]), float(t[-1]))
+    def __init__(self, t: np.ndarray, y: np.ndarray, interpolation: str = "spline"):
+        from scipy.interpolate import PchipInterpolator, make_interp_spline
+
+        self.ends, self._rows = (float(t[0]), float(t[-1])), (t, y)
+        degree = {"spline": 5 if len(t) >= 6 else 3, "pchip": 3, "linear": 1}[interpolation]
+        degree = min(degree, len(t) - 1) if interpolation == "spline" else degree
         with np.errstate(all="ignore"):
             try:
-                curve = make_interp_spline(t, y, k=degree)
+                curve = PchipInterpolator(t, y) if interpolation == "pchip" else make_interp_spline(t, y, k=degree)
             except (ValueError, np.linalg.LinAlgError) as error:
                 raise InputError(f"no spline leads through these rows: {error}") from None
             if not np.isfinite(curve.c).all():
                 raise InputError("no spline leads through these rows: their numbers are too far apart")
         self._curves = [curve]
-        self._curves += [self._curves[0].derivative(n) if n <= degree else None for n in (1, 2)]
+        self._curves += [curve.derivative(n) if n <= degree else None for n in (1, 2)]
 
     def __call__(self, t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         inside = (t >= self.ends[0]) & (t <= self.ends[1])
         x = np.clip(t, *self.ends)
         y, rate, second = (np.zeros(np.shape(x)) if curve is None else curve(x) for curve in self._curves)
         return y, np.where(inside, rate, 0.0), np.where(inside, second, 0.0)
+
+    def overshoot(self) -> tuple[float, float, float]:
+        """Where the curve leaves the range of the rows around it most: from, to, and by which share of all values."""
+        t, y = self._rows
+        whole = float(np.ptp(y))
+        if not whole or len(t) < 3:
+            return self.ends[0], self.ends[1], 0.0
+        between = t[:-1, None] + np.diff(t)[:, None] * np.linspace(0.0, 1.0, 18)[1:-1]
+        values = self._curves[0](between)
+        around = [y, np.append(y[1:], y[-1]), np.append(y[0], y[:-1]), np.append(y[2:], [y[-1]] * 2)]
+        low, high = (bound(np.array(around)[:, :-1], axis=0)[:, None] for bound in (np.min, np.max))
+        off = np.maximum(values - high, low - values).max(axis=1) / whole
+        k = int(np.argmax(off))
+        return float(t[k]), float(t[k + 1]), max(float(off[k]), 0.0)

@@ -90,7 +90,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         plots=tuple(file.plots),
         expect=file.expect,
         file=file,
-        warnings=(*start.warnings, *tables.uncovered(reading, laws)),
+        warnings=(*start.warnings, *tables.doubts(reading, laws)),
     )
 
 

@@ -397,7 +397,7 @@ def _audited(plan: Plan, run: _Run, table: tabulate.Table) -> tuple[Balance | No
     told = found.words() + _step(plan)
     if plan.file.solver.energy == "accept" or (plan.system.method.raw and plan.system.loops is not None):
         return found, [told]
-    if found.broken and run.ended in ("done", "singularity"):
+    if found.broken and plan.system.free and run.ended in ("done", "singularity"):
         run.ended, run.reason = "failed", f"{told}; `energy: accept` under `solver` lets that pass"
         return found, []
     return found, [told]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.vanishing import words
+from ..machine.jit.llvm import ENORMOUS
 from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import contact, coordinates
 from .discrete import Discrete
@@ -23,6 +24,7 @@ Progress = Callable[[float], None]
 ATTEMPTS = 20_000  # steps of compiled code between two checks of the limits and of Ctrl-C
 CHATTER = 300  # events within 1e-8 of the run that are too many
 TOO_MANY = "more than {} steps (`max_steps` of the solver)"
+BURST = ": the motion has burst, speeds grow without bound; shorter steps, or softer springs and penalties, may help"
 TOO_OFTEN = "more than {:g} evaluations of the equations of motion"
 
 
@@ -274,8 +276,19 @@ def _chatters(events: list[dict[str, Any]], duration: float) -> bool:
 
 def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
     """The reason of a failure, in words of mechanics where the model is to blame."""
+    if not np.isfinite(y).all() or _moderate(run.derivative(t, y)):
+        return failure
+    still = y.copy()
+    still[len(run.system.cq) : run.system.measured] = 0.0
+    if _moderate(run.derivative(t, still)):
+        return failure + BURST  # speeds have grown without bound
     idle = run.idle(t, y)
     return words(idle) if idle else failure
+
+
+def _moderate(rate: np.ndarray) -> bool:
+    """Whether all rates of the state are numbers, and none is enormous."""
+    return bool((abs(rate) < ENORMOUS).all())
 
 
 def starting(run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver) -> RungeKutta:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...errors import shown
 from . import wrenches
 from .reading import Reading
 from .solver import Law
@@ -11,8 +12,8 @@ from .solver import Law
 SLACK = 1e-9  # of the run
 
 
-def uncovered(reading: Reading, laws: Sequence[Law]) -> list[str]:
-    """A warning for each table that begins after the run's start or ends before its end."""
+def doubts(reading: Reading, laws: Sequence[Law]) -> list[str]:
+    """Warnings about tables that don't cover the run, and about what joins their rows."""
     t0, t1 = reading.span
     drives: list[Law] = [(drive.motion, ("drives", drive.name)) for drive in reading.file.drives]
     warnings = []
@@ -20,10 +21,12 @@ def uncovered(reading: Reading, laws: Sequence[Law]) -> list[str]:
         pace = law.pace(t0, t1, reading.folder) if law.file() is not None else None
         if pace is None:
             continue
+        place = ".".join(map(str, path))
+        warnings += [f"{place}: {shown(doubt)}" for doubt in law.doubts(reading.folder)]
         begin, end, _ = pace  # of a table: of its rows
         if begin > t0 + SLACK * (t1 - t0) or end < t1 - SLACK * (t1 - t0):
             warnings.append(
-                f"{'.'.join(map(str, path))}: the table `{law.file()}` goes from {begin:g} to {end:g} s, the run from "
+                f"{place}: the table `{shown(str(law.file()))}` goes from {begin:g} to {end:g} s, the run from "
                 f"{t0:g} to {t1:g} s; outside the table its end values hold"
             )
     return list(dict.fromkeys(warnings))

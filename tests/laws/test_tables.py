@@ -1,0 +1,113 @@
+"""What joins the rows of a table, and what files that are no such tables are told."""
+
+import numpy as np
+import pytest
+from scipy.interpolate import BSpline
+
+import denoc
+from denoc.laws.table import Spline
+
+T = np.linspace(0.0, 1.0, 11)
+STEP = np.where(np.arange(11) < 5, 0.0, 1.0)
+# the pressure in a cylinder over a turn: a sharp peak between two flat ends
+INDICATOR = np.array([1, 1, 1, 1.1, 1.6, 5, 30, 12, 5, 3, 2, 1.4, 1, 1, 1.0])
+
+
+def run(folder, interpolation, values=STEP, kind="forces"):
+    """A run of the planar arm with a table, and what was warned of."""
+    rows = zip(np.linspace(0.0, 1.0, len(values)), values)
+    (folder / "table.csv").write_text("t,f\n" + "".join(f"{t},{f}\n" for t, f in rows))
+    way = f", interpolation: {interpolation}" if interpolation else ""
+    task = "simulate" if kind == "forces" else "inverse"
+    (folder / "s.yaml").write_text(
+        f"robot: planar3r\ntask: {task}\ntime: {{end: 1, step: 0.01}}\n"
+        f"{kind}: {{joint1: {{law: table, file: table.csv, column: f{way}}}}}\n"
+    )
+    result = denoc.run(folder / "s.yaml")
+    return result.table, [one for one in result.record["warnings"] if "table.csv" in one]
+
+
+def test_the_overshoot_of_a_spline_at_a_step_is_warned_of_in_numbers(tmp_path):
+    """A step to 1 gives 1.126, and more than that between the first rows, which are 0: the number is the torque's own."""
+    table, (warning,) = run(tmp_path, "")
+    assert table["joint1.tau"].max() - 1.0 == pytest.approx(0.126, abs=1e-3)
+    largest = abs(table["joint1.tau"][:10]).max()
+    assert warning.startswith("forces.joint1: between 0 and 0.1 s the spline through `f` of `table.csv`")
+    assert float(warning.split(" by ")[1].split(" %")[0]) == pytest.approx(100 * largest, abs=0.2)
+    assert "`interpolation: pchip` or `linear`" in warning
+
+
+def test_the_overshoot_of_a_spline_through_a_peak_is_warned_of(tmp_path):
+    """Through an indicator diagram the spline goes to pressures of the wrong sign."""
+    table, (warning,) = run(tmp_path, "", INDICATOR)
+    assert table["joint1.tau"].min() < -1.0
+    assert "leaves the range of the rows around by" in warning
+
+
+@pytest.mark.parametrize("interpolation", ["pchip", "linear"])
+@pytest.mark.parametrize("values", [STEP, INDICATOR], ids=["step", "indicator"])
+def test_the_others_stay_between_neighbours(tmp_path, interpolation, values):
+    table, warnings = run(tmp_path, interpolation, values)
+    assert not warnings
+    t, tau = np.linspace(0.0, 1.0, 101), table["joint1.tau"]
+    rows = np.linspace(0.0, 1.0, len(values))
+    k = np.clip(np.searchsorted(rows, t, side="right") - 1, 0, len(rows) - 2)
+    assert (tau >= np.minimum(values[k], values[k + 1]) - 1e-12).all()
+    assert (tau <= np.maximum(values[k], values[k + 1]) + 1e-12).all()
+    if interpolation == "linear":
+        np.testing.assert_allclose(tau, np.interp(t, rows, values), atol=1e-12)
+
+
+def test_smooth_rows_are_not_doubted(tmp_path):
+    """A sine in 12 rows a period has its peaks between the rows, too."""
+    assert not run(tmp_path, "", np.sin(2 * np.pi * np.linspace(0, 2, 25) + 0.1))[1]
+
+
+@pytest.mark.parametrize("interpolation", ["spline", "pchip", "linear"])
+def test_rates_are_derivatives(interpolation):
+    curve = Spline(T, np.sin(3 * T) + STEP, interpolation)
+    t, h = np.linspace(0.013, 0.987, 60), 1e-6
+    (ahead, faster, _), (behind, slower, _), (_, rate, second) = curve(t + h), curve(t - h), curve(t)
+    np.testing.assert_allclose((ahead - behind) / (2 * h), rate, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose((faster - slower) / (2 * h), second, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(curve(T)[0], np.sin(3 * T) + STEP, atol=1e-12)
+
+
+def test_a_spline_of_few_rows_is_of_lower_degree():
+    """Two rows make a line, three a parabola; pchip joins two rows by a line as well."""
+    line, parabola = Spline(T[:2], T[:2]), Spline(T[:3], T[:3] ** 2)
+    assert (line._curves[0].k, parabola._curves[0].k) == (1, 2)
+    assert isinstance(line._curves[0], BSpline)
+    np.testing.assert_allclose(Spline(T[:2], T[:2], "pchip")(0.05), (0.05, 1.0, 0.0), atol=1e-12)
+
+
+def test_motions_say_what_their_accelerations_become(tmp_path):
+    _, warnings = run(tmp_path, "pchip", np.sin(T), "motion")
+    assert warnings == ["motion.joint1: accelerations jump at the rows of `table.csv`, which are joined by `pchip`"]
+    with pytest.raises(denoc.InputError, match="linear") as refused:
+        run(tmp_path, "linear", np.sin(T), "motion")
+    assert "spline, pchip" in str(refused.value)
+    assert not run(tmp_path, "spline", np.sin(T), "motion")[1]
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    {
+        "0,0\n0.5,1\n1,1\n": ("no header", "such as `t,column1`"),
+        "t;f\n0;0\n1;1\n": ("separated by semicolons", "put commas between the columns"),
+        "t\tf\n0\t0\n1\t1\n": ("separated by tabs", "put commas between the columns"),
+        "t;f\n0,0;0,5\n1,0;1,5\n": ("separated by semicolons", "decimals have a point"),
+        "t,f\n0,0,0,5\n1,0,1,5\n": ("4 entries, the header has 2 names", "decimals have a point"),
+        't,f\n"0,0","0,5"\n"1,0","1,5"\n': ("not a finite number", "decimals have a point"),
+    }.items(),
+    ids=["headerless", "semicolons", "tabs", "decimal commas", "more entries", "quoted commas"],
+)
+def test_other_files_are_told_what_to_do(tmp_path, text, said):
+    (tmp_path / "table.csv").write_text(text)
+    (tmp_path / "s.yaml").write_text(
+        "robot: planar3r\ntask: simulate\ntime: {end: 1}\nforces: {joint1: {law: table, file: table.csv, column: f}}\n"
+    )
+    with pytest.raises(denoc.InputError) as refused:
+        denoc.run(tmp_path / "s.yaml")
+    for words in said:
+        assert words in str(refused.value)
