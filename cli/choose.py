@@ -97,6 +97,8 @@ def overlaid(data: Data, end: float | None, step: float | None, solver: Data) ->
     data = dict(data)
     if isinstance(data.get("time", {}), dict):
         data["time"] = timed(data.get("time", {}), end, step)
+    if end is not None and data.get("expect") == "singularity":  # the run may be over before
+        data["expect"] = "either"
     if solver and isinstance(data.get("solver", {}), dict):
         kept = data.get("solver") or {}
         if "rtol" in solver and "atol" not in solver:  # `atol` follows `rtol` by default

@@ -11,6 +11,7 @@ from ..errors import did_you_mean
 from ..text.checking import checked
 from ..text.document import Document
 from ..text.units import DIMENSIONS
+from . import plausible
 from .bodies import Read, rows, three, tree
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
@@ -36,7 +37,6 @@ def build(document: Document) -> Robot:
 
     parents = _parents(file.links, complain)
     order = _parents_first(file.links, parents, complain)
-    warnings: list[str] = []
     read: dict[int, Read] = {}
     places = _numbered(file.links, complain)
     by_name = {entry.name: k for k, entry in enumerate(file.links)}
@@ -51,8 +51,10 @@ def build(document: Document) -> Robot:
             read[k] = _link(
                 file.links[k], _convention(file, file.links[k]), k, parents[k], start, places[k], actuated, one
             )
-        warnings += _warnings(read[k], one)
     done = [read[k] for k in range(len(file.links))]
+    length = plausible.longest(done)
+    warnings = [text for k in order for text in _warnings(read[k], length, complain("links", k))]
+    warnings += plausible.doubts(file, done, complain)
     q0 = [x for r in done for x in r.link.joint.initial]
     closing = Closing(file, [r.link for r in done], complain)
     return Robot(
@@ -374,11 +376,11 @@ def _inertia(
     return m, three(com), rows(about_com), G
 
 
-def _warnings(read: Read, complain: Complain) -> list[str]:
+def _warnings(read: Read, length: float, complain: Complain) -> list[str]:
     """Warnings about an inertia that no body can have, and an initial position outside the limits."""
     link, warnings = read.link, []
     moments = np.linalg.eigvalsh(np.array(link.inertia))
-    slack = 1e-9 * max(abs(moments).max(), 1e-300)
+    slack = max(1e-9 * abs(moments).max(), plausible.ROUNDING * link.mass * length**2, 1e-300)
     a, b, c = (float(x) for x in moments)
     if a < -slack or a + b < c - slack:
         rule = "a moment is negative" if a < -slack else f"{a:.6g} + {b:.6g} < {c:.6g}"

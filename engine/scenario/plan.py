@@ -16,7 +16,7 @@ from ..simulate.loop import Solver
 from ..simulate.reference import Reference
 from ..simulate.system import System
 from ..text.document import Document
-from .read import forces, initial, loops, motion, record, solver, tables, time, wrenches
+from .read import forces, initial, loops, motion, plausible, record, solver, tables, time, wrenches
 from .read.drives import Drives
 from .read.reading import Reading
 from .schema import RecordEntry, ScenarioFile
@@ -90,7 +90,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         plots=tuple(file.plots),
         expect=file.expect,
         file=file,
-        warnings=(*start.warnings, *tables.doubts(reading, laws)),
+        warnings=(*start.warnings, *tables.doubts(reading, laws), *plausible.doubts(reading, motions)),
     )
 
 

@@ -232,7 +232,7 @@ class ScenarioFile(Strict):
     solver: SolverEntry = Field(default=SolverEntry(), description="of simulations")
     closure: Annotated[ClosureEntry, CLOSURE] = CLOSURE.field("of closed loops")
     drives: list[DriveEntry] = Field(default=[], description="points and distances whose motion is given")
-    expect: Literal["done", "singularity"] = Field(default="done", description="how the run should end")
+    expect: Literal["done", "singularity", "either"] = Field(default="done", description="how the run should end")
     record: Annotated[RecordEntry, RECORD] = RECORD.field("what is among the columns")
     plots: list[Annotated[str, Choice(PLOTS)]] = Field(default=["torques", "angles"], description="what is drawn")
     regress: RegressEntry = Field(default=RegressEntry(), description="how results are compared with a baseline")
