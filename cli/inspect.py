@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
     from denoc.loops.mobility import Mobility
     from denoc.robot.model import Link, Robot
+
+LONGEST = 10_000  # characters of a line
 
 
 def inspect(
@@ -109,6 +112,7 @@ def _facts(model: Robot, mobility: Mobility | None, warnings: list[str]) -> dict
                 "coordinates": [f"{link.joint.name}.{suffix}" for suffix in link.joint.type.coordinates],
                 "initial": list(link.joint.initial),
                 "actuated": link.joint.actuated,
+                "placement": dict(zip(("xyz", "rpy"), _placed(link))),
                 "mass": link.mass,
                 "com": list(link.com),
                 "points": {name: list(at) for name, at in link.points.items()},
@@ -161,10 +165,12 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
 
     from denoc.dynamics.masses import whole
 
-    console = Console(highlight=False)
+    # lines as long as they are: a terminal breaks them, and no digit is left out where it is narrow or there is none
+    console = Console(highlight=False, width=LONGEST)
     console.print(Text.assemble((model.name, "bold"), f"  {model.about}" if model.about else ""))
     _draw_tree(console, model)
     _draw_joints(console, model, mobility)
+    _draw_placements(console, model)
     if mobility:
         from denoc.cli.mobility import lines
 
@@ -228,6 +234,29 @@ def _draw_joints(console: Console, model: Robot, mobility: Mobility | None) -> N
         cells = (joint.name, joint.type.name, link.name, names, initial, *assembled, _driver(link), f"{link.mass:.5g}")
         table.add_row(*map(Text, cells))  # not as markup: a name may have brackets in it
     console.print(table)
+
+
+def _draw_placements(console: Console, model: Robot) -> None:
+    """Where each joint is in its parent's frame, in its zero position."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("joint", "in the frame of", "at x, y, z (m)", "roll, pitch, yaw (deg)"):
+        table.add_column(title)
+    for link in model.links:
+        at, turned = _placed(link)
+        table.add_row(
+            *map(Text, (link.joint.name, link.parent, _numbers(at), _numbers(list(map(math.degrees, turned)))))
+        )
+    console.print(table)
+
+
+def _placed(link: Link) -> tuple[list[float], list[float]]:
+    """Position and roll, pitch, yaw of a joint's frame in its parent's."""
+    from denoc.robot.placement import rpy_of
+
+    return list(link.before.origin), list(rpy_of(link.before))
 
 
 def _numbers(values: list[float]) -> str:

@@ -122,7 +122,7 @@ def enough(balance: Balance) -> None:
             f"actuators move {freedoms - missing}",
             found=f"actuated: {', '.join(actuated_names(robot)) or 'nothing'}",
             allowed="as many actuators as freedoms, or more",
-            hint="`actuated: true` in a joint, or an entry under `actuators`",
+            hint="`actuated: true` in a joint, a free one too, or an entry under `actuators`",
         )
     useless = [actuated_speeds(robot)[k] for k in motionless(balance)]
     if useless:

@@ -90,10 +90,12 @@ def _parents(links: list[LinkEntry], complain: Callable[..., Complain]) -> list[
     for k, link in enumerate(links):
         if link.name == "base" or names.index(link.name) < k:
             what = "`base` is the ground" if link.name == "base" else f"link {names.index(link.name) + 1} has it too"
+            ground = "leave it out where it stands for the ground (its children have `parent: base`), or rename it"
             raise complain("links", k)(
                 "name",
                 f"the name `{link.name}` is taken: {what}",
                 allowed="a name of its own; in what is repeated `{k}` stands for the count, as in link{k}",
+                hint=ground if link.name == "base" else "",
             )
         joint = link.joint.name or f"joint{k + 1}"
         if joint == "all":
@@ -304,6 +306,9 @@ def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float
             "the low limit must be below the high one",
             found=f"{limits[0]:g}, {limits[1]:g}",
             allowed="[low, high]",
+            hint=f"write [{limits[1]:g}, {limits[0]:g}]"
+            if limits[1] < limits[0]
+            else "a joint that keeps still is `type: fixed`; without `limits` it is free to move",
         )
     return (float(limits[0]), float(limits[1]))
 

@@ -120,6 +120,15 @@ def pointing(axis: tuple[float, float, float]) -> Placement:
     return Placement(((Z, math.atan2(y, x)), (Y, math.atan2(math.hypot(x, y), z))))
 
 
+def rpy_of(placement: Placement) -> tuple[float, float, float]:
+    """Roll, pitch and yaw of a placement, the inverse of `from_rpy`; where the pitch is 90 degrees, the roll is 0."""
+    R = placement.rotation()
+    pitch = math.atan2(-R[2, 0], math.hypot(R[2, 1], R[2, 2]))
+    if math.hypot(R[2, 1], R[2, 2]) < 1e-9:
+        return 0.0, pitch, math.atan2(-R[0, 1], R[1, 1])
+    return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
+
+
 def from_rpy(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> Placement:
     """The placement Rz(yaw) Ry(pitch) Rx(roll) at xyz, in URDF's order."""
     turns = tuple((axis, angle) for axis, angle in ((Z, rpy[2]), (Y, rpy[1]), (X, rpy[0])) if angle)

@@ -22,11 +22,11 @@ ROUNDING = 1e-12  # of mass times the longest distance squared: moments of inert
 
 def doubts(file: RobotFile, links: Sequence[Read], complain: Callable[..., Complain]) -> Iterator[str]:
     """Warnings about the numbers of a robot's file, each at its place."""
-    length = longest(links)
+    length, turning = longest(links), _turning(links)
     for k, (entry, read) in enumerate(zip(file.links, links)):
         at = complain("links", k)
         yield from (str(at(*path, words)) for path, words in _angles(entry, read))
-        yield from (str(at(*path, words)) for path, words in _inertias(entry, read, length))
+        yield from (str(at(*path, words)) for path, words in _inertias(entry, read, length, read.link.name in turning))
     x, y, z = file.gravity
     if z > 0 and not (x or y):
         yield str(complain()("gravity", f"gravity points upwards: {z:g} m/s² along z of the base"))
@@ -63,11 +63,24 @@ def _angles(entry: LinkEntry, read: Read) -> Iterator[tuple[Keys, str]]:
             yield ("joint", "initial"), words
 
 
-def _inertias(entry: LinkEntry, read: Read, length: float) -> Iterator[tuple[Keys, str]]:
+def _turning(links: Sequence[Read]) -> set[str]:
+    """The names of the links that can turn: those with a joint that turns on their way to the base."""
+    by_name = {read.link.name: read.link for read in links}
+    found = set()
+    for name, link in by_name.items():
+        way = link
+        while not any(way.joint.type.turning) and way.parent in by_name:
+            way = by_name[way.parent]
+        if any(way.joint.type.turning):
+            found.add(name)
+    return found
+
+
+def _inertias(entry: LinkEntry, read: Read, length: float, turns: bool) -> Iterator[tuple[Keys, str]]:
     """Masses and inertias that don't fit each other or the robot."""
     link = read.link
     moments = np.linalg.eigvalsh(np.array(link.inertia))
-    if link.mass and entry.inertia is None:
+    if link.mass and entry.inertia is None and turns:
         yield (
             (),
             f"a link of {link.mass:g} kg without `inertia` is a point mass; zeros under `inertia` say so on purpose",

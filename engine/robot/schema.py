@@ -136,6 +136,12 @@ class DhJoint(JointEntry):
     alpha: Angle = Field(default=0.0, description="about x, between the axes")
     theta: Angle = Field(default=0.0, description="about the joint's z; variable of a revolute joint")
 
+    @classmethod
+    def hint(cls, key: str) -> str:
+        if key == "d":
+            return "the offset along the joint's z is `b` here; most books call it `d`"
+        return super().hint(key)
+
 
 class KhalilJoint(JointEntry):
     """Khalil's parameters: Rz(gamma) Tz(b) Rx(alpha) Tx(d) Rz(theta) Tz(r)."""

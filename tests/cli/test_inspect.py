@@ -13,9 +13,12 @@ name: bars
 convention: frames
 gravity: [0, -9.81, 0]
 links:
-  - {name: crank, parent: base, joint: {name: A0, type: revolute, actuated: true}, mass: 1, com: [0.05, 0, 0]}
-  - {name: coupler, parent: crank, joint: {name: A, type: revolute, xyz: [0.1, 0, 0]}, mass: 3, com: [0.15, 0, 0]}
-  - {name: rocker, parent: base, joint: {name: B0, type: revolute, xyz: [0.28, 0, 0]}, mass: 2, com: [0.12, 0, 0]}
+  - {name: crank, parent: base, joint: {name: A0, type: revolute, actuated: true}, mass: 1, com: [0.05, 0, 0],
+     inertia: {xx: 0, yy: 0, zz: 0}}
+  - {name: coupler, parent: crank, joint: {name: A, type: revolute, xyz: [0.1, 0, 0]}, mass: 3, com: [0.15, 0, 0],
+     inertia: {xx: 0, yy: 0, zz: 0}}
+  - {name: rocker, parent: base, joint: {name: B0, type: revolute, xyz: [0.28, 0, 0]}, mass: 2, com: [0.12, 0, 0],
+     inertia: {xx: 0, yy: 0, zz: 0}}
 loops:
   - {name: B, joint: revolute, between: [coupler, rocker], first: {at: [0.3, 0, 0]}, second: {at: [0.25, 0, 0]}}
 assembly: {A: 56 deg, B0: 93 deg}
@@ -194,3 +197,16 @@ def test_massless_joints_are_warned_of_by_name(denoc):
     assert code == 1
     assert "`finger` has nothing to accelerate" in " ".join(out.split())
     assert "no warnings" not in out
+
+
+def test_placements_and_all_digits_whatever_the_width(denoc, monkeypatch):
+    """The coupler's joint is at the crank's end; a narrow terminal takes no digit away."""
+    wide = denoc("inspect", "bars")[1]
+    monkeypatch.setenv("COLUMNS", "20")
+    assert denoc("inspect", "bars")[1] == wide
+    assert "in the frame of" in wide
+    assert "…" not in wide
+    turned = FOUR_BAR.replace("xyz: [0.28, 0, 0]", "xyz: [0.28, 0, 0], rpy: [0, 0, 90 deg]")
+    placement = {link["joint"]: link["placement"] for link in facts(denoc, turned)["links"]}
+    assert placement["B0"]["xyz"] == [0.28, 0, 0]
+    assert placement["B0"]["rpy"] == pytest.approx([0, 0, 1.5707963267948966])

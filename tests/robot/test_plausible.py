@@ -82,3 +82,16 @@ def test_goals_in_degrees_are_warned_of():
     assert not denoc.run({**BASE, "motion": goals}, robot).record["warnings"]
     found = denoc.run({**BASE, "motion": goals, "initial": {"shoulder": 10}}, robot).record["warnings"]
     assert any(text.startswith("initial.shoulder: 10 without a unit") for text in found)
+
+
+def test_what_other_books_and_formats_say_is_answered():
+    hints = {
+        ("a: 0.5, alpha: 0", "a: 0.5, d: 0.1"): "the offset along the joint's z is `b` here; most books call it `d`",
+        ("a: 0.5, alpha: 0", "limits: [1, -1]"): "write [-1, 1]",
+        ("a: 0.5, alpha: 0", "limits: [1, 1]"): "a joint that keeps still is `type: fixed`",
+        ("name: upper", "name: base"): "its children have `parent: base`",
+    }
+    for (old, new), hint in hints.items():
+        with pytest.raises(denoc.DenocError) as refused:
+            denoc.loads(ARM.replace(old, new))
+        assert hint in str(refused.value)
