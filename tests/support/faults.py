@@ -18,6 +18,7 @@ from pathlib import Path
 OPERATIONS = ("open", "os.rename", "os.mkdir", "os.link", "os.remove", "os.rmdir", "os.chmod", "os.listdir")
 OPERATIONS += ("os.scandir", "os.chown", "os.symlink", "os.truncate")
 MOST = 1000  # operations of one writer
+HALF = 98  # what a process ends with that leaves something else than the old or the new content
 COMPLETE = 0  # what a process ends with that has met no fault
 
 
@@ -26,8 +27,16 @@ def contents(folder):
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(Path(folder).rglob("*")) if p.is_file()}
 
 
-def struck(write, home, number, fault):
-    """A process that meets the fault at that operation; what it ended with."""
+def settled(folder):
+    """The same without drafts that couldn't be removed, which the next process does."""
+    return {name: content for name, content in contents(folder).items() if not name.startswith(".denoc-")}
+
+
+def struck(write, home, number, fault, known):
+    """A process that meets the fault at that operation; what it ended with.
+
+    One that lives on has to leave one of the known contents itself, since nobody completes what the living do.
+    """
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -47,9 +56,10 @@ def struck(write, home, number, fault):
     try:
         write(home)
     except KeyboardInterrupt:
-        os._exit(130)
+        os._exit(130 if settled(home) in known.values() else HALF)
     except Exception as error:  # noqa: BLE001
-        os._exit(2 if type(error).__name__ == "InputError" else 99)
+        code = 2 if type(error).__name__ == "InputError" else 99
+        os._exit(code if settled(home) in known.values() else HALF)
     os._exit(COMPLETE if count < number else 1)  # 1: the fault did no harm
 
 
@@ -64,7 +74,7 @@ def sweep(place, write, fault, mend):
         shutil.rmtree(home.parent, ignore_errors=True)
         home.parent.mkdir()
         shutil.copytree(old, home)
-        code = struck(write, home, number, fault)
+        code = struck(write, home, number, fault, known)
         if code == COMPLETE:
             return rows
         mend(home)
