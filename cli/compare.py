@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denoc.cli import options, signals
+from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
     from denoc.study.compare import Comparison, Run, Setting
@@ -92,9 +93,11 @@ def compare(
     comparison = study.Comparison(scenario, chosen, options.changes(settings, name))
     folder = out / comparison.name
     check(folder)
-    runs, interrupted = _run(comparison, quiet or as_json)
-    with signals.held():
-        files = _write(folder, comparison.name, runs, form.value if plot else None)
+    with Wait(comparison.name, quiet=quiet or as_json) as wait:
+        runs, interrupted = _run(comparison, wait)
+        wait.now(WRITING)
+        with signals.held():
+            files = _write(folder, comparison.name, runs, form.value if plot else None)
     if as_json:
         typer.echo(json.dumps(_as_json(comparison.name, runs, files, interrupted=interrupted), indent=1))
     elif not quiet:
@@ -130,37 +133,22 @@ def _values(k: str | None, sigma: str | None, others: list[str]) -> dict[str, tu
     return {name: _numbers(text, parameter(name).kind, option) for option, (name, text) in given.items()}
 
 
-def _run(comparison: Comparison, quiet: bool) -> tuple[list[Run], bool]:
-    """The runs up to the end or to Ctrl-C, and whether they were interrupted; a terminal shows a progress bar."""
+def _run(comparison: Comparison, wait: Wait) -> tuple[list[Run], bool]:
+    """The runs up to the end or to Ctrl-C, and whether they were interrupted."""
     runs: list[Run] = []
-    settings = comparison.settings()
-    bar: Any = None
-    if not quiet and sys.stderr.isatty():
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-        bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        task = bar.add_task("", total=len(settings))
-        bar.start()
+    count = len(comparison.settings())
 
     def report(setting: Setting, share: float) -> None:
-        if bar is not None:
-            bar.update(task, completed=len(runs) + share, description=f"{setting}, {100 * share:.0f} %")
+        wait.now(f"run {len(runs) + 1} of {count}: {setting}, {100 * share:.0f} %", (len(runs) + share) / count)
 
-    interrupted = False
     try:
         for run in comparison.runs(report):
             if run.ended == "interrupted":
-                interrupted = True
-                break
+                return runs, True
             runs.append(run)
     except KeyboardInterrupt:
-        interrupted = True
-    finally:
-        if bar is not None:
-            bar.stop()
-    return runs, interrupted
+        return runs, True
+    return runs, False
 
 
 def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[Path]:

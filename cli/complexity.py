@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denoc.cli import options
+from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
     from denoc.machine.program.trace import Count
@@ -45,10 +46,13 @@ def complexity(
     if plot is not None:
         _drawable(plot)
     model = load(robot) if robot is not None else None
-    own = {k: {what: study.of_chain(what, k) for what in study.ALGORITHMS} for k in range(1, MOST + 1)}
-    counted = _counted(model) if model is not None and model.nv else {}
-    crossing = study.crossover({k: (row["forward"], row["forward, dense"]) for k, row in own.items()})
-    times = study.measured({k: study.chain_robot(k) for k in TIMED}) if measure else {}
+    with Wait("complexity", quiet=as_json) as wait:
+        wait.now("counting operations")
+        own = {k: {what: study.of_chain(what, k) for what in study.ALGORITHMS} for k in range(1, MOST + 1)}
+        counted = _counted(model) if model is not None and model.nv else {}
+        crossing = study.crossover({k: (row["forward"], row["forward, dense"]) for k, row in own.items()})
+        wait.now("measuring times")
+        times = study.measured({k: study.chain_robot(k) for k in TIMED}) if measure else {}
     if csv is not None:
         _write_csv(csv, own)
     if plot is not None:

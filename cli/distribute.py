@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from denoc.cli import options, signals
+from denoc.cli import options
+from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
     from denoc.parallel.steps import Exchange
@@ -80,11 +81,13 @@ def distribute(
         return
     folder = out / make().name
     writable(folder)
-    with using(backend.value):
-        outcome = study.study(make, setting, measured=measure, check=check)
-    report.tell_replaced(folder, outcome.result, quiet)
-    with signals.held():
-        files = outcome.result.write(folder, form.value, plot=plot)
+    with Wait(folder.name, quiet=quiet or as_json) as wait:
+        wait.now("computing by legs")
+        with using(backend.value):
+            outcome = study.study(make, setting, measured=measure, check=check)
+        files, others = report.written(outcome.result, folder, form.value, wait, plot=plot)
+    if others and not quiet:
+        typer.echo(f"warning: {others}", err=True)
     if as_json:
         typer.echo(json.dumps(_summary(outcome, files), indent=1))
     elif not quiet:
@@ -128,7 +131,7 @@ def _show(outcome: Outcome, files: list[Path]) -> None:
         off = ", ".join(f"{name} {x:.1e}" for name, x in outcome.off.items())
         typer.echo(f"  off the undistributed run, relative: {off}")
     before = f", undistributed {outcome.undistributed:.3g} s" if outcome.undistributed else ""
-    typer.echo(f"  {outcome.messages} messages, {outcome.bytes} B; {outcome.seconds:.3g} s{before}")
+    typer.echo(f"  {outcome.messages} messages, {outcome.bytes} B; computed in {outcome.seconds:.3g} s{before}")
     if outcome.cost is not None:
         _show_cost(outcome.cost, outcome.engine)
     typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files))

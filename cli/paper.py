@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denoc.cli import options
+from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
     from denoc.study.papers.entry import Entry, Reproduction
@@ -49,8 +50,11 @@ def paper(
         check(out / one.id)
     summaries = []
     for one in chosen:
-        made = one.make()
-        files = _write(one, made, out / one.id, form.value if plot else "")
+        with Wait(one.id, quiet=quiet or as_json) as wait:
+            wait.now("computing")
+            made = one.make()
+            wait.now(WRITING)
+            files = _write(one, made, out / one.id, form.value if plot else "")
         summaries.append(_summary(one, made, files))
         if not quiet and not as_json:
             _show(one, made, files)

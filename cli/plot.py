@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from denoc.cli import options
+from denoc.cli.waiting import WRITING, Wait
 
 
 def plot(
@@ -26,6 +27,8 @@ def plot(
 
     kept = stored(result)
     folder = out or kept.folder
-    files = kept.draw(which or [], folder, form.value)
+    with Wait(kept.name, quiet=quiet) as wait:
+        wait.now(WRITING)
+        files = kept.draw(which or [], folder, form.value)
     if not quiet:
         typer.echo("\n".join(str(file) for file in files) or "this result has no columns for these plots")

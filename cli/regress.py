@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denoc.cli import options
+from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
     from denoc.record.deviation import Difference
@@ -89,17 +90,19 @@ def _write_reports(verdicts: list[Verdict], seconds: list[float], junit: Path | 
 
 
 def _verdict(case: Case, backend: str, quiet: bool) -> Verdict:
-    from denoc.cli.report import watched
+    from denoc.cli.report import computed
     from denoc.machine.jit.choice import using
     from denoc.study import regress as study
 
     if case.plan is None:
         return study.missing(case)
-    with using(backend):
-        result = watched(case.plan, quiet)
-    if result.ended == "interrupted":
-        raise KeyboardInterrupt
-    return study.judged(case, result)
+    with Wait(case.name, quiet=quiet) as wait:
+        with using(backend):
+            result = computed(case.plan, wait)
+        if result.ended == "interrupted":
+            raise KeyboardInterrupt
+        wait.now("drawing plots and comparing them")
+        return study.judged(case, result)
 
 
 def _overlays(verdict: Verdict, folder: Path) -> list[Path]:

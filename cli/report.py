@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from denoc.cli import signals
+from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
     from denoc.scenario.plan import Plan
     from denoc.scenario.run import Result
 
 MOST_KEYS = 4  # of the inputs that differ from those of the run that is replaced
-PATIENCE = 1.0  # seconds before a run shows how far it is
 
 
 def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: str, as_json: bool, quiet: bool) -> None:
@@ -31,11 +29,12 @@ def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: s
     for plan in plans:
         for warning in plan.robot.warnings if not quiet else ():
             typer.echo(f"warning: {warning}", err=True)
-        with using(backend):
-            result = watched(plan, quiet or as_json)
-        tell_replaced(out / plan.name, result, quiet)
-        with signals.held():
-            files = result.write(out / plan.name, form, plot=plot)
+        with Wait(plan.name, quiet=quiet or as_json) as wait:
+            with using(backend):
+                result = computed(plan, wait)
+            files, others = written(result, out / plan.name, form, wait, plot=plot)
+        if others and not quiet:
+            typer.echo(f"warning: {others}", err=True)
         own = exit_code(result)
         code = max(code, own)
         summaries.append(summary(result, files))
@@ -51,18 +50,24 @@ def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: s
         raise typer.Exit(code)
 
 
-def tell_replaced(folder: Path, result: Result, quiet: bool) -> None:
-    """Says that the results of a run with other inputs go, and what was different in these."""
+def computed(plan: Plan, wait: Wait) -> Result:
+    """The result of a plan; whoever waits hears how far it is."""
+    from denoc.scenario.run import carry_out as compute
+
+    return compute(plan, wait.simulated(float(plan.grid[0]), float(plan.grid[-1])))
+
+
+def written(result: Result, folder: Path, form: str, wait: Wait, *, plot: bool) -> tuple[list[Path], str]:
+    """The files of a result, and a sentence on a run with other inputs whose results they replace."""
     from denoc.record.write import other_inputs
 
+    wait.now(WRITING)
     keys = other_inputs(folder, result.name, result.record)
-    if keys and not quiet:
-        named = ", ".join(keys[:MOST_KEYS]) + (" …" if len(keys) > MOST_KEYS else "")
-        typer.echo(
-            f"warning: {_near(folder)} held a run with other inputs ({named}), which is replaced; "
-            "--name or --out keeps both",
-            err=True,
-        )
+    with signals.held():
+        files = result.write(folder, form, plot=plot)
+    named = ", ".join(keys[:MOST_KEYS]) + (" …" if len(keys) > MOST_KEYS else "")
+    held = f"{_near(folder)} held a run with other inputs ({named}), which is replaced; --name or --out keeps both"
+    return files, held if keys else ""
 
 
 def exit_code(result: Result) -> int:
@@ -70,60 +75,6 @@ def exit_code(result: Result) -> int:
     if result.ended == "interrupted":
         return signals.code()
     return 0 if result.ended == result.record["expected"] else 3
-
-
-def watched(plan: Plan, quiet: bool) -> Result:
-    """The result of a plan, computed with a progress bar if it takes long and there is a terminal."""
-    from denoc.scenario.run import carry_out as compute
-
-    if quiet or not sys.stderr.isatty():
-        return compute(plan)
-    with Progress(plan.name, float(plan.grid[0]), float(plan.grid[-1])) as progress:
-        return compute(plan, progress.tell)
-
-
-class Progress:
-    """A progress bar with simulated time and speed, for runs longer than a second."""
-
-    def __init__(self, name: str, start: float, end: float):
-        self.name, self.start, self.end = name, start, end
-        self.begun = self.shown = time.monotonic()
-        self.bar: Any = None
-        self.task: Any = None
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
-
-    def tell(self, t: float) -> None:
-        now = time.monotonic()
-        if now - self.begun < PATIENCE or now - self.shown < 0.05:
-            return
-        self.shown = now
-        if self.bar is None:
-            self._open()
-        speed = (t - self.start) / (now - self.begun)
-        self.bar.update(
-            self.task, completed=t - self.start, at=f"t = {t:.3f} of {self.end:g} s, {speed:.3g} s a second"
-        )
-
-    def _open(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[at]}"),
-            TimeRemainingColumn(),
-        )
-        self.bar = Bar(*columns, console=Console(stderr=True), transient=True)
-        self.task = self.bar.add_task(self.name, total=self.end - self.start, at="")
-        self.bar.start()
 
 
 def summary(result: Result, files: list[Path]) -> dict[str, Any]:
@@ -144,7 +95,7 @@ def show(result: Result, files: list[Path]) -> None:
     mark = "NOT AS EXPECTED" if result.ended == "done" else result.ended.upper()
     if result.ended == record["expected"]:
         mark = "done"
-    typer.echo(f"{result.name}: {mark}, {record['rows']} rows in {record['seconds']:.2f} s" + _steps(record))
+    typer.echo(f"{result.name}: {mark}, {record['rows']} rows computed in {record['seconds']:.2f} s" + _steps(record))
     if record["reason"]:
         typer.echo(f"  {record['reason']}")
     forces = [column for column in result.columns if column.family == "force"]

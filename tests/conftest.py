@@ -15,6 +15,7 @@ import shutil
 import tempfile
 from itertools import groupby
 
+import pytest
 from hypothesis import settings
 
 from costs import Costs
@@ -56,3 +57,11 @@ def unsampled(cases):
     names = sorted(case.nodeid for case in cases)
     kept = random.Random(f"{SEED} {names[0]}").sample(names, -(-len(names) // marker.args[0]))
     return {*names} - {*kept}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_word_of_waiting():
+    """What commands print must not depend on how fast the machine is."""
+    from denoc.cli import waiting
+
+    waiting.FIRST = None

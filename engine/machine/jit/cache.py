@@ -26,6 +26,7 @@ MAGIC = b"denoc object 1 "
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files that were unused longest are removed first
 OLD = 3600.0  # seconds, of a draft whose process has been killed: to write one takes no such time
 
+compiling: list[str] = []  # names of what is being made just now, for whoever shows why one waits
 _ignored: list[Path] = []  # what the user has been told of
 
 
@@ -70,7 +71,11 @@ def kept(name: str, made: Callable[[], bytes], only: bool) -> bytes | None:
     """The object code of this name, from the cache, or else made and stored; with `only`, None if it isn't there."""
     code = load(name)
     if code is None and not only:
-        code = made()
+        compiling.append(name)
+        try:
+            code = made()
+        finally:
+            compiling.remove(name)
         store(name, code)
     return code
 
