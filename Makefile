@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lint types layers wheel bench regress baseline snapshot compare pages smoke full clean
+.PHONY: demo test check lint types layers wheel bench regress baseline snapshot compare pages smoke full lowest newest clean
 
 SOURCES = $(shell find engine cli robots scenarios -name "*.py" -o -name "*.yaml" -o -name "*.csv")
 
@@ -57,6 +57,10 @@ layers: $(VENV)/dev
 
 wheel: $(VENV)/dev
 	$(BIN)/python tests/tools/wheel.py
+
+# the quick tests on the lowest versions that pyproject.toml allows, and on the newest; each installs them first
+lowest newest:
+	$(PYTHON) tests/tools/versions.py $@
 
 # denoc beside other programs; installs them first
 bench: $(VENV)/bench
