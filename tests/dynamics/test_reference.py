@@ -15,7 +15,7 @@ from comparing import off
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 FIXED_BASE = references.names(has=["cqd"])
 TREES = references.names(has=["frames"])

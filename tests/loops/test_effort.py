@@ -52,6 +52,7 @@ def best(A, b, weight, low, high):
 
 
 @pytest.mark.parametrize("start", range(0, 300, 50))
+@pytest.mark.sampled(2)
 def test_the_smallest_effort_between_the_limits_is_found(start):
     for seed in range(start, start + 50):
         A, b, weight, low, high = drawn(seed)

@@ -93,6 +93,7 @@ def test_a_table_acts_as_its_spline(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["five-bar-idyn", "three-rrr-idyn", "carpet-scraper-idyn", "hoeken-idyn"])
+@pytest.mark.sampled(2)
 def test_what_actuators_do_besides_is_the_virtual_work(name):
     """What a force on a passive joint takes off the actuators is its work on the way that a unit of theirs makes it go.
 

@@ -69,6 +69,7 @@ def test_loops_close_again_from_nearby(cut):
 
 
 @seeds
+@pytest.mark.sampled(2)
 def test_branch_by_branch_is_all_at_once(seed):
     case = mechanism(seed)
     tau = case.rng.uniform(-10, 10, (3, case.robot.nv))
@@ -131,6 +132,7 @@ def _velocity(case, motion, loop, side):
 
 
 @seeds
+@pytest.mark.sampled(2)
 def test_power_of_actuators_is_the_rate_of_energy_and_what_friction_takes(seed):
     case = mechanism(seed, wrenches=False)
     robot, q, qd, qdd = case.robot, case.q, case.qd, case.qdd

@@ -18,7 +18,7 @@ from denoc.loops.constraints import closure
 from denoc.loops.subsystems import branch_links
 from denoc.machine.jit.choice import using
 
-pytestmark = pytest.mark.sampled(4)
+pytestmark = pytest.mark.sampled(6)
 
 EXACT = 1e-9
 PLANAR = closed.names("inverse_dynamics")

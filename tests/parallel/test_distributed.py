@@ -73,6 +73,7 @@ def redundant():
 
 @dask
 @pytest.mark.parametrize("name", LIBRARY)
+@pytest.mark.sampled(2)
 def test_inverse_dynamics_by_legs_is_that_of_the_whole(name, engine):
     robot = denoc.load(name)
     state = legged.states(robot, 7)
@@ -86,6 +87,7 @@ def test_inverse_dynamics_by_legs_is_that_of_the_whole(name, engine):
 
 @dask
 @pytest.mark.parametrize("name", LIBRARY)
+@pytest.mark.sampled(2)
 def test_forward_dynamics_by_legs_is_that_of_the_whole(name, engine):
     robot = denoc.load(name)
     q, qd, _ = legged.states(robot, 5)

@@ -113,6 +113,7 @@ def test_what_grows_beyond_all_bounds_stops_and_its_neighbour_goes_on():
 
 
 @pytest.mark.parametrize("name", ["puma-fall", "chain-fall", "spherical-arm-fall", "stanford-fall"])
+@pytest.mark.sampled(2)
 def test_a_free_fall_is_the_same_either_way(name):
     found = {}
     for backend in ("plain", "compiled"):

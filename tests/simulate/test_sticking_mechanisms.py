@@ -45,6 +45,7 @@ def test_a_mechanism_that_friction_holds_stays_where_it_is():
 
 
 @pytest.mark.parametrize("friction", [{"crank": 3.0}, {"rocker": 2.0}, ALL])
+@pytest.mark.sampled(3)
 def test_it_breaks_loose_where_virtual_work_says(friction):
     """A torque that grows on the crank moves it when it does more work than all joints can take."""
     robot = rough("four-bar", gravity=[0, 0, 0], **friction)
