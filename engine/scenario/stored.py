@@ -53,7 +53,7 @@ class Stored:
 
 
 def stored(path: Path) -> Stored:
-    """The result in a folder, given by the folder or by a file in it; refused where it isn't as it was written."""
+    """The result in a folder, given by the folder or by a file in it; incomplete results are refused."""
     path = Path(path)
     home = Path(os.path.realpath(path if os.path.isdir(path) else path.parent))
     mend(home)
