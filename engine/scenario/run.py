@@ -99,18 +99,22 @@ def run(scenario: Scenario, robot: Robot | str | Path | None = None) -> Result:
 def prepare(scenario: Scenario, robot: Robot | str | Path | None = None, changes: Sequence[Change] = ()) -> Plan:
     """The plan of a scenario with `changes` to its files; only bad input raises errors."""
     rest, of_robot = parted(changes)
-    if isinstance(scenario, Mapping):
-        document, name, beside = from_mapping(scenario), "", None
-    else:
-        path = find(scenario, "scenarios")
-        unchanged(path)
-        document, name, beside = read(path), name_of(path), path.parent
+    document, name, beside = opened(scenario)
     document = changed(document, rest)
     if not isinstance(robot, Robot):
         robot = load(robot) if robot is not None else robot_of(document, beside)
     robot = with_changes(robot, of_robot)
     made = plan(document, robot, name or f"{robot.name}-{_ending(document)}")
     return prepared(made, document, changes)
+
+
+def opened(scenario: Scenario) -> tuple[Document, str, Path | None]:
+    """The document of a scenario, the name that its file gives it, and the file's folder."""
+    if isinstance(scenario, Mapping):
+        return from_mapping(scenario), "", None
+    path = find(scenario, "scenarios")
+    unchanged(path)
+    return read(path), name_of(path), path.parent
 
 
 def with_changes(robot: Robot, changes: Sequence[Change]) -> Robot:
@@ -243,8 +247,7 @@ def _followed(plan: Plan, run: Runner, report: Progress) -> _Run:
     path = follow(run, np.array(plan.q0), times, report)
     t = times[: len(path.q)]
     wrenches = timed_wrenches(plan, t, path.q)
-    acting = law_forces(plan.system.inputs.driven, t, path.q, path.qd)
-    forces, tau, power = internal_forces.sought(plan.system, path.q, path.qd, path.qdd, wrenches, acting)
+    forces, tau, power = _sought(plan, t, path.q, path.qd, path.qdd, wrenches)
     rows = slice(0, len(t), each)
     balance = np.zeros(len(t[rows]))
     if plan.record.wants("energy"):
@@ -258,9 +261,39 @@ def _followed(plan: Plan, run: Runner, report: Progress) -> _Run:
     return result
 
 
+def _sought(
+    plan: Plan,
+    t: np.ndarray,
+    q: np.ndarray,
+    qd: np.ndarray,
+    qdd: np.ndarray,
+    wrenches: dict[str, np.ndarray] | None,
+    resistance: np.ndarray | None = None,
+) -> tuple[Forces, np.ndarray, np.ndarray]:
+    """The forces that an inverse task seeks, those of all joints, and their power, beside the given force laws."""
+    acting = law_forces(plan.system.inputs.driven, t, q, qd)
+    return internal_forces.sought(plan.system, q, qd, qdd, wrenches, acting, resistance)
+
+
 def _algebraic(plan: Plan, report: Progress) -> _Run:
     """The run of a tree with all motion prescribed: inverse dynamics on the grid."""
     q, qd, qdd = prescribed.motion(plan.system, plan.grid)
+    tau, done, reason = _forces_until_failure(plan, q, qd, qdd)
+    kept = slice(0, max(done, 1))
+    try:
+        wanted = plan.record.wants("energy")
+        balance = prescribed.work(plan.system, plan.grid[kept]) if wanted else np.zeros(max(done, 1))
+    except (NumericalError, InputError):
+        balance = np.full(max(done, 1), np.nan)
+    run = _Run(plan.grid[kept], q[kept], qd[kept], qdd[kept], tau[kept], balance, evaluations=max(done, 1))
+    if done < len(plan.grid):
+        run.ended, run.reason = "failed", f"at t = {plan.grid[done]:.9g} s: {reason}"
+    report(float(run.t[-1]))
+    return run
+
+
+def _forces_until_failure(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, int, str]:
+    """The forces of inverse dynamics, the number of rows that have them, and the reason why others haven't."""
     tau = np.full(qd.shape, np.nan)
     done, reason = _finite_rows(q, qd, qdd), "the motion is beyond the floating-point numbers"
     try:
@@ -275,18 +308,7 @@ def _algebraic(plan: Plan, report: Progress) -> _Run:
             except NumericalError:
                 failing = middle
         done = sound
-    count = len(plan.grid)
-    kept = slice(0, max(done, 1))
-    try:
-        wanted = plan.record.wants("energy")
-        balance = prescribed.work(plan.system, plan.grid[kept]) if wanted else np.zeros(max(done, 1))
-    except (NumericalError, InputError):
-        balance = np.full(max(done, 1), np.nan)
-    run = _Run(plan.grid[kept], q[kept], qd[kept], qdd[kept], tau[kept], balance, evaluations=max(done, 1))
-    if done < count:
-        run.ended, run.reason = "failed", f"at t = {plan.grid[done]:.9g} s: {reason}"
-    report(float(run.t[-1]))
-    return run
+    return tau, done, reason
 
 
 def _finite_rows(*arrays: np.ndarray) -> int:
@@ -436,10 +458,7 @@ def _add_inner_forces(plan: Plan, run: _Run) -> None:
     """Puts the forces of cuts, and in inverse dynamics those of actuators, into the run."""
     robot, wrenches = plan.robot, timed_wrenches(plan, run.t, run.q)
     if plan.task == "inverse":
-        acting = law_forces(plan.system.inputs.driven, run.t, run.q, run.qd)
-        run.forces, run.tau, _ = internal_forces.sought(
-            plan.system, run.q, run.qd, run.qdd, wrenches, acting, run.resistance
-        )
+        run.forces, run.tau, _ = _sought(plan, run.t, run.q, run.qd, run.qdd, wrenches, run.resistance)
     elif plan.system.loops is not None:
         run.forces = internal_forces.transmitted(
             robot, plan.system.loops, run.q, run.qd, run.qdd, run.tau, run.resistance, wrenches

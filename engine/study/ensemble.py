@@ -18,16 +18,15 @@ from ..machine.jit.offer import Offer
 from ..robot.load import load
 from ..robot.model import Robot
 from ..scenario.plan import Plan, plan
-from ..scenario.replay import name_of, prepared
-from ..scenario.run import Result, Scenario, carry_out, result_of, robot_of, with_changes
+from ..scenario.replay import prepared
+from ..scenario.run import Result, Scenario, carry_out, opened, result_of, robot_of, with_changes
 from ..simulate.compiled import identity, program
 from ..simulate.feedforward import runner
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import ATTEMPTS, Trace, starting
 from ..simulate.runner import Runner
 from ..text.change import Change, changed, parted
-from ..text.library import find
-from ..text.source import from_mapping, read
+from ..text.source import from_mapping
 from ..text.writing import flow
 
 Variation = Mapping[str, Any]
@@ -61,11 +60,7 @@ def ensemble(
 
 
 def _plans(scenario: Scenario, variations: Sequence[Variation], robot: Robot | str | Path | None) -> list[Plan]:
-    if isinstance(scenario, Mapping):
-        document, name, beside = from_mapping(scenario), "", None
-    else:
-        path = find(scenario, "scenarios")
-        document, name, beside = read(path), name_of(path), path.parent
+    document, name, beside = opened(scenario)
     base = robot if isinstance(robot, Robot) else load(robot) if robot is not None else robot_of(document, beside)
     name = name or f"{base.name}-ensemble"
     plans: list[Plan] = []
