@@ -15,7 +15,7 @@ from denoc.cli import signals, streams
 from denoc.errors import DenocError
 
 INTERRUPTED = "interrupted; results that were not complete have not been written"
-# what the system answers where a disk, a quota or a limit is exhausted, or where hardware fails
+# errors of the system when a disk, a quota or a limit is exhausted, or hardware fails
 REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EIO, errno.EROFS)
 MISTAKE = "this is a mistake in denoc itself ({}: {}); DENOC_DEBUG=1 shows where it happened"
 
@@ -29,19 +29,19 @@ def main() -> None:
             if sys.stdout is not None:
                 sys.stdout.flush()
         except streams.OutputError as error:
-            code = _told(error, error.code)
+            code = _report(error, error.code)
             streams.forget()
     sys.exit(code)
 
 
 def _code() -> int:
-    """Runs the command that is asked for; its exit code."""
+    """Runs the command, and returns its exit code."""
     try:
         from denoc.cli.app import app
 
         app()
     except DenocError as error:
-        return _told(error, error.exit_code)
+        return _report(error, error.exit_code)
     except KeyboardInterrupt:
         return _interrupted()
     except SystemExit as leaving:  # with which typer always ends; it turns an interrupt into one, too
@@ -56,10 +56,10 @@ def _code() -> int:
         if os.environ.get("DENOC_DEBUG"):
             raise
         if isinstance(error, MemoryError):
-            return _told("there isn't enough memory for this", 3)
+            return _report("there isn't enough memory for this", 3)
         if isinstance(error, OSError) and error.errno in REFUSED:
-            return _told(f"{error.filename or 'the system refuses'}: {error.strerror}", 2)
-        return _told(MISTAKE.format(type(error).__name__, error), 3)
+            return _report(f"{error.filename or 'the system refuses'}: {error.strerror}", 2)
+        return _report(MISTAKE.format(type(error).__name__, error), 3)
     return 0
 
 
@@ -68,7 +68,8 @@ def _interrupted() -> int:
     return signals.code()
 
 
-def _told(error: object, code: int) -> int:
+def _report(error: object, code: int) -> int:
+    """Prints an error, and returns the exit code."""
     print(f"error: {error}", file=sys.stderr)
     return code
 

@@ -14,7 +14,7 @@ _holding = False
 
 @contextlib.contextmanager
 def heeded() -> Iterator[None]:
-    """Within this, both signals raise KeyboardInterrupt."""
+    """A context in which both signals raise KeyboardInterrupt."""
     _received.clear()
     before = {}
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -30,7 +30,7 @@ def heeded() -> Iterator[None]:
 
 @contextlib.contextmanager
 def held() -> Iterator[None]:
-    """Within this, what is written is written to its end: a signal waits until then, but for a second Ctrl-C."""
+    """A context in which files are written to their end: signals wait until then, except for a second Ctrl-C."""
     global _holding
     already, _holding = len(_received), True
     try:
@@ -47,7 +47,7 @@ def heard() -> bool:
 
 
 def code() -> int:
-    """The exit code of what a signal has ended."""
+    """The exit code of a command that a signal has ended."""
     return TERMINATED if _received[:1] == [signal.SIGTERM] else INTERRUPTED
 
 

@@ -24,7 +24,7 @@ class OutputError(Exception):
 
 
 class _Output(io.FileIO):
-    """Standard output, whose errors can be told from those of files."""
+    """Standard output, with a class of errors of its own."""
 
     def write(self, data: ReadableBuffer, /) -> int:
         try:
@@ -44,7 +44,7 @@ class _Messages(io.FileIO):
 
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
-    """Within this, standard output raises OutputError where it can't be written, and standard error never fails."""
+    """A context in which standard output raises OutputError if it can't be written, and standard error never fails."""
     _occupy()
     before = sys.stdout, sys.stderr
     if sys.stdout is sys.__stdout__:  # nobody, such as a test, has put another stream there
@@ -58,7 +58,7 @@ def guarded() -> Iterator[None]:
 
 
 def forget() -> None:
-    """What is still to be written to standard output goes nowhere."""
+    """Discards what is still to be written to standard output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

@@ -1,4 +1,4 @@
-"""Checksums of a result's files, in its record: whether what is read is what was written."""
+"""Checksums of a result's files, which its record holds, to check that they haven't changed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def of(path: Path) -> str:
 
 
 def check(folder: Path, record: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Refuses files that aren't the ones that the record was written with; records of old versions know none."""
+    """Raises an error if files have changed since the record was written; records of old versions have no checksums."""
     sums = record.get("checksums")
     for name in names:
         known = sums.get(name) if isinstance(sums, Mapping) else None
-        if known is not None and known != _found(folder / name):
+        if known is not None and known != _sum_of(folder / name):
             raise InputError(
                 "this is not the file that was written with the record beside it: its checksum is another one",
                 place=Place(str(folder / name)),
@@ -32,7 +32,7 @@ def check(folder: Path, record: Mapping[str, Any], names: Iterable[str]) -> None
             )
 
 
-def _found(file: Path) -> str:
+def _sum_of(file: Path) -> str:
     try:
         if os.path.isfile(file):
             return of(file)

@@ -1,6 +1,6 @@
-"""Drafts: what is being written has a name of its own until it is whole; what killed processes have left is cleared.
+"""Drafts: unfinished files have names of their own; those that killed processes have left behind are removed.
 
-The name says what the draft is, on which machine and by which process it is being written, and what for.
+The name tells the draft's kind, machine, process and purpose.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ READY = "ready"  # a draft that is whole, within the folder that takes its files
 
 
 def path(kind: str, place: Path, of: str) -> Path:
-    """A name in the folder `place` that nobody else has, for what is to be called `of`; with the suffix of that."""
+    """A unique path in the folder `place` for a draft of `of`, with the same suffix."""
     words = (kind, _host(), str(os.getpid()), secrets.token_hex(4), _short(of))
     return place / (START + "-".join(words) + Path(of).suffix)
 
 
 def dead(place: Path, kind: str, of: str | None = None) -> list[Path]:
-    """What processes of this machine that are no longer alive have left in a folder, for anything or for `of`."""
+    """The drafts in a folder, all or those for `of`, whose processes on this machine are no longer alive."""
     if os.name != "posix":  # nobody can be asked there whether a process is alive
         return []
     try:
@@ -39,12 +39,12 @@ def dead(place: Path, kind: str, of: str | None = None) -> list[Path]:
 
 
 def ours(name: str) -> bool:
-    """Whether this is the name of a draft, whoever writes it."""
+    """Whether this is the name of a draft, of any process."""
     return name.startswith(START)
 
 
 def sweep(place: Path) -> None:
-    """Removes the drafts in a folder that nobody is writing any more."""
+    """Removes the drafts in a folder whose processes are no longer alive."""
     for one in dead(place, DRAFT):
         remove(one)
 
@@ -59,7 +59,7 @@ def remove(one: Path) -> None:
 
 @contextlib.contextmanager
 def locked(place: Path, *, shared: bool = False) -> Iterator[None]:
-    """Writers into a folder follow one after another; nobody waits where the file system has no locks.
+    """A context in which no other process writes into the folder, if the file system has locks.
 
     The lock is on the folder itself, so that no file has to be there for it, and it ends with the process.
     """

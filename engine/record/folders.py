@@ -30,7 +30,7 @@ Gone = Callable[[Path], Collection[str]]
 
 @contextlib.contextmanager
 def renewed(folder: Path, gone: Gone) -> Iterator[Path]:
-    """An empty folder to be filled; when the block ends well, its files are the folder's.
+    """An empty folder to be filled, whose files become the folder's when the block ends without an error.
 
     Files of the folder that `gone` names go, as do those of which there is a new one; all others, which are somebody
     else's, stay.  `gone` is asked when no other process is writing there.
@@ -71,7 +71,7 @@ def _swept(home: Path) -> None:
 
 
 def _draft(home: Path) -> Path:
-    """A new folder beside this one; within it, where nothing can be made beside it."""
+    """A new folder beside this one, or within it if nothing can be made beside it."""
     beside = drafts.path(drafts.DRAFT, home.parent, home.name)
     try:
         beside.mkdir()
@@ -122,7 +122,7 @@ def _free(home: Path, known: Collection[str]) -> bool:
 
 
 def _adopt(home: Path, draft: Path, known: Collection[str]) -> None:
-    """The draft gets what else is in the folder: the same files, not copies of them."""
+    """Links the folder's other files into the draft, without copying them."""
     for name in os.listdir(home):
         if name not in known and not drafts.ours(name):
             os.link(home / name, draft / name, follow_symlinks=False)
@@ -134,7 +134,7 @@ def _adopt(home: Path, draft: Path, known: Collection[str]) -> None:
 
 
 def _exchange(draft: Path, home: Path) -> None:
-    """Two folders change places; in one step, where the system can."""
+    """Exchanges two folders, in one step if the system can."""
     call = _system_call()
     if call is not None:
         if call(os.fsencode(draft), os.fsencode(home)) == 0:
@@ -155,7 +155,7 @@ def _exchange(draft: Path, home: Path) -> None:
 
 @lru_cache(maxsize=1)
 def _system_call() -> Callable[[bytes, bytes], int] | None:
-    """The exchange of two names as Linux and macOS have it."""
+    """The system call of Linux and macOS that exchanges two names."""
     try:
         system = ctypes.CDLL(None, use_errno=True)
         if sys.platform == "darwin":
@@ -167,7 +167,7 @@ def _system_call() -> Callable[[bytes, bytes], int] | None:
 
 
 def _rescue(old: Path, home: Path, known: Collection[str]) -> None:
-    """What somebody else has put into the old folder at the last moment goes into the new one."""
+    """Moves files that other processes have put into the old folder meanwhile into the new one."""
     for name in os.listdir(old):
         one, other = old / name, home / name
         if name not in known and not (os.path.lexists(other) and os.path.samestat(one.lstat(), other.lstat())):
@@ -179,7 +179,7 @@ def _rescue(old: Path, home: Path, known: Collection[str]) -> None:
 
 
 def _in_place(draft: Path, own: Collection[str], home: Path, gone: Collection[str]) -> None:
-    """The draft's own files into the folder, so that the next one can complete it if this process is killed."""
+    """Moves the draft's files into the folder, in a way that the next process can complete if this one is killed."""
     within = drafts.path(drafts.DRAFT, home, home.name)
     within.mkdir()
     try:
@@ -200,7 +200,7 @@ def _in_place(draft: Path, own: Collection[str], home: Path, gone: Collection[st
 
 
 def _move(ready: Path, home: Path) -> None:
-    """Moves what is ready; begun again, it goes on where it had stopped."""
+    """Moves the files of a ready draft; if it was interrupted, it continues where it stopped."""
     names = [name for name in os.listdir(ready) if name != GONE]
     for name in names:
         (ready / name).replace(home / name)

@@ -141,7 +141,7 @@ def add_plots(folder: Path, name: str, record: dict[str, Any], figures: Mapping[
 
 
 def other_inputs(folder: Path, name: str, record: Mapping[str, Any]) -> list[str]:
-    """Keys of the scenario and the robot that an earlier run of this name in the folder had otherwise."""
+    """The keys of scenario and robot whose values differ from those of an earlier run of this name in the folder."""
     old = _read(folder / f"{name}.json")
     before, now = _inputs(old), _inputs(record)
     if not old or not isinstance(old.get("input"), dict):
@@ -150,7 +150,7 @@ def other_inputs(folder: Path, name: str, record: Mapping[str, Any]) -> list[str
 
 
 def _inputs(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Every value of scenario and robot by its dotted key, as `--set` takes it."""
+    """The values of scenario and robot by their dotted keys, as for `--set`."""
     scenario, robot = record.get("input"), record.get("robot")
     kept = {key: value for key, value in scenario.items() if key not in WORDS} if isinstance(scenario, dict) else {}
     data = robot.get("data") if isinstance(robot, dict) else None

@@ -1,4 +1,4 @@
-"""From a robot file's data to a `Robot`: names, parents, placements, inertias, and the bodies of the recursion."""
+"""The making of a `Robot` from a file's data: names, parents, placements, inertias, and the bodies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verdict on a run's energy balance: what it leaves unexplained, beside the energies and the work exchanged."""
+"""The verdict on a run's energy balance, by its residual relative to the energy exchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Balance:
 
     residual: float
     exchanged: float
-    quadrature: float = 0.0  # of the residual, what the quadrature of the power between the rows is off by
+    quadrature: float = 0.0  # the part of the residual that the quadrature of the power between the rows explains
 
     @property
     def share(self) -> float:
@@ -40,7 +40,7 @@ class Balance:
         return not self.share < BROKEN
 
     def words(self) -> str:
-        """How far the balance holds, or by how much it is off."""
+        """A sentence on how well the balance holds."""
         if self.quadrature and self.residual >= DOUBTFUL * self.exchanged:
             return (
                 f"energy balance is off by {self.residual:.2g} J, of which {min(self.quadrature, self.residual):.2g} J "

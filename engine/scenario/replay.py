@@ -46,7 +46,7 @@ def name_of(path: Path) -> str:
 
 
 def unchanged(path: Path) -> None:
-    """Refuses a replay whose scenario, robot or tables aren't those that the record beside it was written with."""
+    """Raises an error if a replay's scenario, robot or tables have changed since the record beside it was written."""
     name = name_of(path)
     record = path.with_name(f"{name}.json")
     if path.name != f"{name}{ENDING}.yaml" or not record.is_file():

@@ -334,7 +334,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
         _add_inner_forces(plan, run)
     table = tabulate.table(_rows(plan, run), plan.record.wants)
     gaps = internal_forces.gaps(plan.system, run.t, run.q)
-    energy, doubts_of_energy = _audited(plan, run, table)
+    energy, doubts_of_energy = _audit(plan, run, table)
     audit = {
         "closure": gaps[0],
         "closure_angle": gaps[1],
@@ -403,32 +403,32 @@ def _rows(plan: Plan, run: _Run) -> tabulate.Rows:
     )
 
 
-def _audited(plan: Plan, run: _Run, table: tabulate.Table) -> tuple[Balance | None, list[str]]:
+def _audit(plan: Plan, run: _Run, table: tabulate.Table) -> tuple[Balance | None, list[str]]:
     """The energy balance and warnings about it; a run whose balance is broken has failed, unless that is accepted."""
     names = ("kinetic", "potential", "elastic", "residual")
     if f"energy.{names[-1]}" not in table.data:
         return None, []
     energies = {name: table.data[f"energy.{name}"] for name in names}
-    found = balance(plan.robot, energies, max(run.turnover, float(abs(run.balance).max(initial=0.0))))
-    if found is None or not found.doubtful:
-        return found, []
+    verdict = balance(plan.robot, energies, max(run.turnover, float(abs(run.balance).max(initial=0.0))))
+    if verdict is None or not verdict.doubtful:
+        return verdict, []
     if not plan.system.free:
-        found = replace(found, quadrature=_quadrature(plan, run, found))
-    if not found.doubtful:
-        return found, [found.words()]
-    told = found.words() + _step(plan)
+        verdict = replace(verdict, quadrature=_quadrature(plan, run, verdict))
+    if not verdict.doubtful:
+        return verdict, [verdict.words()]
+    message = verdict.words() + _step(plan)
     if plan.file.solver.energy == "accept" or (plan.system.method.raw and plan.system.loops is not None):
-        return found, [told]
-    if found.broken and plan.system.free and run.ended in ("done", "singularity"):
-        run.ended, run.reason = "failed", f"{told}; `energy: accept` under `solver` lets that pass"
-        return found, []
-    return found, [told]
+        return verdict, [message]
+    if verdict.broken and plan.system.free and run.ended in ("done", "singularity"):
+        run.ended, run.reason = "failed", f"{message}; `energy: accept` under `solver` lets that pass"
+        return verdict, []
+    return verdict, [message]
 
 
-def _quadrature(plan: Plan, run: _Run, found: Balance) -> float:
-    """What the quadrature of prescribed motion is off by, as finer and finer rows show."""
+def _quadrature(plan: Plan, run: _Run, verdict: Balance) -> float:
+    """The error of the quadrature of a prescribed motion's power, estimated with finer and finer rows."""
     if plan.system.loops is not None:
-        return found.residual  # positions between the rows are found from row to row, too
+        return verdict.residual  # positions between the rows follow from row to row, too
     grid, last, off = plan.grid[: len(run.t)], run.balance, 0.0
     parts = 2
     while parts * len(grid) <= MOST_NODES:
@@ -439,14 +439,14 @@ def _quadrature(plan: Plan, run: _Run, found: Balance) -> float:
         except (NumericalError, InputError):
             break
         off = float(abs(work - run.balance).max(initial=0.0))
-        if float(abs(work - last).max(initial=0.0)) < DOUBTFUL * found.exchanged / 10:
+        if float(abs(work - last).max(initial=0.0)) < DOUBTFUL * verdict.exchanged / 10:
             break
         parts, last = 2 * parts, work
     return off
 
 
 def _step(plan: Plan) -> str:
-    """Which step a method of fixed step takes, and what to try."""
+    """A hint at the step or the tolerances that may have broken the balance."""
     solver = plan.solver
     if not plan.system.free or solver.step is None:
         return "; look at `rtol` under `solver`, and at the laws" if plan.system.free else ""

@@ -88,7 +88,7 @@ class Setting:
 
 @dataclass
 class Run:
-    """What a run gave; numbers that aren't known are NaN."""
+    """The numbers of a run; unknown ones are NaN."""
 
     setting: Setting
     ended: str

@@ -36,7 +36,7 @@ class Document:
         return Place(self.name, line, column, self.lines[line - 1] if line <= len(self.lines) else "")
 
     def place(self, path: Keys, key: bool = False) -> Place | None:
-        """Where a value, or its key, stands; for one that isn't there, where its nearest known ancestor stands."""
+        """The place of a value or of its key; for a missing one, the place of its nearest known ancestor."""
         tables = (self.keys, self.values) if key else (self.values,)
         for length in range(len(path), -1, -1):
             for table in tables:

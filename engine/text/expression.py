@@ -29,7 +29,7 @@ NAMES = [*UNITS, *FUNCTIONS, "pi"]
 
 
 class ExpressionError(ValueError):
-    """What is wrong with an expression; `position` is the place in its text, counted from 0."""
+    """A mistake in an expression; `position` is its place in the text, counted from 0."""
 
     def __init__(self, message: str, position: int = 0):
         self.position = position
