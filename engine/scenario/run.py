@@ -12,26 +12,17 @@ from typing import Any
 import numpy as np
 
 from .._version import VERSION
-from ..dynamics import calls as tree
-from ..dynamics.energy import passive_power
-from ..dynamics.vanishing import words
 from ..errors import InputError, NumericalError
-from ..loops.balance import Forces
 from ..machine.jit.account import account
-from ..machine.jit.llvm import ENORMOUS
 from ..record import plots, write
 from ..record.columns import Column
 from ..robot.build import build
 from ..robot.load import load
 from ..robot.model import Robot
 from ..simulate import internal_forces, prescribed
-from ..simulate.acting import law_forces, link_wrenches
-from ..simulate.discrete import Discrete
 from ..simulate.feedforward import runner
-from ..simulate.follow import follow
-from ..simulate.loop import Progress, Trace, integrate
-from ..simulate.runner import ROW, Runner
-from ..simulate.singular import Singular
+from ..simulate.loop import Progress, Trace
+from ..simulate.runner import Runner
 from ..text.change import Change, changed, parted
 from ..text.checking import in_words
 from ..text.document import Document
@@ -39,6 +30,7 @@ from ..text.library import find
 from ..text.source import from_mapping, read
 from . import tabulate
 from .audit import DOUBTFUL, Balance, balance
+from .course import Course, add_inner_forces, algebraic, course_of, followed, integrated, timed_wrenches
 from .plan import Plan, plan
 from .replay import Prepared, doubts, files, name_of, prepared, recorded, tables, unchanged
 
@@ -166,172 +158,23 @@ def carry_out(plan: Plan, report: Progress | None = None, start: Callable[[], Ru
     with recorded(plan), np.errstate(over="ignore", invalid="ignore"):
         under_way = start() if start is not None else runner(plan.system, plan.q0)
         if under_way.unknown:
-            run = _integrated(plan, under_way, report)
+            run = integrated(plan, under_way, report)
         else:
-            run = _followed(plan, under_way, report) if plan.system.loops is not None else _algebraic(plan, report)
+            run = followed(plan, under_way, report) if plan.system.loops is not None else algebraic(plan, report)
         result = _result(plan, run, time.perf_counter() - begun)
     result.tables = contents
     return result
 
 
-@dataclass
-class _Run:
-    """The rows of a run as arrays, with the energy that came in from outside since the first row."""
-
-    t: np.ndarray
-    q: np.ndarray
-    qd: np.ndarray
-    qdd: np.ndarray
-    tau: np.ndarray
-    balance: np.ndarray
-    turnover: float = 0.0  # the larger of the work done and the energy that friction took
-    quadrature: float = 0.0  # error of the balance's quadrature between the rows, where it was looked for
-    resistance: np.ndarray | None = None  # of dry friction and stops on the joints, as in the equations of motion
-    ended: str = "done"
-    reason: str = ""
-    steps: int = 0
-    rejected: int = 0
-    evaluations: int = 0
-    events: list[dict[str, Any]] = field(default_factory=list)
-    singular: Singular | None = None
-    forces: Forces | None = None  # of actuators and cuts, where there are loops
-
-
-def _integrated(plan: Plan, run: Runner, report: Progress) -> _Run:
-    return _run_of(run, integrate(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, report))
-
-
 def result_of(plan: Plan, run: Runner, trace: Trace) -> Result:
     """The result of a run whose trace was integrated elsewhere."""
-    return _result(plan, _run_of(run, trace), 0.0)
+    return _result(plan, course_of(run, trace), 0.0)
 
 
-def _run_of(run: Runner, trace: Trace) -> _Run:
-    """The rows of a trace with everything evaluated."""
-    states, signals, nv = np.array(trace.states), np.array(trace.signals), run.robot.nv
-    rows: dict[str, Any] = {name: np.empty((len(trace.t), run.robot.nq if name == "q" else nv)) for name in ROW}
-    places: dict[Discrete, list[int]] = {}
-    for k, one in enumerate(trace.discrete):
-        places.setdefault(one, []).append(k)
-    for discrete, these in places.items():  # rows of the same modes at once
-        for name, values in run.many(signals[these], states[these], discrete).items():
-            rows[name][these] = values
-    if trace.ended == "done":
-        _trusted(run, trace, rows["qdd"])
-    return _Run(
-        t=np.array(trace.t),
-        **rows,
-        balance=states[:, -2] - states[:, -1],
-        turnover=float(abs(states[:, -2:]).max(initial=0.0)),
-        ended=trace.ended,
-        reason=trace.reason,
-        steps=trace.steps,
-        rejected=trace.rejected,
-        evaluations=trace.evaluations,
-        events=trace.events,
-        singular=trace.singular,
-    )
-
-
-def _trusted(run: Runner, trace: Trace, qdd: np.ndarray) -> None:
-    """Ends a run as failed where accelerations are enormous because a joint has next to nothing to accelerate."""
-    n = int(np.argmax(abs(qdd).max(axis=1, initial=0.0)))
-    enormous = float(abs(qdd[n]).max(initial=0.0)) >= ENORMOUS
-    if enormous and (idle := run.idle(trace.t[n], trace.states[n], trace.discrete[n])):
-        trace.ended, trace.reason = "failed", f"at t = {trace.t[n]:.9g} s: {words(idle)}"
-
-
-def _followed(plan: Plan, run: Runner, report: Progress) -> _Run:
-    """The run of a mechanism with all motion prescribed: positions by continuation, then inverse dynamics."""
-    times, each = prescribed.instants(plan.grid) if plan.record.wants("energy") else (plan.grid, 1)
-    path = follow(run, np.array(plan.q0), times, report)
-    t = times[: len(path.q)]
-    wrenches = timed_wrenches(plan, t, path.q)
-    forces, tau, power = _sought(plan, t, path.q, path.qd, path.qdd, wrenches)
-    rows = slice(0, len(t), each)
-    balance = np.zeros(len(t[rows]))
-    if plan.record.wants("energy"):
-        power = power + passive_power(plan.robot, path.q, path.qd, wrenches)
-        balance = prescribed.gathered(t[rows], power)
-    result = _Run(t[rows], path.q[rows], path.qd[rows], path.qdd[rows], tau[rows], balance, evaluations=len(t))
-    result.forces = Forces(forces.actuated[rows], forces.multipliers[rows], forces.steps)
-    if path.singular is not None:
-        result.ended, result.singular = "singularity", path.singular
-        result.reason = f"at t = {path.singular.t:.9g} s: {path.singular}"
-    return result
-
-
-def _sought(
-    plan: Plan,
-    t: np.ndarray,
-    q: np.ndarray,
-    qd: np.ndarray,
-    qdd: np.ndarray,
-    wrenches: dict[str, np.ndarray] | None,
-    resistance: np.ndarray | None = None,
-) -> tuple[Forces, np.ndarray, np.ndarray]:
-    """The forces that an inverse task seeks, those of all joints, and their power, beside the given force laws."""
-    acting = law_forces(plan.system.inputs.driven, t, q, qd)
-    return internal_forces.sought(plan.system, q, qd, qdd, wrenches, acting, resistance)
-
-
-def _algebraic(plan: Plan, report: Progress) -> _Run:
-    """The run of a tree with all motion prescribed: inverse dynamics on the grid."""
-    q, qd, qdd = prescribed.motion(plan.system, plan.grid)
-    tau, done, reason = _forces_until_failure(plan, q, qd, qdd)
-    kept = slice(0, max(done, 1))
-    try:
-        wanted = plan.record.wants("energy")
-        balance = prescribed.work(plan.system, plan.grid[kept]) if wanted else np.zeros(max(done, 1))
-    except (NumericalError, InputError):
-        balance = np.full(max(done, 1), np.nan)
-    run = _Run(plan.grid[kept], q[kept], qd[kept], qdd[kept], tau[kept], balance, evaluations=max(done, 1))
-    if done < len(plan.grid):
-        run.ended, run.reason = "failed", f"at t = {plan.grid[done]:.9g} s: {reason}"
-    report(float(run.t[-1]))
-    return run
-
-
-def _forces_until_failure(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> tuple[np.ndarray, int, str]:
-    """The forces of inverse dynamics, the number of rows that have them, and the reason why others haven't."""
-    tau = np.full(qd.shape, np.nan)
-    done, reason = _finite_rows(q, qd, qdd), "the motion is beyond the floating-point numbers"
-    try:
-        tau[:done] = _forces(plan, q, qd, qdd, done)
-    except NumericalError as error:  # bisection finds the first row that fails
-        sound, failing, reason = 0, done, str(error)
-        while failing - sound > 1:
-            middle = (sound + failing) // 2
-            try:
-                tau[:middle] = _forces(plan, q, qd, qdd, middle)
-                sound = middle
-            except NumericalError:
-                failing = middle
-        done = sound
-    return tau, done, reason
-
-
-def _finite_rows(*arrays: np.ndarray) -> int:
-    """The number of rows before the first one with a number that isn't finite."""
-    rows = np.isfinite(np.hstack(arrays)).all(axis=1)
-    return len(rows) if rows.all() else int(np.argmin(rows))
-
-
-def _forces(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, count: int) -> np.ndarray:
-    """The forces of inverse dynamics at the first `count` rows."""
-    wrenches = timed_wrenches(plan, plan.grid[:count], q[:count])
-    return tree.inverse(plan.robot, q[:count], qd[:count], qdd[:count], wrenches)
-
-
-def timed_wrenches(plan: Plan, t: np.ndarray, q: np.ndarray) -> dict[str, np.ndarray] | None:
-    """The scenario's wrenches over time by link, as [n; f] at its origin in its axes."""
-    return link_wrenches(plan.robot, plan.system.inputs.wrenches, t, q)
-
-
-def _result(plan: Plan, run: _Run, seconds: float) -> Result:
+def _result(plan: Plan, run: Course, seconds: float) -> Result:
     robot = plan.robot
     if run.forces is None and (robot.closed or plan.system.loops is not None):
-        _add_inner_forces(plan, run)
+        add_inner_forces(plan, run)
     table = tabulate.table(_rows(plan, run), plan.record.wants)
     gaps = internal_forces.gaps(plan.system, run.t, run.q)
     energy, doubts_of_energy = _audit(plan, run, table)
@@ -382,7 +225,7 @@ def _result(plan: Plan, run: _Run, seconds: float) -> Result:
     return Result(plan.name, run.t, table.data, run.ended, audit, record, table.columns, plan.plots)
 
 
-def _rows(plan: Plan, run: _Run) -> tabulate.Rows:
+def _rows(plan: Plan, run: Course) -> tabulate.Rows:
     """The rows from which the columns are made."""
     on_links: dict[str, np.ndarray] = {}
     cuts: dict[str, np.ndarray] = {}
@@ -403,7 +246,7 @@ def _rows(plan: Plan, run: _Run) -> tabulate.Rows:
     )
 
 
-def _audit(plan: Plan, run: _Run, table: tabulate.Table) -> tuple[Balance | None, list[str]]:
+def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[Balance | None, list[str]]:
     """The energy balance and warnings about it; a run whose balance is broken has failed, unless that is accepted."""
     names = ("kinetic", "potential", "elastic", "residual")
     if f"energy.{names[-1]}" not in table.data:
@@ -425,7 +268,7 @@ def _audit(plan: Plan, run: _Run, table: tabulate.Table) -> tuple[Balance | None
     return verdict, [message]
 
 
-def _quadrature(plan: Plan, run: _Run, verdict: Balance) -> float:
+def _quadrature(plan: Plan, run: Course, verdict: Balance) -> float:
     """The error of the quadrature of a prescribed motion's power, estimated with finer and finer rows."""
     if plan.system.loops is not None:
         return verdict.residual  # positions between the rows follow from row to row, too
@@ -454,32 +297,21 @@ def _step(plan: Plan) -> str:
     return f": `{solver.method}` takes steps of {solver.step:.6g} s{own}; `step` under `solver` makes them shorter"
 
 
-def _add_inner_forces(plan: Plan, run: _Run) -> None:
-    """Puts the forces of cuts, and in inverse dynamics those of actuators, into the run."""
-    robot, wrenches = plan.robot, timed_wrenches(plan, run.t, run.q)
-    if plan.task == "inverse":
-        run.forces, run.tau, _ = _sought(plan, run.t, run.q, run.qd, run.qdd, wrenches, run.resistance)
-    elif plan.system.loops is not None:
-        run.forces = internal_forces.transmitted(
-            robot, plan.system.loops, run.q, run.qd, run.qdd, run.tau, run.resistance, wrenches
-        )
-
-
-def _expected(plan: Plan, run: _Run) -> str:
+def _expected(plan: Plan, run: Course) -> str:
     """How the run should have ended: of two good ends, by the one that it took."""
     if plan.expect != "either":
         return plan.expect
     return run.ended if run.ended in ("done", "singularity") else "done"
 
 
-def _unmet(plan: Plan, run: _Run) -> str:
+def _unmet(plan: Plan, run: Course) -> str:
     """The reason why a run that ended normally hasn't ended as expected; empty if it has."""
     if run.ended != "done" or plan.expect != "singularity":
         return ""
     return f"the run came to its end without the {plan.expect} that was expected"
 
 
-def _beyond_limits(plan: Plan, run: _Run) -> list[str]:
+def _beyond_limits(plan: Plan, run: Course) -> list[str]:
     """Warnings about joints that leave their limits."""
     warnings = []
     for joint in plan.robot.moving:

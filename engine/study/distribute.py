@@ -20,8 +20,9 @@ from ..parallel.legs import legs
 from ..parallel.rates import ByLegs, refuse
 from ..parallel.steps import Exchange
 from ..parallel.steps import plan as messages_of
+from ..scenario.course import timed_wrenches
 from ..scenario.plan import Plan
-from ..scenario.run import Result, carry_out, result_of, timed_wrenches
+from ..scenario.run import Result, carry_out, result_of
 from ..simulate.coordinates import beginning
 from ..simulate.discrete import partition_of
 
