@@ -137,7 +137,7 @@ def _words(name: str, what: str, old: str | None, new: str | None) -> Iterator[D
 
 def _numbers(old: Line, new: Line, allowed: Mapping[str, float]) -> Iterator[Difference]:
     """The worst difference between two lines."""
-    x, y, x_now, y_now = (array(values) for values in (old.x, old.y, new.x, new.y))
+    x, y, x_now, y_now = (numbers_of_line(values) for values in (old.x, old.y, new.x, new.y))
     if len(x) != len(x_now) or (excess(x, x_now, allowance(size(x), 0.0, None, None)) > 1.0).any():
         yield Difference("", f"line `{old.label}` has other instants")
         return
@@ -149,6 +149,6 @@ def _numbers(old: Line, new: Line, allowed: Mapping[str, float]) -> Iterator[Dif
         yield Difference("", f"line `{old.label}`{shown}", float(x[k]), float(y[k]), float(y_now[k]), most)
 
 
-def array(values: Sequence[float | None]) -> np.ndarray:
+def numbers_of_line(values: Sequence[float | None]) -> np.ndarray:
     """The numbers as an array, with NaN for None."""
     return np.array([np.nan if x is None else x for x in values], dtype=float)

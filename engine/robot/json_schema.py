@@ -25,16 +25,18 @@ def robot_schema() -> Schema:
     joint["anyOf"] = [one for one in joint["anyOf"] if one != _reference(GraphJoint.__name__)]
     links = schema["properties"]["links"]
     links["items"] = {"if": {"required": ["repeat"]}, "then": _reference("Repeat"), "else": link}
-    definitions[LinkEntry.__name__]["allOf"] = [_when(name, _joint(name)) for name in JOINTS]
+    definitions[LinkEntry.__name__]["allOf"] = [_if_convention(name, _joint_of_convention(name)) for name in JOINTS]
     # with a list of all joints, links have no joint of their own
     definitions[LinkEntry.__name__]["required"].remove("joint")
     hung = {"if": {"required": ["repeat"]}, "else": {"required": ["joint"]}}
     graph = {"properties": {"joints": {"minItems": 1}}, "required": ["joints"]}
     schema["allOf"] = [{"if": graph, "else": {"properties": {"links": {"items": hung}}}}]
     for name in JOINTS:
-        own = {"if": OWN, "else": _joint(name)}
+        own = {"if": OWN, "else": _joint_of_convention(name)}
         definitions[f"links-in-{name}"] = {**own, "properties": {"links": {"items": own}}}
-        schema["allOf"].append(_when(name, {"properties": {"links": {"items": _reference(f"links-in-{name}")}}}))
+        schema["allOf"].append(
+            _if_convention(name, {"properties": {"links": {"items": _reference(f"links-in-{name}")}}})
+        )
     return schema
 
 
@@ -42,12 +44,12 @@ def _reference(name: str) -> Schema:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _joint(convention: str) -> Schema:
+def _joint_of_convention(convention: str) -> Schema:
     """A schema of links whose joint follows this convention."""
     return {"properties": {"joint": _reference(JOINTS[convention].__name__)}}
 
 
-def _when(convention: str, then: Schema) -> Schema:
+def _if_convention(convention: str, then: Schema) -> Schema:
     """A schema that applies `then` to mappings that name this convention."""
     return {"if": {"properties": {"convention": {"const": convention}}, "required": ["convention"]}, "then": then}
 

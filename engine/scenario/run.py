@@ -259,7 +259,7 @@ def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[Balance | No
         verdict = replace(verdict, quadrature=_quadrature(plan, run, verdict))
     if not verdict.doubtful:
         return verdict, [verdict.words()]
-    message = verdict.words() + _step(plan)
+    message = verdict.words() + _step_hint(plan)
     if plan.file.solver.energy == "accept" or (plan.system.method.raw and plan.system.loops is not None):
         return verdict, [message]
     if verdict.broken and plan.system.free and run.ended in ("done", "singularity"):
@@ -288,7 +288,7 @@ def _quadrature(plan: Plan, run: Course, verdict: Balance) -> float:
     return off
 
 
-def _step(plan: Plan) -> str:
+def _step_hint(plan: Plan) -> str:
     """A hint at the step or the tolerances that may have broken the balance."""
     solver = plan.solver
     if not plan.system.free or solver.step is None:

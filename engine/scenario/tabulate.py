@@ -149,22 +149,22 @@ def _joints(rows: Rows) -> Sequence[Joint]:
     return rows.robot.moving
 
 
-def _positions(rows: Rows, joint: Joint) -> list[Column]:
+def _position_columns(rows: Rows, joint: Joint) -> list[Column]:
     units = [_UNITS.get(kind, "1") for kind in joint.type.kinds]
     return _joint_columns(joint, joint.type.coordinates, units, "position")
 
 
-def _speeds(rows: Rows, joint: Joint) -> list[Column]:
+def _speed_columns(rows: Rows, joint: Joint) -> list[Column]:
     units = ["rad/s" if turning else "m/s" for turning in joint.type.turning]
     return _joint_columns(joint, joint.type.speeds, units, "speed")
 
 
-def _accelerations(rows: Rows, joint: Joint) -> list[Column]:
+def _acceleration_columns(rows: Rows, joint: Joint) -> list[Column]:
     units = ["rad/s²" if turning else "m/s²" for turning in joint.type.turning]
     return _joint_columns(joint, joint.type.accelerations, units, "acceleration")
 
 
-def _torques(rows: Rows, joint: Joint) -> list[Column]:
+def _torque_columns(rows: Rows, joint: Joint) -> list[Column]:
     """The columns of joint forces; those of a mechanism's passive joints are of a family that isn't drawn."""
     units = ["N m" if turning else "N" for turning in joint.type.turning]
     columns = []
@@ -188,12 +188,12 @@ def _actuators(rows: Rows) -> Iterator[tuple[int, Any]]:
     return enumerate(rows.robot.actuators if rows.forces is not None else (), start=len(rows.robot.driven))
 
 
-def _actuator(rows: Rows, actuator: tuple[int, Any]) -> list[Column]:
+def _actuator_columns(rows: Rows, actuator: tuple[int, Any]) -> list[Column]:
     one = actuator[1]
     return [Column(f"{one.name}.force", "N m" if one.moment else "N", "force", one.name, f"{one.name}.force")]
 
 
-def _actuated(rows: Rows, actuator: tuple[int, Any]) -> np.ndarray:
+def _actuator_forces(rows: Rows, actuator: tuple[int, Any]) -> np.ndarray:
     assert rows.forces is not None
     return rows.forces.actuated[:, [actuator[0]]]
 
@@ -206,24 +206,24 @@ def _drives(rows: Rows) -> Iterable[tuple[Any, int]]:
     return zip(loops.ties[len(loops.ties) - loops.drives :], loops.driven_rows())
 
 
-def _drive(rows: Rows, drive: tuple[Any, int]) -> list[Column]:
+def _drive_columns(rows: Rows, drive: tuple[Any, int]) -> list[Column]:
     name = drive[0].name
     return [Column(f"{name}.force", "N", "force", name, f"{name}.force")]
 
 
-def _driven(rows: Rows, drive: tuple[Any, int]) -> np.ndarray:
+def _drive_forces(rows: Rows, drive: tuple[Any, int]) -> np.ndarray:
     assert rows.forces is not None
     return rows.forces.multipliers[:, [drive[1]]]
 
 
-def _cut(rows: Rows, name: str) -> list[Column]:
+def _cut_columns(rows: Rows, name: str) -> list[Column]:
     return _wrench_columns(name, "lambda")
 
 
 # ---- reactions, points, energy
 
 
-def _reaction(rows: Rows, name: str) -> list[Column]:
+def _reaction_columns(rows: Rows, name: str) -> list[Column]:
     return _wrench_columns(name, "reaction")
 
 
@@ -237,55 +237,58 @@ def _wrench_columns(owner: str, suffix: str) -> list[Column]:
     ]
 
 
-def _point(rows: Rows, point: tuple[str, str]) -> list[Column]:
+def _point_columns(rows: Rows, point: tuple[str, str]) -> list[Column]:
     owner = ".".join(point)
     return [Column(f"{owner}.{axis}", "m", "point", owner, f"{owner}.{axis}") for axis in "xyz"]
 
 
-def _place(rows: Rows, point: tuple[str, str]) -> np.ndarray:
+def _point_places(rows: Rows, point: tuple[str, str]) -> np.ndarray:
     link, name = point
     at = np.array([*rows.robot.link(link).points[name], 1.0])
     place: np.ndarray = rows.frames[link] @ at
     return place[:, :3]
 
 
-def _energy(rows: Rows, robot: Robot) -> list[Column]:
+def _energy_columns(rows: Rows, robot: Robot) -> list[Column]:
     panels = {"residual": "residual"}  # which is too small to be seen beside the energies
     return [Column(f"energy.{key}", "J", "energy", panels.get(key, "energy"), key) for key in rows.energies]
 
 
 FAMILIES = {
     "positions": Family(
-        "coordinates of joints", _joints, _positions, lambda rows, joint: rows.q[:, list(joint.coordinates)]
+        "coordinates of joints", _joints, _position_columns, lambda rows, joint: rows.q[:, list(joint.coordinates)]
     ),
-    "speeds": Family("their speeds", _joints, _speeds, lambda rows, joint: rows.qd[:, list(joint.speeds)]),
+    "speeds": Family("their speeds", _joints, _speed_columns, lambda rows, joint: rows.qd[:, list(joint.speeds)]),
     "accelerations": Family(
-        "their accelerations", _joints, _accelerations, lambda rows, joint: rows.qdd[:, list(joint.speeds)]
+        "their accelerations", _joints, _acceleration_columns, lambda rows, joint: rows.qdd[:, list(joint.speeds)]
     ),
     "torques": Family(
         "forces of joints among the columns",
         _joints,
-        _torques,
+        _torque_columns,
         lambda rows, joint: rows.tau[:, list(joint.speeds)],
         default=True,
     ),
-    "actuators": Family("forces of actuators that are no joint's", _actuators, _actuator, _actuated),
-    "drives": Family("forces of drives along what they drive", _drives, _drive, _driven),
+    "actuators": Family("forces of actuators that are no joint's", _actuators, _actuator_columns, _actuator_forces),
+    "drives": Family("forces of drives along what they drive", _drives, _drive_columns, _drive_forces),
     "cuts": Family(
-        "wrenches in the cuts", lambda rows: rows.cuts, _cut, lambda rows, name: rows.cuts[name][:, _FORCES_FIRST]
+        "wrenches in the cuts",
+        lambda rows: rows.cuts,
+        _cut_columns,
+        lambda rows, name: rows.cuts[name][:, _FORCES_FIRST],
     ),
     "reactions": Family(
         "reactions in the joints",
         lambda rows: rows.reactions,
-        _reaction,
+        _reaction_columns,
         lambda rows, name: rows.reactions[name][:, _FORCES_FIRST],
         default=False,
     ),
-    "points": Family("places of the points that are named", lambda rows: rows.points, _point, _place),
+    "points": Family("places of the points that are named", lambda rows: rows.points, _point_columns, _point_places),
     "energy": Family(
         "energies and their balance",
         lambda rows: [rows.robot],
-        _energy,
+        _energy_columns,
         lambda rows, robot: np.column_stack(list(rows.energies.values())),
         default=True,
     ),

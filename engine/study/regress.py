@@ -17,7 +17,7 @@ from ..errors import InputError, NumericalError, Place, did_you_mean
 from ..record import deviation as compare
 from ..record import images, plots
 from ..record.columns import Column
-from ..record.described import Line, Picture, array, changes, described
+from ..record.described import Line, Picture, changes, described, numbers_of_line
 from ..record.deviation import Difference, Signal
 from ..record.folders import mend
 from ..record.overlay import Pair, overlay
@@ -142,7 +142,7 @@ def entry(case: Case, result: Result, figures: Mapping[str, Any]) -> Entry:
             rows=Rows(count, compare.stride(count, compare.MOST_ROWS)),
             regress=settings.model_dump(exclude_defaults=True),
             columns=_signals(result, settings, count),
-            plots=_described(figures, result, settings.until),
+            plots=_pictures(figures, result, settings.until),
             images={plot: Image(f"{result.name}-{plot}.png", images.version()) for plot in pictures},
         ),
         result.t[kept],
@@ -151,7 +151,7 @@ def entry(case: Case, result: Result, figures: Mapping[str, Any]) -> Entry:
     )
 
 
-def _described(figures: Mapping[str, Any], result: Result, until: float | None) -> dict[str, Picture]:
+def _pictures(figures: Mapping[str, Any], result: Result, until: float | None) -> dict[str, Picture]:
     return {stem: described(figure, result.table, until) for stem, figure in figures.items()}
 
 
@@ -230,7 +230,7 @@ def judged(case: Case, result: Result) -> Verdict:
     t, table = _up_to(result, old.kept.until)
     numbers, verdict.nearest = compare.differences(old.kept.columns, old.t, old.table, t, table, ranges=not rows)
     reported = {difference.what for difference in (*moved, *numbers)} | ({"", *old.table} if rows else set())
-    shown = changes(old.kept.plots, _described(figures, result, old.kept.until), old.kept.columns, reported)
+    shown = changes(old.kept.plots, _pictures(figures, result, old.kept.until), old.kept.columns, reported)
     verdict.differences = [*frame, *rows, *moved, *numbers, *shown, *_images(old, new, verdict)]
     verdict.stale = verdict.stale or old.kept.scenario != new.kept.scenario
     return verdict
@@ -389,6 +389,8 @@ def _lines(verdict: Verdict, old: Line, new: Line) -> Pair:
     assert verdict.result is not None
     if old.column in verdict.old.table and new.column in verdict.result.table:
         return _pair(verdict, old.column, new.column, old.label, new.label)
-    y = array(old.y)
+    x, y, x_now, y_now = (numbers_of_line(values) for values in (old.x, old.y, new.x, new.y))
     allowed = compare.allowance(compare.size(y), 0.0, None, None)
-    return Pair(old.label, new.label, array(old.x), y, array(new.x), array(new.y), allowed)
+    return Pair(
+        old.label, new.label, numbers_of_line(old.x), y, numbers_of_line(new.x), numbers_of_line(new.y), allowed
+    )

@@ -34,7 +34,7 @@ def _tidied(schema: Any) -> Any:
     """A schema without generated titles, nested unions and hidden keys, and with units in its descriptions."""
     if not isinstance(schema, dict):
         return schema
-    tidy = _within({key: value for key, value in schema.items() if key not in ("title", "discriminator")})
+    tidy = _with_tidy_parts({key: value for key, value in schema.items() if key not in ("title", "discriminator")})
     if len(tidy.get("allOf", ())) == 1:
         tidy = {**tidy.pop("allOf")[0], **tidy}
     if "oneOf" in tidy:  # one law or convention: which one is said by what is in it
@@ -44,13 +44,13 @@ def _tidied(schema: Any) -> Any:
     if isinstance(tidy.get("properties"), dict):  # keys that the program adds between file and model
         tidy["properties"] = {key: value for key, value in tidy["properties"].items() if not key.startswith("(")}
     if "anyOf" in tidy:
-        tidy = _flat(tidy)
+        tidy = _with_flat_alternatives(tidy)
     if "prefixItems" in tidy and all(item == tidy["prefixItems"][0] for item in tidy["prefixItems"]):
         tidy["items"] = tidy.pop("prefixItems")[0]
-    return _described(tidy)
+    return _with_described_kind(tidy)
 
 
-def _within(schema: Schema) -> Schema:
+def _with_tidy_parts(schema: Schema) -> Schema:
     """The schema with its inner schemas tidied."""
     done: dict[str, Callable[[Any], Any]] = {
         **dict.fromkeys(_NAMED, lambda inner: {name: _tidied(one) for name, one in inner.items()}),
@@ -60,7 +60,7 @@ def _within(schema: Schema) -> Schema:
     return {key: done[key](value) if key in done else value for key, value in schema.items()}
 
 
-def _flat(schema: Schema) -> Schema:
+def _with_flat_alternatives(schema: Schema) -> Schema:
     """A schema whose nested alternatives are in one list, and whose kinds of quantities belong to the whole."""
     choices: list[Schema] = []
     kinds = [schema[KIND]] if KIND in schema else []
@@ -77,7 +77,7 @@ def _flat(schema: Schema) -> Schema:
     return {**schema, "anyOf": choices, **({KIND: ", or ".join(kinds)} if kinds else {})}
 
 
-def _described(schema: Schema) -> Schema:
+def _with_described_kind(schema: Schema) -> Schema:
     """A schema whose description names the kind of quantity."""
     if schema.get("type") == "array" and KIND in schema.get("items", {}):
         count = schema.get("maxItems")

@@ -17,10 +17,10 @@ _STARTS = re.compile(r"- |---|-$|\.\.\.")  # text that YAML would take for a lis
 def yaml_text(data: Any, head: Iterable[str] = ()) -> str:
     """The text of a mapping; lines of `head` stand before it as comments."""
     comments = [f"# {line}".rstrip() for line in head]
-    return "\n".join([*comments, *_block(data, ""), ""])
+    return "\n".join([*comments, *_yaml_lines(data, ""), ""])
 
 
-def _block(data: Any, pad: str) -> Iterator[str]:
+def _yaml_lines(data: Any, pad: str) -> Iterator[str]:
     """The lines of a mapping or list, with one line for each entry that fits into one."""
     pairs = data.items() if isinstance(data, dict) else ((None, value) for value in data)
     for key, value in pairs:
@@ -29,12 +29,12 @@ def _block(data: Any, pad: str) -> Iterator[str]:
         if len(start) + len(short) < WIDTH or not isinstance(value, dict | list) or not value:
             yield f"{start} {short}"
         elif key is None and isinstance(value, dict):  # its first line stands behind the dash
-            lines = list(_block(value, pad + "  "))
+            lines = list(_yaml_lines(value, pad + "  "))
             yield f"{pad}- {lines[0].lstrip(' ')}"
             yield from lines[1:]
         else:
             yield start
-            yield from _block(value, pad + "  ")
+            yield from _yaml_lines(value, pad + "  ")
 
 
 def flow(value: Any) -> str:

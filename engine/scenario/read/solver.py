@@ -27,7 +27,7 @@ def solver(reading: Reading, grid: np.ndarray, laws: Sequence[Law]) -> Solver:
         rtol=float(entry.rtol),
         atol=float(entry.atol) if entry.atol is not None else float(entry.rtol) / 100,
         max_step=float(entry.max_step) if entry.max_step is not None else math.inf,
-        step=_step(reading, grid),
+        step=_fixed_step(reading, grid),
         max_steps=entry.max_steps,
         at_singularity=entry.at_singularity,
         paces=_paces(reading, laws),
@@ -55,7 +55,7 @@ def _paces(reading: Reading, laws: Sequence[Law]) -> tuple[Pace, ...]:
     return tuple(dict.fromkeys(pace for pace in paces if pace is not None))
 
 
-def _step(reading: Reading, grid: np.ndarray) -> float | None:
+def _fixed_step(reading: Reading, grid: np.ndarray) -> float | None:
     """The step of a fixed-step method, after a check that the run doesn't take too many."""
     entry, duration = reading.file.solver, float(grid[-1] - grid[0])
     adaptive = INTEGRATORS[entry.method].adaptive
