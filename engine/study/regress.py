@@ -391,6 +391,4 @@ def _lines(verdict: Verdict, old: Line, new: Line) -> Pair:
         return _pair(verdict, old.column, new.column, old.label, new.label)
     x, y, x_now, y_now = (numbers_of_line(values) for values in (old.x, old.y, new.x, new.y))
     allowed = compare.allowance(compare.size(y), 0.0, None, None)
-    return Pair(
-        old.label, new.label, numbers_of_line(old.x), y, numbers_of_line(new.x), numbers_of_line(new.y), allowed
-    )
+    return Pair(old.label, new.label, x, y, x_now, y_now, allowed)
