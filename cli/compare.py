@@ -29,6 +29,10 @@ HEADS = (
     ("correction", "right"),
 )
 
+Methods = Annotated[str | None, typer.Option("--methods", metavar="A,B,…", help="Closure methods (default: all).")]
+Stiffnesses = Annotated[
+    str | None, typer.Option("--k", metavar="K,…", help="Stiffnesses of penalties (default: 1e3,1e4,1e5,1e6).")
+]
 Sigma = Annotated[
     str | None,
     typer.Option("--sigma", metavar="S,…", help="Convergence factors of projections (default: 10,20,30,40)."),
@@ -45,14 +49,10 @@ MaxStep = Annotated[
 
 def compare(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario of a mechanism, with its `motion`.")],
-    methods: Annotated[
-        str | None, typer.Option("--methods", metavar="A,B,…", help="Closure methods (default: all).")
-    ] = None,
+    methods: Methods = None,
     rtol: Annotated[str, typer.Option("--rtol", metavar="X,…", help="Relative tolerances of rk45.")] = "1e-3,1e-6",
     steps: Annotated[str, typer.Option("--steps", metavar="DT,…", help="Step sizes of rk4.")] = "0.01,0.001",
-    k: Annotated[
-        str | None, typer.Option("--k", metavar="K,…", help="Stiffnesses of penalties (default: 1e3,1e4,1e5,1e6).")
-    ] = None,
+    k: Stiffnesses = None,
     sigma: Sigma = None,
     values: Values = None,
     feedback: Annotated[

@@ -26,6 +26,10 @@ class Engine(StrEnum):
     dask = "dask"
 
 
+Scheduler = Annotated[
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="Use the Dask scheduler that runs at this address."),
+]
 Nodes = Annotated[
     int | None,
     typer.Option(
@@ -40,10 +44,7 @@ def distribute(
     engine: Annotated[
         Engine, typer.Option("--on", help="Run the nodes in one process, in threads, or on a local Dask cluster.")
     ] = Engine.process,
-    scheduler: Annotated[
-        str | None,
-        typer.Option("--scheduler", metavar="ADDRESS", help="Use the Dask scheduler that runs at this address."),
-    ] = None,
+    scheduler: Scheduler = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the messages that a run would send, and stop.")
     ] = False,
