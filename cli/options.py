@@ -109,16 +109,16 @@ def changes(settings: list[str] | None, name: str | None = None) -> list[Change]
     asked = []
     for text in settings or []:
         key, sign, value = text.partition("=")
-        key, said = key.strip(), f"--set {text}"
+        key, label = key.strip(), f"--set {text}"
         if not (key and sign and value.strip()):
-            raise InputError("not KEY=VALUE", key=said, allowed="such as time.end=2 or robot.links.link3.mass=2.1")
+            raise InputError("not KEY=VALUE", key=label, allowed="such as time.end=2 or robot.links.link3.mass=2.1")
         try:
             data = parse(value, "--set").data
         except InputError as error:
             raise InputError(
-                error.message, key=said, found=error.found, allowed=error.allowed, hint=error.hint
+                error.message, key=label, found=error.found, allowed=error.allowed, hint=error.hint
             ) from None
-        asked.append(Change(key, data, said, text))
+        asked.append(Change(key, data, label, text))
     if name is not None:
         asked.append(Change("name", name, "--name", f"name={name}"))
     return asked

@@ -16,15 +16,15 @@ ROBOT = "robot."  # the prefix of keys in the robot's file
 
 @dataclass(frozen=True)
 class Change:
-    """A new value for a dotted key; messages show it as `said`, records as `text`."""
+    """A new value for a dotted key; messages show it as `label`, records as `text`."""
 
     key: str
     value: Any
-    said: str
+    label: str
     text: str = ""
 
     def error(self, message: str, *, found: str = "", allowed: str = "", hint: str = "") -> InputError:
-        return InputError(message, key=self.said, found=found, allowed=allowed, hint=hint)
+        return InputError(message, key=self.label, found=found, allowed=allowed, hint=hint)
 
 
 def parted(changes: Iterable[Change]) -> tuple[list[Change], list[Change]]:
@@ -40,7 +40,7 @@ def changed(document: Document, changes: Sequence[Change]) -> Document:
         return document  # a document that is no mapping is refused by its reader
     data, replaced = copy.deepcopy(document.data), dict(document.changed)
     for change in changes:
-        replaced[_replace(data, change)] = change.said
+        replaced[_replace(data, change)] = change.label
     return replace(document, data=data, changed=replaced)
 
 

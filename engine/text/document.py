@@ -58,10 +58,10 @@ class Document:
         if option := self._replaced_by(path) or self.options.get(path):
             return InputError(message, key=option, found=found, allowed=allowed, hint=hint)
         place = self.place(path, key) or (Place(self.name) if self.name else None)
-        parts = [said for at, said in self.changed.items() if path and at[: len(path)] == path]
+        parts = [label for at, label in self.changed.items() if path and at[: len(path)] == path]
         # a mapping that a change has replaced only in part still has its place in the file
         known = place if path in self.values or not parts else None
-        beside = [said for at, said in self.changed.items() if len(path) > 1 and at[:-1] == path[:-1]]
+        beside = [label for at, label in self.changed.items() if len(path) > 1 and at[:-1] == path[:-1]]
         if beside and not hint:
             hint = f"beside it stands `{beside[0]}`"
         return InputError(
@@ -70,7 +70,7 @@ class Document:
 
     def _replaced_by(self, path: Keys) -> str:
         """The change that has replaced the value, or something around it; empty where the value is the file's own."""
-        return next((said for at, said in self.changed.items() if path[: len(at)] == at), "")
+        return next((label for at, label in self.changed.items() if path[: len(at)] == at), "")
 
 
 def dotted(path: Keys) -> str:

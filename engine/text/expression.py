@@ -39,13 +39,13 @@ class ExpressionError(ValueError):
 class Quantity(float):
     """A float in SI units with its dimension and its original text; arithmetic with it gives plain floats."""
 
-    __slots__ = ("dimension", "said")
+    __slots__ = ("dimension", "written")
     dimension: Dimension  # exponents of m, kg, s, rad
-    said: str  # for messages
+    written: str  # the text that it was read from, for messages
 
-    def __new__(cls, value: float, dimension: Dimension = PLAIN, said: str = "") -> Quantity:
+    def __new__(cls, value: float, dimension: Dimension = PLAIN, written: str = "") -> Quantity:
         made = super().__new__(cls, value)
-        made.dimension, made.said = dimension, said
+        made.dimension, made.written = dimension, written
         return made
 
 
@@ -80,7 +80,7 @@ def quantity(value: object, kind: str) -> Quantity:
         if not math.isfinite(number):
             raise ExpressionError(f"`{number}` won't do; {words} must be a finite number")
         result = Quantity(number, getattr(value, "dimension", PLAIN))
-        shown = getattr(value, "said", "") or f"{number:g}"
+        shown = getattr(value, "written", "") or f"{number:g}"
     else:
         if value is None:
             raise ExpressionError(f"nothing stands here; {words} is needed")
@@ -99,7 +99,7 @@ def misfit(value: float, kind: str) -> str:
     accepted, words = DIMENSIONS[kind]
     if not isinstance(value, Quantity) or value.dimension == PLAIN or value.dimension in accepted:
         return ""
-    return f"`{value.said}` is {described(value.dimension)}; {words} is needed"
+    return f"`{value.written}` is {described(value.dimension)}; {words} is needed"
 
 
 def described(dimension: Dimension) -> str:

@@ -109,8 +109,8 @@ def _events(document: Document) -> Iterator[Any]:
     except yaml.MarkedYAMLError as problem:
         raise _translated(document, problem) from None
     except yaml.YAMLError as problem:
-        said = " ".join(str(problem).split())
-        raise InputError(f"this is not valid YAML: {said}", place=Place(document.name)) from None
+        message = " ".join(str(problem).split())
+        raise InputError(f"this is not valid YAML: {message}", place=Place(document.name)) from None
     except (ValueError, OverflowError):  # PyYAML without libyaml, on "\U00110000"
         raise InputError(
             "this is not valid YAML: an escape sequence stands for no character", place=Place(document.name)
@@ -119,24 +119,24 @@ def _events(document: Document) -> Iterator[Any]:
 
 def _translated(document: Document, problem: yaml.MarkedYAMLError) -> InputError:
     """An error of PyYAML as an InputError, in words that fit the file."""
-    said = ", ".join(str(part) for part in (problem.context, problem.problem) if part)
+    message = ", ".join(str(part) for part in (problem.context, problem.problem) if part)
     opened = problem.context_mark
     mark = problem.problem_mark or opened
     if mark is None:
-        return InputError(f"this is not valid YAML: {said}", place=Place(document.name))
+        return InputError(f"this is not valid YAML: {message}", place=Place(document.name))
     rest = [line[mark.column * (number == 0) :] for number, line in enumerate(document.lines[mark.line :])]
     at_end = not any(line.strip() for line in rest)
-    unclosed = opened and "while parsing a flow" in said and "',' or" in said and opened.line < mark.line
-    if opened and (at_end or unclosed or "expected ':'" in said):
+    unclosed = opened and "while parsing a flow" in message and "',' or" in message and opened.line < mark.line
+    if opened and (at_end or unclosed or "expected ':'" in message):
         mark = opened  # where the bracket or quotation starts, not the far line at which PyYAML misses its end
     place = document.spot(mark.line + 1, mark.column + 1)
-    said, hint = next((words for part, words in MESSAGES.items() if part in said), (said, ""))
-    if "cannot start any token" in said:
+    message, hint = next((words for part, words in MESSAGES.items() if part in message), (message, ""))
+    if "cannot start any token" in message:
         first = place.source[mark.column : mark.column + 1]
         tab = first == "\t"
-        said = "a tab can't stand here" if tab else f"text can't start with {first}"
+        message = "a tab can't stand here" if tab else f"text can't start with {first}"
         hint = "indent with spaces, not tabs" if tab else f"text that starts with {first} needs quotes"
-    return InputError(f"this is not valid YAML: {said}", place=place, hint=hint)
+    return InputError(f"this is not valid YAML: {message}", place=place, hint=hint)
 
 
 class _Anchored(NamedTuple):

@@ -86,15 +86,15 @@ def _outcome(run: Run) -> str:
 
 
 def _errors(
-    settings: Sequence[Setting], said: Sequence[str], name_of: Callable[[Setting], str] = _name
+    settings: Sequence[Setting], quoted: Sequence[str], name_of: Callable[[Setting], str] = _name
 ) -> Callable[[], Reproduction]:
-    """A panel for each run with the errors of the driven joints; `said` quotes the thesis on each run."""
+    """A panel for each run with the errors of the driven joints; `quoted` is the thesis on each run."""
 
     def make() -> Reproduction:
         grid = _comparison().plan.grid
         table: Table = {"t": grid}
         panels, rows = [], []
-        for letter, setting, words in zip("abcdefgh", settings, said):
+        for letter, setting, words in zip("abcdefgh", settings, quoted):
             run, name = _run(setting), name_of(setting)
             lines = []
             for k, (column, values) in enumerate(run.errors.items()):
@@ -107,7 +107,7 @@ def _errors(
     return make
 
 
-def _fed(setting: Setting, said: str) -> Callable[[], Reproduction]:
+def _fed(setting: Setting, quoted: str) -> Callable[[], Reproduction]:
     """Panels with the errors under feedback, and with the corrections of the torques."""
 
     def make() -> Reproduction:
@@ -124,7 +124,7 @@ def _fed(setting: Setting, said: str) -> Callable[[], Reproduction]:
         )
         rows = (
             ("correction, of the joint's largest torque", "", f"up to {run.correction:.2g} %"),
-            ("correction, of the torque at that instant", said, f"up to {run.correction_now:.2g} %"),
+            ("correction, of the torque at that instant", quoted, f"up to {run.correction_now:.2g} %"),
             (str(setting), "", _outcome(run)),
         )
         return Reproduction(table, panels, rows)

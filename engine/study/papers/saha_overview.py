@@ -80,10 +80,10 @@ def _table_2() -> Reproduction:
         if row.algorithm in PRINTED_CROSSINGS:
             n, m, n_both, m_both, a_both = PRINTED_CROSSINGS[row.algorithm]
             right = row.at(n)[0] == m and row.at(n_both) == (m_both, a_both)
-            said = f"{n}: {m} M; {n_both}: {m_both} M {a_both} A" + ("" if right else " (not what the formula gives)")
+            quoted = f"{n}: {m} M; {n_both}: {m_both} M {a_both} A" + ("" if right else " (not what the formula gives)")
         else:
-            said = ""
-        rows.append((row.algorithm, *row.formulas(), counts, said, "" if row is CUBIC else f"{first}; {both}"))
+            quoted = ""
+        rows.append((row.algorithm, *row.formulas(), counts, quoted, "" if row is CUBIC else f"{first}; {both}"))
     for label in own.values():
         rows.append((label, *(_linear(table, label, kind) for kind in _KINDS), _count_at(table, label, 6), "", ""))
     ours = complexity.crossover(
