@@ -46,7 +46,7 @@ class Picture:
     panels: list[Panel]
 
 
-def described(figure: Figure, table: Table, until: float | None) -> Picture:
+def picture_of(figure: Figure, table: Table, until: float | None) -> Picture:
     """The description of a figure, with a few points of each line up to `until`."""
     columns = _by_content(table)
     return Picture(figure.get_suptitle(), [_panel(axes, columns, until) for axes in figure.axes])

@@ -136,7 +136,7 @@ def explained(make: Callable[[], Plan], setting: Setting = Setting()) -> tuple[s
             full = Full(lambda: make().system, plan.solver, Process(), nodes)
             return "a step", count, nodes, list(full.plan())
         conductor = Distributed(plan.robot, Process(), nodes)
-        conductor.begin(_independent(plan))
+        conductor.begin(_independent_at_start(plan))
         links = [one.link for one in plan.system.inputs.wrenches]
         return "an evaluation", count, nodes, list(messages_of("forward", conductor.groups, 1, links))
     conductor = Distributed(plan.robot, Process(), nodes, batch=setting.batch)
@@ -178,7 +178,7 @@ def _fully_distributed(plan: Plan) -> bool:
     return plan.system.loops is not None and plan.system.method.distributed
 
 
-def _independent(plan: Plan) -> list[int]:
+def _independent_at_start(plan: Plan) -> list[int]:
     """The speeds that are independent at the start of a run of the plan."""
     return partition_of(beginning(plan.system, np.array(plan.q0))).independent
 
@@ -339,7 +339,7 @@ def _cost(make: Callable[[], Plan], engine: Counting, setting: Setting, nodes: i
             conductor.inverse(q[:samples], qd[:samples], qdd[:samples], wrenches)
     else:
         samples, tau = 1, np.zeros(plan.robot.nv)
-        independent = _independent(plan)
+        independent = _independent_at_start(plan)
 
         def once() -> None:
             conductor.moved(q[0], qd[0], tau, None, independent)

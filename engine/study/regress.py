@@ -17,7 +17,7 @@ from ..errors import InputError, NumericalError, Place, did_you_mean
 from ..record import deviation as compare
 from ..record import images, plots
 from ..record.columns import Column
-from ..record.described import Line, Picture, changes, described, numbers_of_line
+from ..record.described import Line, Picture, changes, numbers_of_line, picture_of
 from ..record.deviation import Difference, Signal
 from ..record.folders import mend
 from ..record.overlay import Pair, overlay
@@ -152,7 +152,7 @@ def entry(case: Case, result: Result, figures: Mapping[str, Any]) -> Entry:
 
 
 def _pictures(figures: Mapping[str, Any], result: Result, until: float | None) -> dict[str, Picture]:
-    return {stem: described(figure, result.table, until) for stem, figure in figures.items()}
+    return {stem: picture_of(figure, result.table, until) for stem, figure in figures.items()}
 
 
 def _count(t: np.ndarray, until: float | None) -> int:

@@ -99,10 +99,10 @@ def misfit(value: float, kind: str) -> str:
     accepted, words = DIMENSIONS[kind]
     if not isinstance(value, Quantity) or value.dimension == PLAIN or value.dimension in accepted:
         return ""
-    return f"`{value.written}` is {described(value.dimension)}; {words} is needed"
+    return f"`{value.written}` is {dimension_in_words(value.dimension)}; {words} is needed"
 
 
-def described(dimension: Dimension) -> str:
+def dimension_in_words(dimension: Dimension) -> str:
     """A dimension in words, such as `an angle`, or, if it has no name, in units: `in kg^2 m/s`."""
     for accepted, words in DIMENSIONS.values():
         if dimension in accepted:
@@ -226,7 +226,7 @@ class _Parser:
         self.depth -= 1
         if value.dimension != PLAIN:
             raise ExpressionError(
-                f"an exponent must be a plain number, not {described(value.dimension)}", sign.position
+                f"an exponent must be a plain number, not {dimension_in_words(value.dimension)}", sign.position
             )
         return factor * float(value)
 
@@ -299,8 +299,9 @@ def _added(first: Quantity, second: Quantity, sign: _Token) -> Quantity:
     if first.dimension != second.dimension:
         if {first.dimension, second.dimension} != {PLAIN, ANGLE}:
             verb, to = ("add", "to") if sign.text == "+" else ("subtract", "from")
+            one, other = dimension_in_words(first.dimension), dimension_in_words(second.dimension)
             raise ExpressionError(
-                f"can't {verb} what is {described(second.dimension)} {to} what is {described(first.dimension)}",
+                f"can't {verb} what is {other} {to} what is {one}",
                 sign.position,
             )
         dimension = ANGLE
@@ -337,11 +338,13 @@ def _applied(name: _Token, argument: Quantity) -> Quantity:
     if name.text == "sqrt":
         if any(exponent % 2 for exponent in argument.dimension):
             raise ExpressionError(
-                f"what is {described(argument.dimension)} has no square root with a unit", name.position
+                f"what is {dimension_in_words(argument.dimension)} has no square root with a unit", name.position
             )
         dimension = tuple(exponent // 2 for exponent in argument.dimension)  # type: ignore[assignment]
     elif argument.dimension not in accepted:
-        raise ExpressionError(f"`{name.text}` needs {words}, not {described(argument.dimension)}", name.position)
+        raise ExpressionError(
+            f"`{name.text}` needs {words}, not {dimension_in_words(argument.dimension)}", name.position
+        )
     try:
         return Quantity(function(argument), dimension)
     except ValueError:

@@ -77,13 +77,13 @@ def efforts(reading: Reading, laws: Forces, references: Mapping[str, Motion]) ->
         elif isinstance(law, Feedforward):
             made.feedforward.append(references[joint.name])
         else:
-            made.driven.extend(_driven(reading, joint, law, path, references))
+            made.driven.extend(_driven_speeds(reading, joint, law, path, references))
     if made.feedforward:
         _all_planned(reading, laws, references, made.feedforward)
     return made
 
 
-def _driven(
+def _driven_speeds(
     reading: Reading, joint: Joint, law: ForceLaw, path: Keys, references: Mapping[str, Motion]
 ) -> list[Driven]:
     """The function of the law for each speed of the joint."""
