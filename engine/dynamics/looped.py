@@ -141,7 +141,7 @@ def _placed(step: BodyStep, body: Body) -> tuple[Motion, list[Scalar]]:
     turning = {k for what, _, k in body.moves if what in ("turn", "screw")}
     angles = [step.take("own", ("q", k)) for k in range(len(body.coordinates))]
     for k in turning:
-        step.graph.know(angles[k], step.take("own", ("cos", k)), step.take("own", ("sin", k)))
+        step.graph.set_cosine_sine(angles[k], step.take("own", ("cos", k)), step.take("own", ("sin", k)))
     here = Motion()
     here.rotation, here.origin = sweeps.placement(body, angles)
     return here, list(angles)

@@ -168,7 +168,7 @@ class Graph:
             return self.negate(self.divide(a.a, b))  # type: ignore[arg-type]
         return self._make(DIVIDE, a, b)
 
-    def know(self, a: Node, cosine: Node, sine: Node) -> None:
+    def set_cosine_sine(self, a: Node, cosine: Node, sine: Node) -> None:
         """Set the cosine and sine of an input, so that they needn't be computed."""
         self._circular[a.id] = (cosine, sine)
 
