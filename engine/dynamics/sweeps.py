@@ -216,7 +216,7 @@ def passive_force(drive: Drive, q: Sequence[Scalar], speed: Scalar) -> Scalar:
 
 
 class Pivot:
-    """What the last sweep needs of one speed, a row of six and a scalar; and m̂, where it was divided by."""
+    """The data of one speed for the last sweep, a row of six and a scalar, and its m̂ if that was a divisor."""
 
     __slots__ = ("row", "size", "x")
 

@@ -1,9 +1,9 @@
 """Joints with next to nothing to accelerate: pivots of the generalized inertia matrix that elimination has used up.
 
-The sweeps divide by the pivots D of `I = U D Uᵀ`: each is the inertia that a joint feels while all joints beyond it
-give way, and is what elimination has left of an entry on the diagonal of I, the inertia with those joints held.  Where
-next to nothing is left, accelerations are as large as they are meaningless, and soon their digits are those of
-rounding.  This is looked for with numbers, beside the text, so that the text need not look.
+The sweeps divide by the pivots D of `I = U D Uᵀ`.  Each is the inertia that a joint feels while all joints beyond it
+give way, and it is the rest, after elimination, of an entry on the diagonal of I, the inertia with those joints held.
+Where next to nothing is left, accelerations are huge and soon consist of rounding errors.  Such pivots are searched for
+with numbers, apart from the text, which can't make decisions.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from .sweeps import Motion, Pivot
 
 LITTLE = 1e-10  # share of the diagonal below which a pivot is in doubt
 LONG = 100  # bodies; in a chain of n like links, the first one's share is 3/n³
-SHIFT = 1e-9  # of all coordinates, which changes a sound pivot by next to nothing
-SOUND = 1e-6  # a share of the pivot itself
+SHIFT = 1e-9  # shift of all coordinates, which hardly changes a sound pivot
+SOUND = 1e-6  # largest change of a sound pivot by this shift, relative to the pivot
 
-Shares = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # at coordinates q: pivots, and what they are left of
+Shares = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # coordinates q → pivots, and their values before
 
 
 def doubtful(q: Sequence[float] | np.ndarray, shares: Shares, bodies: int) -> list[int]:
-    """The places of pivots that nothing should be divided by.
+    """Places of pivots that are too small to divide by.
 
-    A small share alone proves nothing: where a heavy rotor and a tiny link turn about one axis, the recursion leaves
-    the link's own inertia to the last digit.  Such a pivot is the same at all positions; others change next to q.
+    A small share alone proves nothing: where a heavy rotor and a tiny link turn about one axis, the recursion keeps the
+    link's own inertia to the last digit.  Such a pivot is the same at all positions; a doubtful one changes beside q.
     """
     here = np.array(q, dtype=float)
     little = LITTLE * min(1.0, (LONG / max(bodies, 1)) ** 3)
@@ -39,16 +39,16 @@ def doubtful(q: Sequence[float] | np.ndarray, shares: Shares, bodies: int) -> li
         found, whole = shares(here)
         doubt = np.isfinite(whole) & ~(found > little * whole)
         if doubt.any():
-            uneven = np.cos(np.arange(len(here)))  # no motion of the robot as a whole
+            uneven = np.cos(np.arange(len(here)))  # not a motion of the robot as a whole
             beside, _ = shares(here + SHIFT * uneven)
             doubt &= ~((found > 0.0) & (abs(beside - found) <= SOUND * found))
     return [int(k) for k in np.flatnonzero(doubt)]
 
 
 def vanishing(robot: Robot, q: Sequence[float], motion_given: Sequence[bool] | None = None) -> list[Joint]:
-    """The joints of the tree that have next to nothing to accelerate, tips first.
+    """Joints of the tree that have next to nothing to accelerate, tips first.
 
-    Behind each, the others are looked at as if it were held.
+    Joints before such a joint are examined as if it were held.
     """
     held, found = list(motion_given or [False] * robot.nv), list[Joint]()
     while True:
@@ -69,9 +69,9 @@ def _shares(robot: Robot, q: np.ndarray, held: Sequence[bool], sought: Sequence[
 
 
 def pivots(bodies: Sequence[Body], q: Sequence[float], motion_given: Sequence[bool]) -> list[float]:
-    """For each speed its pivot, or where its motion is given the inertia about its axis with nothing eliminated there.
+    """The pivot of each speed or, if its motion is given, the inertia along it without elimination of that speed.
 
-    Nearer to the base than a pivot of 0 there are none: infinity stands for them.
+    Elimination ends at a pivot of 0; pivots nearer to the base are infinity then.
     """
     found, still = [np.inf] * len(motion_given), [0.0] * len(motion_given)
     A = [sweeps.inertia(body) for body in bodies]
@@ -94,7 +94,7 @@ def pivots(bodies: Sequence[Body], q: Sequence[float], motion_given: Sequence[bo
 
 
 def examine(robot: Robot, q: Sequence[float], motion_given: Sequence[bool]) -> None:
-    """Refuses accelerations at q where a joint has next to nothing to accelerate."""
+    """Raise an error if a joint has next to nothing to accelerate at q."""
     joints = vanishing(robot, q, motion_given)
     if joints:
         raise refusal(robot, joints)
@@ -106,12 +106,12 @@ def owner(robot: Robot, speed: int) -> Joint:
 
 
 def refusal(robot: Robot, joints: Sequence[Joint]) -> NumericalError:
-    """What callers are told of joints that have nothing to accelerate."""
+    """The error for joints that have nothing to accelerate."""
     return NumericalError(f"{robot.name}: {words(joints)}")
 
 
 def words(joints: Sequence[Joint]) -> str:
-    """Which joints have nothing to accelerate, and the cures; of many, the first few are named."""
+    """A message that names joints with nothing to accelerate, the first few of many, and the cures."""
     more = f" and {len(joints) - 8} more" if len(joints) > 8 else ""
     names = ", ".join(f"`{joint.name}`" for joint in joints[:8]) + more
     return (

@@ -197,7 +197,7 @@ class Forward(Text):
         return closed(problem), checks
 
     def look(self, rows: np.ndarray, q: Sequence[Scalar]) -> None:
-        """Refuses accelerations of joints that have next to nothing to accelerate, where they are enormous."""
+        """Raise an error where accelerations are enormous because a joint has next to nothing to accelerate."""
         strange = (abs(rows[:, :-CHECKS]) >= ENORMOUS).any(axis=1) & (rows[:, -CHECKS] >= 0.0)
         if strange.any():
             n = int(np.argmax(strange))
@@ -303,7 +303,7 @@ def forward(loops: Closure, wrenched: tuple[str, ...]) -> Family:
 
 
 def _examined_at(loops: Closure, q: np.ndarray, preferred: Sequence[int]) -> Partition:
-    """The best partition at q, where all that it leaves independent has something to accelerate."""
+    """The best partition at q, or an error if one of its freedoms has next to nothing to accelerate."""
     return examined(loops, partition(loops, q, (), preferred), q)
 
 

@@ -14,7 +14,7 @@ from .partition import Partition, partition
 
 
 def examined(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -> Partition:
-    """The partition, unless at q a freedom has next to nothing to accelerate."""
+    """The partition itself, or an error if a freedom has next to nothing to accelerate at q."""
     joints = vanishing(loops, part, q)
     if joints:
         raise refusal(loops.robot, joints)
@@ -22,7 +22,7 @@ def examined(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -
 
 
 def vanishing(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -> list[Joint]:
-    """The joints that lead the freedoms with next to nothing to accelerate."""
+    """Joints that have the largest part in freedoms with next to nothing to accelerate."""
     q = np.asarray(q, dtype=float)
     if not part.N or len(part.rows) + len(part.given) + len(part.N) != loops.robot.nv:
         return []
@@ -34,13 +34,13 @@ def vanishing(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) 
 
 
 def at_position(robot: Robot, q: Sequence[float]) -> list[Joint]:
-    """The same joints at a closed position, in the coordinates that are best there."""
+    """Joints with next to nothing to accelerate at a closed position, in the coordinates that are best there."""
     loops, here = closure(robot), np.array(q, dtype=float)
     return vanishing(loops, partition(loops, here, (), robot.driven), here)
 
 
 def _shares(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The pivots of Tᵀ M T, the inertias that their sums are made of, and the speed that has most of each."""
+    """The pivots of Tᵀ M T, the sums of inertias before elimination, and the speed with the largest part in each."""
     nv, count = loops.robot.nv, len(part.N)
     M = np.array(inertia_matrix(loops.bodies, q.tolist(), nv), dtype=float)
     try:

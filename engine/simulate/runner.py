@@ -82,7 +82,7 @@ class Runner:
         return coordinates.settled_rows(self.system, self.discrete, times, states)
 
     def idle(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> list[Joint]:
-        """The joints that have nothing to accelerate in this state, or next to nothing."""
+        """Joints that have nothing to accelerate in this state, or next to nothing."""
         discrete = discrete or self.discrete
         system, part = self.system, discrete.partition
         q, _ = self.complete(t, y)

@@ -1,9 +1,9 @@
-"""A program as LLVM IR: W samples side by side in vector lanes, or one sample in scalars.
+"""Programs as LLVM IR, with W samples side by side in vector lanes, or with one sample in scalars.
 
-Arrays come as callers have them, one row a sample.  W rows are loaded, turned in the registers so that each column is
-one vector of lanes, computed, turned back and stored.  While it works the kernel watches its numbers: it leaves NaN in
-`status` where one of them wasn't finite, or a result was enormous, so that the plain text looks at it; and the size of
-the largest angle, for which the reduction of `trigonometry` must hold.
+Arrays have a row for each sample.  W rows are loaded, transposed in the registers so that each column is one vector of
+lanes, computed, transposed back and stored.  Kernels also check their numbers: they leave NaN in `status` where one
+wasn't finite or a result was enormous, which the plain text then examines, and the size of the largest angle, which has
+to be within reach of the reduction in `trigonometry.py`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from . import trigonometry
 
 # contraction to fused multiply-adds and no negative zeros, but no reordering: results don't depend on the compiler
 FLAGS = "contract nsz"
-ENORMOUS = 2.0**34  # results that the plain text has to look at
-_OVERFLOW = 2.0**990  # by which an enormous number overflows
+ENORMOUS = 2.0**34  # size of results from which on the plain text has to examine them
+_OVERFLOW = 2.0**990  # a factor by which enormous numbers overflow
 _ARITHMETIC = {trace.ADD: "fadd", trace.SUBTRACT: "fsub", trace.MULTIPLY: "fmul", trace.DIVIDE: "fdiv"}
 
 
