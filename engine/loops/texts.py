@@ -72,11 +72,11 @@ class Text(ABC):
 
     @abstractmethod
     def results(self) -> int:
-        """How many numbers are sought."""
+        """The number of results of one sample."""
 
     @abstractmethod
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
-        """What is sought, and three checks that aren't negative where it is right."""
+        """The results, and three checks that aren't negative where these are right."""
 
     def share(self, q: np.ndarray) -> float:
         """The share at these positions of the pivot that has lost most since it was chosen."""
@@ -183,16 +183,16 @@ class Text(ABC):
 
 
 class Forward(Text):
-    """Accelerations under the joints' forces."""
+    """The text of accelerations under the joints' forces."""
 
     inputs = ("q", "qd", "tau")
 
     def results(self) -> int:
-        """All accelerations of the spanning tree."""
+        """The number of accelerations of the spanning tree."""
         return self.loops.robot.nv
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
-        """Accelerations, and checks."""
+        """The accelerations, and checks."""
         problem, checks = self.problem(given, given["tau"], bodies)
         return closed(problem), checks
 
@@ -293,7 +293,7 @@ class Family:
 
 
 def forward(loops: Closure, wrenched: tuple[str, ...]) -> Family:
-    """The robot's texts of forward dynamics."""
+    """The family of the robot's texts of forward dynamics."""
     key = (Forward, wrenched) if wrenched else Forward
     found: Family | None = loops.robot.derived.get(key)
     if found is None:
@@ -336,7 +336,7 @@ def quick(what: str, kind: type[Text], robot: Robot, q: Any, qd: Any, x: Any) ->
 
 
 def serve(text: Text, what: str) -> None:
-    """From now on the text's code for one sample, if there is any, answers the robot's direct calls of this name."""
+    """Use the text's code for one sample, if there is any, in the robot's direct calls of this name."""
     if text.one is not None and text.final:
         aim(text.loops.robot, what, text.wrenched, text.one, (text.results(),), CHECKS)
 
