@@ -207,6 +207,19 @@ def _way_to(bodies: Sequence[Body], ends: Collection[int]) -> list[bool]:
     return found
 
 
+def _structure(body: Body) -> tuple[Any, ...]:
+    """Everything in which bodies of one kind have to agree, apart from their place in the tree."""
+    return (
+        body.moves,
+        body.directions,
+        bool(body.pitch),
+        tuple((a, b) for a, b, _, _ in body.rotation),
+        tuple(drive.coordinate - (body.coordinates[0] if body.coordinates else 0) for drive in body.drives),
+        tuple(bool(drive.coulomb) for drive in body.drives),
+        tuple(bool(drive.stiffness) for drive in body.drives),
+    )
+
+
 def rolled(
     bodies: Sequence[Body],
     gravity: Sequence[float],
@@ -224,17 +237,8 @@ def rolled(
     for i, body in enumerate(bodies):
         given = tuple(motion_given[k] for k in body.speeds)
         above = body.parent is not None and loose[body.parent]
-        structure = (
-            body.moves,
-            body.directions,
-            bool(body.pitch),
-            tuple((a, b) for a, b, _, _ in body.rotation),
-            tuple(drive.coordinate - (body.coordinates[0] if body.coordinates else 0) for drive in body.drives),
-            tuple(bool(drive.coulomb) for drive in body.drives),
-            tuple(bool(drive.stiffness) for drive in body.drives),
-        )
         loads = sum(body == i for body, _ in loaded)
-        flags.append((structure, given, loose[i], above, i in wrenched, turned[i], loads))
+        flags.append((_structure(body), given, loose[i], above, i in wrenched, turned[i], loads))
     names = list(dict.fromkeys(flags))
     kinds = [Kind([body for body, flag in zip(bodies, flags) if flag == name], *name[1:]) for name in names]
     inputs = ("q", "qd", "x", *["w"] * bool(wrenched), *["b"] * bool(loaded))

@@ -104,7 +104,16 @@ from_list:
 from_tuple:
   %of_tuple = call ptr @items(ptr %table, ptr %object, ptr %PyTuple_GetItem, i64 %width, ptr %room)
   ret ptr %of_tuple
-array:
+{_argument_array()}
+{_argument_copied()}
+no:
+  ret ptr null
+}}"""
+
+
+def _argument_array() -> str:
+    """The part of `_argument` that checks the type and shape of an array."""
+    return f"""array:
 {_field("dimensions", "object", at.DIMENSIONS, "i32")}
 {_field("description", "object", at.DESCRIPTION)}
 {_field("flags", "object", at.FLAGS, "i32")}
@@ -120,8 +129,12 @@ row:
 {_field("data", "object", at.DATA)}
   %length = load i64, ptr %shape
   %is_long = icmp eq i64 %length, %width
-  br i1 %is_long, label %sized, label %no
-sized:
+  br i1 %is_long, label %sized, label %no"""
+
+
+def _argument_copied() -> str:
+    """The part of `_argument` for the doubles of an array: its own if they are contiguous, else a copy."""
+    return f"""sized:
   %whole = and i32 %flags, {at.CONTIGUOUS}
   %is_whole = icmp ne i32 %whole, 0
   %is_theirs = xor i1 %is_own, true
@@ -147,10 +160,7 @@ copy:
   %more = icmp slt i64 %next, %width
   br i1 %more, label %copy, label %copied
 copied:
-  ret ptr %room
-no:
-  ret ptr null
-}}"""
+  ret ptr %room"""
 
 
 def _items() -> str:
