@@ -1,7 +1,7 @@
-"""Calls that lead straight into compiled code: one for each robot, quantity and set of links with wrenches.
+"""Direct calls of compiled code: one for each robot, quantity and set of links with wrenches.
 
-A robot keeps them among what was made from it.  Each begins without code: all its calls go the general way until that
-has found code for one sample and aims the direct call at it.
+A robot keeps them in `derived`.  A new direct call has no code: it takes the general way until that has compiled code
+for one sample and aims the direct call at it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Call = Callable[..., Any]
 def direct(
     robot: Robot, what: Hashable, links: tuple[str, ...], widths: Sequence[int], general: Call | None, about: str = ""
 ) -> Call:
-    """The robot's direct call of this name, made where it isn't there; `general` does whatever it can't.
+    """The robot's direct call of this name, which is made once; it calls `general` where it has no code.
 
-    Its arguments are groups of so many numbers, then a wrench for each of the links.  Without `general` it gives None
-    where it can't.
+    Its arguments are groups of numbers with these widths, then a wrench for each of the links.  Without `general` it
+    returns None where it has no code.
     """
     key = key_of(what, links)
     builtin: Builtin | None = robot.derived.get(("builtin", key))
@@ -40,7 +40,7 @@ def direct(
 
 
 class _Converting:
-    """The general way; but arrays of other numbers become arrays of doubles first, for which the builtin is asked."""
+    """The general way, except that arrays of other numbers are converted to doubles and passed to the builtin."""
 
     def __init__(self, general: Call):
         self._general = general
@@ -54,7 +54,7 @@ class _Converting:
 
 
 def _doubles(x: Any) -> Any:
-    """A row of whole numbers or of other floats as an array of doubles; anything else as it is."""
+    """An array of doubles for a row of integers or of other floats; any other argument unchanged."""
     is_row = isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "fiu"
     return np.array(x, dtype=float) if is_row and (type(x) is not np.ndarray or x.dtype is not _DOUBLE) else x
 
@@ -63,16 +63,16 @@ _DOUBLE = np.dtype(float)
 
 
 def key_of(what: Hashable, links: tuple[str, ...]) -> Hashable:
-    """Under which key a robot keeps a direct call; without wrenches, its name."""
+    """The key of a direct call in a robot's `derived`, which is its name if there are no wrenches."""
     return (what, *links) if links else what
 
 
 def aim(
     robot: Robot, what: Hashable, links: tuple[str, ...], code: Single | Kernel, shape: Sequence[int], checks: int = 0
 ) -> None:
-    """From now on this code answers the robot's direct calls of this name, if there are any.
+    """Use this code in the robot's direct call of this name, if there is one.
 
-    One sample gives this shape; the last of its numbers are checks, which a kernel mustn't have.
+    The result of one sample has this shape; the last outputs are checks, which a kernel mustn't have.
     """
     builtin: Builtin | None = robot.derived.get(("builtin", key_of(what, links)))
     if builtin is not None:
@@ -81,5 +81,5 @@ def aim(
 
 
 def orientations(robot: Robot) -> list[int]:
-    """The places in q of the first of each joint's Euler parameters."""
+    """The places in q at which the joints' Euler parameters begin."""
     return [joint.coordinates[joint.type.orientation] for joint in robot.moving if joint.type.orientation is not None]

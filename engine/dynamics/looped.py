@@ -199,7 +199,7 @@ def _third(kind: Kind, output: str) -> BodyStep:
 
 
 def _way_to(bodies: Sequence[Body], ends: Collection[int]) -> list[bool]:
-    """For each body, whether it is one of these or carries one of them."""
+    """Whether each body is one of these or carries one of them."""
     found = [i in ends for i in range(len(bodies))]
     for i, body in reversed(list(enumerate(bodies))):
         if found[i] and body.parent is not None:

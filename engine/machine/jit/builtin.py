@@ -1,13 +1,13 @@
-"""Functions that Python calls straight into machine code: arrays or lists of numbers in, a new array out.
+"""Entries: functions of machine code that Python calls directly, with arrays or lists of numbers and a new array back.
 
-A program's code for one sample (`llvm.single`) knows nothing of Python.  Between it and the caller stands one further
-function of machine code, the same for all programs: it checks the arguments, takes lists apart, makes the result, and
-is itself a builtin function of Python (`METH_FASTCALL`), so that no step of Python's is taken on the way.  What it
-can't do, arguments of another kind or shape, numbers that aren't finite, angles out of reach, it leaves to a function
-of Python that is called with the same arguments.
+A program's code for one sample (`llvm.single`) doesn't use Python.  Between it and the caller stands one further
+function of machine code, the same for all programs: it checks the arguments, reads the items of lists, makes the
+result, and is itself a builtin function of Python (`METH_FASTCALL`), so that the interpreter has no part in the call.
+It can't handle arguments of another kind or shape, numbers that aren't finite, or angles out of reach; then it calls a
+function of Python with the same arguments.
 
-What differs from program to program is in a table of 64-bit words that the function is given as its `self`.  The
-function keeps Python's lock all the time, so that the table and what belongs to it are its own during a call.
+The differences between programs are in a table of 64-bit words that the function gets as its `self`.  The function
+keeps Python's lock for one sample and for small batches, so that no other thread changes the table during the call.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from .trigonometry import REACH
 
 
 class Builtin:
-    """A function for arguments of given widths, without code until it is aimed at some.
+    """A function for arguments of given widths, which has no code until it is aimed at some.
 
-    `call` is what callers call; it becomes another function once there is code.  `general` is called where the code
-    can't serve; without one the answer is None.  With `asking`, the code serves only while nobody has chosen how
-    programs run, and no run keeps a journal.  The numbers of the first argument at the places `units`, four from each
-    on, are brought to norm 1.  Arguments from number `joined` on are one group of the code's.
+    `call` is the function itself; it becomes another one once there is code.  Where the code can't handle a call, the
+    function calls `general`, or returns None if there is none.  With `asking`, the code is used only while no backend
+    is chosen and no run keeps a journal.  In the first argument, the groups of four numbers that begin at the places
+    `units` are normalised.  Arguments from number `joined` on are one group of the code's inputs.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Builtin:
         self.widths, self.units, self.name, self.about = tuple(widths), tuple(units), name, about
         self.joined = len(self.widths) if joined is None else joined
         self._general, self._asking = general, asking
-        self._kept: list[Any] = []  # whatever the code needs; never let go of, for a call may be under way
+        self._kept: list[Any] = []  # objects that the code needs, kept for ever because a call may be under way
         self._words = np.zeros(len(WORDS) + len(self.widths) + len(self.units), dtype=np.int64)
         self._lock = threading.Lock()
         self.call: Callable[..., Any] = self._early
@@ -63,19 +63,19 @@ class Builtin:
         environment: int = 0,
         keep: Sequence[Any] = (),
     ) -> None:
-        """From now on the code at this address serves; `shape` is the result's, and `keep` lives as long as it does."""
+        """Use the code at this address, which gives results of this shape; `keep` lives as long as the builtin."""
         self._keep(keep)
         kept = math.prod(shape)
         if not kept:
             return
         self._begin()
-        self._set(code=0)  # so that no other thread meets half of it
+        self._set(code=0)  # first, so that no other thread uses a table that is half written
         self._set(environment=environment, outputs=outputs, kept=kept, checks=checks, dimensions=len(shape))
         self._set(**dict(zip(("rows", "columns"), shape)))
         self._set(code=address)
 
     def aim_rows(self, address: int, shape: Sequence[int], lanes: int, most: int, keep: Sequence[Any] = ()) -> None:
-        """From now on the kernel at this address serves for up to `most` samples, each of which gives this shape."""
+        """Use the kernel at this address for up to `most` samples, each of which gives a result of this shape."""
         self._keep(keep)
         self._begin()
         self._set(rows_code=0)
@@ -103,7 +103,7 @@ class Builtin:
 
     @property
     def aimed(self) -> int:
-        """The address of the code that serves for one sample, 0 if there is none."""
+        """The address of the code for one sample, 0 if there is none."""
         return int(self._words[WORDS.index("code")])
 
     def _set(self, **values: int) -> None:
@@ -111,7 +111,7 @@ class Builtin:
             self._words[WORDS.index(name)] = value
 
     def _quick(self, known: dict[str, int]) -> Callable[..., Any]:
-        """A builtin function; what it refers to lives as long as it does."""
+        """The function as a builtin function, which keeps everything alive that it refers to."""
         self._set(**{name: known[name] for name in (*OBJECTS, *FUNCTIONS)})
         self._set(general=id(self._general) if self._general is not None else 0)
         if self._asking:
@@ -122,7 +122,7 @@ class Builtin:
         method = _Method(self.name.encode(), code.address(NAME), _FASTCALL | _KEYWORDS, self.about.encode() or None)
         return _builtin(method, (self._words, self._general, self._kept, method, code))
 
-    # ---- the same contract, by ctypes
+    # ---- the builtin as a function of Python, by ctypes
 
     def _slow(self, *given: Any, **named: Any) -> Any:
         found = None if named or (self._asking and choice.way() is not choice.NOTHING) else self._found(given)
@@ -155,7 +155,7 @@ _FASTCALL, _KEYWORDS = 0x80, 0x02
 
 
 class _Method(ctypes.Structure):
-    """`PyMethodDef`."""
+    """Python's structure `PyMethodDef`."""
 
     _fields_ = (("name", ctypes.c_char_p), ("code", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
 
@@ -168,7 +168,7 @@ def _builtin(method: _Method, own: tuple[Any, ...]) -> Callable[..., Any]:
 
 
 def _doubles(x: Any, width: int) -> np.ndarray | None:
-    """A copy of one argument; None where machine code wouldn't take it."""
+    """A copy of one argument, or None if machine code wouldn't take it."""
     if type(x) is np.ndarray:
         return x.copy() if x.dtype is np.dtype(float) and x.shape == (width,) and x.flags.aligned else None
     if type(x) not in (list, tuple) or len(x) != width or any(type(y) not in (float, np.float64, int) for y in x):
@@ -180,7 +180,7 @@ def _doubles(x: Any, width: int) -> np.ndarray | None:
 
 
 def _unit(numbers: Any, places: Sequence[int]) -> bool:
-    """Brings the groups of four to norm 1, where that can be."""
+    """Divide groups of four numbers by their norms; return whether all norms are within bounds."""
     for place in places:
         four = numbers[place : place + 4]
         with np.errstate(all="ignore"):

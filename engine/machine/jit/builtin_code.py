@@ -1,4 +1,4 @@
-"""The machine code of all builtins, and the table of words that says what each one does; see `builtin.py`."""
+"""The machine code of all builtins, and the words of their tables; see `builtin.py`."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ FUNCTIONS = (
 OWN = (
     "code",  # for one sample; 0 while there is none
     "rows_code",  # for many samples; 0 while there is none
-    "environment",  # what the code is given besides
-    "context",  # the variable that must have this value, if there is one
-    "nothing",
-    "general",  # the function that gets what this one can't do; else None is the answer
-    "arguments",
-    "numbers",  # of all arguments
-    "joined",  # arguments from this one on make one group of the code's, and lie one behind the other
-    "outputs",  # numbers that the code gives
-    "kept",  # of them, the first so many go back
-    "checks",  # and the last so many must not be negative
+    "environment",  # an address that the code gets besides its groups
+    "context",  # a context variable, or 0
+    "nothing",  # the value that the context variable must have
+    "general",  # the function for calls that the builtin can't handle; 0: these return None
+    "arguments",  # number of arguments
+    "numbers",  # number of doubles in all arguments
+    "joined",  # arguments from this one on are one group of the code's inputs
+    "outputs",  # number of doubles that the code computes
+    "kept",  # the first so many of them are the result
+    "checks",  # the last so many of them must not be negative
     "dimensions",  # of the result
     "rows",
     "columns",
-    "lanes",  # samples that the code for many does at least
-    "most",  # samples that aren't shared among processors
-    "units",  # how many groups of four numbers of the first argument have to have the norm 1
+    "lanes",  # the least number of samples for the code for many
+    "most",  # the largest number of samples that aren't shared among processors
+    "units",  # number of groups of four in the first argument that are normalised
 )
-WORDS = (*OBJECTS, *FUNCTIONS, *OWN)  # then the arguments' widths, and the places of the units
+WORDS = (*OBJECTS, *FUNCTIONS, *OWN)  # the arguments' widths and the places of the units follow
 NAME = "builtin"
-LONG = 500  # samples from which on other threads may run meanwhile
-SMALLEST, LARGEST, ROUNDING = 1e-6, 1e150, 1e-15  # of a norm that is to be 1
+LONG = 500  # samples from which on Python's lock is released
+SMALLEST, LARGEST, ROUNDING = 1e-6, 1e150, 1e-15  # bounds of a norm, and its allowed distance from 1
 
 
 @lru_cache(maxsize=1)
 def loaded() -> native.Loaded:
-    """The machine code of all builtins, made once for each processor."""
+    """The machine code of all builtins, which is compiled once for each processor."""
     name = cache.key(NAME, *native.processor(), native.version(), str(at.TUPLE_ITEMS))
     code = cache.kept(name, lambda: native.compile_ir(text()), False)
     assert code is not None
@@ -60,7 +60,7 @@ def loaded() -> native.Loaded:
 
 
 def _words(*names: str) -> str:
-    """IR that puts words of the table into registers of their names."""
+    """IR that loads words of the table into registers of the same names."""
     lines = []
     for name in names:
         kind = "i64" if name in OWN[OWN.index("arguments") :] else "ptr"
@@ -70,7 +70,7 @@ def _words(*names: str) -> str:
 
 
 def _field(register: str, of: str, distance: int, kind: str = "ptr") -> str:
-    """IR that reads what lies so many bytes behind the beginning of an object."""
+    """IR that loads the word at this distance in bytes from the beginning of an object."""
     return f"""  %{register}.at = getelementptr i8, ptr %{of}, i64 {distance}
   %{register} = load {kind}, ptr %{register}.at"""
 
@@ -80,12 +80,12 @@ def _double(x: float) -> str:
 
 
 def text() -> str:
-    """The IR of the function and its parts."""
+    """The IR of the function that Python calls, and of its parts."""
     return "\n".join((_argument(), _items(), _unit(), _result(), _rows(), _filled(), _batch(), _function()))
 
 
 def _argument() -> str:
-    """IR of the doubles of one argument: where they lie, or copied into `room`; null if it isn't fit."""
+    """IR of a function for the address of an argument's doubles, its own or a copy in `room`; null if it isn't fit."""
     return f"""
 define internal ptr @argument(ptr %table, ptr %object, i64 %width, ptr %room, i1 %is_own) {{
 {_words("list", "tuple", "ndarray", "double", "PyList_GetItem", "PyTuple_GetItem")}
@@ -164,7 +164,7 @@ copied:
 
 
 def _items() -> str:
-    """IR of the doubles of a list's or tuple's items, where these are floats and whole numbers."""
+    """IR of a function that copies the items of a list or tuple into `room`; null if they aren't floats or integers."""
     return f"""
 define internal ptr @items(ptr %table, ptr %object, ptr %item_of, i64 %width, ptr %room) {{
 {_words("float", "float64", "int", "PyLong_AsDouble", "PyErr_Occurred", "PyErr_Clear")}
@@ -214,7 +214,7 @@ no:
 
 
 def _unit() -> str:
-    """IR that brings four numbers to norm 1, and says whether that could be."""
+    """IR of a function that divides four numbers by their norm, and returns whether that is within bounds."""
     loads = "\n".join(
         f"  %at{k} = getelementptr double, ptr %four, i64 {k}\n  %x{k} = load double, ptr %at{k}\n"
         f"  %square{k} = fmul double %x{k}, %x{k}"
@@ -250,7 +250,7 @@ no:
 
 
 def _result() -> str:
-    """IR of a new array of what is kept; null, with Python's error set, where there is no memory."""
+    """IR of a function for a new array with the result; null, with Python's error set, if memory is short."""
     return f"""
 define internal ptr @result(ptr %table, ptr %found) {{
 {_words("ndarray", "PyArray_New", "kept", "dimensions", "rows")}
@@ -277,7 +277,7 @@ done:
 
 
 def _rows() -> str:
-    """IR of where the rows of one argument lie; null if it isn't an array of so many whole rows of doubles."""
+    """IR of a function for the address of an argument's rows; null if it isn't a contiguous array of this shape."""
     return f"""
 define internal ptr @rows(ptr %table, ptr %object, i64 %width, i64 %count) {{
 {_words("ndarray", "double")}
@@ -313,7 +313,7 @@ no:
 
 
 def _filled() -> str:
-    """IR that copies a few rows and repeats the last of them until there are as many as lanes."""
+    """IR of a function that copies a few rows and repeats the last one until there are as many as lanes."""
     return """
 define internal void @filled(ptr %from, ptr %to, i64 %width, i64 %count, i64 %lanes) {
   %final = sub i64 %count, 1
@@ -346,13 +346,13 @@ done:
 
 
 def _batch() -> str:
-    """IR of many samples: the result, or null where that can't be had in this way."""
+    """IR of a function for the result of many samples; null if the general function has to be called."""
     parts = (_batch_taken(), _batch_made(), _batch_run(), _batch_checked())
     return "define internal ptr @batch(ptr %table, ptr %given) {\n" + "\n".join(parts) + "\n}"
 
 
 def _batch_taken() -> str:
-    """Part of it: the addresses of all arguments' rows in `groups`."""
+    """The part of `_batch` that writes the addresses of all arguments' rows into `groups`."""
     return f"""{_words("rows_code", "arguments", "numbers", "joined", "units", "kept", "lanes", "most")}
   %first = load ptr, ptr %given
 {_field("first.shape", "first", at.SHAPE)}
@@ -390,7 +390,7 @@ no:
 
 
 def _batch_made() -> str:
-    """Part of it: a new array for the result, a row or matrix for each sample."""
+    """The part of `_batch` that makes a new array for the result, with a row or matrix for each sample."""
     return f"""make:
 {_words("ndarray", "PyArray_New", "PyErr_Clear", "Py_DecRef", "dimensions", "rows", "columns")}
   %shape = alloca i64, i64 3
@@ -419,7 +419,7 @@ ready:
 
 
 def _batch_run() -> str:
-    """Part of it: the call of the code; few samples are filled up to one block, for many Python's lock is let go."""
+    """The part of `_batch` that calls the code: on few samples filled up to a block, on many without Python's lock."""
     return f"""few:
   %room.size = mul i64 %numbers, %lanes
   %room = alloca double, i64 %room.size
@@ -462,7 +462,7 @@ long:
 
 
 def _batch_checked() -> str:
-    """Part of it: what the code has watched, lane by lane."""
+    """The part of `_batch` that looks at the code's checks, lane by lane."""
     return f"""look:
   %l = phi i64 [0, %run_few], [0, %short], [0, %long], [%l.next, %good]
   %finite.at = getelementptr double, ptr %status, i64 %l
@@ -485,13 +485,13 @@ bad:
 
 
 def _function() -> str:
-    """IR of the function that Python calls: `self`, the arguments, their number, and names of those that have one."""
+    """IR of the function that Python calls, with `self`, the arguments, their number, and the names of named ones."""
     parts = (_whether(), _many(), _taking(), _units(), _running(), _leaving())
     return f"define ptr @{NAME}(ptr %self, ptr %given, i64 %count, ptr %names) {{\n" + "\n".join(parts) + "\n}"
 
 
 def _whether() -> str:
-    """Part of it: whether it may serve in this way just now."""
+    """The part of `_function` that decides whether the code may be used in this context."""
     return f"""{_field("words", "self", at.TUPLE_ITEMS)}
 {_field("table", "words", at.DATA)}
 {_words("code", "context", "nothing", "arguments", "numbers", "joined", "units", "outputs", "checks", "environment")}
@@ -514,7 +514,7 @@ ask:
 
 
 def _many() -> str:
-    """Part of it: two-dimensional arrays are many samples."""
+    """The part of `_function` that passes two-dimensional arrays on to `batch`."""
     return f"""many:
 {_words("ndarray", "rows_code")}
   %first = load ptr, ptr %given
@@ -539,7 +539,7 @@ one:
 
 
 def _taking() -> str:
-    """Part of it: the doubles of all arguments, their addresses in `groups`."""
+    """The part of `_function` that writes the addresses of all arguments' doubles into `groups`."""
     return f"""begin:
   %groups = alloca ptr, i64 %arguments
   %room = alloca double, i64 %numbers
@@ -573,7 +573,7 @@ taken:
 
 
 def _units() -> str:
-    """Part of it: groups of four brought to norm 1, in a copy of the first argument."""
+    """The part of `_function` that normalises groups of four in a copy of the first argument."""
     return f"""units_or_code:
   %no_units = icmp eq i64 %units, 0
   br i1 %no_units, label %run, label %own
@@ -595,7 +595,7 @@ unit_done:
 
 
 def _running() -> str:
-    """Part of it: the call of the code, what it watches and checks, the result."""
+    """The part of `_function` that calls the code, looks at its checks, and returns the result."""
     return f"""run:
   call void %code(ptr %groups, ptr %found, ptr %environment)
   %finite.at = getelementptr double, ptr %found, i64 %outputs
@@ -623,7 +623,7 @@ answer:
 
 
 def _leaving() -> str:
-    """Part of it: what can't be done here is left to the general function."""
+    """The part of `_function` that calls the general function."""
     return f"""leave:
 {_words("general", "PyObject_Vectorcall", "None", "Py_IncRef")}
   %has_general = icmp ne ptr %general, null

@@ -1,4 +1,4 @@
-"""Large batches on all processors that this process may use: kernels run without Python's lock, each on its rows."""
+"""Large batches shared among the processor's cores: kernels run without Python's lock, each on its own rows."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-FEWEST = 10_000  # rows for which a thread of their own pays
+FEWEST = 10_000  # rows from which on another thread pays
 
 _lock = threading.Lock()
 _pool: list[ThreadPoolExecutor] = []
 
 
 def count() -> int:
-    """How many processors this process may use; DENOC_CORES overrules."""
+    """The number of processors that this process may use; DENOC_CORES overrides it."""
     wanted = os.environ.get("DENOC_CORES", "")
     if wanted.isdigit() and int(wanted) > 0:
         return int(wanted)
@@ -22,9 +22,9 @@ def count() -> int:
 
 
 def shared(rows: int, width: int, run: Callable[[int, int], None]) -> None:
-    """Calls `run(first, end)` for parts of so many rows that lie side by side, on as many threads as pay.
+    """Call `run(first, end)` for consecutive parts of so many rows, on as many threads as pay.
 
-    Parts begin at multiples of `width`, so that blocks of rows are the same whatever the number of threads.
+    Parts begin at multiples of `width`, so that blocks of rows don't depend on the number of threads.
     """
     parts = min(count(), rows // FEWEST)
     if parts < 2:
@@ -40,7 +40,7 @@ def shared(rows: int, width: int, run: Callable[[int, int], None]) -> None:
 
 
 def _threads(wanted: int) -> ThreadPoolExecutor:
-    """The process's own threads for kernels; at least so many."""
+    """The process's pool of threads for kernels, with at least the wanted number."""
     with _lock:
         if not _pool or _pool[-1]._max_workers < wanted:
             _pool.append(ThreadPoolExecutor(wanted, "denoc"))
@@ -48,7 +48,7 @@ def _threads(wanted: int) -> ThreadPoolExecutor:
 
 
 def _forget() -> None:
-    """A forked process has none of its parent's threads."""
+    """Begin without threads, because a forked process has none of its parent's."""
     global _lock
     _lock = threading.Lock()
     _pool.clear()

@@ -1,9 +1,9 @@
-"""Where Python and NumPy keep what machine code reads of their objects, looked up and verified in this process.
+"""The layout of Python's and NumPy's objects that machine code reads, verified in this process.
 
 Machine code that is called by Python itself (`builtin.py`) reads lengths, types and data of arrays, lists and floats at
 fixed distances from the objects' beginnings.  These distances are those of CPython's and NumPy's headers; before they
-are used, objects whose contents are known are read at them.  Where anything differs, or nobody holds a lock while
-Python runs, `known` finds nothing and calls go the general way.
+are used, they are tried on objects with known contents.  Where anything differs, or where Python runs without a global
+lock, `known` returns None and calls take the general way.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 
 # distances in bytes
 TYPE, SIZE, FLOAT = 8, 16, 16  # of any object's type; of the length of lists and tuples; of a float's double
-TUPLE_ITEMS = tuple.__basicsize__  # here its items begin
+TUPLE_ITEMS = tuple.__basicsize__  # of the items
 DATA, DIMENSIONS, SHAPE, STRIDES, DESCRIPTION, FLAGS = 16, 24, 32, 40, 56, 64  # of an array
-CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400  # among an array's flags
-DOUBLE_NUMBER = 12  # of doubles among NumPy's types
+CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400  # bits of an array's flags
+DOUBLE_NUMBER = 12  # NumPy's number of the type double
 
-# places in NumPy's table of C functions, which keep their meaning for ever
+# places in NumPy's table of C functions, which never change their meaning
 _VERSION, _ARRAY_TYPE, _NEW = 0, 2, 93
 _VERSIONS = (0x01000009, 0x02000000)  # of the layout, as that table has it: NumPy 1 and 2
 
@@ -45,7 +45,7 @@ _CALLED = (
 
 @lru_cache(maxsize=1)
 def known() -> dict[str, int] | None:
-    """Addresses of the objects and functions that a builtin needs; None where this interpreter isn't as expected."""
+    """Addresses of the objects and functions that a builtin needs; None if this interpreter isn't as expected."""
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return None
     if ctypes.sizeof(ctypes.c_void_p) != 8 or sys.byteorder != "little":
@@ -75,7 +75,7 @@ def _integer(at: int) -> int:
 
 
 def _python_is_as_expected() -> bool:
-    """Whether lists, tuples and floats are laid out as above."""
+    """Whether lists, tuples and floats have the layout above."""
     if float.__basicsize__ != FLOAT + 8:
         return False
     x, y = 1.25, -3.5
@@ -89,7 +89,7 @@ def _python_is_as_expected() -> bool:
 
 
 def _arrays_are_as_expected() -> bool:
-    """Whether arrays report to NumPy what is read of them here."""
+    """Whether arrays have the layout above, by comparison with NumPy's own attributes."""
     whole = np.arange(24.0).reshape(4, 6)
     frozen = np.arange(3.0)
     frozen.flags.writeable = False
@@ -101,7 +101,7 @@ def _reads_well(array: np.ndarray) -> bool:
     start, flags = id(array), _integer(id(array) + FLAGS)
     shape, strides = _word(start + SHAPE), _word(start + STRIDES)
     if strides != shape + 8 * array.ndim or shape % 8 or shape < 2**16:
-        return False  # NumPy puts strides behind lengths; other words are no addresses that may be read
+        return False  # NumPy has strides right behind lengths; other words might not be addresses
     return (
         _word(start + TYPE) == id(np.ndarray)
         and _word(start + DATA) == array.ctypes.data
@@ -121,7 +121,7 @@ def _in_capsule(capsule: Any) -> int:
 
 
 def _new_array() -> int:
-    """The address of NumPy's `PyArray_New`, once it has made a good array here."""
+    """The address of NumPy's `PyArray_New`, after a trial call."""
     home = "numpy._core._multiarray_umath" if np.__version__[0] != "1" else "numpy.core._multiarray_umath"
     table = _in_capsule(importlib.import_module(home)._ARRAY_API)
     version = ctypes.CFUNCTYPE(ctypes.c_uint)(_word(table + 8 * _VERSION))()

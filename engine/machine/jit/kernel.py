@@ -1,4 +1,4 @@
-"""Compiled programs that take and give NumPy arrays."""
+"""Compiled programs that take and return NumPy arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .builtin import Builtin
 
 
 class Kernel:
-    """A program for many samples, W at a time; groups of inputs and outputs are arrays with one row a sample."""
+    """A program for many samples, W at a time; groups of inputs and outputs are arrays with a row for each sample."""
 
     def __init__(self, loaded: native.Loaded, name: str, inputs: Sequence[int], outputs: Sequence[int], lanes: int):
         self._loaded = loaded  # keeps the code in memory
@@ -24,7 +24,7 @@ class Kernel:
         self._call = _KERNEL(self.address)
 
     def __call__(self, *arrays: np.ndarray, out: Sequence[np.ndarray] = ()) -> tuple[list[np.ndarray], bool, float]:
-        """Outputs, whether all inputs were finite, and the largest angle; inputs are C-contiguous doubles.
+        """The outputs, whether all numbers were finite, and the largest angle; inputs are C-contiguous doubles.
 
         `out` are C-contiguous arrays for the outputs; large batches are shared among the processor's cores.
         """
@@ -55,7 +55,7 @@ class Kernel:
         return found, not np.isnan(status[0]).any(), float(status[1].max())
 
     def serve(self, builtin: Builtin, shape: Sequence[int]) -> None:
-        """Aims a builtin for the same groups at this code for many samples, each of which gives this shape."""
+        """Aim a builtin for the same groups at this code; the result of each sample has this shape."""
         if len(self.outputs) == 1 and 0 < self.lanes * (sum(self.inputs) + sum(self.outputs)) <= MOST_NUMBERS:
             builtin.aim_rows(self.address, shape, self.lanes, 2 * cores.FEWEST - 1, (self._loaded,))
 
@@ -64,7 +64,7 @@ _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_
 
 
 class Single:
-    """A program for one sample at a time, as quick to call as Python allows."""
+    """A program for one sample, whose call is as quick as Python allows."""
 
     def __init__(
         self,
@@ -80,17 +80,17 @@ class Single:
         self._builtin = Builtin(self.inputs)
         self.serve(self._builtin, self.outputs[:1])
         self._call = self._builtin.call  # made by now, but where the numbers are too many
-        self._all: Builtin | None = None  # whose result is all that the code gives
+        self._all: Builtin | None = None  # one whose result has all groups of outputs
 
     def __call__(self, *groups: np.ndarray | Sequence[float]) -> np.ndarray | None:
-        """The first group of outputs; None if an argument isn't fit for this way."""
+        """The first group of outputs, or None where the plain text has to run."""
         found: np.ndarray | None = self._call(*groups)
         if found is None and not all(type(group) is np.ndarray and group.dtype is _DOUBLE for group in groups):
             found = self._call(*(np.array(group, dtype=float) for group in groups))
         return found
 
     def groups(self, *groups: np.ndarray | Sequence[float]) -> list[np.ndarray] | None:
-        """All groups of outputs; None likewise."""
+        """All groups of outputs, or None where the plain text has to run."""
         if self._all is None:
             self._all = Builtin(self.inputs)
             self.serve(self._all, (sum(self.outputs),))
@@ -101,7 +101,7 @@ class Single:
         return [found[end - width : end] for end, width in zip(ends, self.outputs)]
 
     def of_doubles(self, *groups: np.ndarray) -> np.ndarray | None:
-        """The same of arrays of doubles; None of any others, which would be converted without a word."""
+        """The first group of outputs for arrays of doubles; None for arrays of any other type."""
         for group in groups:
             if group.dtype is not _DOUBLE:
                 return None
@@ -109,20 +109,20 @@ class Single:
         return found
 
     def serve(self, builtin: Builtin, shape: Sequence[int], checks: int = 0) -> None:
-        """Aims a builtin for the same groups at this code: what goes back has this shape, and the last are checks."""
+        """Aim a builtin for the same groups at this code, for results of this shape; the last outputs are checks."""
         environment = 0 if self._environment is None else self._environment.ctypes.data
         if sum(self.inputs) + sum(self.outputs) <= MOST_NUMBERS:
             builtin.aim(self._address, sum(self.outputs), shape, checks, environment, self._keep)
 
 
 _DOUBLE = np.dtype(float)
-MOST_NUMBERS = 100_000  # that one call may have on the stack
+MOST_NUMBERS = 100_000  # on the stack in one call
 
 
 def build(
     program: Callable[[], Program], inputs: Sequence[int], outputs: Sequence[int], identity: Sequence[str], cached: bool
 ) -> Kernel | None:
-    """The kernel of a program; `identity` is all that the program depends on.  With `cached`, only from the cache."""
+    """The kernel of a program with this `identity`; with `cached`, None if the cache doesn't have it."""
     lanes = native.lanes()
     code = _object(f"lanes {lanes}", lambda: llvm.kernel(program(), lanes, "kernel"), identity, cached)
     return Kernel(native.Loaded(code), "kernel", inputs, outputs, lanes) if code is not None else None
@@ -131,12 +131,12 @@ def build(
 def build_single(
     program: Callable[[], Program], inputs: Sequence[int], outputs: Sequence[int], identity: Sequence[str], cached: bool
 ) -> Single | None:
-    """Likewise for one sample at a time."""
+    """The code of a program with this `identity` for one sample; with `cached`, None if the cache doesn't have it."""
     code = _object("single", lambda: llvm.single(program(), "single"), identity, cached)
     return Single(native.Loaded(code), "single", inputs, outputs) if code is not None else None
 
 
 def _object(form: str, text: Callable[[], str], identity: Sequence[str], cached: bool) -> bytes | None:
-    """Object code from the cache, else compiled and kept there."""
+    """Object code from the cache, or else compiled and stored there."""
     name = cache.key(form, *native.processor(), native.version(), *identity)
     return cache.kept(name, lambda: native.compile_ir(text()), cached)
