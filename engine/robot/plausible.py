@@ -41,7 +41,7 @@ def longest(links: Sequence[Read]) -> float:
 
 def unbelievable(value: Any) -> str:
     """What is wrong with an angle: a bare number of more than a turn; empty if nothing is."""
-    if not isinstance(value, Quantity) or value.dimension != PLAIN or abs(value) <= FULL_TURN or "pi" in value.said:
+    if not isinstance(value, Quantity) or value.dimension != PLAIN or abs(value) <= FULL_TURN or "pi" in value.written:
         return ""
     turns = abs(value) / (2 * math.pi)
     return f"{value:g} without a unit is in radians, which are {turns:.3g} turns; write `{value:g} deg` for degrees"
