@@ -34,47 +34,47 @@ def inverse(
         return _into(out, shared(robot, q, qd, qdd, wrenches, sharing))
     if out is not None:
         return _written(robot, "inverse", (q, qd, qdd, wrenches), out)
-    found: np.ndarray
+    result: np.ndarray
     if wrenches is None:
         try:
             call = robot.derived["inverse"]
         except (AttributeError, KeyError):
             call = straight(robot, "inverse")
-        found = call(q, qd, qdd)
-        return found
-    found = _with_wrenches(robot, "inverse", wrenches)(q, qd, qdd, *wrenches.values())
-    return found
+        result = call(q, qd, qdd)
+        return result
+    result = _with_wrenches(robot, "inverse", wrenches)(q, qd, qdd, *wrenches.values())
+    return result
 
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None, out: Any = None) -> np.ndarray:
     """The accelerations `qdd` under the forces `tau` of all joints of the tree; with `out`, in this array."""
     if out is not None:
         return _written(robot, "forward", (q, qd, tau, wrenches), out)
-    found: np.ndarray
+    result: np.ndarray
     if wrenches is None:
         try:
             call = robot.derived["forward"]
         except (AttributeError, KeyError):
             call = straight(robot, "forward")
-        found = call(q, qd, tau)
-        return found
-    found = _with_wrenches(robot, "forward", wrenches)(q, qd, tau, *wrenches.values())
-    return found
+        result = call(q, qd, tau)
+        return result
+    result = _with_wrenches(robot, "forward", wrenches)(q, qd, tau, *wrenches.values())
+    return result
 
 
 def _written(robot: Robot, what: str, given: tuple[Any, ...], out: Any) -> np.ndarray:
     """The result of `inverse` or `forward` in the caller's array."""
     if not _closed(robot):
-        found: np.ndarray = getattr(tree, what)(robot, *given, out=out)
-        return found
+        result: np.ndarray = getattr(tree, what)(robot, *given, out=out)
+        return result
     return _into(out, getattr(mechanism, what)(robot, *given))
 
 
-def _into(out: Any, found: np.ndarray) -> np.ndarray:
+def _into(out: Any, result: np.ndarray) -> np.ndarray:
     """The result, copied into the caller's array where there is one."""
     if out is None:
-        return found
-    room(out, found.shape)[...] = found
+        return result
+    room(out, result.shape)[...] = result
     written: np.ndarray = out
     return written
 
@@ -86,8 +86,8 @@ def straight(robot: Robot, what: str, links: tuple[str, ...] = ()) -> Callable[.
     general = getattr(mechanism if robot.closed else tree, what)
 
     def with_links(q: Any, qd: Any, x: Any, *sixes: Any) -> np.ndarray:
-        found: np.ndarray = general(robot, q, qd, x, dict(zip(links, sixes)))
-        return found
+        result: np.ndarray = general(robot, q, qd, x, dict(zip(links, sixes)))
+        return result
 
     widths = robot.nq, robot.nv, robot.nv
     return direct(robot, what, links, widths, with_links if links else partial(general, robot), general.__doc__ or "")

@@ -56,8 +56,8 @@ def function(robot: Robot, what: str) -> Call:
     row = FUNCTIONS.get(what) if isinstance(what, str) else None
     if row is None:
         hint = did_you_mean(what, list(FUNCTIONS)) if isinstance(what, str) else ""
-        found = f"`{what}`" if isinstance(what, str) else type(what).__name__
-        raise InputError("no such function", found=found, allowed=", ".join(FUNCTIONS), hint=hint)
+        result = f"`{what}`" if isinstance(what, str) else type(what).__name__
+        raise InputError("no such function", found=result, allowed=", ".join(FUNCTIONS), hint=hint)
     call = row.of(robot)
     if choice.backend() != "plain":
         with contextlib.suppress(DenocError), choice.using("compiled"):  # at a singular start: when it is called

@@ -86,14 +86,14 @@ def _sought(
     if s.count != 0 and not _is_examined(s.robot, motion_given):
         examine(s.finite().robot, rows[0][0].tolist(), motion_given)
         s.robot.derived["examined", motion_given] = True
-    found = _room(out, (*s.shape, problem.nv), rows)
+    result = _room(out, (*s.shape, problem.nv), rows)
     if s.count is None and not choice.rolled(len(problem.bodies), single=True):
-        found[...] = _alone(problem, s, x, rows, what)
+        result[...] = _alone(problem, s, x, rows, what)
     else:
-        _many(problem, s, x, rows, what, found if s.count is not None else found[None])
-    if out is not None and found is not out:
-        out[...] = found
-    return found if out is None else out
+        _many(problem, s, x, rows, what, result if s.count is not None else result[None])
+    if out is not None and result is not out:
+        out[...] = result
+    return result if out is None else out
 
 
 def _room(out: Any, shape: tuple[int, ...], rows: Sequence[np.ndarray]) -> np.ndarray:
@@ -109,17 +109,17 @@ def _alone(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray]
     """What is sought of one sample."""
     single = problem.single()
     if single is not None:
-        found = single(*(row[0] for row, width in zip(rows, problem.widths) if width))
-        if found is not None:
+        result = single(*(row[0] for row, width in zip(rows, problem.widths) if width))
+        if result is not None:
             _direct(problem, what, single)
-            return found
+            return result
     s.finite()
     answer: np.ndarray = _plain(problem, s, x, rows)[0]
     return answer
 
 
 def _many(
-    problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray], what: Hashable, found: np.ndarray
+    problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray], what: Hashable, result: np.ndarray
 ) -> None:
     """Fills the rows of many samples."""
     block = max(8, min(1024, BLOCK // max(len(problem.bodies), 1)))  # so that what the text keeps of a body stays small
@@ -130,9 +130,9 @@ def _many(
 
     def by(code: Any, first: int) -> np.ndarray | None:
         _direct(problem, what, code)
-        return problem.by(code, [row[first:] for row in rows], found[first:])
+        return problem.by(code, [row[first:] for row in rows], result[first:])
 
-    in_blocks(found, block, problem.compiled, by, text)
+    in_blocks(result, block, problem.compiled, by, text)
 
 
 def _direct(problem: Mixed, what: Hashable, code: Single | Kernel | Rolled) -> None:
@@ -144,23 +144,23 @@ def _direct(problem: Mixed, what: Hashable, code: Single | Kernel | Rolled) -> N
 def _plain(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray]) -> np.ndarray:
     """Rows by the plain text, or an error that says why there are none."""
     robot, motion, count = s.robot, all(problem.motion_given), len(rows[0])
-    found = np.empty((count, problem.nv))
+    result = np.empty((count, problem.nv))
     alone = s.count is None
     columns = [row[0].tolist() if alone else [np.ascontiguousarray(column) for column in row.T] for row in rows]
     with np.errstate(all="ignore"):
         try:
-            into_columns(found, problem.offer.plain(count, problem.text, *columns))
+            into_columns(result, problem.offer.plain(count, problem.text, *columns))
         except (ZeroDivisionError, OverflowError):
             if motion:
                 raise too_large(robot) from None
             _examine_strange(problem, robot, rows[0], np.full((count, 1), np.nan))
             raise singular(robot) from None
     if not motion:
-        _examine_strange(problem, robot, rows[0], found)
-    if not np.isfinite(found).all():
+        _examine_strange(problem, robot, rows[0], result)
+    if not np.isfinite(result).all():
         sizes = [float(abs(array).max(initial=0.0)) for array in (*s.arrays.values(), x)]
         raise (too_large if motion or max(sizes) > LARGE else no_numbers)(robot)
-    return found
+    return result
 
 
 def _is_examined(robot: Robot, motion_given: Pattern) -> bool:
@@ -168,9 +168,9 @@ def _is_examined(robot: Robot, motion_given: Pattern) -> bool:
     return all(motion_given) or ("examined", motion_given) in robot.derived
 
 
-def _examine_strange(problem: Mixed, robot: Robot, q: np.ndarray, found: np.ndarray) -> None:
+def _examine_strange(problem: Mixed, robot: Robot, q: np.ndarray, result: np.ndarray) -> None:
     """Looks at the pivots of the first sample whose results are no numbers, or enormous ones."""
-    strange = ~(abs(found) < ENORMOUS).all(axis=1)
+    strange = ~(abs(result) < ENORMOUS).all(axis=1)
     if strange.any():
         examine(robot, q[int(np.argmax(strange))].tolist(), problem.motion_given)
 

@@ -51,10 +51,10 @@ def by_rows(columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:
 
 def named(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
     """The accelerations and derivatives that a sample's numbers are, or those of many."""
-    found = {"qdd": rows[..., :n]}
+    result = {"qdd": rows[..., :n]}
     for k, name in enumerate(("dq", "dqd", "dtau")):
-        found[name] = rows[..., n + k * n * n : n + (k + 1) * n * n].reshape(*rows.shape[:-1], n, n)
-    return found
+        result[name] = rows[..., n + k * n * n : n + (k + 1) * n * n].reshape(*rows.shape[:-1], n, n)
+    return result
 
 
 def displaced(robot: Robot, q: Sequence[Scalar]) -> list[Scalar]:

@@ -75,7 +75,7 @@ def passive_power(robot: Robot, q: np.ndarray, qd: np.ndarray, wrenches: Mapping
 
     All arrays have a row for each sample; the text runs on blocks of samples, which bounds its memory.
     """
-    bodies, found = robot.tree.bodies, np.empty(len(q))
+    bodies, result = robot.tree.bodies, np.empty(len(q))
     block = max(8, BLOCK // max(len(bodies), 1))
     for first in range(0, len(q), block):
         these = slice(first, first + block)
@@ -83,5 +83,5 @@ def passive_power(robot: Robot, q: np.ndarray, qd: np.ndarray, wrenches: Mapping
         acting = s.loads({link: six[these] for link, six in (wrenches or {}).items()})
         speeds = s.scalars("qd")
         brought = wrench_power(bodies, s.scalars("q"), speeds, *acting)
-        found[these] = as_samples(brought - damped(bodies, speeds) - rubbed(bodies, speeds))
-    return found
+        result[these] = as_samples(brought - damped(bodies, speeds) - rubbed(bodies, speeds))
+    return result

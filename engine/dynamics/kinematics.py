@@ -40,30 +40,30 @@ def body_placements(bodies: Sequence[Body], q: Sequence[Scalar]) -> list[tuple[M
 
 def body_frames(bodies: Sequence[Body], q: Sequence[float]) -> list[np.ndarray]:
     """The 4 × 4 frames of all bodies in the base at one position."""
-    found = []
+    result = []
     for R, p in body_placements(bodies, q):
         T = np.eye(4)
         T[:3, :3], T[:3, 3] = [as_floats(row) for row in R], as_floats(p)
-        found.append(T)
-    return found
+        result.append(T)
+    return result
 
 
 def link_placements(robot: Robot, q: Sequence[Scalar], at: str = "link") -> list[tuple[Matrix, Vector]]:
     """Rotations and origins of all links, or of the frames at their far `end`, in the base and in the file's order."""
     placed = body_placements(robot.tree.bodies, q)
-    found: list[tuple[Matrix, Vector]] = []
+    result: list[tuple[Matrix, Vector]] = []
     for link in robot.links:
         i, seat = robot.tree.seats[link.name]
         seat = seat.then(link.end) if at == "end" else seat
         R_seat: Matrix = [[float(x) for x in row] for row in seat.rotation()]
         p_seat: Vector = list(seat.origin)
         if i is None:
-            found.append((R_seat, p_seat))
+            result.append((R_seat, p_seat))
             continue
         R, p = placed[i]
         columns = [[dot(row, column) for row in R] for column in transpose(R_seat)]
-        found.append((transpose(columns), add(p, [dot(row, p_seat) for row in R])))
-    return found
+        result.append((transpose(columns), add(p, [dot(row, p_seat) for row in R])))
+    return result
 
 
 def jacobian(robot: Robot, q: Sequence[Scalar], link: str, at: Sequence[Scalar]) -> list[Vector]:

@@ -29,7 +29,7 @@ def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str
     tau = np.zeros(n) if tau is None else vector("tau", tau, n)
     if given is None:
         tau[actuated] = holding[actuated]
-    found = derivatives(robot, q, qd, tau)
+    result = derivatives(robot, q, qd, tau)
     A = np.zeros((2 * n, 2 * n))
     A[:n, n:] = np.eye(n)
     for joint in robot.moving:
@@ -40,11 +40,11 @@ def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str
             if shift:
                 A[np.ix_(shift, shift)] = -W
                 A[np.ix_(shift, turn)] = -_cross(qd[list(shift)])
-    A[n:, :n], A[n:, n:] = found["dq"], found["dqd"]
+    A[n:, :n], A[n:, n:] = result["dq"], result["dqd"]
     B = np.zeros((2 * n, len(actuated)))
-    B[n:] = found["dtau"][:, actuated]
-    at_rest = not qd.any() and float(abs(found["qdd"]).max(initial=0.0)) < 1e-9
-    return {"A": A, "B": B, "tau": tau, "qdd": found["qdd"], "equilibrium": at_rest, "actuated": tuple(actuated)}
+    B[n:] = result["dtau"][:, actuated]
+    at_rest = not qd.any() and float(abs(result["qdd"]).max(initial=0.0)) < 1e-9
+    return {"A": A, "B": B, "tau": tau, "qdd": result["qdd"], "equilibrium": at_rest, "actuated": tuple(actuated)}
 
 
 def _cross(v: np.ndarray) -> np.ndarray:

@@ -200,11 +200,11 @@ def _third(kind: Kind, output: str) -> BodyStep:
 
 def _way_to(bodies: Sequence[Body], ends: Collection[int]) -> list[bool]:
     """Whether each body is one of these or carries one of them."""
-    found = [i in ends for i in range(len(bodies))]
+    result = [i in ends for i in range(len(bodies))]
     for i, body in reversed(list(enumerate(bodies))):
-        if found[i] and body.parent is not None:
-            found[body.parent] = True
-    return found
+        if result[i] and body.parent is not None:
+            result[body.parent] = True
+    return result
 
 
 def _structure(body: Body) -> tuple[Any, ...]:

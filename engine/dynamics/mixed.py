@@ -98,25 +98,25 @@ class Mixed:
         """Code for one sample at a time where it is to be used."""
         return self.offer.single() if self.nv and not choice.rolled(len(self.bodies), single=True) else None
 
-    def by(self, code: Kernel | Rolled, rows: Sequence[np.ndarray], found: np.ndarray) -> np.ndarray | None:
-        """`found` with what code makes of rows, one a sample; None where it can't, and the text says what is wrong."""
+    def by(self, code: Kernel | Rolled, rows: Sequence[np.ndarray], result: np.ndarray) -> np.ndarray | None:
+        """`result` with what code makes of rows, one a sample; None where it can't, and the text says what is wrong."""
         arrays = self._on_bodies(rows) if isinstance(code, Rolled) else list(rows)
         arrays = [array for array in arrays if array.shape[1]]
-        _, finite, largest = code(*arrays, out=[found])
+        _, finite, largest = code(*arrays, out=[result])
         if largest > REACH:
             arrays[0] = self.reduced(arrays[0])
-            _, finite, largest = code(*arrays, out=[found])
-        return found if finite and largest <= REACH else None
+            _, finite, largest = code(*arrays, out=[result])
+        return result if finite and largest <= REACH else None
 
     def _on_bodies(self, rows: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The rows with wrenches on bodies, in their axes and in those of the base, instead of those on links."""
         on, loads = self._in_order([np.ascontiguousarray(column) for column in rows[3].T])
-        found = list(rows[:3])
+        result = list(rows[:3])
         for sixes in (list(on.values()), [six for _, six, _ in loads]):
-            found.append(np.empty((len(rows[0]), 6 * len(sixes))))
+            result.append(np.empty((len(rows[0]), 6 * len(sixes))))
             for k, x in enumerate(x for six in sixes for x in six):
-                found[-1][:, k] = x
-        return found
+                result[-1][:, k] = x
+        return result
 
     def _in_order(self, w: Sequence[Scalar]) -> tuple[Wrenches, list[Load]]:
         on, loads = self.acting(w)
@@ -133,7 +133,7 @@ class Mixed:
 def mixed(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> Mixed:
     """The robot's problem of this kind; made once for each robot."""
     key = ("mixed", motion_given, links)
-    found: Mixed | None = robot.derived.get(key)
-    if found is None:
-        found = robot.derived.setdefault(key, Mixed(robot, motion_given, links))
-    return found
+    result: Mixed | None = robot.derived.get(key)
+    if result is None:
+        result = robot.derived.setdefault(key, Mixed(robot, motion_given, links))
+    return result

@@ -71,10 +71,10 @@ class Offered:
     def _one(self, s: Samples, arrays: dict[str, np.ndarray]) -> np.ndarray:
         single = self.offer.single() if self._compiles() else None
         if single is not None:
-            found = single(*(array[0] for array in arrays.values()))
+            result = single(*(array[0] for array in arrays.values()))
             self.one = None if self._oriented else single
-            if found is not None:
-                return found
+            if result is not None:
+                return result
         row: np.ndarray = self._plain(s, arrays, slice(0, 1))[0]
         return row
 
@@ -88,10 +88,10 @@ class Offered:
     def _by(self, arrays: dict[str, np.ndarray], code: Kernel, first: int) -> np.ndarray | None:
         """The rows by compiled code from a place on, or None where it can't compute them."""
         given = {name: array[first:] for name, array in arrays.items()}
-        (found,), finite, largest = code(*given.values())
+        (result,), finite, largest = code(*given.values())
         if largest > REACH:
-            (found,), finite, largest = code(*{**given, "q": within_a_turn(given["q"], self.turning)}.values())
-        return found if finite and largest <= REACH else None
+            (result,), finite, largest = code(*{**given, "q": within_a_turn(given["q"], self.turning)}.values())
+        return result if finite and largest <= REACH else None
 
     def _plain(self, s: Samples, arrays: dict[str, np.ndarray], these: slice) -> np.ndarray:
         """The rows by the plain text, or an error that says why they can't be computed."""
@@ -103,25 +103,25 @@ class Offered:
             else [np.ascontiguousarray(column) for column in array[these].T]
             for name, array in arrays.items()
         }
-        found = np.empty((count, self.size))
+        result = np.empty((count, self.size))
         with np.errstate(all="ignore"):
             try:
-                into_columns(found, self.offer.plain(count, self.row.text, self.subject, given))
+                into_columns(result, self.offer.plain(count, self.row.text, self.subject, given))
             except (ZeroDivisionError, OverflowError):
                 raise singular(robot) from None
-        if not np.isfinite(found).all():
+        if not np.isfinite(result).all():
             raise no_numbers(robot)
-        return found
+        return result
 
 
 def offered(robot: Robot, what: str, wrenched: tuple[str, ...] = (), link: str = "", at: str = "link") -> Offered:
     """The robot's quantity of this name, which is made once for each robot."""
     key: Key = what, wrenched, link, at
-    found: Offered | None = robot.derived.get(key)
-    if found is None:
+    result: Offered | None = robot.derived.get(key)
+    if result is None:
         made = Offered(what, Subject(robot, robot.tree.bodies, wrenched, link, at))
-        found = robot.derived.setdefault(key, made)
-    return found
+        result = robot.derived.setdefault(key, made)
+    return result
 
 
 def quick(robot: Robot, key: Key, *groups: Any) -> np.ndarray | None:
@@ -131,8 +131,8 @@ def quick(robot: Robot, key: Key, *groups: Any) -> np.ndarray | None:
         single = known.one
         if single is None or not choice.free():
             return None
-        found = single.of_doubles(*groups)
-        return None if found is None else found.reshape(known.shape)
+        result = single.of_doubles(*groups)
+        return None if result is None else result.reshape(known.shape)
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
 

@@ -108,11 +108,11 @@ def _inertia(subject: Subject, given: Given) -> list[Scalar]:
 
 
 def _kinematics(subject: Subject, given: Given) -> list[Scalar]:
-    found: list[Scalar] = []
+    result: list[Scalar] = []
     for R, p in link_placements(subject.robot, given["q"], subject.at):
         for r in range(3):
-            found += [*R[r], p[r]]
-    return found
+            result += [*R[r], p[r]]
+    return result
 
 
 def _jacobian(subject: Subject, given: Given) -> list[Scalar]:
@@ -125,8 +125,8 @@ def _energy(subject: Subject, given: Given) -> list[Scalar]:
 
 def _reactions(subject: Subject, given: Given) -> list[Scalar]:
     motion = (given["q"], given["qd"], given["qdd"])
-    found = link_reactions(subject.robot, *motion, *subject.acting(subject.robot.parts, given))
-    return [x for six in found for x in six]
+    result = link_reactions(subject.robot, *motion, *subject.acting(subject.robot.parts, given))
+    return [x for six in result for x in six]
 
 
 def _slopes(subject: Subject, given: Given) -> list[Scalar]:
@@ -147,13 +147,13 @@ def link_reactions(
     parts = robot.parts
     _, W = dynamics(parts.bodies, robot.gravity, q, qd, qdd, (True,) * robot.nv, wrenches, loads)
     placed = body_placements(parts.bodies, q)
-    found = []
+    result = []
     for link in robot.links:
         i, _ = parts.seats[link.name]
         assert i is not None  # every link is a body of its own there, whose origin is the link's
         R, _ = placed[i]
-        found.append([dot(row, six) for six in (W[i][:3], W[i][3:]) for row in R])
-    return found
+        result.append([dot(row, six) for six in (W[i][:3], W[i][3:]) for row in R])
+    return result
 
 
 # ---- the table
@@ -226,6 +226,6 @@ def link_named(robot: Robot, link: object) -> str:
     """The link's name, or an error that lists the names of all links."""
     names = [one.name for one in robot.links]
     if not isinstance(link, str) or link not in names:
-        found, link = (f"`{link}`", link) if isinstance(link, str) else (type(link).__name__, "")
-        raise InputError("no such link", found=found, allowed=", ".join(names), hint=did_you_mean(link, names))
+        result, link = (f"`{link}`", link) if isinstance(link, str) else (type(link).__name__, "")
+        raise InputError("no such link", found=result, allowed=", ".join(names), hint=did_you_mean(link, names))
     return link

@@ -22,39 +22,39 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 def inertia(robot: Robot, q: Any) -> np.ndarray:
     """The generalized inertia matrix with rotor inertias."""
-    found = quick(robot, ("inertia", (), "", "link"), q)
-    if found is None:
+    result = quick(robot, ("inertia", (), "", "link"), q)
+    if result is None:
         s = Samples(robot, q=q)
-        found = offered(robot, "inertia")(s)
-    return found
+        result = offered(robot, "inertia")(s)
+    return result
 
 
 def bias(robot: Robot, q: Any, qd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The forces h of `tau = I qdd + h`: Coriolis, centrifugal, gravity, friction, springs, wrenches."""
-    found = quick(robot, ("bias", (), "", "link"), q, qd) if wrenches is None else None
-    if found is None:
+    result = quick(robot, ("bias", (), "", "link"), q, qd) if wrenches is None else None
+    if result is None:
         s = Samples(robot, q=q, qd=qd)
         if len(robot.tree.bodies) > PROGRAMS["bias"].most:  # inverse dynamics has a loop over the bodies
             return inverse(robot, q, qd, np.zeros(robot.nv), wrenches)
         wrenched, w = s.acting(wrenches)
-        found = offered(robot, "bias", wrenched)(s, w=w)
-    return found
+        result = offered(robot, "bias", wrenched)(s, w=w)
+    return result
 
 
 def energy(robot: Robot, q: Any, qd: Any) -> dict[str, np.ndarray]:
     """Kinetic, potential (datum: the base's origin) and elastic energy."""
-    found = quick(robot, ("energy", (), "", "link"), q, qd)
-    if found is None:
+    result = quick(robot, ("energy", (), "", "link"), q, qd)
+    if result is None:
         s = Samples(robot, q=q, qd=qd)
-        found = offered(robot, "energy")(s)
-    return dict(zip(ENERGIES, found.T))
+        result = offered(robot, "energy")(s)
+    return dict(zip(ENERGIES, result.T))
 
 
 def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
     """Frames of all links, name → 4 × 4 in the base; with `at="end"`, the papers' frames i + 1."""
     if not isinstance(at, str) or at not in ("link", "end"):
-        found = f"at={at!r}" if isinstance(at, str) else f"at of type {type(at).__name__}"
-        raise InputError("unknown frame", found=found, allowed="link, end")
+        result = f"at={at!r}" if isinstance(at, str) else f"at of type {type(at).__name__}"
+        raise InputError("unknown frame", found=result, allowed="link, end")
     rows = quick(robot, ("kinematics", (), "", at), q)
     if rows is None:
         s = Samples(robot, q=q)
@@ -67,9 +67,9 @@ def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
 
 def jacobian(robot: Robot, q: Any, link: str, at: Any = ORIGIN) -> np.ndarray:
     """The 6 × nv Jacobian: speeds → [ω; v] of the link's point `at` (link axes, or a point's name), base-frame axes."""
-    found = quick(robot, ("jacobian", (), link, "link"), q, _doubles(at))
-    if found is not None:
-        return found
+    result = quick(robot, ("jacobian", (), link, "link"), q, _doubles(at))
+    if result is not None:
+        return result
     s = Samples(robot, q=q)
     name = link_named(robot, link)
     return offered(robot, "jacobian", link=name)(s, at=_point(robot, name, at)[None])
@@ -77,12 +77,12 @@ def jacobian(robot: Robot, q: Any, link: str, at: Any = ORIGIN) -> np.ndarray:
 
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
     """Reactions, joint → wrench [n; f] of the parent on the link at its origin, base-frame axes; fixed joints too."""
-    found = quick(robot, ("reactions", (), "", "link"), q, qd, qdd) if wrenches is None else None
-    if found is None:
+    result = quick(robot, ("reactions", (), "", "link"), q, qd, qdd) if wrenches is None else None
+    if result is None:
         s = Samples(robot, q=q, qd=qd, qdd=qdd)
         wrenched, w = s.acting(wrenches)
-        found = offered(robot, "reactions", wrenched)(s, w=w)
-    return dict(zip([link.joint.name for link in robot.links], found.swapaxes(0, -2)))
+        result = offered(robot, "reactions", wrenched)(s, w=w)
+    return dict(zip([link.joint.name for link in robot.links], result.swapaxes(0, -2)))
 
 
 def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:

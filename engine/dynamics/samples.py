@@ -27,13 +27,13 @@ def computes(call: Callable[Concatenate[Robot, Given], Found]) -> Callable[Conca
     def guarded(robot: Robot, *given: Given.args, **named: Given.kwargs) -> Found:
         with np.errstate(all="ignore"):
             try:
-                found = call(robot, *given, **named)
+                result = call(robot, *given, **named)
             except (ZeroDivisionError, OverflowError):
                 raise singular(robot) from None
-            for x in found.values() if isinstance(found, dict) else (found,):
+            for x in result.values() if isinstance(result, dict) else (result,):
                 if isinstance(x, np.ndarray) and not all_finite(x):
                     raise no_numbers(robot)
-        return found
+        return result
 
     as_called: Callable[..., Found] = guarded  # `robot` may be given by its name too
     return as_called
@@ -77,8 +77,8 @@ class Samples:
         shaped = {name: _checked(name, x, sizes.get(name, robot.nv)) for name, x in arrays.items()}
         counts = {x.shape[0] for x in shaped.values() if x.ndim == 2}
         if len(counts - {1}) > 1:
-            told = ", ".join(f"{name} {x.shape[0]}" for name, x in shaped.items() if x.ndim == 2)
-            raise InputError("the arguments have different numbers of samples", found=told)
+            numbers = ", ".join(f"{name} {x.shape[0]}" for name, x in shaped.items() if x.ndim == 2)
+            raise InputError("the arguments have different numbers of samples", found=numbers)
         self.count: int | None = next(iter(counts - {1}), 1) if counts else None
         if "q" in shaped:
             shaped["q"] = _unit(robot, shaped["q"])
@@ -159,8 +159,8 @@ def vector(name: str, x: Any, size: int) -> np.ndarray:
 def room(out: Any, shape: tuple[int, ...]) -> np.ndarray:
     """A caller's array for results of this shape, or an error."""
     if not isinstance(out, np.ndarray) or out.dtype != float or out.shape != shape or not out.flags.writeable:
-        found = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-        raise InputError("`out` can't take the results", found=found, allowed=f"a writeable array of floats {shape}")
+        result = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+        raise InputError("`out` can't take the results", found=result, allowed=f"a writeable array of floats {shape}")
     return out
 
 

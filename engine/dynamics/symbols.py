@@ -15,10 +15,10 @@ DRIVE = ("rotor", "viscous", "coulomb", "stiffness", "rest")
 
 def paths(body: Body) -> list[Path]:
     """The places of all numbers of a body."""
-    found: list[Path] = [("rotation", k, c) for k in range(len(body.rotation)) for c in (2, 3)]
-    found += [("origin", r) for r in range(3)] + [("pitch",)]
-    found += [("E", r, s) for r in range(3) for s in range(r, 3)] + [("h", r) for r in range(3)] + [("m",)]
-    return found + [("drives", k, key) for k in range(len(body.drives)) for key in DRIVE]
+    result: list[Path] = [("rotation", k, c) for k in range(len(body.rotation)) for c in (2, 3)]
+    result += [("origin", r) for r in range(3)] + [("pitch",)]
+    result += [("E", r, s) for r in range(3) for s in range(r, 3)] + [("h", r) for r in range(3)] + [("m",)]
+    return result + [("drives", k, key) for k in range(len(body.drives)) for key in DRIVE]
 
 
 def number(body: Body, path: Path) -> Any:

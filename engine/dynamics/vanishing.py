@@ -36,12 +36,12 @@ def doubtful(q: Sequence[float] | np.ndarray, shares: Shares, bodies: int) -> li
     here = np.array(q, dtype=float)
     little = LITTLE * min(1.0, (LONG / max(bodies, 1)) ** 3)
     with np.errstate(all="ignore"):
-        found, whole = shares(here)
-        doubt = np.isfinite(whole) & ~(found > little * whole)
+        result, whole = shares(here)
+        doubt = np.isfinite(whole) & ~(result > little * whole)
         if doubt.any():
             uneven = np.cos(np.arange(len(here)))  # not a motion of the robot as a whole
             beside, _ = shares(here + SHIFT * uneven)
-            doubt &= ~((found > 0.0) & (abs(beside - found) <= SOUND * found))
+            doubt &= ~((result > 0.0) & (abs(beside - result) <= SOUND * result))
     return [int(k) for k in np.flatnonzero(doubt)]
 
 
@@ -50,14 +50,14 @@ def vanishing(robot: Robot, q: Sequence[float], motion_given: Sequence[bool] | N
 
     Joints before such a joint are examined as if it were held.
     """
-    held, found = list(motion_given or [False] * robot.nv), list[Joint]()
+    held, result = list(motion_given or [False] * robot.nv), list[Joint]()
     while True:
         sought = [k for k in reversed(range(robot.nv)) if not held[k]]
         places = doubtful(q, lambda q: _shares(robot, q, held, sought), len(robot.tree.bodies))  # noqa: B023
         if not places:
-            return found
+            return result
         for joint in dict.fromkeys(owner(robot, sought[place]) for place in places):
-            found.append(joint)
+            result.append(joint)
             for k in joint.speeds:
                 held[k] = True
 
@@ -73,24 +73,24 @@ def pivots(bodies: Sequence[Body], q: Sequence[float], motion_given: Sequence[bo
 
     Elimination ends at a pivot of 0; pivots nearer to the base are infinity then.
     """
-    found, still = [np.inf] * len(motion_given), [0.0] * len(motion_given)
+    result, still = [np.inf] * len(motion_given), [0.0] * len(motion_given)
     A = [sweeps.inertia(body) for body in bodies]
     for i, body in reversed(list(enumerate(bodies))):
         own: dict[int, Pivot] = {}
         try:
             above, _ = sweeps.inward(body, A[i], [0.0] * 6, q, still, still, motion_given, own)
         except ZeroDivisionError:
-            found[next(k for k in reversed(body.speeds) if k not in own)] = 0.0
+            result[next(k for k in reversed(body.speeds) if k not in own)] = 0.0
             break
         for d, k, drive in zip(body.directions, body.speeds, body.drives):
             row = own[k].row
             assert row is not None  # inertia reaches every body
-            found[k] = as_float(row[d] + drive.rotor if motion_given[k] else own[k].size)
+            result[k] = as_float(row[d] + drive.rotor if motion_given[k] else own[k].size)
         if body.parent is not None and above is not None:
             here = Motion()
             here.rotation, here.origin = sweeps.placement(body, q)
             A[body.parent] = add_matrices(A[body.parent], sweeps.inertia_at_parent(here, above))
-    return found
+    return result
 
 
 def examine(robot: Robot, q: Sequence[float], motion_given: Sequence[bool]) -> None:

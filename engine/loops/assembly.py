@@ -37,14 +37,14 @@ def assembled(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarra
     """The position with all loops closed near q; the speeds in `kept` don't move, unless they exceed the freedoms."""
     if not loops.m:
         return q
-    found, left = newton(loops, q, kept)
+    result, left = newton(loops, q, kept)
     if left > GOOD and kept:
         # too much is kept: from closed positions, the independent ones return to their wanted places
         loose, left = newton(loops, q, ())
         if left <= GOOD:
-            found, left = _returned(loops, loose, q, list(kept))
-    if left <= GOOD and not _flipped(loops, found):
-        return found
+            result, left = _returned(loops, loose, q, list(kept))
+    if left <= GOOD and not _flipped(loops, result):
+        return result
     return _searched(loops, q, kept)
 
 
@@ -56,30 +56,30 @@ def _flipped(loops: Closure, q: np.ndarray) -> bool:
 def _searched(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarray:
     """The position that many starts lead to, polished; with what exceeds the freedoms let go, if it has to be."""
     search = nearest(loops, q, kept)
-    found, left = newton(loops, search.q, kept)
+    result, left = newton(loops, search.q, kept)
     if left > GOOD and kept:
-        found, left = newton(loops, nearest(loops, q, ()).q, ())
+        result, left = newton(loops, nearest(loops, q, ()).q, ())
         if left <= GOOD:
-            found, left = _returned(loops, found, q, list(kept))
-    if left <= GOOD and not _flipped(loops, found):
-        return found
+            result, left = _returned(loops, result, q, list(kept))
+    if left <= GOOD and not _flipped(loops, result):
+        return result
     raise AssemblyError(f"{loops.robot.name}: {cant_close(loops.open(search.q), search)}", search.q)
 
 
 def cant_close(gaps: Sequence[Gap], search: Search) -> str:
     """A message with the loops that stay open and their gaps: no position closes them, or none was found."""
     worst = sorted((gap for gap in gaps if gap.length > 1e-9 or gap.angle > 1e-9), key=lambda gap: -gap.length)
-    told = "; ".join(
+    widest = "; ".join(
         f"`{gap.name}` by {gap.length * 1000:.4g} mm and {math.degrees(gap.angle):.4g}°" for gap in worst[:6]
     )
     if search.agreeing >= ENOUGH:
         return (
             f"the loops can't be closed: {search.agreeing} of {search.starts} starts end with the same gaps, the least "
-            f"that were found: {told}; look for a length that is wrong"
+            f"that were found: {widest}; look for a length that is wrong"
         )
     return (
         f"no position was found in which the loops close, from {search.starts} starts that ended differently; the "
-        f"least gaps were: {told or 'none'}; give a better guess under `assembly`, or look for a length that is wrong"
+        f"least gaps were: {widest or 'none'}; give a better guess under `assembly`, or look for a length that is wrong"
     )
 
 

@@ -15,7 +15,7 @@ from .branches import Branches, Order, acting, efforts, entering, order_at, sing
 from .constraints import Closure, closure
 from .rank import TINY, null_space
 from .subsystems import Subsystem, least_norm
-from .texts import Family
+from .texts import TextFamily
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Balance:
     def unmoved(self) -> int:
         """The number of freedoms besides idle spins that no actuator moves."""
         moved = np.concatenate([self.loops.scaled(self.J[0]), self.S[0].T])
-        found: int = null_space(moved).shape[1] - self.idle
-        return found
+        result: int = null_space(moved).shape[1] - self.idle
+        return result
 
     def steps(self) -> list[Subsystem]:
         """The order in which the branches are solved."""
@@ -61,9 +61,9 @@ class Balance:
         """The forces, branch by branch; actuators that share their work are solved together, within their limits."""
         tau = np.ascontiguousarray(np.atleast_2d(tau), dtype=float)
         lost = NumericalError(singular_words(self.robot))
-        family = Family(self.loops, lambda q: Branches(self.loops, self._order(q)), lost)
-        found = family.rows({"q": self.q, "tau": tau})
-        actuated, multipliers = np.split(found, [self.S.shape[2]], axis=1)
+        family = TextFamily(self.loops, lambda q: Branches(self.loops, self._order(q)), lost)
+        result = family.rows({"q": self.q, "tau": tau})
+        actuated, multipliers = np.split(result, [self.S.shape[2]], axis=1)
         if shares(family):
             for n in np.flatnonzero(effort.beyond(actuated, efforts(self.robot))).tolist():
                 actuated[n], multipliers[n] = self._within_limits(n, tau[n])
@@ -82,7 +82,7 @@ class Balance:
         return u, multipliers
 
 
-def shares(family: Family) -> bool:
+def shares(family: TextFamily) -> bool:
     """Whether any actuators share their work, so that limits matter."""
     return any(isinstance(text, Branches) and text.order.shared for text in family.known)
 
@@ -91,8 +91,8 @@ def undetermined(loops: Closure, q: np.ndarray) -> np.ndarray:
     """Whether each row's multiplier is one that no rigid-body model can determine."""
     J, _ = loops.jacobian(q)
     Z = null_space(loops.scaled(J).T)
-    found: np.ndarray = np.sqrt((Z**2).sum(axis=1)) > 1e-6
-    return found
+    result: np.ndarray = np.sqrt((Z**2).sum(axis=1)) > 1e-6
+    return result
 
 
 def idle_spins(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
@@ -136,14 +136,14 @@ def enough(balance: Balance) -> None:
 
 def motionless(balance: Balance) -> list[int]:
     """Places in `actuated_speeds` of actuators that move nothing, in any of a few positions of the batch."""
-    found = list(range(balance.S.shape[2]))
+    result = list(range(balance.S.shape[2]))
     for n in sorted({0, len(balance.q) // 2, len(balance.q) - 1}):
-        if found:
+        if result:
             N = balance.loops.column_scale[:, None] * null_space(balance.loops.scaled(balance.J[n]))
-            S = balance.S[n][:, found]
+            S = balance.S[n][:, result]
             moves = abs(S.T @ N).max(axis=1, initial=0.0) > TINY * np.maximum(abs(S).max(axis=0, initial=0.0), 1e-300)
-            found = [k for k, moved in zip(found, moves) if not moved]
-    return found
+            result = [k for k, moved in zip(result, moves) if not moved]
+    return result
 
 
 def actuated_speeds(robot: Robot) -> list[str]:

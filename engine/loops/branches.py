@@ -24,12 +24,12 @@ from ..errors import NumericalError
 from ..machine.program.scalars import Scalar, as_float, smaller
 from ..robot.model import Body, Effort, Robot
 from .constraints import Closure
-from .effort import FULFILLED, limited
+from .effort import FULFILLED, has_limits
 from .elimination import Elimination, apart
 from .partition import Partition, partition
 from .rank import independent
 from .subsystems import Subsystem, branches, eliminated, least_norm, order, solved
-from .texts import NEAR, Arguments, Family, Text
+from .texts import NEAR, Arguments, PartitionText, TextFamily
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ def order_at(loops: Closure, q: np.ndarray, present: np.ndarray) -> Order:
     scaled = A * scale * loops.column_scale[:, None]
     there = present[:, [*part.rows, *range(loops.m, present.shape[1])]]
     steps = tuple(eliminated(step, A, scaled) for step in order(branches(robot), scaled, there))
-    found = Order(steps, part)
-    if found.shared and part.N:
+    result = Order(steps, part)
+    if result.shared and part.N:
         B = np.linalg.solve(part.matrix(J), np.eye(robot.nv))[:, robot.nv - len(part.N) :]
         G = B.T @ S / np.sqrt([one.weight for one in efforts(robot)])
         size = np.array([loops.column_scale[k] for k in part.independent])
-        found = replace(found, moved=tuple(sorted(independent(G * size[:, None], [range(len(G))]))))
-    return found
+        result = replace(result, moved=tuple(sorted(independent(G * size[:, None], [range(len(G))]))))
+    return result
 
 
 def efforts(robot: Robot) -> list[Effort]:
@@ -76,26 +76,26 @@ def efforts(robot: Robot) -> list[Effort]:
 
 def pushes(robot: Robot, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """Joint forces by a unit force of each actuator."""
-    found = []
+    result = []
     for one in robot.actuators:
         six = [*one.direction, 0.0, 0.0, 0.0] if one.moment else [0.0, 0.0, 0.0, *one.direction]
         on, loads = on_bodies(robot.tree, [(one.link, six, one.at, one.axes)])
-        found.append([-x for x in balancing(robot.tree.bodies, q, robot.nv, on, loads)])
-    return found
+        result.append([-x for x in balancing(robot.tree.bodies, q, robot.nv, on, loads)])
+    return result
 
 
 def acting(robot: Robot, q: np.ndarray) -> np.ndarray:
     """Forces along the speeds by a unit force of each actuated speed and actuator, (N, nv, actuated)."""
     s = Samples(robot, q=q)
-    found = np.zeros((len(q), robot.nv, len(robot.driven) + len(robot.actuators)))
+    result = np.zeros((len(q), robot.nv, len(robot.driven) + len(robot.actuators)))
     for c, k in enumerate(robot.driven):
-        found[:, k, c] = 1.0
+        result[:, k, c] = 1.0
     for c, column in enumerate(pushes(robot, s.scalars("q")), start=len(robot.driven)):
-        found[:, :, c] = s.array(column)
-    return found
+        result[:, :, c] = s.array(column)
+    return result
 
 
-class Branches(Text):
+class Branches(PartitionText):
     """The text of actuators' forces and multipliers of all rows, from positions and forces of the spanning tree."""
 
     inputs: tuple[str, ...] = ("q", "tau")
@@ -103,7 +103,7 @@ class Branches(Text):
     def __init__(self, loops: Closure, chosen: Order, wrenched: tuple[str, ...] = ()):
         self.order = chosen
         super().__init__(loops, chosen.part, wrenched)
-        self.final = not (chosen.shared and limited(efforts(loops.robot)))
+        self.final = not (chosen.shared and has_limits(efforts(loops.robot)))
 
     def results(self) -> int:
         """The number of actuated speeds, actuators and rows."""
@@ -114,18 +114,18 @@ class Branches(Text):
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """Forces of actuators and multipliers, and checks, of which only the first can fail."""
-        found = Split(self, given["q"], self.loops.rates(given["q"])[0], given["tau"])
-        return [*found.actuated, *found.multipliers()], [found.fit(), 1.0, 1.0]
+        result = Split(self, given["q"], self.loops.rates(given["q"])[0], given["tau"])
+        return [*result.actuated, *result.multipliers()], [result.fit(), 1.0, 1.0]
 
     def share(self, q: np.ndarray) -> float:
         """The share of the pivot that has lost most, of all eliminations."""
         J, _ = self.loops.rates(q.tolist())
         try:
-            found = Split(self, q.tolist(), J, [0.0] * self.loops.robot.nv)
-            found.multipliers()
+            result = Split(self, q.tolist(), J, [0.0] * self.loops.robot.nv)
+            result.multipliers()
         except ZeroDivisionError:
             return 0.0
-        return min((abs(as_float(pivot / size)) for pivot, size in zip(found.pivots, found.sizes)), default=1.0)
+        return min((abs(as_float(pivot / size)) for pivot, size in zip(result.pivots, result.sizes)), default=1.0)
 
 
 class Inverse(Branches):
@@ -142,8 +142,8 @@ class Inverse(Branches):
         robot, q, qd = self.loops.robot, given["q"], given["qd"]
         tied = self.loops.tied(q)
         tau, _ = dynamics(bodies, robot.gravity, q, qd, given["qdd"], [True] * robot.nv, *self.acting(given))
-        found = Split(self, q, self.loops.rates([], None, tied)[0], tau)
-        return found.actuated, [found.fit(), *self.closing(q, qd, tied)]
+        result = Split(self, q, self.loops.rates([], None, tied)[0], tau)
+        return result.actuated, [result.fit(), *self.closing(q, qd, tied)]
 
 
 class Split:
@@ -165,8 +165,8 @@ class Split:
         if self._order.shared:
             together = self._shared(S, tau)
             x.update((c, together[c]) for c in self._order.shared)
-        found = [x.get(c, 0.0) for c in range(len(A[0]))]
-        self.actuated, self._own = found[len(rows) :], found[: len(rows)]
+        result = [x.get(c, 0.0) for c in range(len(A[0]))]
+        self.actuated, self._own = result[len(rows) :], result[: len(rows)]
 
     @cached_property
     def _K(self) -> Elimination:
@@ -181,14 +181,14 @@ class Split:
 
     def multipliers(self) -> list[Scalar]:
         """The multipliers of all rows, of least norm where several sets have the same effect on the links."""
-        found: list[Scalar] = [0.0] * len(self._J)
+        result: list[Scalar] = [0.0] * len(self._J)
         rows, own, others = self._part.rows, self._own, list[Scalar]()
         dependent = [r for r in range(len(self._J)) if r not in rows and self._J[r]]
         if dependent:
             own, others = least_norm([self._K.transposed(self._row(r))[: len(rows)] for r in dependent], own)
         for r, x in zip((*rows, *dependent), (*own, *others)):
-            found[r] = x
-        return found
+            result[r] = x
+        return result
 
     def fit(self) -> Scalar:
         """A number that is positive if no pivot is near 0 and the actuators can exert the needed forces."""
@@ -217,15 +217,15 @@ class Split:
         return [*self._K.transposed(rest)[:r], *u]
 
 
-def inverse(loops: Closure, wrenched: tuple[str, ...]) -> Family:
+def inverse(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The family of the robot's texts of inverse dynamics."""
     key = (Inverse, wrenched) if wrenched else Inverse
-    found: Family | None = loops.robot.derived.get(key)
-    if found is None:
+    result: TextFamily | None = loops.robot.derived.get(key)
+    if result is None:
         there, lost = present(loops), NumericalError(singular_words(loops.robot))
-        made = Family(loops, lambda q: Inverse(loops, order_at(loops, q, there), wrenched), lost)
-        found = loops.robot.derived.setdefault(key, made)
-    return found
+        made = TextFamily(loops, lambda q: Inverse(loops, order_at(loops, q, there), wrenched), lost)
+        result = loops.robot.derived.setdefault(key, made)
+    return result
 
 
 def present(loops: Closure) -> np.ndarray:
@@ -238,8 +238,8 @@ def present(loops: Closure) -> np.ndarray:
 def entering(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
     """Whether each multiplier, actuated speed and actuator enters each equation at the positions of these samples."""
     A = np.concatenate([loops.scaled(J).transpose(0, 2, 1), S * loops.column_scale[:, None]], axis=2)
-    found: np.ndarray = (abs(A) > 1e-12 * abs(A).max(initial=0.0)).any(axis=0)
-    return found
+    result: np.ndarray = (abs(A) > 1e-12 * abs(A).max(initial=0.0)).any(axis=0)
+    return result
 
 
 def singular_words(robot: Robot) -> str:

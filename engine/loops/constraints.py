@@ -111,15 +111,15 @@ class Closure:
 
     def near(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The gaps and the Jacobian at one position."""
-        found = self.numbers(q)
-        if found is None:
+        result = self.numbers(q)
+        if result is None:
             return self.numbers.offer.plain(1, self.gap_jacobian, q)
-        return found[0] if self.goal is None else found[0] - self.goal, found[1]
+        return result[0] if self.goal is None else result[0] - self.goal, result[1]
 
     def jacobian(self, q: np.ndarray, qd: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The Jacobian J and `J̇ q̇` of one state, or of many with samples first; without speeds, `J̇ q̇` is 0."""
-        if q.ndim == 1 and (found := self.numbers(q, qd)) is not None:
-            return found[1], found[2] if qd is not None else np.zeros(self.m)
+        if q.ndim == 1 and (result := self.numbers(q, qd)) is not None:
+            return result[1], result[2] if qd is not None else np.zeros(self.m)
         if q.ndim == 1:
             return self.numbers.offer.plain(1, self._jacobian, q, qd)
         return self._jacobian(q, qd)
@@ -150,8 +150,8 @@ class Closure:
 
     def scaled(self, J: np.ndarray) -> np.ndarray:
         """The Jacobian with rows and columns scaled so that its entries have no units."""
-        found: np.ndarray = J * self.row_scale[:, None] * self.column_scale
-        return found
+        result: np.ndarray = J * self.row_scale[:, None] * self.column_scale
+        return result
 
     def choice(self, J: np.ndarray, kept: Sequence[int]) -> tuple[list[int], list[int]]:
         """Independent rows, and as many dependent speeds, with those in `kept` only where the others don't suffice."""
@@ -163,23 +163,23 @@ class Closure:
     def open(self, q: np.ndarray) -> list[Gap]:
         """The gaps of all loops and couplings at one position."""
         values = q.tolist()
-        found = []
+        result = []
         for loop, one in zip(self.robot.loops, self.tied(values)):
             slides = as_floats(one.place.p[k] for k in loop.type.slides)
-            found.append(Gap(loop.name, math.hypot(*slides), misalignment(loop.type, one)[1]))
+            result.append(Gap(loop.name, math.hypot(*slides), misalignment(loop.type, one)[1]))
         for c, x in zip(self.couplings, as_floats(self.gaps(values)[self.m - len(self.couplings) :])):
             joint = next(j for j in self.robot.moving if c.coordinate in j.coordinates)
             turns = joint.type.turning[0]
-            found.append(Gap(joint.name, 0.0 if turns else abs(x), abs(x) if turns else 0.0))
-        return found
+            result.append(Gap(joint.name, 0.0 if turns else abs(x), abs(x) if turns else 0.0))
+        return result
 
 
 def closure(robot: Robot) -> Closure:
     """The robot's constraints, which are made once."""
-    found = robot.derived.get("closure")
-    if found is None:
-        found = robot.derived["closure"] = Closure(robot)
-    return found
+    result = robot.derived.get("closure")
+    if result is None:
+        result = robot.derived["closure"] = Closure(robot)
+    return result
 
 
 def misalignment(type_: CutType, tied: Tied) -> tuple[list[float], float]:

@@ -27,7 +27,7 @@ def least(A: np.ndarray, b: np.ndarray, efforts: Sequence[Effort], near: np.ndar
     return u + near
 
 
-def limited(efforts: Sequence[Effort]) -> bool:
+def has_limits(efforts: Sequence[Effort]) -> bool:
     """Whether any of them has a limit."""
     return bool(np.isfinite([(one.low, one.high) for one in efforts]).any())
 
@@ -36,8 +36,8 @@ def beyond(u: np.ndarray, efforts: Sequence[Effort]) -> np.ndarray:
     """Whether any force in each row is beyond its limits."""
     low, high = (np.array(list(side)) for side in zip(*((one.low, one.high) for one in efforts)))
     slack = 1e-10 * (1.0 + abs(u).max(axis=1, initial=0.0))
-    found: np.ndarray = (np.maximum(u - high, low - u) > slack[:, None]).any(axis=1)
-    return found
+    result: np.ndarray = (np.maximum(u - high, low - u) > slack[:, None]).any(axis=1)
+    return result
 
 
 def _limited(
@@ -69,8 +69,8 @@ def _limited(
     if (np.maximum(u - high, low - u) > slack).any():
         raise NumericalError(CANT)
     _fulfilled(A, u, b)
-    found: np.ndarray = np.clip(u, low, high)
-    return found
+    result: np.ndarray = np.clip(u, low, high)
+    return result
 
 
 def _with_held(A: np.ndarray, b: np.ndarray, weight: np.ndarray, held: dict[int, float]) -> np.ndarray:

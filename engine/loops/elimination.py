@@ -19,7 +19,7 @@ def pivots(K: np.ndarray) -> Pivots:
     """A good order of pivots for matrices like K; rows and columns with one entry come first, as they cost nothing."""
     K = np.array(K, dtype=float)
     rows, columns = list(range(len(K))), list(range(len(K)))
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     while rows:
         part = abs(K[np.ix_(rows, columns)])
         alone = [(r, int(np.argmax(part[i]))) for i, r in enumerate(rows) if (part[i] > 0.0).sum() == 1]
@@ -33,13 +33,13 @@ def pivots(K: np.ndarray) -> Pivots:
             r, c = rows[int(i)], columns[int(j)]
         if K[r, c] == 0.0:
             break
-        found.append((r, c))
+        result.append((r, c))
         rows.remove(r)
         columns.remove(c)
         for s in rows:
             K[s] = K[s] - K[s, c] / K[r, c] * K[r]
             K[s, c] = 0.0
-    return tuple(found + list(zip(rows, columns)))
+    return tuple(result + list(zip(rows, columns)))
 
 
 def kept(pivots: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:

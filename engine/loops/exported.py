@@ -21,7 +21,7 @@ from .constraints import closure
 from .linear import Slopes
 from .partition import partition
 from .reactions import Reactions
-from .texts import Arguments, Forward, Text
+from .texts import Arguments, Forward, PartitionText
 
 
 def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
@@ -32,19 +32,19 @@ def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") ->
     text = made(robot, assemble(robot, np.array(robot.q0)))
     recording = Recording(what)
     given: Arguments = {name: list(recording.input(name, width)) for name, width in text.widths.items()}
-    found, _ = text.text(given, regrouped(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies)
-    return recording.program(**{row.output: found[len(efforts(robot)) :] if what == "reactions" else found})
+    result, _ = text.text(given, regrouped(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies)
+    return recording.program(**{row.output: result[len(efforts(robot)) :] if what == "reactions" else result})
 
 
-def _forward(robot: Robot, q0: np.ndarray, kind: type[Text] = Forward) -> Text:
+def _forward(robot: Robot, q0: np.ndarray, kind: type[PartitionText] = Forward) -> PartitionText:
     return kind(closure(robot), partition(closure(robot), q0, (), robot.driven))
 
 
-def _slopes(robot: Robot, q0: np.ndarray) -> Text:
+def _slopes(robot: Robot, q0: np.ndarray) -> PartitionText:
     return _forward(robot, q0, Slopes)
 
 
-def _inverse(robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse) -> Text:
+def _inverse(robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse) -> PartitionText:
     enough(Balance(robot, q0))
     loops = closure(robot)
     text = kind(loops, order_at(loops, q0, present(loops)))
@@ -57,11 +57,11 @@ def _inverse(robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse) -> Tex
     return text
 
 
-def _reactions(robot: Robot, q0: np.ndarray) -> Text:
+def _reactions(robot: Robot, q0: np.ndarray) -> PartitionText:
     return _inverse(robot, q0, Reactions)
 
 
-TEXTS: dict[str, Callable[[Robot, np.ndarray], Text]] = {
+TEXTS: dict[str, Callable[[Robot, np.ndarray], PartitionText]] = {
     "idyn": _inverse,
     "fdyn": _forward,
     "fdyn-derivatives": _slopes,

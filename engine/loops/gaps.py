@@ -12,13 +12,13 @@ from ..machine.jit.offer import Offer
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
 
-Text = Callable[[Sequence[Scalar], Sequence[Scalar]], tuple[list[Scalar], list[dict[int, Scalar]], list[Scalar]]]
+GapText = Callable[[Sequence[Scalar], Sequence[Scalar]], tuple[list[Scalar], list[dict[int, Scalar]], list[Scalar]]]
 
 
 class Numbers:
     """Compiled values, Jacobian and `J̇ q̇` of one set of constraints, whose text is `text`."""
 
-    def __init__(self, text: Text, nq: int, nv: int, m: int, identity: tuple[Any, ...]):
+    def __init__(self, text: GapText, nq: int, nv: int, m: int, identity: tuple[Any, ...]):
         self._text, self._nq, self._nv, self._m = text, nq, nv, m
         self.offer = Offer(self._program, [nq, nv], self._outputs, lambda: (repr(identity), "constraints"))
 
@@ -37,12 +37,12 @@ class Numbers:
         single = self.offer.single() if self._m else None
         if single is None:
             return None
-        found = single(q, np.zeros(self._nv) if qd is None else qd)
-        if found is None or not np.isfinite(found).all():
+        result = single(q, np.zeros(self._nv) if qd is None else qd)
+        if result is None or not np.isfinite(result).all():
             return None
         J = np.zeros((self._m, self._nv))
-        J[self._entries] = found[self._m : len(found) - self._m]
-        return found[: self._m], J, found[len(found) - self._m :]
+        J[self._entries] = result[self._m : len(result) - self._m]
+        return result[: self._m], J, result[len(result) - self._m :]
 
     def _program(self) -> Program:
         recording = Recording("constraints")

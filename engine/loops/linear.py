@@ -26,7 +26,7 @@ from .equations import Equations
 from .mechanism import inverse
 from .methods import reduced
 from .partition import independent_speeds, partition
-from .texts import Arguments, Family, Text
+from .texts import Arguments, PartitionText, TextFamily
 
 
 def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
@@ -111,7 +111,7 @@ def _following(
     return speeds, np.linalg.solve(K, np.concatenate([-drift[list(part.rows)], np.zeros(nv - len(none))]))
 
 
-class Displaced(Text):
+class Displaced(PartitionText):
     """A text of accelerations with derivatives.  With z̈ the independent accelerations, Tᵀ (τ_ID(q, q̇, q̈) − τ) = 0 holds
     in every state, so along each direction ∂z̈ = −(Tᵀ M T)⁻¹ ∂[Tᵀ (τ_ID − τ)], with the derivative at fixed z̈.
     """
@@ -201,20 +201,20 @@ class Linear(Displaced):
         return [*qdd, *(column[r] for r in range(len(z)) for column in columns)], checks
 
 
-def linear(loops: Closure, independent: Sequence[int]) -> Family:
+def linear(loops: Closure, independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts of linearised equations in these coordinates."""
     key = Linear, tuple(independent)
-    found: Family | None = loops.robot.derived.get(key)
-    if found is None:
-        made = Family(loops, lambda q: Linear(loops, partition(loops, q, (), independent)), coordinates=independent)
-        found = loops.robot.derived.setdefault(key, made)
-    return found
+    result: TextFamily | None = loops.robot.derived.get(key)
+    if result is None:
+        made = TextFamily(loops, lambda q: Linear(loops, partition(loops, q, (), independent)), coordinates=independent)
+        result = loops.robot.derived.setdefault(key, made)
+    return result
 
 
-def _slopes(loops: Closure) -> Family:
+def _slopes(loops: Closure) -> TextFamily:
     """The family of the robot's texts of derivatives."""
-    found: Family | None = loops.robot.derived.get(Slopes)
-    if found is None:
-        made = Family(loops, lambda q: Slopes(loops, partition(loops, q, (), loops.robot.driven)))
-        found = loops.robot.derived.setdefault(Slopes, made)
-    return found
+    result: TextFamily | None = loops.robot.derived.get(Slopes)
+    if result is None:
+        made = TextFamily(loops, lambda q: Slopes(loops, partition(loops, q, (), loops.robot.driven)))
+        result = loops.robot.derived.setdefault(Slopes, made)
+    return result

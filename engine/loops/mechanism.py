@@ -37,12 +37,12 @@ def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None =
     if Inverse not in robot.derived:  # whether there are enough doesn't change
         enough(Balance(robot, arrays["q"]))
     family = branches.inverse(loops, wrenched)
-    found = family.rows(arrays)
-    if shares(family) and effort.beyond(found, efforts(robot)).any():
-        found = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches)).actuated
+    result = family.rows(arrays)
+    if shares(family) and effort.beyond(result, efforts(robot)).any():
+        result = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches)).actuated
     elif s.count is None:
         serve(family.known[0], "inverse")
-    return found if s.count is not None else found[0]
+    return result if s.count is not None else result[0]
 
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
@@ -67,9 +67,9 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
     arrays = {name: s.rows(name) for name in ("q", "qd")}
     loops = closure(robot)
     consistent(loops, arrays)
-    found = compiled.reduction(loops, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0])).rows(arrays)
-    n = math.isqrt(found.shape[1])  # n² + n numbers
-    I, h = found[:, : n * n].reshape(-1, n, n), found[:, n * n :]
+    result = compiled.reduction(loops, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0])).rows(arrays)
+    n = math.isqrt(result.shape[1])  # n² + n numbers
+    I, h = result[:, : n * n].reshape(-1, n, n), result[:, n * n :]
     return (I, h) if s.count is not None else (I[0], h[0])
 
 

@@ -229,13 +229,13 @@ METHODS = {
 
 def parameters() -> dict[Parameter, list[str]]:
     """The parameters of all methods in the table, each with the names of the methods that take it."""
-    found: dict[Parameter, list[str]] = {}
+    result: dict[Parameter, list[str]] = {}
     for name, method in METHODS.items():
         for one in method.parameters:
-            found.setdefault(one, []).append(name)
-    names = [one.name for one in found]
+            result.setdefault(one, []).append(name)
+    names = [one.name for one in result]
     assert len(set(names)) == len(names), "a name stands for one parameter, whatever the method"
-    return found
+    return result
 
 
 def distributed() -> list[str]:

@@ -146,8 +146,8 @@ def _standing(robot: Robot, loops: Closure, q: np.ndarray) -> Standing:
 def _scaled_actuators(balance: Balance) -> np.ndarray:
     """The forces along the speeds by each actuator, scaled so that they have no units."""
     S = balance.S[0].T * balance.loops.column_scale
-    found: np.ndarray = S / np.maximum(abs(S).max(axis=1, initial=0.0), 1e-300)[:, None]
-    return found
+    result: np.ndarray = S / np.maximum(abs(S).max(axis=1, initial=0.0), 1e-300)[:, None]
+    return result
 
 
 def _weakest(A: np.ndarray, rank: int) -> float:
@@ -156,12 +156,12 @@ def _weakest(A: np.ndarray, rank: int) -> float:
 
 
 def _unknowable(loops: Closure, lost: np.ndarray) -> list[Unknowable]:
-    found = []
+    result = []
     for one, place in zip(loops.ties, loops.places):
         rows = [row for row, gone in zip(one.rows, lost[place]) if gone]
         if rows:
-            found.append(_in_words(one, rows))
-    return found
+            result.append(_in_words(one, rows))
+    return result
 
 
 def listed(words: Sequence[str]) -> str:
@@ -197,20 +197,20 @@ def _subsystems(robot: Robot, balance: Balance) -> list[Subsystem]:
 
 def roman(n: int) -> str:
     """The Roman numeral of a number, as in the papers: I, II, III, …"""
-    told = ""
+    numeral = ""
     for value, letters in ((100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV")):
         while n >= value:
-            told, n = told + letters, n - value
-    return told + "I" * n
+            numeral, n = numeral + letters, n - value
+    return numeral + "I" * n
 
 
 # ---- warnings
 
 
 def _open(gaps: Sequence[Gap]) -> tuple[str, ...]:
-    told = "; ".join(f"`{gap.name}` stays open by {opening(gap)}" for gap in gaps)
+    which = "; ".join(f"`{gap.name}` stays open by {opening(gap)}" for gap in gaps)
     return (
-        f"the loops can't be closed from the initial position: {told}; look for a length that is wrong, or give a "
+        f"the loops can't be closed from the initial position: {which}; look for a length that is wrong, or give a "
         "better guess under `assembly`",
     )
 
@@ -222,19 +222,19 @@ def opening(gap: Gap) -> str:
 
 
 def _doubts(at: Standing, names: Sequence[str]) -> list[str]:
-    found = []
+    result = []
     if at.unmoved:
         needed = at.freedoms - len(at.spins)
-        found.append(
+        result.append(
             f"{counted(at.unmoved, 'freedom')} of {needed} {'is' if at.unmoved == 1 else 'are'} moved by no actuator "
             f"(actuated: {', '.join(names) or 'nothing'}): it can be simulated, but has no inverse dynamics"
         )
     for name in at.useless:
-        found.append(f"the actuator of `{name}` moves nothing: the loops hold it still")
+        result.append(f"the actuator of `{name}` moves nothing: the loops hold it still")
     if at.distance < NEAR:
         whose = "the loops lose" if at.loops_distance < NEAR else "the actuators lose"
-        found.append(
+        result.append(
             f"the initial position is near a singular one, in which {whose} hold: smallest scaled singular value "
             f"{at.distance:.2g}"
         )
-    return found
+    return result

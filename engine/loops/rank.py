@@ -13,7 +13,7 @@ def independent(vectors: np.ndarray, groups: Sequence[Sequence[int]], tiny: floa
     """Places of independent rows with the same span as all rows; from earlier groups first, longest rows first."""
     rest = np.array(vectors, dtype=float)
     least = tiny * max(np.sqrt((rest**2).sum(axis=1)).max(initial=0.0), 1e-300)
-    found: list[int] = []
+    result: list[int] = []
     for group in groups:
         left = list(group)
         while left:
@@ -26,9 +26,9 @@ def independent(vectors: np.ndarray, groups: Sequence[Sequence[int]], tiny: floa
             direction = rest[best] / size
             for _ in range(2):  # the second time removes rounding errors
                 rest = rest - np.outer(rest @ direction, direction)
-            found.append(best)
+            result.append(best)
             left.remove(best)
-    return found
+    return result
 
 
 def null_space(A: np.ndarray, tiny: float = TINY, size: float = 1e-300) -> np.ndarray:

@@ -20,7 +20,7 @@ from .constraints import Closure
 from .elimination import Elimination, apart
 from .partition import Partition, partition
 from .subsystems import least_norm
-from .texts import CHECKS, NEAR, Arguments, Family, Text
+from .texts import CHECKS, NEAR, Arguments, PartitionText, TextFamily
 from .ties import Tied
 
 Sixes = dict[str, np.ndarray]  # wrenches [n; f] by names, with a row for each sample
@@ -91,7 +91,7 @@ class Reactions(Inverse):
         return [*split.actuated, *(x for six in sixes for x in six)], checks
 
 
-class Exerted(Text):
+class Exerted(PartitionText):
     """The text of what known forces of actuators and known multipliers do to the links, and of the wrenches in ties."""
 
     inputs = ("q", "pushes", "multipliers")
@@ -116,13 +116,13 @@ class Exerted(Text):
         """The wrenches on links and those in ties by their names, with a row for each sample."""
         if not self.results():
             return {}, {}
-        found = self.rows({"q": q, "pushes": pushes, "multipliers": multipliers})[:, :-CHECKS]
-        sixes = found.reshape(len(q), -1, 6).swapaxes(0, 1)
+        result = self.rows({"q": q, "pushes": pushes, "multipliers": multipliers})[:, :-CHECKS]
+        sixes = result.reshape(len(q), -1, 6).swapaxes(0, 1)
         ties = [tie.name for tie in self.loops.ties]
         return dict(zip(self.links, sixes)), dict(zip(ties, sixes[len(self.links) :]))
 
 
-class Multipliers(Text):
+class Multipliers(PartitionText):
     """The text of all rows' multipliers that exert given forces along the speeds.
 
     Where several sets of multipliers do the same to the links, it is the one of least norm without units.
@@ -147,27 +147,27 @@ class Multipliers(Text):
         dependent = [r for r in range(self.loops.m) if r not in part.rows and J[r]]
         C = [[x * (size[d] / size[r]) for x, r in zip(K.transposed(row(d)), part.rows)] for d in dependent]
         least, others = least_norm(C, own)
-        found: list[Scalar] = [0.0] * self.loops.m
+        result: list[Scalar] = [0.0] * self.loops.m
         for r, x in zip((*part.rows, *dependent), (*least, *others)):
-            found[r] = x * size[r]
-        return found, [apart(K.pivots, [NEAR * x for x in part.pivots]), 1.0, 1.0]
+            result[r] = x * size[r]
+        return result, [apart(K.pivots, [NEAR * x for x in part.pivots]), 1.0, 1.0]
 
 
-def reactions(loops: Closure, wrenched: tuple[str, ...]) -> Family:
+def reactions(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The robot's texts of all wrenches of a motion."""
     key = (Reactions, wrenched) if wrenched else Reactions
-    known: Family | None = loops.robot.derived.get(key)
+    known: TextFamily | None = loops.robot.derived.get(key)
     if known is None:
         there, lost = present(loops), NumericalError(singular_words(loops.robot))
-        made = Family(loops, lambda q: Reactions(loops, order_at(loops, q, there), wrenched), lost)
+        made = TextFamily(loops, lambda q: Reactions(loops, order_at(loops, q, there), wrenched), lost)
         known = loops.robot.derived.setdefault(key, made)
     return known
 
 
-def multipliers(loops: Closure) -> Family:
+def multipliers(loops: Closure) -> TextFamily:
     """The texts of the multipliers of these constraints."""
     driven, lost = loops.robot.driven, NumericalError(singular_words(loops.robot))
-    return Family(loops, lambda q: Multipliers(loops, partition(loops, q, (), driven)), lost)
+    return TextFamily(loops, lambda q: Multipliers(loops, partition(loops, q, (), driven)), lost)
 
 
 def wrenches_of(loops: Closure, q: np.ndarray, actuated: np.ndarray, multipliers: np.ndarray) -> tuple[Sixes, Sixes]:

@@ -87,9 +87,9 @@ def _distance(loops: Closure, q: np.ndarray, free: np.ndarray) -> tuple[np.ndarr
     along: list[Scalar] = [
         Dual(x, {int(c): float(row[c]) for c in np.flatnonzero(row)}) for x, row in zip(q.tolist(), rates)
     ]
-    found = _distances(loops, along)
-    J = np.array([as_floats(part_of(x, c) for c in range(len(free))) for x in found]).reshape(-1, len(free))
-    return np.array(as_floats(value_of(x) for x in found)), J
+    result = _distances(loops, along)
+    J = np.array([as_floats(part_of(x, c) for c in range(len(free))) for x in result]).reshape(-1, len(free))
+    return np.array(as_floats(value_of(x) for x in result)), J
 
 
 def _distances(loops: Closure, q: list[Scalar]) -> list[Scalar]:

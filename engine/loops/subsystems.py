@@ -102,7 +102,7 @@ def solved(
 ) -> tuple[dict[int, Scalar], list[Scalar]]:
     """The solution of A x = b for the unknowns that determinate steps find, and the pivots of these steps."""
     x: dict[int, Scalar] = {}
-    found: list[Scalar] = []
+    result: list[Scalar] = []
     for step in steps:
         if not step.pivots:
             continue
@@ -116,8 +116,8 @@ def solved(
         own = [[A[k][c] for c in step.unknowns] for k in step.equations]
         K = Elimination(own, step.pivots)
         x.update(zip(step.unknowns, K.solve(_without_spins(K, step, own, right))))
-        found += K.pivots
-    return x, found
+        result += K.pivots
+    return x, result
 
 
 def _without_spins(K: Elimination, step: Subsystem, A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
@@ -154,11 +154,11 @@ def least_norm(C: Sequence[list[Scalar]], multipliers: Sequence[Scalar]) -> tupl
     """
     if not C:
         return list(multipliers), []
-    found = list(multipliers)
-    others = solve(_one_and_gram(C), [dot(row, found) for row in C])
+    result = list(multipliers)
+    others = solve(_one_and_gram(C), [dot(row, result) for row in C])
     for row, share in zip(C, others):
-        found = [x - entry * share for x, entry in zip(found, row)]
-    return found, others
+        result = [x - entry * share for x, entry in zip(result, row)]
+    return result, others
 
 
 def _determined(A: np.ndarray) -> bool:

@@ -45,7 +45,7 @@ Arguments = Mapping[str, list[Scalar]]
 Arrays = Mapping[str, np.ndarray]
 
 
-class Text(ABC):
+class PartitionText(ABC):
     """A text of one mechanism in the coordinates of one partition; callers' wrenches `w` act on links `wrenched`."""
 
     inputs: tuple[str, ...] = ()  # besides `w`
@@ -121,8 +121,8 @@ class Text(ABC):
         """The recorded program of the text, with regrouped inertias."""
         recording = Recording("closed")
         given: Arguments = {name: list(recording.input(name, width)) for name, width in self.widths.items()}
-        found, checks = self.text(given, regrouped(self.loops.bodies))
-        return recording.program(found=[*found, *checks])
+        result, checks = self.text(given, regrouped(self.loops.bodies))
+        return recording.program(found=[*result, *checks])
 
     def identity(self) -> tuple[str, ...]:
         """Everything that the program depends on, as strings."""
@@ -155,22 +155,22 @@ class Text(ABC):
             return alone[None] if alone is not None else self._plain([array[0].tolist() for array in given], 1)
 
         def by(code: Kernel, first: int) -> np.ndarray | None:
-            (found,), finite, largest = code(*(array[first:] for array in given))
-            return found if finite and largest <= REACH else None
+            (result,), finite, largest = code(*(array[first:] for array in given))
+            return result if finite and largest <= REACH else None
 
         def text(these: slice) -> np.ndarray:
             columns: list[list[Scalar]] = [[np.ascontiguousarray(x) for x in array[these].T] for array in given]
             return self._plain(columns, these.stop - these.start)
 
-        found = np.empty((count, self.results() + CHECKS))
-        return in_blocks(found, max(8, BLOCK // len(self.loops.bodies)), self.offer.lanes, by, text)
+        result = np.empty((count, self.results() + CHECKS))
+        return in_blocks(result, max(8, BLOCK // len(self.loops.bodies)), self.offer.lanes, by, text)
 
     def _plain(self, given: Sequence[list[Scalar]], count: int) -> np.ndarray:
         rows = np.empty((count, self.results() + CHECKS))
         with np.errstate(all="ignore"):
             try:
-                found, checks = self.offer.plain(count, self.text, dict(zip(self.names, given)), self.loops.bodies)
-                into_columns(rows, (*found, *checks))
+                result, checks = self.offer.plain(count, self.text, dict(zip(self.names, given)), self.loops.bodies)
+                into_columns(rows, (*result, *checks))
             except (ZeroDivisionError, OverflowError):
                 rows[:] = np.nan
         rows[~np.isfinite(rows).all(axis=1), -CHECKS] = np.nan
@@ -182,7 +182,7 @@ class Text(ABC):
         return
 
 
-class Forward(Text):
+class Forward(PartitionText):
     """The text of accelerations under the joints' forces."""
 
     inputs = ("q", "qd", "tau")
@@ -204,7 +204,7 @@ class Forward(Text):
             examined(self.loops, self.part, [float(x[n]) if isinstance(x, np.ndarray) else as_float(x) for x in q])
 
 
-class Reduced(Text):
+class Reduced(PartitionText):
     """The text of inertia and bias in the partition's actuated coordinates, or in all if none is actuated.
 
     Coordinates that no actuator moves follow freely, so they are eliminated.
@@ -233,7 +233,7 @@ class Reduced(Text):
         return [*(I[i][j] for i in self.moved for j in self.moved), *(h[i] for i in self.moved)], checks
 
 
-class Family:
+class TextFamily:
     """The texts of one kind for one mechanism, each in other coordinates; the last good one is tried first.
 
     `made` makes a text that is good at given positions; `lost` is the error where there is none.  If results are in
@@ -243,17 +243,17 @@ class Family:
     def __init__(
         self,
         loops: Closure,
-        made: Callable[[np.ndarray], Text],
+        made: Callable[[np.ndarray], PartitionText],
         lost: DenocError | None = None,
         coordinates: Sequence[int] | None = None,
     ):
-        self.loops, self.known, self._coordinates = loops, list[Text](), coordinates
+        self.loops, self.known, self._coordinates = loops, list[PartitionText](), coordinates
         self._made, self._lost = made, lost or no_numbers(loops.robot)
 
     def rows(self, arrays: Arrays) -> np.ndarray:
         """The results, with a row for each sample."""
         count, text = len(arrays["q"]), self.known[0] if self.known else None
-        found, doubtful = np.empty((count, 0)), np.zeros(count, dtype=bool)
+        result, doubtful = np.empty((count, 0)), np.zeros(count, dtype=bool)
         left = np.arange(count)
         while len(left):
             these = {name: array[left] for name, array in arrays.items()} if len(left) < count else arrays
@@ -266,17 +266,17 @@ class Family:
             if len(left) == count and checks.all():
                 self._first(text)
                 return np.ascontiguousarray(values)
-            found = found if found.size else np.full((count, values.shape[1]), np.nan)
+            result = result if result.size else np.full((count, values.shape[1]), np.nan)
             fit = checks[:, 0]
             if fresh and not fit[0]:
                 raise self._lost.with_traceback(None)
-            found[left[fit]], doubtful[left[fit]] = values[fit], ~checks[fit].all(axis=1)
+            result[left[fit]], doubtful[left[fit]] = values[fit], ~checks[fit].all(axis=1)
             left, text = left[~fit], None
         if doubtful.any():  # the checks are a little stricter than `consistent`
             consistent(self.loops, {name: array[doubtful] for name, array in arrays.items()})
-        return found
+        return result
 
-    def _good(self, q: np.ndarray) -> Text:
+    def _good(self, q: np.ndarray) -> PartitionText:
         """A text that is good at q."""
         for one in self.known:
             if one.share(q) > GOOD:
@@ -287,19 +287,19 @@ class Family:
         self.known = [*self.known, made]
         return made
 
-    def _first(self, text: Text) -> None:
+    def _first(self, text: PartitionText) -> None:
         if self.known[0] is not text:
             self.known = [text, *(one for one in self.known if one is not text)]
 
 
-def forward(loops: Closure, wrenched: tuple[str, ...]) -> Family:
+def forward(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The family of the robot's texts of forward dynamics."""
     key = (Forward, wrenched) if wrenched else Forward
-    found: Family | None = loops.robot.derived.get(key)
-    if found is None:
-        made = Family(loops, lambda q: Forward(loops, _examined_at(loops, q, loops.robot.driven), wrenched))
-        found = loops.robot.derived.setdefault(key, made)
-    return found
+    result: TextFamily | None = loops.robot.derived.get(key)
+    if result is None:
+        made = TextFamily(loops, lambda q: Forward(loops, _examined_at(loops, q, loops.robot.driven), wrenched))
+        result = loops.robot.derived.setdefault(key, made)
+    return result
 
 
 def _examined_at(loops: Closure, q: np.ndarray, preferred: Sequence[int]) -> Partition:
@@ -307,17 +307,19 @@ def _examined_at(loops: Closure, q: np.ndarray, preferred: Sequence[int]) -> Par
     return examined(loops, partition(loops, q, (), preferred), q)
 
 
-def reduction(loops: Closure, independent: Sequence[int]) -> Family:
+def reduction(loops: Closure, independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts of inertia and bias in these coordinates."""
     key = Reduced, tuple(independent)
-    found: Family | None = loops.robot.derived.get(key)
-    if found is None:
-        made = Family(loops, lambda q: Reduced(loops, partition(loops, q, (), independent)), coordinates=independent)
-        found = loops.robot.derived.setdefault(key, made)
-    return found
+    result: TextFamily | None = loops.robot.derived.get(key)
+    if result is None:
+        made = TextFamily(
+            loops, lambda q: Reduced(loops, partition(loops, q, (), independent)), coordinates=independent
+        )
+        result = loops.robot.derived.setdefault(key, made)
+    return result
 
 
-def quick(what: str, kind: type[Text], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray | None:
+def quick(what: str, kind: type[PartitionText], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray | None:
     """The results for one sample by existing code, which then serves the robot's direct calls of this name."""
     family = robot.derived.get(kind)
     if family is None or not choice.free() or type(q) is not np.ndarray or q.ndim != 1:
@@ -325,17 +327,17 @@ def quick(what: str, kind: type[Text], robot: Robot, q: Any, qd: Any, x: Any) ->
     for text in family.known[:MOST]:
         if text.one is not None and text.final and not text.oriented:
             try:
-                found = text.one.of_doubles(q, qd, x)
+                result = text.one.of_doubles(q, qd, x)
             except (AttributeError, TypeError, ValueError):
                 return None
-            if found is not None and (found[-CHECKS:] >= 0.0).all():
+            if result is not None and (result[-CHECKS:] >= 0.0).all():
                 serve(text, what)
-                numbers: np.ndarray = found[:-CHECKS]
+                numbers: np.ndarray = result[:-CHECKS]
                 return numbers
     return None
 
 
-def serve(text: Text, what: str) -> None:
+def serve(text: PartitionText, what: str) -> None:
     """Use the text's code for one sample, if there is any, in the robot's direct calls of this name."""
     if text.one is not None and text.final:
         aim(text.loops.robot, what, text.wrenched, text.one, (text.results(),), CHECKS)
@@ -349,11 +351,13 @@ def consistent(loops: Closure, arrays: Arrays) -> None:
     gaps = abs(loops.gap(q)) * loops.row_scale
     if gaps.max(initial=0.0) > CONSISTENT:
         n, _ = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
-        told = ", ".join(
+        widest = ", ".join(
             f"`{gap.name}` {gap.length * 1000:.3g} mm {np.degrees(gap.angle):.3g}°" for gap in loops.open(q[n])
         )
         raise InputError(
-            f"{loops.robot.name}: the loops aren't closed at this `q`", found=told, hint="`denoc.assemble` closes them"
+            f"{loops.robot.name}: the loops aren't closed at this `q`",
+            found=widest,
+            hint="`denoc.assemble` closes them",
         )
     J, _ = loops.jacobian(q)
     rates = abs(np.einsum("nij,nj->ni", J, qd)) * loops.row_scale

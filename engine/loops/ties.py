@@ -159,15 +159,15 @@ class Tied:
     def columns(self) -> dict[int, Rates]:
         """The rates of the second frame's place by a unit of each speed that changes it, speed → rate."""
         still = [0.0] * (1 + max((k for body in self._bodies for k in body.speeds), default=0))
-        found: dict[int, Rates] = {}
+        result: dict[int, Rates] = {}
         for side in (self._tie.first, self._tie.second):
             for place, i in enumerate(side.chain):
                 for k in self._bodies[i].speeds:
                     unit: list[Scalar] = list(still)
                     unit[k] = 1.0
                     motion = self._run(side.chain[place:], still, unit)
-                    found[k] = self._rate(side, motion)
-        return found
+                    result[k] = self._rate(side, motion)
+        return result
 
     def jacobian(self, columns: dict[int, Rates]) -> list[dict[int, Scalar]]:
         """The rows of the Jacobian, speed → entry, one for each row of the tie."""

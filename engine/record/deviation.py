@@ -113,17 +113,17 @@ def differences(
     """
     rows = instants(t, now)
     common = rows >= 0
-    found, nearest = [], 0.0
+    result, nearest = [], 0.0
     for one in signals:
         if one.name not in old or one.name not in new:
             continue
         worst = max(_candidates(one, t[common], old[one.name][common], now, new[one.name], rows[common], ranges=ranges))
         if worst[0] > 1.0:
             _, at, was, is_, message = worst
-            found.append(Difference(one.name, message, at, was, is_, one.allowed, one.unit))
+            result.append(Difference(one.name, message, at, was, is_, one.allowed, one.unit))
         else:
             nearest = max(nearest, worst[0])
-    return sorted(found, key=lambda difference: -difference.times), nearest
+    return sorted(result, key=lambda difference: -difference.times), nearest
 
 
 def _candidates(

@@ -66,14 +66,14 @@ def _angles(entry: LinkEntry, read: Read) -> Iterator[tuple[Keys, str]]:
 def _turning(links: Sequence[Read]) -> set[str]:
     """The names of the links that can turn: those with a joint that turns on their way to the base."""
     by_name = {read.link.name: read.link for read in links}
-    found = set()
+    result = set()
     for name, link in by_name.items():
         way = link
         while not any(way.joint.type.turning) and way.parent in by_name:
             way = by_name[way.parent]
         if any(way.joint.type.turning):
-            found.add(name)
-    return found
+            result.add(name)
+    return result
 
 
 def _inertias(entry: LinkEntry, read: Read, length: float, turns: bool) -> Iterator[tuple[Keys, str]]:

@@ -24,10 +24,10 @@ from .system import System
 def balance(system: System, q: np.ndarray) -> Balance:
     """Which forces are sought: the actuators', and those of drives where actuators don't suffice."""
     loops, robot = system.loops, seeking(system)
-    found = Balance(robot, q)
-    if loops is not None and loops.drives and found.unmoved() > 0:
-        found = Balance(robot, q, loops)
-    return found
+    result = Balance(robot, q)
+    if loops is not None and loops.drives and result.unmoved() > 0:
+        result = Balance(robot, q, loops)
+    return result
 
 
 def seeking(system: System) -> Robot:
@@ -57,15 +57,15 @@ def sought(
 
     `acting` are the forces of the joints that have a force law: known, so that the others do what is left.
     """
-    found = balance(system, q)
-    enough(found)
-    forces = found.solve(_needed(system.robot, q, qd, qdd, wrenches, resistance) - acting)
-    power = np.einsum("nkc,nc,nk->n", found.S, forces.actuated, qd) + (acting * qd).sum(axis=1)
-    rates = np.einsum("nmk,nk->nm", found.J, qd)
-    rows = found.loops.driven_rows()
+    result = balance(system, q)
+    enough(result)
+    forces = result.solve(_needed(system.robot, q, qd, qdd, wrenches, resistance) - acting)
+    power = np.einsum("nkc,nc,nk->n", result.S, forces.actuated, qd) + (acting * qd).sum(axis=1)
+    rates = np.einsum("nmk,nk->nm", result.J, qd)
+    rows = result.loops.driven_rows()
     power += (forces.multipliers[:, rows] * rates[:, rows]).sum(axis=1)
-    tau, count = acting.copy(), len(found.driven)
-    tau[:, found.driven] += forces.actuated[:, :count]
+    tau, count = acting.copy(), len(result.driven)
+    tau[:, result.driven] += forces.actuated[:, :count]
     actuated = np.concatenate([tau[:, list(system.robot.driven)], forces.actuated[:, count:]], axis=1)
     return replace(forces, actuated=actuated), tau, power
 
@@ -85,8 +85,8 @@ def _needed(
     for joint in robot.moving:
         for k, drive in zip(joint.speeds, joint.drives):
             tau[:, k] -= drive.coulomb * np.sign(qd[:, k])
-    found: np.ndarray = tau - resistance
-    return found
+    result: np.ndarray = tau - resistance
+    return result
 
 
 def transmitted(
@@ -105,11 +105,11 @@ def transmitted(
     at = {name: six[sound] for name, six in (wrenches or {}).items()}
     left = _needed(robot, q[sound], qd[sound], qdd[sound], at or None, resistance[sound]) - tau[sound]
     firm = (abs(loops.jacobian(q[sound])[0]) < LARGE).all(axis=(1, 2)) & (abs(left) < LARGE).all(axis=1)
-    found = np.full((len(q), loops.m), np.nan)
+    result = np.full((len(q), loops.m), np.nan)
     if firm.any():
-        found[np.flatnonzero(sound)[firm]] = multipliers(loops).rows({"q": q[sound][firm], "tau": left[firm]})
+        result[np.flatnonzero(sound)[firm]] = multipliers(loops).rows({"q": q[sound][firm], "tau": left[firm]})
     forces = np.concatenate([tau[:, list(robot.driven)], np.zeros((len(q), len(robot.actuators)))], axis=1)
-    return Forces(forces, found, ())
+    return Forces(forces, result, ())
 
 
 def cut_wrenches(system: System, q: np.ndarray, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

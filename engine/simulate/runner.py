@@ -145,9 +145,9 @@ class Runner:
         discrete = discrete or self.discrete
         values = self.signals(t, discrete)
         single = self._compiled.single(discrete, len(values))
-        found = single.groups(values, y[: self.system.measured]) if single is not None else None
-        if found is not None:
-            return self._unpacked(found[0], found[1], discrete)
+        result = single.groups(values, y[: self.system.measured]) if single is not None else None
+        if result is not None:
+            return self._unpacked(result[0], result[1], discrete)
         return self._plain(values, y, discrete)
 
     def many(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:

@@ -133,8 +133,8 @@ def read(folder: Path, name: str) -> Entry:
     kept = _kept(file)
     csv = folder / f"{name}.csv"
     contents = {file.name: _bytes(file) for file in (csv, *(folder / image.file for image in kept.images.values()))}
-    for other, found in contents.items():
-        if kept.checksums.get(other, checksum(other, found)) != checksum(other, found):
+    for other, result in contents.items():
+        if kept.checksums.get(other, checksum(other, result)) != checksum(other, result):
             raise _corrupt(folder / other, "it isn't the one that the JSON file was written with")
     table = table_of(csv, contents[csv.name])
     t = table.pop("t")

@@ -198,17 +198,17 @@ class Comparison:
 
     def settings(self) -> list[Setting]:
         """The settings of all runs: each model with each integrator, then with feedback at the smallest step."""
-        options, found = self.options, []
+        options, result = self.options, []
         ways = [(ADAPTIVE, x) for x in sorted(options.rtols, reverse=True)]
         ways += [(FIXED, x) for x in sorted(options.steps, reverse=True)]
         for name in options.methods:
             models = self._models(name)
-            found += [Setting(name, *model, *way) for model, way in product(models, ways)]
+            result += [Setting(name, *model, *way) for model, way in product(models, ways)]
             if options.feedback and options.steps:
                 varied = self._varied(name)
                 few = models if varied is None or varied.bends else models[:1]
-                found += [Setting(name, *model, FIXED, min(options.steps), True) for model in few]
-        return found
+                result += [Setting(name, *model, FIXED, min(options.steps), True) for model in few]
+        return result
 
     def _varied(self, name: str) -> Parameter | None:
         """The method's first parameter that has values to compare."""

@@ -40,11 +40,11 @@ def _mistake(
     """A problem of pydantic's as an InputError with its place."""
     path = _path_in_data(problem["loc"], data)
     context = problem.get("ctx", {})
-    kind, found = problem["type"], str(context.get("found") or in_words(problem.get("input")))
+    kind, result = problem["type"], str(context.get("found") or in_words(problem.get("input")))
     allowed, hint = str(context.get("allowed", "")), str(context.get("hint", ""))
     if kind == "element":
         path = (*path, int(context["index"]))
-        found = in_words(_value_at(data, path))
+        result = in_words(_value_at(data, path))
     if kind == "missing":
         missing = str(problem["loc"][-1])
         return document.error(where(path), f"`{missing}` is missing", allowed=_wanted(model, problem["loc"]))
@@ -52,8 +52,8 @@ def _mistake(
         laws = [tag for candidate in _candidates(model, problem["loc"]) for tag in _tags(candidate)]
         if kind == "model_attributes_type":
             allowed = "{law: …} with " + ", ".join(laws)
-            return document.error(where(path), "a mapping is needed here", found=found, allowed=allowed)
-        return document.error(where(path), "`law` is missing", found=found, allowed="law: " + ", ".join(laws))
+            return document.error(where(path), "a mapping is needed here", found=result, allowed=allowed)
+        return document.error(where(path), "`law` is missing", found=result, allowed="law: " + ", ".join(laws))
     if kind == "unknown_key":
         name = context["name"]
         short = name if len(name) <= 60 else name[:57] + "…"
@@ -66,11 +66,11 @@ def _mistake(
             tag = str(context.get("discriminator", "")).strip("'")
             path = (*path, tag)
             value = _value_at(data, path)
-            found = in_words(value)
+            result = in_words(value)
         return document.error(
             where(path),
             "unknown value",
-            found=found,
+            found=result,
             allowed=", ".join(choices),
             hint=did_you_mean(value, choices) if isinstance(value, str) else "",
         )
@@ -86,7 +86,7 @@ def _mistake(
     if kind in ("greater_than_equal", "less_than_equal"):
         usual = f"at least {context['ge']}" if "ge" in context else f"at most {context['le']}"
         message = f"must be {usual}"
-    return document.error(where(path), message, found=found, allowed=allowed or usual, hint=hint)
+    return document.error(where(path), message, found=result, allowed=allowed or usual, hint=hint)
 
 
 def _path_in_data(loc: Keys, data: Any) -> Keys:

@@ -10,12 +10,12 @@ from . import choice
 def account() -> dict[str, object]:
     """Backend, form and notes of the run, and the processor if anything has been compiled."""
     here = choice.way()
-    found: dict[str, object] = {"backend": choice.backend(), "form": here.form}
+    result: dict[str, object] = {"backend": choice.backend(), "form": here.form}
     if here.journal is not None:
-        found["cached"] = here.journal.notes()
+        result["cached"] = here.journal.notes()
     if "llvmlite" in sys.modules and not choice.given_up():
         from . import native  # here, because it imports llvmlite
 
         cpu, features = native.processor()
-        found |= {"lanes": native.lanes(), "cpu": cpu, "features": features}
-    return found
+        result |= {"lanes": native.lanes(), "cpu": cpu, "features": features}
+    return result

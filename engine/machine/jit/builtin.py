@@ -125,8 +125,8 @@ class Builtin:
     # ---- the builtin as a function of Python, by ctypes
 
     def _slow(self, *given: Any, **named: Any) -> Any:
-        found = None if named or (self._asking and choice.way() is not choice.NOTHING) else self._found(given)
-        return found if found is not None or self._general is None else self._general(*given, **named)
+        result = None if named or (self._asking and choice.way() is not choice.NOTHING) else self._found(given)
+        return result if result is not None or self._general is None else self._general(*given, **named)
 
     def _found(self, given: Sequence[Any]) -> np.ndarray | None:
         if not self.aimed or len(given) != len(self.widths):
@@ -137,17 +137,17 @@ class Builtin:
         if self.units and not _unit(groups[0], self.units):
             return None
         words = dict(zip(WORDS, self._words.tolist()))
-        found = np.empty(words["outputs"] + 2)
+        result = np.empty(words["outputs"] + 2)
         last = groups[self.joined :]
         groups = [*groups[: self.joined], *([np.concatenate(last)] if last else [])]  # type: ignore[arg-type]
         pointers = np.array([group.ctypes.data for group in groups], dtype=np.uintp)  # type: ignore[union-attr]
         with self._lock:
-            _SINGLE(words["code"])(pointers.ctypes.data, found.ctypes.data, words["environment"])
-        checks = found[words["outputs"] - words["checks"] : -2]
-        if found[-2] != 0.0 or not found[-1] <= REACH or not (checks >= 0.0).all():
+            _SINGLE(words["code"])(pointers.ctypes.data, result.ctypes.data, words["environment"])
+        checks = result[words["outputs"] - words["checks"] : -2]
+        if result[-2] != 0.0 or not result[-1] <= REACH or not (checks >= 0.0).all():
             return None
         shape = (words["rows"], words["columns"])[: words["dimensions"]]
-        return found[: words["kept"]].reshape(shape).copy()
+        return result[: words["kept"]].reshape(shape).copy()
 
 
 _SINGLE = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)  # Python's lock is kept

@@ -252,7 +252,7 @@ no:
 def _result() -> str:
     """IR of a function for a new array with the result; null, with Python's error set, if memory is short."""
     return f"""
-define internal ptr @result(ptr %table, ptr %found) {{
+define internal ptr @result(ptr %table, ptr %results) {{
 {_words("ndarray", "PyArray_New", "kept", "dimensions", "rows")}
   %count = trunc i64 %dimensions to i32
   %made = call ptr %PyArray_New(ptr %ndarray, i32 %count, ptr %rows.at, i32 {at.DOUBLE_NUMBER},
@@ -264,7 +264,7 @@ filled:
   br label %copy
 copy:
   %k = phi i64 [0, %filled], [%next, %copy]
-  %from = getelementptr double, ptr %found, i64 %k
+  %from = getelementptr double, ptr %results, i64 %k
   %to = getelementptr double, ptr %data, i64 %k
   %x = load double, ptr %from
   store double %x, ptr %to
@@ -544,7 +544,7 @@ def _taking() -> str:
   %groups = alloca ptr, i64 %arguments
   %room = alloca double, i64 %numbers
   %all = add i64 %outputs, 2
-  %found = alloca double, i64 %all
+  %results = alloca double, i64 %all
   br label %argument
 argument:
   %a = phi i64 [0, %begin], [%a.next, %taken]
@@ -597,8 +597,8 @@ unit_done:
 def _running() -> str:
     """The part of `_function` that calls the code, looks at its checks, and returns the result."""
     return f"""run:
-  call void %code(ptr %groups, ptr %found, ptr %environment)
-  %finite.at = getelementptr double, ptr %found, i64 %outputs
+  call void %code(ptr %groups, ptr %results, ptr %environment)
+  %finite.at = getelementptr double, ptr %results, i64 %outputs
   %finite = load double, ptr %finite.at
   %largest.at = getelementptr double, ptr %finite.at, i64 1
   %largest = load double, ptr %largest.at
@@ -613,12 +613,12 @@ look:
 check:
   %l.next = add i64 %l, 1
   %l.place = sub i64 %outputs, %l.next
-  %l.at = getelementptr double, ptr %found, i64 %l.place
+  %l.at = getelementptr double, ptr %results, i64 %l.place
   %l.x = load double, ptr %l.at
   %l.good = fcmp oge double %l.x, {_double(0.0)}
   br i1 %l.good, label %look, label %leave
 answer:
-  %made = call ptr @result(ptr %table, ptr %found)
+  %made = call ptr @result(ptr %table, ptr %results)
   ret ptr %made"""
 
 

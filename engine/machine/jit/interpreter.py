@@ -53,13 +53,13 @@ def known() -> dict[str, int] | None:
     try:
         if not (_python_is_as_expected() and _arrays_are_as_expected()):
             return None
-        found = {name: _address(getattr(ctypes.pythonapi, name)) for name in _CALLED}
-        found["PyArray_New"] = _new_array()
+        result = {name: _address(getattr(ctypes.pythonapi, name)) for name in _CALLED}
+        result["PyArray_New"] = _new_array()
     except (AttributeError, ImportError, ValueError, TypeError):
         return None
     objects = {"float": float, "float64": np.float64, "int": int, "list": list, "tuple": tuple, "ndarray": np.ndarray}
-    found |= {name: id(one) for name, one in objects.items()}
-    return found | {"double": id(np.dtype(float)), "None": id(None)}
+    result |= {name: id(one) for name, one in objects.items()}
+    return result | {"double": id(np.dtype(float)), "None": id(None)}
 
 
 def _address(function: Any) -> int:

@@ -29,16 +29,16 @@ class Kernel:
         `out` are C-contiguous arrays for the outputs; large batches are shared among the processor's cores.
         """
         count, W = len(arrays[0]), self.lanes
-        found = list(out) or [np.empty((count, width)) for width in self.outputs]
+        result = list(out) or [np.empty((count, width)) for width in self.outputs]
         if not count:
-            return found, True, 0.0
+            return result, True, 0.0
         if count < W:
             filled = [np.concatenate([x, np.repeat(x[-1:], W - count, axis=0)]) for x in arrays]
             whole, finite, largest = self(*filled)
-            for target, source in zip(found, whole):
+            for target, source in zip(result, whole):
                 target[...] = source[:count]
-            return found, finite, largest
-        inputs, outputs = [x.ctypes.data for x in arrays], [x.ctypes.data for x in found]
+            return result, finite, largest
+        inputs, outputs = [x.ctypes.data for x in arrays], [x.ctypes.data for x in result]
         reports: list[np.ndarray] = []
 
         def run(first: int, end: int) -> None:
@@ -52,7 +52,7 @@ class Kernel:
 
         cores.shared(count, W, run)
         status = reports[0] if len(reports) == 1 else np.concatenate(reports, axis=1)
-        return found, not np.isnan(status[0]).any(), float(status[1].max())
+        return result, not np.isnan(status[0]).any(), float(status[1].max())
 
     def serve(self, builtin: Builtin, shape: Sequence[int]) -> None:
         """Aim a builtin for the same groups at this code; the result of each sample has this shape."""
@@ -84,29 +84,29 @@ class Single:
 
     def __call__(self, *groups: np.ndarray | Sequence[float]) -> np.ndarray | None:
         """The first group of outputs, or None where the plain text has to run."""
-        found: np.ndarray | None = self._call(*groups)
-        if found is None and not all(type(group) is np.ndarray and group.dtype is _DOUBLE for group in groups):
-            found = self._call(*(np.array(group, dtype=float) for group in groups))
-        return found
+        result: np.ndarray | None = self._call(*groups)
+        if result is None and not all(type(group) is np.ndarray and group.dtype is _DOUBLE for group in groups):
+            result = self._call(*(np.array(group, dtype=float) for group in groups))
+        return result
 
     def groups(self, *groups: np.ndarray | Sequence[float]) -> list[np.ndarray] | None:
         """All groups of outputs, or None where the plain text has to run."""
         if self._all is None:
             self._all = Builtin(self.inputs)
             self.serve(self._all, (sum(self.outputs),))
-        found = self._all.call(*groups)
-        if found is None:
+        result = self._all.call(*groups)
+        if result is None:
             return None
         ends = list(accumulate(self.outputs))
-        return [found[end - width : end] for end, width in zip(ends, self.outputs)]
+        return [result[end - width : end] for end, width in zip(ends, self.outputs)]
 
     def of_doubles(self, *groups: np.ndarray) -> np.ndarray | None:
         """The first group of outputs for arrays of doubles; None for arrays of any other type."""
         for group in groups:
             if group.dtype is not _DOUBLE:
                 return None
-        found: np.ndarray | None = self._call(*groups)
-        return found
+        result: np.ndarray | None = self._call(*groups)
+        return result
 
     def serve(self, builtin: Builtin, shape: Sequence[int], checks: int = 0) -> None:
         """Aim a builtin for the same groups at this code, for results of this shape; the last outputs are checks."""

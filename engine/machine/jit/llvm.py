@@ -281,9 +281,9 @@ def _widths(program: Program) -> dict[str, int]:
 
 
 def single(program: Program, name: str) -> str:
-    """IR of `void name(ptr groups, ptr found, ptr environment)` for one sample.
+    """IR of `void name(ptr groups, ptr results, ptr environment)` for one sample.
 
-    `groups` points to the inputs' groups; outputs go to `found`, one behind the other, and the two watches behind them.
+    `groups` points to the inputs' groups; outputs go to `results`, one behind the other, the two watches last.
     """
     block = Block(1)
     bases, at = {}, 0
@@ -291,11 +291,11 @@ def single(program: Program, name: str) -> str:
         place = block.let(f"getelementptr ptr, ptr %groups, i64 {k}")
         bases[group] = block.let(f"load ptr, ptr {place}")
     for group, nodes in program.outputs.items():
-        bases[group] = block.offset("%found", at)
+        bases[group] = block.offset("%results", at)
         at += len(nodes)
     finite, largest = _computed(block, program, bases, hexadecimal(0.0), hexadecimal(0.0))
     for k, watch in enumerate((finite, largest)):
-        block.do(f"store double {watch}, ptr {block.offset('%found', at + k)}, align 8")
+        block.do(f"store double {watch}, ptr {block.offset('%results', at + k)}, align 8")
     body = "\n".join(block.lines)
-    arguments = "ptr %groups, ptr %found, ptr %environment"
+    arguments = "ptr %groups, ptr %results, ptr %environment"
     return f"{block.declarations()}\ndefine void @{name}({arguments}) {{\n{body}\n  ret void\n}}\n"

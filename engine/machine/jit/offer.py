@@ -165,8 +165,8 @@ class Offer:
     ) -> Code | None:
         """Existing code, else code (or None) as `wanted` or the ledger decides."""
         if key in self._code:
-            found: Code = self._code[key]
-            return found
+            result: Code = self._code[key]
+            return result
         wanted = wanted or self.ledger.wants(samples, price)
         return None if wanted == "plain" else self._made(key, build, wanted == "cached")
 
@@ -207,8 +207,8 @@ class Offer:
                     return None
                 if code is not None:
                     self._code[key] = code
-            found: Code | None = self._code.get(key)
-            return found
+            result: Code | None = self._code.get(key)
+            return result
 
     def _given(self, cached: bool) -> tuple[Any, ...]:
         outputs = self._outputs() if callable(self._outputs) else self._outputs
@@ -216,26 +216,26 @@ class Offer:
 
 
 def in_blocks(
-    found: np.ndarray,
+    result: np.ndarray,
     block: int,
     ask: Callable[[int], Code | None],
     by: Callable[[Code, int], np.ndarray | None],
     text: Callable[[slice], np.ndarray],
 ) -> np.ndarray:
-    """Fill `found`, with a row for each sample, by plain text in blocks until compiled code does the rest.
+    """Fill `result`, with a row for each sample, by plain text in blocks until compiled code does the rest.
 
     `ask` takes the number of samples ahead and returns code or None; `by` runs code on the samples from a place on, and
     returns None where it can't, so that the text raises the error; `text` returns the rows of a block.
     """
-    count, able = len(found), True
+    count, able = len(result), True
     for first in range(0, count, block):
         code = ask(count - first) if able else None
         if code is not None and (answer := by(code, first)) is not None:
             if not first:
                 return answer
-            found[first:] = answer
+            result[first:] = answer
             break
         able = code is None
         these = slice(first, min(first + block, count))
-        found[these] = text(these)
-    return found
+        result[these] = text(these)
+    return result

@@ -60,13 +60,13 @@ class Loop:
     rows: dict[Any, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        found: dict[Any, int] = {}
+        result: dict[Any, int] = {}
         for sweep in self.sweeps:
             for step in sweep.steps:
                 for where, what in (*step.places.values(), *step.results):
                     if where in ("own", "up"):
-                        found.setdefault(what, len(found))
-        self.rows = found
+                        result.setdefault(what, len(result))
+        self.rows = result
 
 
 @dataclass(frozen=True)
@@ -296,14 +296,14 @@ class Rolled:
     def __call__(self, *arrays: np.ndarray, out: Sequence[np.ndarray] = ()) -> tuple[list[np.ndarray], bool, float]:
         """The outputs, whether all numbers were finite, and the largest angle; see `Kernel`."""
         count, W = len(arrays[0]), self.lanes
-        found = out[0] if out else np.empty((count, self.outputs[0]))
+        result = out[0] if out else np.empty((count, self.outputs[0]))
         if not count:
-            return [found], True, 0.0
+            return [result], True, 0.0
         if count < W:
             filled = [np.concatenate([x, np.repeat(x[-1:], W - count, axis=0)]) for x in arrays]
             (whole,), finite, largest = self(*filled)
-            found[...] = whole[:count]
-            return [found], finite, largest
+            result[...] = whole[:count]
+            return [result], finite, largest
         reports: list[np.ndarray] = []
 
         def run(first: int, end: int) -> None:
@@ -311,17 +311,17 @@ class Rolled:
             blocks, left = divmod(end - first, W)
             for start, many in ((first, blocks), (end - W, bool(left))):  # the last rows once more in a whole block
                 if many:
-                    self._run(many, [x[start:] for x in arrays], found[start:], report)
+                    self._run(many, [x[start:] for x in arrays], result[start:], report)
             reports.append(report)
 
         cores.shared(count, W, run)
         status = reports[0] if len(reports) == 1 else np.concatenate(reports, axis=1)
-        return [found], not np.isnan(status[0]).any(), float(status[1].max())
+        return [result], not np.isnan(status[0]).any(), float(status[1].max())
 
-    def _run(self, blocks: int, arrays: Sequence[np.ndarray], found: np.ndarray, status: np.ndarray) -> None:
+    def _run(self, blocks: int, arrays: Sequence[np.ndarray], result: np.ndarray, status: np.ndarray) -> None:
         tables = (self._integers, self._numbers, self._widths)
         work = self._workspace()
-        pointers = [x.ctypes.data for x in (*tables, *arrays, found, work, status)]
+        pointers = [x.ctypes.data for x in (*tables, *arrays, result, work, status)]
         self._call(blocks, len(self._integers), *pointers)
         self._free.append(work)
 
