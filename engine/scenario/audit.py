@@ -52,11 +52,12 @@ class Balance:
 
 
 def balance(
-    robot: Robot, energies: Mapping[str, np.ndarray], turnover: float, quadrature: float = 0.0
+    robot: Robot, energies: Mapping[str, np.ndarray], turnover: float, tau: np.ndarray, atol: float
 ) -> Balance | None:
     """The balance of a run's rows; None where it has no finite numbers.
 
-    `turnover` is the larger of the work done on the robot and the energy that friction took.
+    `turnover` is the larger of the work done on the robot and the energy that friction took.  A system that all but
+    rests exchanges next to nothing; what its forces `tau` and its weight do along `atol` is never in doubt.
     """
     kinetic, stored = energies["kinetic"], energies["potential"] + energies["elastic"]
     residual = abs(energies["residual"]).max(initial=0.0)
@@ -64,14 +65,20 @@ def balance(
         return None
     exchanged = max(float(kinetic.max(initial=0.0)), float(np.ptp(stored)) if len(stored) else 0.0, turnover)
     springs = float(energies["elastic"].max(initial=0.0))
-    return Balance(float(residual), max(exchanged, REST * (_fall(robot) + springs)), quadrature)
+    force = _weight(robot) + float(abs(tau[np.isfinite(tau).all(axis=1)]).sum(axis=1).max(initial=0.0))
+    floor = max(REST * (_fall(robot) + springs), atol * force / DOUBTFUL)
+    return Balance(float(residual), max(exchanged, floor))
 
 
 def _fall(robot: Robot) -> float:
     """The energy of a fall by the robot's own length."""
     bodies = robot.tree.bodies
     length = max((max(math.hypot(*body.origin), math.hypot(*body.h) / (body.m or 1.0)) for body in bodies), default=0.0)
-    return sum(body.m for body in bodies) * math.hypot(*robot.gravity) * length
+    return _weight(robot) * length
+
+
+def _weight(robot: Robot) -> float:
+    return sum(body.m for body in robot.tree.bodies) * math.hypot(*robot.gravity)
 
 
 def _percent(share: float) -> str:

@@ -252,7 +252,8 @@ def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[Balance | No
     if f"energy.{names[-1]}" not in table.data:
         return None, []
     energies = {name: table.data[f"energy.{name}"] for name in names}
-    verdict = balance(plan.robot, energies, max(run.turnover, float(abs(run.balance).max(initial=0.0))))
+    turnover = max(run.turnover, float(abs(run.balance).max(initial=0.0)))
+    verdict = balance(plan.robot, energies, turnover, run.tau, plan.solver.atol if plan.system.free else 0.0)
     if verdict is None or not verdict.doubtful:
         return verdict, []
     if not plan.system.free:
