@@ -47,6 +47,9 @@ def guarded() -> Iterator[None]:
     """A context in which standard output raises OutputError if it can't be written, and standard error never fails."""
     _occupy()
     before = sys.stdout, sys.stderr
+    for stream in before:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     if sys.stdout is sys.__stdout__:  # nobody, such as a test, has put another stream there
         sys.stdout = _text(_Output(1, "w", closefd=False), sys.stdout)
     if sys.stderr is sys.__stderr__:

@@ -129,8 +129,8 @@ def test_names_that_mean_something_to_others(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("x.yaml").write_text(
         "name: x\nabout: '[/b] */ \\N $x^$ [red]'\nconvention: dh\ngravity: [0, 9.81, 0]\nlinks:\n"
-        "  - {name: '[/b]', joint: {type: revolute, name: $x^$_*/}, mass: 1, com: [0.1, 0, 0]}\n"
-        "  - {name: _b, joint: {type: revolute, name: _b, a: 1}, mass: 1, com: [0.1, 0, 0]}\n"
+        "  - {name: '[/b]', joint: {type: revolute, name: $x^$_*/}, mass: 1, com: [0.1, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n"
+        "  - {name: _b, joint: {type: revolute, name: _b, a: 1}, mass: 1, com: [0.1, 0, 0], inertia: {xx: 0, yy: 0, zz: 0}}\n"
     )
     for words in (["inspect"], ["idyn", "--time", "1"], ["codegen"], ["codegen", "--lang", "python"]):
         code, out, err = command([words[0], "x.yaml", *words[1:]], monkeypatch, capsys)
