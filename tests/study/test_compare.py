@@ -145,7 +145,8 @@ def test_a_run_that_blows_up_keeps_its_rows_and_says_so():
 def test_a_method_on_numbers_takes_one_parameter_and_fewer_evaluations(runs):
     raw = [run for setting, run in runs.items() if setting.method == "projection-svd-raw"]
     assert {run.setting.value for run in raw} == {10}
-    assert all(run.evaluations <= FEW.max_evaluations / 10 + 7 for run in raw)
+    # a step ends with the last of its attempts
+    assert all(run.evaluations <= FEW.max_evaluations / 10 + 7 * (1 + run.rejected) for run in raw)
     assert all(math.isnan(run.stiffness) for run in raw)
 
 
