@@ -94,6 +94,8 @@ def _changed(document: Document, change: Callable[[Data], Data], options: dict[t
 
 def overlaid(data: Data, end: float | None, step: float | None, solver: Data) -> Data:
     """A copy of a scenario's data with a new end, output step and solver settings."""
+    from denoc.simulate.integrate import INTEGRATORS
+
     data = dict(data)
     if isinstance(data.get("time", {}), dict):
         data["time"] = timed(data.get("time", {}), end, step)
@@ -103,7 +105,9 @@ def overlaid(data: Data, end: float | None, step: float | None, solver: Data) ->
         kept = data.get("solver") or {}
         if "rtol" in solver and "atol" not in solver:  # `atol` follows `rtol` by default
             kept = {key: value for key, value in kept.items() if key != "atol"}
-        if solver.get("method", kept.get("method")) != kept.get("method"):  # the step belonged to the other method
-            kept = {key: value for key, value in kept.items() if key != "step"}
+        if solver.get("method", kept.get("method")) != kept.get("method"):  # some entries belonged to the other method
+            row = INTEGRATORS.get(solver["method"])
+            others = ("step",) if row is None or row.adaptive else ("step", "rtol", "atol")
+            kept = {key: value for key, value in kept.items() if key not in others}
         data["solver"] = {**kept, **solver}
     return data

@@ -52,7 +52,12 @@ def idyn(
     """
     from denoc.cli.choose import overlaid, planned, timed
     from denoc.cli.report import carry_out
+    from denoc.errors import InputError
 
+    for option, value in (("--to", to), ("--law", law)):
+        if scenario is not None and value is not None:
+            hint = "`--set motion.JOINT.to=VALUE` changes a law of the scenario"
+            raise InputError(f"--scenario and {option} exclude each other", allowed="one of the two", hint=hint)
     end = options.number(time, "time", "--time")
     dt = options.number(step, "time", "--step", above=0.0)
     goal = options.number(to, "position", "--to")

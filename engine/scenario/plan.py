@@ -16,7 +16,7 @@ from ..simulate.loop import Solver
 from ..simulate.reference import Reference
 from ..simulate.system import System
 from ..text.document import Document
-from .read import forces, initial, loops, motion, plausible, record, solver, tables, time, wrenches
+from .read import forces, initial, loops, motion, plausible, record, solver, tables, time, unused, wrenches
 from .read.drives import Drives
 from .read.reading import Reading
 from .schema import RecordEntry, ScenarioFile
@@ -71,6 +71,8 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         drives=tuple(start.driving),
     )
     system = _system(reading, constraints, inputs)
+    if constraints is None:  # a mechanism's start has been compared with all that is given
+        initial.refuse_contradictions(reading, inputs.prescribed)
     initial.within_limits(reading, system, start.q0)
     if system.free and INTEGRATORS[file.solver.method].adaptive:
         solver.countable(reading, laws)
@@ -90,7 +92,12 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         plots=tuple(file.plots),
         expect=file.expect,
         file=file,
-        warnings=(*start.warnings, *tables.doubts(reading, laws), *plausible.doubts(reading, motions)),
+        warnings=(
+            *start.warnings,
+            *tables.doubts(reading, laws),
+            *plausible.doubts(reading, motions),
+            *unused.doubts(reading, system, start.q0, [path for _, path in laws]),
+        ),
     )
 
 

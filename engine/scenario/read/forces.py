@@ -31,13 +31,12 @@ def forces(reading: Reading, motions: Motions) -> Forces:
     for joint in list(laws):
         law, path = laws[joint]
         if not reading.simulating and joint.actuated:
-            if path[1] == "all":
-                del laws[joint]
-                continue
+            every = path[1] == "all"
             raise reading.error(
                 path,
-                f"in inverse dynamics the force of `{joint.name}` is sought",
-                allowed="joints without an actuator",
+                f"in inverse dynamics the force of {'every actuated joint' if every else f'`{joint.name}`'} is sought",
+                key=every,
+                allowed="joints without an actuator" + ", by their names" * every,
                 hint="`task: simulate` takes forces",
             )
         if law.follows_motion():

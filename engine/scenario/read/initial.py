@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from ...robot.values import EULER_PARAMETERS, NO_EULER_PARAMETERS, unit_parameters
+from ...simulate.inputs import Motion
 from ...simulate.system import System
 from ...text.document import Keys
 from .reading import Reading
+
+ALIKE = 1e-9  # rad, m, or per second, and relative: values this near are the same
 
 
 def coordinates(reading: Reading) -> list[float]:
@@ -33,6 +36,34 @@ def speeds(reading: Reading) -> list[float]:
             reading.fits(x, "rate" if turning else "speed", (*path, n) if len(values) > 1 else path)
             qd[k] = float(x)
     return qd
+
+
+def refuse_contradictions(reading: Reading, prescribed: Sequence[Motion]) -> None:
+    """Raises an error if an entry under `initial` or `rates` contradicts the prescribed motion of its joint."""
+    asked = {"initial": coordinates(reading), "rates": speeds(reading)}
+    for one in prescribed:
+        places, rates, _ = one.at(reading.span[0])
+        for section, values, ks, own in (
+            ("initial", reading.file.initial, one.joint.coordinates, places),
+            ("rates", reading.file.rates, one.joint.speeds, rates),
+        ):
+            if one.joint.name not in values:
+                continue
+            given, its = [asked[section][k] for k in ks], [float(x) for x in own]
+            if any(abs(x - y) > ALIKE * max(1.0, abs(y)) for x, y in zip(given, its)):
+                what = "place" if section == "initial" else "speed"
+                raise reading.error(
+                    (section, one.joint.name),
+                    f"the motion of `{one.joint.name}` is prescribed, and its {what} at the start is another one",
+                    found=_listed(given),
+                    allowed=f"{_listed(its)}, or no entry",
+                    hint="`from` of a motion is the initial value by default" if section == "initial" else "",
+                )
+
+
+def _listed(values: Sequence[float]) -> str:
+    texts = [f"{x:.9g}" for x in values]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def within_limits(reading: Reading, system: System, q0: Sequence[float]) -> None:
