@@ -11,7 +11,7 @@ from ..errors import did_you_mean
 from ..text.checking import checked
 from ..text.document import Document
 from ..text.units import DIMENSIONS
-from . import plausible
+from . import plausible, unused
 from .bodies import Read, rows, three, tree
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
@@ -54,7 +54,7 @@ def build(document: Document) -> Robot:
     done = [read[k] for k in range(len(file.links))]
     length = plausible.longest(done)
     warnings = [text for k in order for text in _warnings(read[k], length, complain("links", k))]
-    warnings += plausible.doubts(file, done, complain)
+    warnings += [*plausible.doubts(file, done, complain), *unused.doubts(file, done, complain)]
     q0 = [x for r in done for x in r.link.joint.initial]
     closing = Closing(file, [r.link for r in done], complain)
     return Robot(

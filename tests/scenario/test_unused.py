@@ -34,6 +34,7 @@ def warned(scenario, robot=None):
     return denoc.run({"time": TIME, **scenario}, robot).record["warnings"]
 
 
+AT_ORIGIN = {"xx": 0.001, "yy": 0.1, "zz": 0.1}
 ROUGH = {"friction": {"coulomb": 0.5}}
 
 
@@ -157,3 +158,24 @@ def test_a_method_of_fixed_steps_takes_no_tolerances_of_a_scenario_along(monkeyp
     assert command(monkeypatch, "simulate", "four-bar", *words) == 0
     record = json.loads((tmp_path / "outputs" / "four-bar-fall" / "four-bar-fall.json").read_text())
     assert record["warnings"] == []
+
+
+@pytest.mark.parametrize(
+    "joint, link, words",
+    [
+        ({"actuated": False, "effort": {"limits": [-1, 1]}}, {}, "joint.effort: does nothing: `j1` isn't actuated"),
+        ({"spring": {"stiffness": 9}, "effort": {"limits": [-1, 1]}}, {}, "joint.effort: does nothing"),
+        ({"effort": {"weight": 2}}, {}, "joint.effort.weight: does nothing"),
+        ({}, {"inertia": None, "about": "origin"}, "about: does nothing: the link has no `inertia`"),
+        ({}, {"inertia": None, "frame": "link"}, "frame: does nothing: the link has no `inertia`"),
+    ],
+)
+def test_entries_of_robots_that_do_nothing_are_said(joint, link, words):
+    assert [text for text in pendulum(joint, **link).warnings if words in text]
+
+
+@pytest.mark.parametrize(
+    "joint, link", [({"effort": {"limits": [-1, 1]}}, {}), ({}, {"about": "origin", "inertia": AT_ORIGIN})]
+)
+def test_entries_of_robots_that_do_something_are_not(joint, link):
+    assert pendulum(joint, **link).warnings == ()

@@ -1,0 +1,30 @@
+"""Entries of a robot file that do nothing: a warning for each of them, at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from .bodies import Read
+from .schema import LinkEntry, RobotFile
+from .values import Complain
+
+
+def doubts(file: RobotFile, links: Sequence[Read], complain: Callable[..., Complain]) -> Iterator[str]:
+    """Warnings about keys without effect: of inertias that aren't there, and of actuators that aren't."""
+    alone = not (file.loops or file.couplings or file.actuators)
+    for k, (entry, read) in enumerate(zip(file.links, links)):
+        at = complain("links", k)
+        yield from (str(at(*path, f"does nothing: {words}", key=True)) for path, words in _of(entry, read, alone))
+
+
+def _of(entry: LinkEntry, read: Read, alone: bool) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The keys of one link that do nothing, and why; `alone` says that no two actuators of the robot share work."""
+    joint, effort = read.link.joint, entry.joint.effort
+    if entry.inertia is None:
+        for key in ("about", "frame"):
+            if key in entry.model_fields_set:
+                yield (key,), "the link has no `inertia`"
+    if effort is not None and not joint.actuated:
+        yield ("joint", "effort"), f"`{joint.name}` isn't actuated; `actuated: true` gives it an actuator"
+    elif effort is not None and "weight" in effort.model_fields_set and alone and not joint.hooke:
+        yield ("joint", "effort", "weight"), "each actuator of a robot without loops has its own freedom"
