@@ -23,7 +23,8 @@ import numpy as np
 
 from . import choice
 from . import interpreter as at
-from .builtin_code import FUNCTIONS, LARGEST, NAME, OBJECTS, ROUNDING, SMALLEST, WORDS, loaded
+from .builtin_code import NAME, loaded
+from .builtin_words import FUNCTIONS, LARGEST, OBJECTS, ROUNDING, SMALLEST, WORDS
 from .trigonometry import REACH
 
 

@@ -1,0 +1,64 @@
+"""The table of words that a builtin's machine code reads, and pieces of that code which read it; see `builtin.py`."""
+
+from __future__ import annotations
+
+import struct
+
+OBJECTS = ("float", "float64", "int", "list", "tuple", "ndarray", "double", "None")
+FUNCTIONS = (
+    "PyArray_New",
+    "PyContextVar_Get",
+    "PyErr_Clear",
+    "PyErr_Occurred",
+    "PyEval_RestoreThread",
+    "PyEval_SaveThread",
+    "PyList_GetItem",
+    "PyLong_AsDouble",
+    "PyObject_Vectorcall",
+    "PyTuple_GetItem",
+    "Py_DecRef",
+    "Py_IncRef",
+)
+OWN = (
+    "code",  # for one sample; 0 while there is none
+    "rows_code",  # for many samples; 0 while there is none
+    "environment",  # an address that the code gets besides its groups
+    "context",  # a context variable, or 0
+    "nothing",  # the value that the context variable must have
+    "general",  # the function for calls that the builtin can't handle; 0: these return None
+    "arguments",  # number of arguments
+    "numbers",  # number of doubles in all arguments
+    "joined",  # arguments from this one on are one group of the code's inputs
+    "outputs",  # number of doubles that the code computes
+    "kept",  # the first so many of them are the result
+    "checks",  # the last so many of them must not be negative
+    "dimensions",  # of the result
+    "rows",
+    "columns",
+    "lanes",  # the least number of samples for the code for many
+    "most",  # the largest number of samples that aren't shared among processors
+    "units",  # number of groups of four in the first argument that are normalised
+)
+WORDS = (*OBJECTS, *FUNCTIONS, *OWN)  # the arguments' widths and the places of the units follow
+LONG = 500  # samples from which on Python's lock is released
+SMALLEST, LARGEST, ROUNDING = 1e-6, 1e150, 1e-15  # bounds of a norm, and its allowed distance from 1
+
+
+def words(*names: str) -> str:
+    """IR that loads words of the table into registers of the same names."""
+    lines = []
+    for name in names:
+        kind = "i64" if name in OWN[OWN.index("arguments") :] else "ptr"
+        lines.append(f"  %{name}.at = getelementptr i64, ptr %table, i64 {WORDS.index(name)}")
+        lines.append(f"  %{name} = load {kind}, ptr %{name}.at")
+    return "\n".join(lines)
+
+
+def field(register: str, of: str, distance: int, kind: str = "ptr") -> str:
+    """IR that loads the word at this distance in bytes from the beginning of an object."""
+    return f"""  %{register}.at = getelementptr i8, ptr %{of}, i64 {distance}
+  %{register} = load {kind}, ptr %{register}.at"""
+
+
+def double(x: float) -> str:
+    return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
