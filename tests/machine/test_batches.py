@@ -87,18 +87,17 @@ def test_what_is_left_to_the_general_function(count, call):
     bad[-1, 1] = np.nan
     far = a.copy()
     far[count // 2, 0] = 2 * REACH
-    wide = np.zeros((2 * count, 3))[::2]
     misfits = [
         (a, b[:-1]),
         (a[:-1], b),
         (a[0], b),
-        (a, b[0]),
         (a[:, :2], b),
         (a.astype("f4"), b),
-        (np.asfortranarray(a), b),
-        (wide, b),
         (a.tolist(), b),
         (a, b.tolist()),
+        (a, [1.0]),
+        (a, b[:, 0]),
+        (a, np.full((2, 2), np.nan)),
         (a[None], b[None]),
         (a[:0], b[:0]),
         (bad, b),
@@ -112,6 +111,87 @@ def test_what_is_left_to_the_general_function(count, call):
 
 
 @needs_builtins
+@pytest.mark.parametrize("count", COUNTS)
+def test_rows_that_lie_anywhere(count, call):
+    a, b = rows(count)
+    right = call(a, b)
+    apart = np.zeros((3 * count, 7))
+    apart[::3, 1:7:2] = a
+    backwards = b[::-1].copy()[::-1]
+    for given in ((apart[::3, 1:7:2], b), (np.asfortranarray(a), np.asfortranarray(b)), (a, backwards)):
+        assert np.array_equal(call(*given), right)
+
+
+@needs_builtins
+@pytest.mark.parametrize("count", COUNTS)
+def test_one_row_for_all_samples(count, call):
+    a, b = rows(count)
+    right = call(a, np.repeat(b[:1], count, axis=0))
+    for row in (b[0], b[0].tolist(), tuple(b[0]), b[0].repeat(2)[::2]):
+        assert np.array_equal(call(a, row), right)
+
+
+@needs_builtins
+@pytest.mark.parametrize("count", COUNTS)
+def test_arguments_that_are_one_group_of_the_code(count):
+    """As those of several wrenches are; also where one of them holds for all samples."""
+
+    def sums():
+        recording = Recording("sums")
+        q, w = recording.input("q", 2), recording.input("w", 5)
+        return recording.program(found=[q[0] + w[0], q[1] + w[1], w[2] - w[3], w[4] * q[0]])
+
+    code = kernel.build(sums, [2, 5], [4], ["sums of test_batches"], False)
+    builtin = Builtin([2, 2, 1, 2], left, joined=1)
+    code.serve(builtin, (4,))
+    rng = np.random.default_rng(count)
+    q, first, second, third = (rng.uniform(-9, 9, (count, width)) for width in (2, 2, 1, 2))
+    w = np.concatenate([first, second, third], axis=1)
+    expected = np.stack([q[:, 0] + w[:, 0], q[:, 1] + w[:, 1], w[:, 2] - w[:, 3], w[:, 4] * q[:, 0]], axis=1)
+    assert np.array_equal(builtin.call(q, first, second, third), expected)
+    constant = np.concatenate([first[:1].repeat(count, 0), second, third], axis=1)
+    assert np.array_equal(builtin.call(q, first[0], second, third), code(q, constant)[0][0])
+
+
+@needs_builtins
+@pytest.mark.parametrize("count", COUNTS)
+def test_groups_of_four_are_brought_to_norm_1(count):
+    def turned():
+        recording = Recording("turned")
+        return recording.program(found=[*recording.input("q", 9)])
+
+    code = kernel.build(turned, [9], [9], ["turned of test_batches"], False)
+    builtin = Builtin([9], left, units=(0, 5))
+    code.serve(builtin, (9,))
+    q = np.random.default_rng(count).uniform(0.5, 9, (count, 9))
+    kept, expected = q.copy(), q.copy()
+    for at in (0, 5):
+        expected[:, at : at + 4] /= np.linalg.norm(q[:, at : at + 4], axis=1, keepdims=True)
+    found = builtin.call(q)
+    assert np.array_equal(q, kept)  # the caller's own numbers stay
+    assert abs(found - expected).max() < 1e-14
+    q[-1, 5:] = 0.0
+    assert builtin.call(q)[0] == "left"
+
+
+@needs_builtins
+@pytest.mark.parametrize("count", COUNTS)
+def test_the_last_results_are_checks_of_each_sample(count, code):
+    builtin = Builtin([3, 2], left)
+    code.serve(builtin, (3,), checks=1)
+    a, b = rows(count)
+    b[:, 1] = -abs(b[:, 1])  # the fourth result is a1 b0 - 2 b1
+    a[:, 1] = 0.0
+    found = builtin.call(a, b)
+    assert found.flags.owndata
+    assert np.array_equal(found, code(a, b)[0][0][:, :3])
+    for bad in {0, count // 2, count - 1}:
+        wrong = b.copy()
+        wrong[bad, 1] = 0.1
+        assert builtin.call(a, wrong)[0] == "left"
+
+
+@needs_builtins
 def test_nothing_leaks(call):
     a, b = rows(5)
     bad = a * np.nan
@@ -119,6 +199,7 @@ def test_nothing_leaks(call):
     for _ in range(5000):
         call(a, b)
         call(bad, b)
+        call(a, b[0].tolist())
     after = [sys.getrefcount(x) for x in (a, b, bad, None)]
     assert all(abs(x - y) < 50 for x, y in zip(before, after))
 

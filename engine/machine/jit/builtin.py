@@ -75,12 +75,26 @@ class Builtin:
         self._set(**dict(zip(("rows", "columns"), shape)))
         self._set(code=address)
 
-    def aim_rows(self, address: int, shape: Sequence[int], lanes: int, most: int, keep: Sequence[Any] = ()) -> None:
+    def aim_rows(
+        self,
+        address: int,
+        outputs: int,
+        shape: Sequence[int],
+        lanes: int,
+        most: int,
+        checks: int = 0,
+        keep: Sequence[Any] = (),
+    ) -> None:
         """Use the kernel at this address for up to `most` samples, each of which gives a result of this shape."""
         self._keep(keep)
+        kept = math.prod(shape)
+        if not kept:
+            return
         self._begin()
         self._set(rows_code=0)
-        self._set(kept=math.prod(shape), dimensions=len(shape), lanes=lanes, most=most)
+        block = max(lanes, min(MOST_ROWS, ROOM // (sum(self.widths) + outputs) // lanes * lanes))
+        self._set(outputs=outputs, kept=kept, checks=checks, dimensions=len(shape))
+        self._set(lanes=lanes, block=block, most=most)
         self._set(**dict(zip(("rows", "columns"), shape)))
         self._set(rows_code=address)
 
@@ -151,6 +165,7 @@ class Builtin:
         return result[: words["kept"]].reshape(shape).copy()
 
 
+ROOM, MOST_ROWS = 16_000, 512  # numbers of a block of samples, which stay in the processor's cache; its samples
 _SINGLE = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)  # Python's lock is kept
 _FASTCALL, _KEYWORDS = 0x80, 0x02
 

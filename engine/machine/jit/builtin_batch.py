@@ -1,4 +1,10 @@
-"""The machine code of builtins for many samples."""
+"""The machine code of builtins for many samples, which runs a kernel on blocks of rows.
+
+An argument is an array with a row for each sample, or one row, list or tuple that holds for all samples.  The kernel
+reads a contiguous array where it is.  Everything else is copied block by block: strided arrays, rows for all samples,
+arguments that are joined to one group, Euler parameters that have to be normalised, and samples that are fewer than
+the lanes.  So the working set beside inputs and outputs doesn't grow with the number of samples.
+"""
 
 from __future__ import annotations
 
@@ -8,116 +14,234 @@ from .trigonometry import REACH
 
 
 def text() -> str:
-    """The IR of the functions `rows`, `filled` and `batch`."""
-    return "\n".join((_rows(), _filled(), _batch()))
+    """The IR of the functions `rows`, `copied`, `normalised`, `positive` and `batch`."""
+    return "\n".join((_rows(), _copied(), _normalised(), _positive(), _batch()))
 
 
 def _rows() -> str:
-    """IR of a function for the address of an argument's rows; null if it isn't a contiguous array of this shape."""
+    """IR of a function for the address of an argument's rows; null if it isn't an aligned array of this shape.
+
+    The distances in bytes of its rows and of its columns are written to `steps`.
+    """
     return f"""
-define internal ptr @rows(ptr %table, ptr %object, i64 %width, i64 %count) {{
-{words("ndarray", "double")}
-{field("type", "object", at.TYPE)}
-  %is_array = icmp eq ptr %type, %ndarray
-  br i1 %is_array, label %array, label %no
-array:
-{field("dimensions", "object", at.DIMENSIONS, "i32")}
+define internal ptr @rows(ptr %table, ptr %object, i64 %width, i64 %count, ptr %steps) {{
+{words("double")}
 {field("description", "object", at.DESCRIPTION)}
 {field("flags", "object", at.FLAGS, "i32")}
-  %good = and i32 %flags, {at.ALIGNED | at.CONTIGUOUS}
-  %is_good = icmp eq i32 %good, {at.ALIGNED | at.CONTIGUOUS}
-  %is_two = icmp eq i32 %dimensions, 2
-  %is_double = icmp eq ptr %description, %double
-  %is_plain = and i1 %is_two, %is_double
-  %is_fit = and i1 %is_plain, %is_good
-  br i1 %is_fit, label %shaped, label %no
-shaped:
-{field("shape", "object", at.SHAPE)}
 {field("data", "object", at.DATA)}
+{field("shape", "object", at.SHAPE)}
+{field("strides", "object", at.STRIDES)}
+  %aligned = and i32 %flags, {at.ALIGNED}
+  %is_aligned = icmp ne i32 %aligned, 0
+  %is_double = icmp eq ptr %description, %double
   %second = getelementptr i64, ptr %shape, i64 1
   %rows = load i64, ptr %shape
   %columns = load i64, ptr %second
   %is_high = icmp eq i64 %rows, %count
   %is_wide = icmp eq i64 %columns, %width
-  %is_right = and i1 %is_high, %is_wide
-  br i1 %is_right, label %yes, label %no
+  %is_plain = and i1 %is_aligned, %is_double
+  %is_shaped = and i1 %is_high, %is_wide
+  %is_fit = and i1 %is_plain, %is_shaped
+  br i1 %is_fit, label %yes, label %no
 yes:
+  %whole = and i32 %flags, {at.CONTIGUOUS}
+  %is_whole = icmp ne i32 %whole, 0
+  %row.own = load i64, ptr %strides
+  %column.at = getelementptr i64, ptr %strides, i64 1
+  %column.own = load i64, ptr %column.at
+  %row.whole = mul i64 %width, 8
+  %row = select i1 %is_whole, i64 %row.whole, i64 %row.own
+  %column = select i1 %is_whole, i64 8, i64 %column.own
+  store i64 %row, ptr %steps
+  %steps.second = getelementptr i64, ptr %steps, i64 1
+  store i64 %column, ptr %steps.second
   ret ptr %data
 no:
   ret ptr null
 }}"""
 
 
-def _filled() -> str:
-    """IR of a function that copies a few rows and repeats the last one until there are as many as lanes."""
+def _copied() -> str:
+    """IR of a function that copies rows to places with the given pitch, repeating the last one up to `wanted` rows."""
     return """
-define internal void @filled(ptr %from, ptr %to, i64 %width, i64 %count, i64 %lanes) {
+define internal void @copied(ptr %from, i64 %row, i64 %column, ptr %to, i64 %pitch, i64 %width, i64 %count,
+    i64 %wanted) {
   %final = sub i64 %count, 1
-  br label %row
-row:
-  %r = phi i64 [0, %0], [%r.next, %row.done]
+  br label %line
+line:
+  %r = phi i64 [0, %0], [%r.next, %line.done]
   %is_there = icmp slt i64 %r, %final
   %source = select i1 %is_there, i64 %r, i64 %final
-  %source.skip = mul i64 %source, %width
-  %skip = mul i64 %r, %width
+  %source.skip = mul i64 %source, %row
+  %source.at = getelementptr i8, ptr %from, i64 %source.skip
+  %skip = mul i64 %r, %pitch
+  %to.at = getelementptr double, ptr %to, i64 %skip
   br label %number
 number:
-  %k = phi i64 [0, %row], [%k.next, %number]
-  %from.place = add i64 %source.skip, %k
-  %to.place = add i64 %skip, %k
-  %from.at = getelementptr double, ptr %from, i64 %from.place
-  %to.at = getelementptr double, ptr %to, i64 %to.place
-  %x = load double, ptr %from.at
-  store double %x, ptr %to.at
+  %k = phi i64 [0, %line], [%k.next, %number]
+  %distance = mul i64 %k, %column
+  %x.from = getelementptr i8, ptr %source.at, i64 %distance
+  %x.to = getelementptr double, ptr %to.at, i64 %k
+  %x = load double, ptr %x.from
+  store double %x, ptr %x.to
   %k.next = add i64 %k, 1
   %k.more = icmp slt i64 %k.next, %width
-  br i1 %k.more, label %number, label %row.done
-row.done:
+  br i1 %k.more, label %number, label %line.done
+line.done:
   %r.next = add i64 %r, 1
-  %r.more = icmp slt i64 %r.next, %lanes
-  br i1 %r.more, label %row, label %done
+  %r.more = icmp slt i64 %r.next, %wanted
+  br i1 %r.more, label %line, label %done
 done:
   ret void
 }"""
 
 
+def _normalised() -> str:
+    """IR of a function that normalises groups of four of all rows, and returns whether all norms are within bounds."""
+    return """
+define internal i1 @normalised(ptr %rows, i64 %width, i64 %count, ptr %places, i64 %units) {
+  %has_some = icmp sgt i64 %units, 0
+  br i1 %has_some, label %line, label %yes
+line:
+  %r = phi i64 [0, %0], [%r.next, %line.done]
+  %skip = mul i64 %r, %width
+  %row = getelementptr double, ptr %rows, i64 %skip
+  br label %group
+group:
+  %u = phi i64 [0, %line], [%u.next, %good]
+  %place.at = getelementptr i64, ptr %places, i64 %u
+  %place = load i64, ptr %place.at
+  %four = getelementptr double, ptr %row, i64 %place
+  %is_unit = call i1 @unit(ptr %four)
+  br i1 %is_unit, label %good, label %no
+good:
+  %u.next = add i64 %u, 1
+  %u.more = icmp slt i64 %u.next, %units
+  br i1 %u.more, label %group, label %line.done
+line.done:
+  %r.next = add i64 %r, 1
+  %r.more = icmp slt i64 %r.next, %count
+  br i1 %r.more, label %line, label %yes
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}"""
+
+
+def _positive() -> str:
+    """IR of a function that returns whether none of the last numbers of all rows is negative."""
+    return f"""
+define internal i1 @positive(ptr %rows, i64 %width, i64 %count, i64 %checks) {{
+  %has_some = icmp sgt i64 %checks, 0
+  br i1 %has_some, label %line, label %yes
+line:
+  %r = phi i64 [1, %0], [%r.next, %line.done]
+  %end = mul i64 %r, %width
+  br label %number
+number:
+  %k = phi i64 [1, %line], [%k.next, %good]
+  %place = sub i64 %end, %k
+  %x.at = getelementptr double, ptr %rows, i64 %place
+  %x = load double, ptr %x.at
+  %is_good = fcmp oge double %x, {double(0.0)}
+  br i1 %is_good, label %good, label %no
+good:
+  %k.next = add i64 %k, 1
+  %k.more = icmp sle i64 %k.next, %checks
+  br i1 %k.more, label %number, label %line.done
+line.done:
+  %r.next = add i64 %r, 1
+  %r.more = icmp sle i64 %r.next, %count
+  br i1 %r.more, label %line, label %yes
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}"""
+
+
 def _batch() -> str:
     """IR of a function for the result of many samples; null if the general function has to be called."""
-    parts = (_batch_taken(), _batch_made(), _batch_run(), _batch_checked())
-    return "define internal ptr @batch(ptr %table, ptr %given) {\n" + "\n".join(parts) + "\n}"
+    parts = (_taken(), _made(), _block(), _gathered(), _run(), _checked(), _left())
+    return "\ndefine internal ptr @batch(ptr %table, ptr %given) {\n" + "\n".join(parts) + "\n}"
 
 
-def _batch_taken() -> str:
-    """The part of `_batch` that writes the addresses of all arguments' rows into `groups`."""
-    return f"""{words("rows_code", "arguments", "numbers", "joined", "units", "kept", "lanes", "most")}
+def _taken() -> str:
+    """The part of `batch` that finds all arguments' numbers, and whether they have to be copied."""
+    return f"""{words("ndarray", "rows_code", "arguments", "numbers", "joined", "units", "outputs", "kept", "checks")}
+{words("lanes", "block", "most")}
   %first = load ptr, ptr %given
 {field("first.shape", "first", at.SHAPE)}
   %count = load i64, ptr %first.shape
-  %last = add i64 %joined, 1
-  %is_apart = icmp sle i64 %arguments, %last
-  %has_no_units = icmp eq i64 %units, 0
   %has_some = icmp sgt i64 %count, 0
   %is_small = icmp sle i64 %count, %most
-  %is_simple = and i1 %is_apart, %has_no_units
   %is_sized = and i1 %has_some, %is_small
-  %is_fit = and i1 %is_simple, %is_sized
-  br i1 %is_fit, label %begin, label %no
+  br i1 %is_sized, label %begin, label %no
 begin:
+  %sources = alloca ptr, i64 %arguments
   %groups = alloca ptr, i64 %arguments
+  %steps.size = mul i64 %arguments, 2
+  %steps = alloca i64, i64 %steps.size
+  %copies = alloca i1, i64 %arguments
+  %constants = alloca double, i64 %numbers
+  %joined.many = add i64 %joined, 1
+  %are_joined = icmp sgt i64 %arguments, %joined.many
+  %has_units = icmp ne i64 %units, 0
+  %are_few = icmp slt i64 %count, %lanes
   br label %argument
 argument:
   %a = phi i64 [0, %begin], [%a.next, %taken]
+  %used = phi i64 [0, %begin], [%used.next, %taken]
+  %some = phi i1 [%are_few, %begin], [%some.next, %taken]
   %slot = getelementptr ptr, ptr %given, i64 %a
   %object = load ptr, ptr %slot
   %width.place = add i64 %a, {len(WORDS)}
   %width.at = getelementptr i64, ptr %table, i64 %width.place
   %width = load i64, ptr %width.at
-  %data = call ptr @rows(ptr %table, ptr %object, i64 %width, i64 %count)
+  %steps.place = mul i64 %a, 2
+  %steps.at = getelementptr i64, ptr %steps, i64 %steps.place
+  %steps.second = getelementptr i64, ptr %steps.at, i64 1
+{field("type", "object", at.TYPE)}
+  %is_array = icmp eq ptr %type, %ndarray
+  br i1 %is_array, label %array, label %one
+array:
+{field("object.dimensions", "object", at.DIMENSIONS, "i32")}
+  %is_two = icmp eq i32 %object.dimensions, 2
+  br i1 %is_two, label %many, label %one
+many:
+  %rows.data = call ptr @rows(ptr %table, ptr %object, i64 %width, i64 %count, ptr %steps.at)
+  br label %found
+one:
+  %constants.at = getelementptr double, ptr %constants, i64 %used
+  store i64 0, ptr %steps.at
+  store i64 8, ptr %steps.second
+  %one.data = call ptr @argument(ptr %table, ptr %object, i64 %width, ptr %constants.at, i1 true)
+  br label %found
+found:
+  %data = phi ptr [%rows.data, %many], [%one.data, %one]
   %is_taken = icmp ne ptr %data, null
   br i1 %is_taken, label %taken, label %no
 taken:
-  %group.at = getelementptr ptr, ptr %groups, i64 %a
-  store ptr %data, ptr %group.at
+  %source.at = getelementptr ptr, ptr %sources, i64 %a
+  store ptr %data, ptr %source.at
+  %row = load i64, ptr %steps.at
+  %column = load i64, ptr %steps.second
+  %row.whole = mul i64 %width, 8
+  %is_spread = icmp ne i64 %row, %row.whole
+  %is_strided = icmp ne i64 %column, 8
+  %is_odd = or i1 %is_spread, %is_strided
+  %is_first = icmp eq i64 %a, 0
+  %is_changed = and i1 %is_first, %has_units
+  %is_last = icmp sge i64 %a, %joined
+  %is_joined = and i1 %is_last, %are_joined
+  %is_own = or i1 %is_changed, %is_joined
+  %is_moved = or i1 %is_odd, %is_own
+  %is_copied = or i1 %is_moved, %are_few
+  %copy.at = getelementptr i1, ptr %copies, i64 %a
+  store i1 %is_copied, ptr %copy.at
+  %some.next = or i1 %some, %is_copied
+  %used.next = add i64 %used, %width
   %a.next = add i64 %a, 1
   %a.more = icmp slt i64 %a.next, %arguments
   br i1 %a.more, label %argument, label %make
@@ -125,10 +249,11 @@ no:
   ret ptr null"""
 
 
-def _batch_made() -> str:
-    """The part of `_batch` that makes a new array for the result, with a row or matrix for each sample."""
+def _made() -> str:
+    """The part of `batch` that makes a new array for the result, with a row or matrix for each sample."""
     return f"""make:
-{words("ndarray", "PyArray_New", "PyErr_Clear", "Py_DecRef", "dimensions", "rows", "columns")}
+{words("PyArray_New", "PyErr_Clear", "Py_DecRef", "PyEval_SaveThread", "PyEval_RestoreThread", "dimensions")}
+{words("rows", "columns")}
   %shape = alloca i64, i64 3
   %shape.rows = getelementptr i64, ptr %shape, i64 1
   %shape.columns = getelementptr i64, ptr %shape, i64 2
@@ -146,61 +271,111 @@ no_memory:
   ret ptr null
 ready:
 {field("result", "made", at.DATA)}
-  %outputs = alloca ptr
-  store ptr %result, ptr %outputs
+  %output.at = alloca ptr
   %status.size = mul i64 %lanes, 2
   %status = alloca double, i64 %status.size
-  %is_few = icmp slt i64 %count, %lanes
-  br i1 %is_few, label %few, label %enough"""
-
-
-def _batch_run() -> str:
-    """The part of `_batch` that calls the code: on few samples filled up to a block, on many without Python's lock."""
-    return f"""few:
-  %room.size = mul i64 %numbers, %lanes
+  %has_checks = icmp ne i64 %outputs, %kept
+  %in_blocks = or i1 %some.next, %has_checks
+  %stride = select i1 %in_blocks, i64 %block, i64 %count
+  %capacity = add i64 %block, %lanes
+  %room.size = mul i64 %numbers, %capacity
   %room = alloca double, i64 %room.size
-  %own.size = mul i64 %kept, %lanes
+  %own.size = mul i64 %outputs, %capacity
   %own = alloca double, i64 %own.size
-  store ptr %own, ptr %outputs
-  br label %fill
-fill:
-  %f = phi i64 [0, %few], [%f.next, %fill]
-  %used = phi i64 [0, %few], [%used.next, %fill]
-  %f.width.place = add i64 %f, {len(WORDS)}
-  %f.width.at = getelementptr i64, ptr %table, i64 %f.width.place
-  %f.width = load i64, ptr %f.width.at
-  %f.at = getelementptr ptr, ptr %groups, i64 %f
-  %f.from = load ptr, ptr %f.at
-  %f.to = getelementptr double, ptr %room, i64 %used
-  call void @filled(ptr %f.from, ptr %f.to, i64 %f.width, i64 %count, i64 %lanes)
-  store ptr %f.to, ptr %f.at
-  %f.size = mul i64 %f.width, %lanes
-  %used.next = add i64 %used, %f.size
-  %f.next = add i64 %f, 1
-  %f.more = icmp slt i64 %f.next, %arguments
-  br i1 %f.more, label %fill, label %run_few
-run_few:
-  call void %rows_code(i64 %lanes, ptr %groups, ptr %outputs, ptr %status)
-  call void @filled(ptr %own, ptr %result, i64 %kept, i64 %count, i64 %count)
-  br label %look
-enough:
+  %keeps_own = or i1 %has_checks, %are_few
   %is_long = icmp sge i64 %count, {LONG}
-  br i1 %is_long, label %long, label %short
-short:
-  call void %rows_code(i64 %count, ptr %groups, ptr %outputs, ptr %status)
-  br label %look
-long:
-{words("PyEval_SaveThread", "PyEval_RestoreThread")}
-  %thread = call ptr %PyEval_SaveThread()
-  call void %rows_code(i64 %count, ptr %groups, ptr %outputs, ptr %status)
-  call void %PyEval_RestoreThread(ptr %thread)
+  br i1 %is_long, label %unlock, label %loop
+unlock:
+  %thread.saved = call ptr %PyEval_SaveThread()
+  br label %loop"""
+
+
+def _block() -> str:
+    """The part of `batch` that begins a block; the last one isn't smaller than the lanes unless all samples are."""
+    return """loop:
+  %thread = phi ptr [null, %ready], [%thread.saved, %unlock], [%thread, %next]
+  %start = phi i64 [0, %ready], [0, %unlock], [%start.next, %next]
+  %ahead = sub i64 %count, %start
+  %ahead.less = sub i64 %ahead, %stride
+  %is_end = icmp slt i64 %ahead.less, %lanes
+  %size = select i1 %is_end, i64 %ahead, i64 %stride
+  %is_filled = icmp slt i64 %size, %lanes
+  %wanted = select i1 %is_filled, i64 %lanes, i64 %size
+  br label %gather"""
+
+
+def _gathered() -> str:
+    """The part of `batch` that writes the addresses of a block's groups, after copying what has to be copied."""
+    return f"""gather:
+  %g = phi i64 [0, %loop], [%g.next, %gather.done]
+  %g.used = phi i64 [0, %loop], [%g.used.next, %gather.done]
+  %joined.used = phi i64 [0, %loop], [%joined.used.next, %gather.done]
+  %g.width.place = add i64 %g, {len(WORDS)}
+  %g.width.at = getelementptr i64, ptr %table, i64 %g.width.place
+  %g.width = load i64, ptr %g.width.at
+  %g.source.at = getelementptr ptr, ptr %sources, i64 %g
+  %g.source = load ptr, ptr %g.source.at
+  %g.steps.place = mul i64 %g, 2
+  %g.row.at = getelementptr i64, ptr %steps, i64 %g.steps.place
+  %g.column.at = getelementptr i64, ptr %g.row.at, i64 1
+  %g.row = load i64, ptr %g.row.at
+  %g.column = load i64, ptr %g.column.at
+  %g.skip = mul i64 %g.row, %start
+  %g.here = getelementptr i8, ptr %g.source, i64 %g.skip
+  %g.is_joined = icmp sge i64 %g, %joined
+  %g.used.next = add i64 %g.used, %g.width
+  %joined.used.next = select i1 %g.is_joined, i64 %joined.used, i64 %g.used.next
+  %g.copy.at = getelementptr i1, ptr %copies, i64 %g
+  %g.is_copied = load i1, ptr %g.copy.at
+  br i1 %g.is_copied, label %copy, label %gather.there
+copy:
+  %joined.width = sub i64 %numbers, %joined.used
+  %g.pitch = select i1 %g.is_joined, i64 %joined.width, i64 %g.width
+  %g.base = select i1 %g.is_joined, i64 %joined.used, i64 %g.used
+  %g.base.skip = mul i64 %g.base, %capacity
+  %g.within = sub i64 %g.used, %g.base
+  %g.place = add i64 %g.base.skip, %g.within
+  %g.to = getelementptr double, ptr %room, i64 %g.place
+  call void @copied(ptr %g.here, i64 %g.row, i64 %g.column, ptr %g.to, i64 %g.pitch, i64 %g.width, i64 %size,
+    i64 %wanted)
+  br label %gather.there
+gather.there:
+  %g.data = phi ptr [%g.here, %gather], [%g.to, %copy]
+  %g.is_further = icmp sgt i64 %g, %joined
+  br i1 %g.is_further, label %gather.done, label %gather.set
+gather.set:
+  %g.at = getelementptr ptr, ptr %groups, i64 %g
+  store ptr %g.data, ptr %g.at
+  br label %gather.done
+gather.done:
+  %g.next = add i64 %g, 1
+  %g.more = icmp slt i64 %g.next, %arguments
+  br i1 %g.more, label %gather, label %gathered
+gathered:
+  %places.place = add i64 %arguments, {len(WORDS)}
+  %places = getelementptr i64, ptr %table, i64 %places.place
+  %q = load ptr, ptr %groups
+  %q.width.at = getelementptr i64, ptr %table, i64 {len(WORDS)}
+  %q.width = load i64, ptr %q.width.at
+  %is_normalised = call i1 @normalised(ptr %q, i64 %q.width, i64 %wanted, ptr %places, i64 %units)
+  br i1 %is_normalised, label %run, label %bad"""
+
+
+def _run() -> str:
+    """The part of `batch` that calls the kernel, whose results go where they stay if nothing comes with them."""
+    return """run:
+  %result.skip = mul i64 %start, %kept
+  %result.here = getelementptr double, ptr %result, i64 %result.skip
+  %output = select i1 %keeps_own, ptr %own, ptr %result.here
+  store ptr %output, ptr %output.at
+  call void %rows_code(i64 %wanted, ptr %groups, ptr %output.at, ptr %status)
   br label %look"""
 
 
-def _batch_checked() -> str:
-    """The part of `_batch` that looks at the code's checks, lane by lane."""
+def _checked() -> str:
+    """The part of `batch` that looks at the kernel's checks, lane by lane, and at those of each sample."""
     return f"""look:
-  %l = phi i64 [0, %run_few], [0, %short], [0, %long], [%l.next, %good]
+  %l = phi i64 [0, %run], [%l.next, %good]
   %finite.at = getelementptr double, ptr %status, i64 %l
   %largest.at = getelementptr double, ptr %finite.at, i64 %lanes
   %finite = load double, ptr %finite.at
@@ -212,9 +387,36 @@ def _batch_checked() -> str:
 good:
   %l.next = add i64 %l, 1
   %l.more = icmp slt i64 %l.next, %lanes
-  br i1 %l.more, label %look, label %answer
-answer:
+  br i1 %l.more, label %look, label %keep
+keep:
+  br i1 %keeps_own, label %examine, label %next
+examine:
+  %own.step = mul i64 %outputs, 8
+  %is_positive = call i1 @positive(ptr %own, i64 %outputs, i64 %size, i64 %checks)
+  br i1 %is_positive, label %take, label %bad
+take:
+  call void @copied(ptr %own, i64 %own.step, i64 8, ptr %result.here, i64 %kept, i64 %kept, i64 %size, i64 %size)
+  br label %next
+next:
+  %start.next = add i64 %start, %size
+  %is_more = icmp slt i64 %start.next, %count
+  br i1 %is_more, label %loop, label %answer"""
+
+
+def _left() -> str:
+    """The part of `batch` that takes Python's lock again and returns."""
+    return """answer:
+  br i1 %is_long, label %lock, label %done
+lock:
+  call void %PyEval_RestoreThread(ptr %thread)
+  br label %done
+done:
   ret ptr %made
 bad:
+  br i1 %is_long, label %bad.lock, label %bad.done
+bad.lock:
+  call void %PyEval_RestoreThread(ptr %thread)
+  br label %bad.done
+bad.done:
   call void %Py_DecRef(ptr %made)
   ret ptr null"""

@@ -36,6 +36,7 @@ OWN = (
     "rows",
     "columns",
     "lanes",  # the least number of samples for the code for many
+    "block",  # number of samples that it does at a time where rows have to be copied
     "most",  # the largest number of samples that aren't shared among processors
     "units",  # number of groups of four in the first argument that are normalised
 )

@@ -54,10 +54,11 @@ class Kernel:
         status = reports[0] if len(reports) == 1 else np.concatenate(reports, axis=1)
         return result, not np.isnan(status[0]).any(), float(status[1].max())
 
-    def serve(self, builtin: Builtin, shape: Sequence[int]) -> None:
-        """Aim a builtin for the same groups at this code; the result of each sample has this shape."""
-        if len(self.outputs) == 1 and 0 < self.lanes * (sum(self.inputs) + sum(self.outputs)) <= MOST_NUMBERS:
-            builtin.aim_rows(self.address, shape, self.lanes, 2 * cores.FEWEST - 1, (self._loaded,))
+    def serve(self, builtin: Builtin, shape: Sequence[int], checks: int = 0) -> None:
+        """Aim a builtin for the same groups at this code, for results of this shape; the last outputs are checks."""
+        if len(self.outputs) == 1 and 0 < 2 * self.lanes * (sum(self.inputs) + sum(self.outputs)) <= MOST_NUMBERS:
+            most = 2 * cores.FEWEST - 1  # more are shared among processors
+            builtin.aim_rows(self.address, self.outputs[0], shape, self.lanes, most, checks, (self._loaded,))
 
 
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
