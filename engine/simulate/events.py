@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .integrate import Stepper
+from .stepper import Stepper
 
 Event = Callable[[float, np.ndarray], float]
 

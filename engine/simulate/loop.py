@@ -15,9 +15,11 @@ from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS
 from . import contact, coordinates
 from .discrete import Discrete
 from .events import first_crossing
-from .integrate import INTEGRATORS, NOT_FINITE, RungeKutta, Stepper, start
-from .integrate import TOO_SMALL as STEP_TOO_SMALL
+from .integrate import INTEGRATORS, start
+from .runge_kutta import RungeKutta
 from .runner import Runner
+from .stepper import NOT_FINITE, Stepper
+from .stepper import TOO_SMALL as STEP_TOO_SMALL
 
 Progress = Callable[[float], None]
 

@@ -7,7 +7,10 @@ import pytest
 from scipy import integrate, special
 
 from denoc.errors import InputError
-from denoc.simulate.integrate import AT_END, INTEGRATORS, NOT_FINITE, TOO_SMALL, RungeKutta, Scipy, start
+from denoc.simulate.integrate import INTEGRATORS, start
+from denoc.simulate.runge_kutta import RungeKutta
+from denoc.simulate.scipy_stepper import Scipy
+from denoc.simulate.stepper import AT_END, NOT_FINITE, TOO_SMALL
 from denoc.simulate.tableau import CASH_KARP, DORMAND_PRINCE, TABLEAUS
 
 pytestmark = pytest.mark.smoke

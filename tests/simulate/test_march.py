@@ -10,7 +10,7 @@ from denoc.machine.jit.march import ACCEPTED, REACHED, REJECTED, STATUS, TOO_SMA
 from denoc.machine.program.scalars import cosine_sine
 from denoc.machine.program.trace import Recording
 from denoc.scenario.run import carry_out, prepare
-from denoc.simulate.integrate import RungeKutta, scheme
+from denoc.simulate.runge_kutta import RungeKutta, scheme
 from denoc.simulate.tableau import DORMAND_PRINCE
 
 

@@ -1,0 +1,205 @@
+"""Explicit Runge-Kutta methods, stepped in Python; `machine/jit/march.py` compiles the same steps."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..errors import InputError
+from ..machine.jit.march import Scheme
+from ..machine.program.control import bounded, lengths
+from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
+from .tableau import Tableau, hermite
+
+# the constants of scipy's step control, so that all steps are the same as scipy's
+SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
+SLIVER = 1e-9  # a fixed step that ends this close to t_end, relative to its length, ends on it
+
+
+class RungeKutta:
+    """An explicit Runge-Kutta method, adaptive or with the fixed step `step`.
+
+    Adaptive steps are exactly those of scipy.integrate.RK45 with the same coefficients (Hairer, Nørsett, Wanner:
+    Solving Ordinary Differential Equations I, sec. II.4). Only the errors of the first `measured` components control
+    the step (None or 0: all); the others are quadratures, such as work.
+    """
+
+    def __init__(
+        self,
+        tableau: Tableau,
+        fun: Fun,
+        t0: float,
+        y0: np.ndarray,
+        t_end: float,
+        *,
+        rtol: float = 1e-8,
+        atol: float = 1e-10,
+        max_step: float = math.inf,
+        first_step: float | None = None,
+        step: float | None = None,
+        measured: int | None = None,
+    ):
+        if tableau.E is None and step is None:
+            raise InputError(
+                f"{tableau.name} has no estimate of its error, so it needs a step", hint="give it a fixed `step`"
+            )
+        self.tableau, self.fun, self.t_end = tableau, fun, float(t_end)
+        self.control = scheme(tableau)
+        self.t = self.t_old = float(t0)
+        self.y = self.y_old = np.array(y0, dtype=float)
+        self.rtol, self.atol, self.max_step = max(rtol, LEAST_RTOL), max(atol, LEAST_ATOL), max_step
+        self.measured = measured or self.y.size
+        self.evaluations = self.accepted = self.rejected = 0
+        self.adaptive = step is None
+        self.E = np.zeros(len(tableau.B) + 1) if tableau.E is None else tableau.E
+        self.P = hermite(tableau.B) if tableau.P is None else tableau.P
+        # the derivative at a step's end is evaluated at once if the error needs it, else when it is first needed
+        self.end_first = self.adaptive and tableau.ends_on_a_stage
+        self.end_known = False
+        self.f: np.ndarray | None = None  # derivative at (t, y), the next step's first stage; None: not evaluated yet
+        self.K = np.zeros((len(tableau.B) + 1, self.y.size))  # stages of the last step
+        self.trial = np.zeros_like(self.K)  # stages of the step under way: its failure must not spoil `between`
+        self.Q: np.ndarray | None = None
+        # the wanted length of the next step; 0: chosen at the first step, when `t_end` is final
+        self.h = (first_step or 0.0) if step is None else min(step, max_step)
+
+    def step(self) -> str:
+        if self.t >= self.t_end:
+            return AT_END
+        # a trial step may overflow and is then rejected, so numpy need not warn
+        with np.errstate(all="ignore"):
+            return self._adaptive_step() if self.adaptive else self._fixed_step()
+
+    def wanted(self) -> float:
+        """The wanted length of the next step."""
+        if self.h == 0:
+            with np.errstate(all="ignore"):
+                self.h = self._first_step()
+        return self.h
+
+    def between(self, t: float) -> np.ndarray:
+        h = self.t - self.t_old
+        if h == 0:
+            return self.y.copy()
+        with np.errstate(all="ignore"):
+            if self.Q is None:
+                if not self.end_known:
+                    self.K[-1] = self._slope()
+                    self.end_known = True
+                self.Q = self.K.T.dot(self.P)
+            powers = np.cumprod(np.full(self.P.shape[1], (t - self.t_old) / h))
+            state: np.ndarray = h * np.dot(self.Q, powers) + self.y_old
+            return state
+
+    def settle(self, y: np.ndarray) -> None:
+        if not np.array_equal(y, self.y):
+            self.y, self.f = np.array(y, dtype=float), None
+
+    def _derivative(self, t: float, y: np.ndarray) -> np.ndarray:
+        self.evaluations += 1
+        return self.fun(t, y)
+
+    def _slope(self) -> np.ndarray:
+        """The derivative at (t, y), evaluated at the first call."""
+        if self.f is None:
+            self.f = np.array(self._derivative(self.t, self.y), dtype=float)  # a copy: `fun` may use its array again
+        return self.f
+
+    def _try(self, h: float) -> np.ndarray:
+        """The state after a step of length h, whose stages are left in `trial`."""
+        A, B, C, K, t, y = self.tableau.A, self.tableau.B, self.tableau.C, self.trial, self.t, self.y
+        K[0] = self._slope()
+        for s in range(1, len(B)):
+            K[s] = self._derivative(t + C[s] * h, y + np.dot(K[:s].T, A[s, :s]) * h)
+        y_new: np.ndarray = y + h * np.dot(K[:-1].T, B)
+        if self.end_first:
+            K[-1] = self._derivative(t + h, y_new)
+        return y_new
+
+    def _accept(self, t: float, y: np.ndarray) -> None:
+        self.t_old, self.t, self.y_old, self.y = self.t, t, self.y, y
+        self.K, self.trial, self.Q = self.trial, self.K, None
+        self.f, self.end_known = (self.K[-1], True) if self.end_first else (None, False)
+        self.accepted += 1
+
+    def _fixed_step(self) -> str:
+        t = self.t_end if self.t + self.h * (1 + SLIVER) >= self.t_end else self.t + self.h
+        if t <= self.t:
+            return TOO_SMALL
+        y = self._try(t - self.t)
+        if not np.isfinite(y).all():
+            return NOT_FINITE
+        self._accept(t, y)
+        return ""
+
+    def _adaptive_step(self) -> str:
+        self.wanted()
+        spacing = 10 * (math.nextafter(self.t, math.inf) - self.t)
+        h = bounded(self.h, spacing, self.max_step)
+        wanted, most = h, MOST_FACTOR
+        while h >= spacing:
+            cut = self.t + h > self.t_end
+            t = self.t_end if cut else self.t + h
+            h = t - self.t
+            y = self._try(h)
+            error = self._error(h, y)
+            longer, shorter = lengths(error, h, wanted, most, cut, self.control)
+            if error < 1:
+                self.h = longer
+                self._accept(t, y)
+                return ""
+            self.rejected += 1
+            if not math.isfinite(error) and not np.isfinite(self.trial[0]).all():
+                return NOT_FINITE  # the derivative at the step's start, so no shorter step can help
+            h = wanted = shorter
+            most = 1.0
+        return TOO_SMALL if np.isfinite(self.trial[: len(self.tableau.B)]).all() else NOT_FINITE
+
+    def _error(self, h: float, y_new: np.ndarray) -> float:
+        """The estimated error of a trial step, in units of the tolerance; NaN if a quadrature isn't finite."""
+        n = self.measured
+        if n < y_new.size and not np.isfinite(y_new[n:]).all():
+            return math.nan
+        scale = self.atol + np.maximum(np.abs(self.y[:n]), np.abs(y_new[:n])) * self.rtol
+        return rms(np.dot(self.trial[:, :n].T, self.E) * h / scale)
+
+    def _first_step(self) -> float:
+        """A good length for the first step, from the sizes of y, y' and an estimated y'' (Hairer, sec. II.4)."""
+        length, n = self.t_end - self.t, self.measured
+        f0, y0 = self._slope(), self.y
+        if y0.size == 0:
+            return math.inf
+        scale = self.atol + np.abs(y0[:n]) * self.rtol
+        d0, d1 = rms(y0[:n] / scale), rms(f0[:n] / scale)
+        if not (math.isfinite(d0) and math.isfinite(d1)):
+            return min(length, self.max_step)
+        h0 = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, length)
+        f1 = self._derivative(self.t + h0, y0 + h0 * f0)
+        d2 = rms((f1[:n] - f0[:n]) / scale) / h0
+        steepest = max(d1, d2)
+        h1 = (0.01 / steepest) ** (1 / (self.tableau.error_order + 1)) if steepest > 1e-15 else max(1e-6, h0 * 1e-3)
+        return min(100 * h0, h1, length, self.max_step)
+
+
+def scheme(tableau: Tableau) -> Scheme:
+    """A tableau with the constants of the step control, as data for the compiled loop."""
+    return Scheme(
+        _rows(tableau.A),
+        tuple(tableau.B.tolist()),
+        () if tableau.E is None else tuple(tableau.E.tolist()),
+        () if tableau.P is None else _rows(tableau.P),
+        -1 / (tableau.error_order + 1),
+        SAFETY,
+        LEAST_FACTOR,
+        MOST_FACTOR,
+    )
+
+
+def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in table.tolist())
+
+
+def rms(x: np.ndarray) -> float:
+    """The root mean square, with scipy's rounding."""
+    return math.sqrt(x.dot(x)) / x.size**0.5 if x.size else 0.0

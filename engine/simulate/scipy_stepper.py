@@ -1,0 +1,159 @@
+"""The solvers of scipy, behind the interface of integrators."""
+
+from __future__ import annotations
+
+import copy
+import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
+
+
+class Scipy:
+    """One of scipy's solvers by its class name: RK45, DOP853, Radau, BDF or LSODA.
+
+    `rejected` is known for the explicit solvers only, and 0 for the others. `evaluations` includes those for
+    finite-difference Jacobians, which scipy's own `nfev` leaves out. After a step that failed, `between` is wrong,
+    because scipy has overwritten its stages in the attempt.
+    """
+
+    ONE_STEP = ("RK45", "DOP853", "Radau")  # each step depends on (t, y, f) alone; in the others, on a history
+    CARRIED = 1e100  # absolute tolerance of quadratures, so large that their errors never matter
+
+    def __init__(
+        self,
+        kind: str,
+        fun: Fun,
+        t0: float,
+        y0: np.ndarray,
+        t_end: float,
+        *,
+        rtol: float = 1e-8,
+        atol: float = 1e-10,
+        max_step: float = math.inf,
+        measured: int | None = None,
+    ):
+        from scipy import integrate
+
+        self.kind, self.fun, self.t_end, self.max_step = kind, fun, float(t_end), max_step
+        self.make = getattr(integrate, kind)
+        self.t = self.t_old = float(t0)
+        self.y = np.array(y0, dtype=float)
+        n = measured or self.y.size
+        # scipy takes the mean over all components, we over those measured; LSODA takes the largest
+        share = 1.0 if kind == "LSODA" else math.sqrt(n / max(self.y.size, 1))
+        self.rtol = max(rtol * share, LEAST_RTOL)
+        self.atol = np.full(self.y.size, max(atol * share, LEAST_ATOL))
+        self.atol[n:] = self.CARRIED
+        self.evaluations = self.accepted = self.rejected = 0
+        self.finite = True  # whether all derivatives of the current step are
+        self.failure = ""
+        self.solver: Any = None  # None: made at (t, y) by the next step, when `t_end` is final
+        self.behind: Any = None  # the solver as it was at the end of the last step
+        self.curve: Any = None  # the dense output of `behind`, made at the first request
+
+    def step(self) -> str:
+        if self.failure:
+            return self.failure
+        if self.t >= self.t_end:
+            return AT_END
+        self.finite = True
+        try:
+            with quiet():
+                self.failure = self._step()
+        except ValueError:
+            if self.finite:
+                raise
+            self.failure = NOT_FINITE  # scipy's linear algebra refuses NaN and infinity by raising
+        if self.failure and not self.finite:
+            self.failure = NOT_FINITE
+        return self.failure
+
+    def between(self, t: float) -> np.ndarray:
+        if self.t == self.t_old:
+            return self.y.copy()
+        if self.curve is None:
+            with quiet():
+                self.curve = self.behind.dense_output()
+        state: np.ndarray = self.curve(t)
+        return state
+
+    def settle(self, y: np.ndarray) -> None:
+        if np.array_equal(y, self.y):
+            return
+        y = np.array(y, dtype=float)
+        change, self.y = y - self.y, y
+        if self.solver is None:
+            return
+        if self.kind in self.ONE_STEP:
+            self.behind = copy.copy(self.solver)  # the last step as it was, for `between`
+            self.solver.y, self.solver.f = y, self._derivative(self.t, y)
+            return
+        self.between(self.t)  # makes the curve before its history changes
+        # A multistep method that starts again starts at order 1. A change within the tolerance, such as a renormalised
+        # quaternion, doesn't justify that: the whole history is shifted by it, which keeps all differences.
+        if np.any(np.abs(change) > self.atol + self.rtol * np.abs(y)):
+            self.solver = None
+        elif self.kind == "BDF":
+            self.solver.y, self.solver.D[0] = y, y
+        else:
+            self.solver.y = y
+            self.solver._lsoda_solver._y = y.copy()
+            self.solver._lsoda_solver._integrator.rwork[20 : 20 + y.size] = y  # Nordsieck's array, first column
+
+    def _derivative(self, t: float, y: np.ndarray) -> np.ndarray:
+        self.evaluations += 1
+        dy = np.array(self.fun(t, y), dtype=float)  # a copy: `fun` may use its array again
+        self.finite = self.finite and bool(np.isfinite(dy).all())
+        return dy
+
+    def _step(self) -> str:
+        if self.solver is None:
+            self._derivative(self.t, self.y)
+            # scipy's choice of a first step loops without end at NaN, so it must not be called then
+            if not (self.finite and np.isfinite(self.y).all()):
+                return NOT_FINITE
+            self.solver = self.make(
+                self._derivative, self.t, self.y, self.t_end, rtol=self.rtol, atol=self.atol, max_step=self.max_step
+            )
+        solver, before = self.solver, self.evaluations
+        if solver.t_bound != self.t_end:
+            solver.t_bound, solver.status = self.t_end, "running"
+            if self.kind == "LSODA":
+                solver._lsoda_solver._integrator.rwork[0] = self.t_end
+        solver.step()
+        if solver.status == "failed":
+            return self._reason()
+        if not np.isfinite(solver.y).all():
+            return NOT_FINITE
+        if solver.t <= self.t:
+            return TOO_SMALL
+        self.t_old, self.t, self.y = self.t, float(solver.t), solver.y
+        self.behind, self.curve = solver, None
+        self.accepted += 1
+        attempts = (self.evaluations - before) // getattr(solver, "n_stages", math.inf)
+        self.rejected += max(int(attempts) - 1, 0)
+        return ""
+
+    def _reason(self) -> str:
+        if self.kind != "LSODA":
+            return TOO_SMALL
+        integrator = self.solver._lsoda_solver._integrator
+        reason: str = integrator.messages.get(integrator.istate, f"istate {integrator.istate}")
+        return "LSODA gave up: " + reason.rstrip(".")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Suppress scipy's warnings, whose content is in the sentence of a failed step."""
+    from scipy.linalg import LinAlgWarning
+
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.filterwarnings("ignore", message="lsoda: ")
+        warnings.filterwarnings("ignore", category=LinAlgWarning)
+        yield
