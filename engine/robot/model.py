@@ -51,11 +51,16 @@ class Body:
 
 @dataclass(frozen=True)
 class Effort:
-    """The limits and weight of an actuator that shares the work with others."""
+    """The limits of an actuator's force, and its weight where it shares the work with others."""
 
     low: float = -math.inf
     high: float = math.inf
     weight: float = 1.0
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit to either side."""
+        return math.isfinite(self.low) or math.isfinite(self.high)
 
 
 @dataclass(frozen=True)

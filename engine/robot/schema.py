@@ -73,9 +73,11 @@ Place = Annotated[
 
 
 class EffortEntry(Strict):
-    """The limits and weight of an actuator that shares the work with others."""
+    """The limits of an actuator, and its weight where it shares the work with others."""
 
-    limits: Annotated[tuple[Effort, Effort], several(2)] | None = Field(default=None, description="[low, high]")
+    limits: Annotated[tuple[Effort, Effort], several(2)] | None = Field(
+        default=None, description="[low, high] of its force"
+    )
     weight: Annotated[float, number("number", above=0.0)] = Field(
         default=1.0, description="its share of the sum of squares that is kept least"
     )
@@ -107,7 +109,7 @@ class JointEntry(Strict):
     limits: Annotated[tuple[Position, Position], several(2)] | None = Field(
         default=None, description="[low, high] of the position"
     )
-    effort: EffortEntry | None = Field(default=None, description="of redundant actuators")
+    effort: EffortEntry | None = Field(default=None, description="what its actuator may do")
     spin: Literal["free", "hooke"] = Field(
         default="free", description="the idle spin of a rod between two spherical joints"
     )
@@ -291,7 +293,7 @@ class ActuatorEntry(Strict):
     direction: Direction = Field(description="in which it acts")
     axes: Literal["link", "base"] = Field(default="link", description="of the direction")
     kind: Literal["force", "moment"] = Field(default="force", description="what is sought")
-    effort: EffortEntry | None = Field(default=None, description="what it may do, where several share the work")
+    effort: EffortEntry | None = Field(default=None, description="what it may do")
 
 
 class JointInGraph(LoopEntry):
@@ -305,7 +307,7 @@ class JointInGraph(LoopEntry):
     limits: Annotated[tuple[Position, Position], several(2)] | None = Field(
         default=None, description="[low, high] of the position"
     )
-    effort: EffortEntry | None = Field(default=None, description="of redundant actuators")
+    effort: EffortEntry | None = Field(default=None, description="what its actuator may do")
     pitch: Annotated[float, number("pitch")] | None = Field(default=None, description="of a helical joint")
     initial: Coordinates | None = Field(default=None, description="initial coordinates")
 

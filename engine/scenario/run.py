@@ -28,7 +28,7 @@ from ..text.checking import in_words
 from ..text.document import Document
 from ..text.library import find
 from ..text.source import from_mapping, read
-from . import tabulate
+from . import efforts, tabulate
 from .audit import DOUBTFUL, Balance, balance
 from .course import Course, add_inner_forces, algebraic, course_of, followed, integrated, timed_wrenches
 from .plan import Plan, plan
@@ -191,7 +191,13 @@ def _result(plan: Plan, run: Course, seconds: float) -> Result:
         "singular": run.singular and {**vars(run.singular), "coordinates": list(run.singular.coordinates)},
     }
     code, versions = account(), _versions()
-    warnings = [*robot.warnings, *plan.warnings, *_beyond_limits(plan, run), *doubts_of_energy]
+    warnings = [
+        *robot.warnings,
+        *plan.warnings,
+        *_beyond_limits(plan, run),
+        *efforts.beyond(plan, run),
+        *doubts_of_energy,
+    ]
     warnings += doubts(plan, code, versions)
     record = {
         "scenario": plan.name,

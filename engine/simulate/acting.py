@@ -15,11 +15,12 @@ from .inputs import Driven, TimedWrench
 
 
 def law_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Forces by the laws along each speed, with a row for each instant; 0 where no law acts."""
+    """Forces by the laws along each speed, within their limits, with a row for each instant; 0 where no law acts."""
     forces = np.zeros(qd.shape)
     for one in driven:
         if one.timed:
-            forces[:, one.speed] += [one.force(float(instant), 0.0, 0.0, None) for instant in t]
+            along = np.array([one.force(float(instant), 0.0, 0.0, None) for instant in t])
+            forces[:, one.speed] += np.clip(along, one.low, one.high)
             continue
         wanted = None
         if one.reference is not None:
@@ -27,7 +28,7 @@ def law_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.nd
             wanted = places[one.place], rates[one.place]
         place: Scalar = q[:, one.coordinate] if one.coordinate is not None else 0.0
         rate: Scalar = qd[:, one.speed]
-        forces[:, one.speed] += as_samples(one.in_state(place, rate, wanted))
+        forces[:, one.speed] += np.clip(as_samples(one.in_state(place, rate, wanted)), one.low, one.high)
     return forces
 
 

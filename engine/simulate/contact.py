@@ -9,8 +9,8 @@ a complementarity problem (`complementarity.py`), and so is a blow on all joints
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,16 +18,16 @@ from ..dynamics.dense import inertia_matrix
 from ..loops.assembly import CLOSED, newton
 from ..loops.rank import TINY, null_space
 from ..machine.program.scalars import as_float, as_floats
-from . import coordinates
+from . import coordinates, saturation
 from .complementarity import balanced
 from .discrete import Discrete
 from .equations import Evaluation
+from .events import Event, Watch
 from .runner import Runner
 from .sharing import Sharing
 from .signals import motion, wanted
 from .system import System, constraints_of
 
-Event = Callable[[float, np.ndarray], float]
 NEAR = 1e-9  # relative: a joint this close to its stop touches it
 RESTING = 1e-10  # radians or lengths of the mechanism per second: a slower joint is at rest at an event
 DRIFTING = 1e-8  # relative: a joint with more acceleration than this isn't held
@@ -40,16 +40,6 @@ WEAKER = 1e-6  # relative: friction at break-away is reduced by this much, so th
 
 
 TURNS = "turns back at its stop"
-
-
-@dataclass(frozen=True)
-class Watch:
-    """An event function, and the event that its zero means."""
-
-    function: Event
-    what: str  # stops slipping, breaks loose, reaches its lower or upper limit, turns back at its stop
-    speed: int
-    direction: float = 0.0
 
 
 # ---- inertia at one position
@@ -104,6 +94,7 @@ def settle(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ())
     `loose` are speeds whose supports have just reached their bounds.
     """
     system = run.system
+    run.discrete = saturation.chosen(run, t, y)
     if not system.switching:
         return y
     q, qd = run.complete(t, y)

@@ -13,6 +13,8 @@ from ..loops.partition import Partition
 class Discrete:
     """The joints that stick or lie at a stop, the directions in which others slip, and the independent coordinates.
 
+    Actuators at their effort limits are in `saturated`.
+
     `slip[k]` is the direction in which speed k slips against its dry friction.  `held[k]` is the range of the support
     that friction and stop together can give while they hold speed k.  A mechanism has a `partition` of its coordinates;
     its given speeds are those of prescribed motion and as many held ones as are independent of each other.  Discrete
@@ -23,6 +25,7 @@ class Discrete:
     held: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     partition: Partition | None = None
     near: float = 0.0  # share of a pivot at which the guard is zero
+    saturated: Mapping[int, float] = field(default_factory=dict)  # speed → the effort limit that its actuator gives
     passing: bool = False  # whether the run is passing a position where constraints lose rank
 
     @cached_property

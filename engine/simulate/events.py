@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from .stepper import Stepper
 
 Event = Callable[[float, np.ndarray], float]
+
+
+@dataclass(frozen=True)
+class Watch:
+    """An event function, and the event that its zero means for a speed."""
+
+    function: Event
+    what: str
+    speed: int
+    direction: float = 0.0
 
 
 def crossing(g: Callable[[float], float], t0: float, g0: float, t1: float, g1: float, tolerance: float = 0.0) -> float:

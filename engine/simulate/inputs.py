@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -27,6 +28,26 @@ class Driven:
     timed: bool = False
     steady: bool = False
     law: Any = None  # the law that `force` evaluates, for the identity of programs
+    low: float = -math.inf  # of the actuator's force
+    high: float = math.inf
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the force may come to a limit of its actuator."""
+        if self.steady and self.low < self.force(0.0, 0.0, 0.0, None) < self.high:
+            return False
+        return math.isfinite(self.low) or math.isfinite(self.high)
+
+    def demand(self, t: float, q: Sequence[float], qd: Sequence[float]) -> float:
+        """The law's force at t, whatever the limits."""
+        if self.timed:
+            return float(self.force(t, 0.0, 0.0, None))
+        reference = None
+        if self.reference is not None:
+            places, rates, _ = self.reference.at(t)
+            reference = float(places[self.place]), float(rates[self.place])
+        place = q[self.coordinate] if self.coordinate is not None else 0.0
+        return float(self.force(t, place, qd[self.speed], reference))
 
     def in_state(self, position: Scalar, rate: Scalar, reference: tuple[Scalar, Scalar] | None) -> Scalar:
         """The force of a law that doesn't depend on time: laws are declared for numbers, and run on all scalars."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +12,9 @@ import numpy as np
 from ..dynamics.vanishing import words
 from ..machine.jit.llvm import ENORMOUS
 from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
-from . import contact, coordinates
+from . import contact, coordinates, saturation
 from .discrete import Discrete
-from .events import first_crossing
+from .events import Watch, first_crossing
 from .integrate import INTEGRATORS, start
 from .runge_kutta import RungeKutta
 from .runner import Runner
@@ -105,7 +105,9 @@ def _run(
     run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver, kinks: Sequence[float], tell: Progress, trace: Trace
 ) -> None:
     t, end = float(grid[0]), float(grid[-1])
+    unsettled = run.discrete
     y = contact.settle(run, t, contact.struck(run, t, y))
+    trace.events += saturation.changes(run.system, unsettled, run.discrete, t)
     trace.keep(run, t, y)
     if idle := run.idle(t, y):
         trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {words(idle)}"
@@ -120,9 +122,12 @@ def _run(
 
 def _kink(run: Runner, t: float, y: np.ndarray, trace: Trace) -> tuple[float, np.ndarray]:
     """The state behind a kink of a law: a rate that jumps is a blow, a force that jumps may break joints loose."""
+    before = run.discrete
     t, y, names = contact.jumped(run, t, y)
     trace.events += [{"t": t, "joint": name, "event": "its prescribed rate jumps", "then": "goes on"} for name in names]
-    return t, contact.settle(run, t, y)
+    y = contact.settle(run, t, y)
+    trace.events += saturation.changes(run.system, before, run.discrete, t)
+    return t, y
 
 
 def _leg(
@@ -137,7 +142,7 @@ def _leg(
 ) -> tuple[float, np.ndarray]:
     """Integrate up to `end` or to the next event, whichever comes first; return the instant and the state there."""
     lands = not INTEGRATORS[solver.method].dense  # without good dense output, steps end on the rows
-    watched = contact.watches(run, t, y)
+    watched = [*contact.watches(run, t, y), *saturation.watches(run)]
     guard = run.guard
     events = [w.function for w in watched] + ([guard] if guard else [])
     scheme = INTEGRATORS[solver.method].scheme if run.timeless and not watched and not run.discrete.passing else None
@@ -188,18 +193,15 @@ def _keep_rows(run: Runner, stepper: Stepper, grid: np.ndarray, end: float, trac
         trace.keep(run, at, stepper.y if at == stepper.t else run.settled(at, stepper.between(at)))
 
 
-def _happened(run: Runner, watch: contact.Watch, t: float, y: np.ndarray, duration: float, trace: Trace) -> np.ndarray:
-    """The state after an event of contact, which is noted; the run ends where events follow each other without end."""
+def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: float, trace: Trace) -> np.ndarray:
+    """The state after an event, which is noted; the run ends where events follow each other without end."""
+    before = run.discrete
     y = contact.happened(run, watch, t, y)
-    if watch.what != contact.TURNS or watch.speed in run.discrete.held:
+    if watch.what not in (contact.TURNS, *saturation.EVENTS) or watch.speed in run.discrete.held:
         trace.events.append(_described(run, watch, t))
+    trace.events += saturation.changes(run.system, before, run.discrete, t)
     if _chatters(trace.events, duration):
-        joint = trace.events[-1]["joint"]
-        trace.ended, trace.reason = (
-            "failed",
-            f"at t = {t:.9g} s: {joint} changes between slipping and sticking without end; "
-            "`friction: smooth` under `solver` has no such changes",
-        )
+        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {_endless(trace.events[-1])}"
     return y
 
 
@@ -276,6 +278,16 @@ def _chatters(events: list[dict[str, Any]], duration: float) -> bool:
     return len(events) > CHATTER and events[-1]["t"] - events[-1 - CHATTER]["t"] < 1e-8 * duration
 
 
+def _endless(last: Mapping[str, Any]) -> str:
+    """What goes on without end, by the last of the events."""
+    if last["event"] in saturation.EVENTS:
+        return f"{last['joint']} changes between its law and its effort limit without end; a law with less gain may not"
+    return (
+        f"{last['joint']} changes between slipping and sticking without end; `friction: smooth` under `solver` has no "
+        "such changes"
+    )
+
+
 def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
     """The reason of a failure, in words of mechanics where the model is to blame."""
     if not np.isfinite(y).all() or _moderate(run.derivative(t, y)):
@@ -322,7 +334,7 @@ def _count(trace: Trace, stepper: Stepper) -> None:
     trace.rejected += stepper.rejected
 
 
-def _described(run: Runner, watch: contact.Watch, t: float) -> dict[str, Any]:
+def _described(run: Runner, watch: Watch, t: float) -> dict[str, Any]:
     """An event as the record has it, with the joint's mode after it."""
     joint = next(joint for joint in run.robot.moving if watch.speed in joint.speeds)
     held, slip = watch.speed in run.discrete.held, run.discrete.slip.get(watch.speed, 0.0)

@@ -1,5 +1,5 @@
-"""The signals of a run, which are inputs of its equations, in this order: motions, laws, wrenches, directions of
-slipping, drives, and the inverse bounds of a partition's pivots.
+"""The signals of a run, which are inputs of its equations, in this order: motions, laws, effort limits, wrenches,
+directions of slipping, drives, and the inverse bounds of a partition's pivots.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ def signals(system: System, t: float, discrete: Discrete, planned: Planned) -> l
     if inputs.feedforward:
         wanted = planned(t)
         numbers += (wanted[k] for one in inputs.feedforward for k in one.joint.speeds)
+    for k in system.bounded:  # the factor of the law's force, and the force in its place
+        numbers += (0.0, discrete.saturated[k]) if k in discrete.saturated else (1.0, 0.0)
     numbers += wrenches(system, t)
     if not system.smooth:
         numbers += (discrete.slip.get(k, 0.0) for k in system.coulomb)

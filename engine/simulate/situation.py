@@ -66,6 +66,9 @@ def _applied(system: System, signals: Iterator[Scalar], q: list[Scalar], qd: lis
     for motion in system.inputs.feedforward:
         for k in motion.joint.speeds:
             applied[k] = applied[k] + next(signals)
+    for k in system.bounded:
+        factor, instead = next(signals), next(signals)
+        applied[k] = factor * applied[k] + instead
     return applied
 
 

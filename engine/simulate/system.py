@@ -105,7 +105,15 @@ class System:
         """Speeds whose motion is given in every mode."""
         return (*self.prescribed, *(k for k in self.commanded if k not in self.prescribed))
 
-    # ---- dry friction, damping, stops, wrenches
+    # ---- effort limits, dry friction, damping, stops, wrenches
+
+    @cached_property
+    def bounded(self) -> dict[int, tuple[float, float]]:
+        """The limits of each speed's actuator whose law may demand more than they allow."""
+        inputs = self.inputs
+        limits = {one.speed: (one.low, one.high) for one in inputs.driven if one.bounded}
+        led = (one.joint for one in inputs.feedforward if one.joint.actuated and one.joint.effort.limited)
+        return limits | {k: (joint.effort.low, joint.effort.high) for joint in led for k in joint.speeds}
 
     @cached_property
     def coulomb(self) -> dict[int, float]:
@@ -212,6 +220,7 @@ class System:
             self.constant,
             self.smooth,
             self.coulomb,
+            [*self.bounded],
         )
         if loops is None:
             return parts

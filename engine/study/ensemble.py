@@ -114,9 +114,9 @@ class Member:
 def _member(plan: Plan) -> Member | None:
     """The plan's run at its start, or None if it has to run alone because of its modes or its laws of time."""
     system = plan.system
-    alone = (
-        not system.inputs.timeless or system.switching or plan.kinks or INTEGRATORS[plan.solver.method].scheme is None
-    )
+    modes = system.switching or system.bounded
+    scheme = INTEGRATORS[plan.solver.method].scheme
+    alone = not system.inputs.timeless or modes or plan.kinks or scheme is None
     if alone or (system.loops is not None and system.method.afresh) or choice.backend() == "plain":
         return None
     run = runner(system, plan.q0)

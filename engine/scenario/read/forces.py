@@ -100,6 +100,7 @@ def _driven_speeds(
             not law.reads_state(),
             law.steady(),
             law if law.reads_state() else None,
+            *((joint.effort.low, joint.effort.high) if joint.actuated else ()),
         )
         for place, (speed, function) in enumerate(zip(joint.speeds, functions))
     ]

@@ -1,0 +1,86 @@
+"""Actuators at their effort limits: the force of a law ends there, from an event on until another one.
+
+The force that a law demands is a function of time and state.  While it is beyond a limit, the actuator gives the limit;
+this is a mode, so that steps end where the force stops following its law, and where it follows it again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..machine.program.scalars import as_floats
+from .discrete import Discrete
+from .events import Event, Watch
+from .runner import Runner
+from .system import System
+
+REACHES = "reaches its effort limit"
+LEAVES = "leaves its effort limit"
+EVENTS = REACHES, LEAVES
+SLACK = 1e-12  # relative to the limits: a mode begins where its event function isn't zero any more
+
+
+def chosen(run: Runner, t: float, y: np.ndarray) -> Discrete:
+    """The discrete state with those actuators at their limits of which more is demanded here."""
+    system = run.system
+    if not system.bounded:
+        return run.discrete
+    saturated = {}
+    for k, force in demanded(run, t, y).items():
+        low, high = system.bounded[k]
+        if not low < force < high:
+            saturated[k] = high if force >= high else low
+    return run.discrete if saturated == run.discrete.saturated else replace(run.discrete, saturated=saturated)
+
+
+def demanded(run: Runner, t: float, y: np.ndarray) -> dict[int, float]:
+    """The forces by the laws of all bounded actuators, whatever their limits, by their speeds."""
+    system = run.system
+    if system.method.afresh and system.loops is not None:  # the state has no joint speeds
+        now = run.evaluate(t, y)
+        q, qd = as_floats(now.q), as_floats(now.qd)
+    else:
+        q, qd = run.complete(t, y)
+    forces = {one.speed: one.demand(t, q, qd) for one in system.inputs.driven if one.speed in system.bounded}
+    planned = [k for one in system.inputs.feedforward for k in one.joint.speeds if k in system.bounded]
+    if planned:
+        wanted = run.planned(t)
+        forces |= {k: wanted[k] for k in planned}
+    return forces
+
+
+def watches(run: Runner) -> list[Watch]:
+    """The event functions of actuators that reach or leave their limits."""
+    watched = []
+    for k, bounds in run.system.bounded.items():
+        size = max(abs(x) for x in bounds if math.isfinite(x)) or 1.0
+        for bound, side in zip(bounds, (1.0, -1.0)):  # inwards of the limit
+            if run.discrete.saturated.get(k) == bound:
+                watched.append(Watch(_distance(run, k, bound, -side, size), LEAVES, k, side))
+            elif math.isfinite(bound):
+                watched.append(Watch(_distance(run, k, bound, side, size), REACHES, k, -side))
+    return watched
+
+
+def _distance(run: Runner, k: int, bound: float, direction: float, size: float) -> Event:
+    return lambda t, y: direction * (demanded(run, t, y)[k] - bound) / size + SLACK
+
+
+def changes(system: System, before: Discrete, after: Discrete, t: float) -> list[dict[str, Any]]:
+    """The events between two discrete states, as the record has them."""
+    events = []
+    for k in system.bounded:
+        old, new = before.saturated.get(k), after.saturated.get(k)
+        if new is not None and new != old:
+            events.append({"t": t, "joint": _name(system, k), "event": REACHES, "then": f"gives {new:g}"})
+        elif old is not None and new is None:
+            events.append({"t": t, "joint": _name(system, k), "event": LEAVES, "then": "follows its law"})
+    return events
+
+
+def _name(system: System, k: int) -> str:
+    return next(joint.name for joint in system.robot.moving if k in joint.speeds)
