@@ -40,7 +40,7 @@ def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None =
     result = family.rows(arrays)
     if shares(family) and effort.beyond(result, efforts(robot)).any():
         result = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches)).actuated
-    elif s.count is None:
+    else:
         serve(family.known[0], "inverse")
     return result if s.count is not None else result[0]
 
@@ -56,8 +56,7 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
     arrays = {"w": w, **{name: s.rows(name) for name in ("q", "qd", "tau")}}
     family = compiled.forward(closure(robot), wrenched)
     qdd = family.rows(arrays)
-    if s.count is None:
-        serve(family.known[0], "forward")
+    serve(family.known[0], "forward")
     return qdd if s.count is not None else qdd[0]
 
 

@@ -57,6 +57,7 @@ class PartitionText(ABC):
         self.offer = Offer(self.program, list(self.widths.values()), (self.results() + CHECKS,), self.identity)
         self.oriented = any(joint.type.orientation is not None for joint in loops.robot.moving)
         self.one: Single | None = None  # code for one sample at a time, once it was taken
+        self.many: Kernel | None = None  # code for many samples, once it was taken
         self.final = True  # what it gives may go to the caller as it is
 
     def width(self, name: str) -> int:
@@ -155,6 +156,7 @@ class PartitionText(ABC):
             return alone[None] if alone is not None else self._plain([array[0].tolist() for array in given], 1)
 
         def by(code: Kernel, first: int) -> np.ndarray | None:
+            self.many = code
             (result,), finite, largest = code(*(array[first:] for array in given))
             return result if finite and largest <= REACH else None
 
@@ -338,9 +340,10 @@ def quick(what: str, kind: type[PartitionText], robot: Robot, q: Any, qd: Any, x
 
 
 def serve(text: PartitionText, what: str) -> None:
-    """Use the text's code for one sample, if there is any, in the robot's direct calls of this name."""
-    if text.one is not None and text.final:
-        aim(text.loops.robot, what, text.wrenched, text.one, (text.results(),), CHECKS)
+    """Use the text's code, for one sample or many, in the robot's direct calls of this name, if there is any."""
+    for code in (text.one, text.many):
+        if code is not None and text.final:
+            aim(text.loops.robot, what, text.wrenched, code, (text.results(),), CHECKS)
 
 
 def consistent(loops: Closure, arrays: Arrays) -> None:
