@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lint types layers wheel bench regress baseline snapshot compare pages smoke full lowest newest clean
+.PHONY: demo test check lint types layers wheel bench regress baseline snapshot compare pages smoke full mutants hostile lowest newest clean
 
 SOURCES = $(shell find engine cli robots scenarios -name "*.py" -o -name "*.yaml" -o -name "*.csv")
 
@@ -41,6 +41,10 @@ smoke: $(VENV)/test
 # every case of every test
 full: $(VENV)/test
 	$(BIN)/python -m pytest -q --full
+
+# broken robots and scenarios through the command line: make hostile COUNT=100000 SEED=x
+hostile: $(VENV)/test
+	$(BIN)/python tests/tools/hostile.py $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS))
 
 # every check there is
 check: lint types layers test regress wheel
