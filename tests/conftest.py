@@ -21,7 +21,12 @@ from hypothesis import settings
 from costs import Costs
 
 SEED = 20260712
-CACHES = {"DENOC_CACHE": "denoc", "MPLCONFIGDIR": "matplotlib", "HYPOTHESIS_STORAGE_DIRECTORY": "hypothesis"}
+CACHES = {
+    "DENOC_CACHE": "denoc",
+    "MPLCONFIGDIR": "matplotlib",
+    "HYPOTHESIS_STORAGE_DIRECTORY": "hypothesis",
+    "PYTHONPYCACHEPREFIX": "bytecode",
+}
 settings.register_profile("sampled", deadline=None, derandomize=True, max_examples=12)
 settings.register_profile("full", deadline=None, derandomize=True, max_examples=80)
 
@@ -36,6 +41,7 @@ def pytest_configure(config):
         caches = tempfile.mkdtemp(prefix="denoc-tests-")
         config.add_cleanup(lambda: shutil.rmtree(caches, ignore_errors=True))
         os.environ |= {variable: os.path.join(caches, name) for variable, name in CACHES.items()}
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each of hundreds of processes would compile every module
     settings.load_profile("full" if config.getoption("full") else "sampled")
 
 
