@@ -71,7 +71,7 @@ def worth(case, what, q):
 
 @pytest.mark.parametrize("what", PROGRAMS)
 @pytest.mark.parametrize("seed", range(32))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_compiled_is_plain(what, seed):
     case = drawn(seed)
     for given in states(case):
