@@ -165,11 +165,19 @@ def inertia_at_parent(here: Motion, A: Matrix) -> Matrix:
     J = turn_symmetric(rotation, [row[:3] for row in A[:3]])
     H = turn_square(rotation, [row[3:] for row in A[:3]])
     M = turn_symmetric(rotation, [row[3:] for row in A[3:]])
-    shifted = add_matrices(H, transpose([cross(p, column) for column in M]))  # H + [p] M, M symmetric
-    first = [cross(p, row) for row in H]  # column k of [p] Hᵀ
-    second = [cross(p, row) for row in shifted]  # row k of H' [p]ᵀ
-    J = [[J[r][k] + first[max(r, k)][min(r, k)] + second[min(r, k)][max(r, k)] for k in range(3)] for r in range(3)]
-    return join(J, shifted, M)
+    K = add_matrices(H, transpose([cross(p, column) for column in M]))  # H + [p] M, M symmetric
+    # J + [p] Hᵀ + K [p]ᵀ, with the terms of each component of p together
+    x, y, z = p
+    upper = {
+        (0, 0): y * (H[0][2] + K[0][2]) - z * (H[0][1] + K[0][1]),
+        (1, 1): z * (H[1][0] + K[1][0]) - x * (H[1][2] + K[1][2]),
+        (2, 2): x * (H[2][1] + K[2][1]) - y * (H[2][0] + K[2][0]),
+        (0, 1): z * (K[0][0] - H[1][1]) + y * H[1][2] - x * K[0][2],
+        (0, 2): y * (H[2][2] - K[0][0]) + x * K[0][1] - z * H[2][1],
+        (1, 2): x * (K[1][1] - H[2][2]) + z * H[2][0] - y * K[1][0],
+    }
+    J = [[J[r][k] + upper[min(r, k), max(r, k)] for k in range(3)] for r in range(3)]
+    return join(J, K, M)
 
 
 class Placed(Protocol):

@@ -40,7 +40,7 @@ def test_table_2_as_printed():
     assert rows["Walker and Orin (as implemented by Featherstone)"].at(12) == (2357, 1716)
 
 
-@pytest.mark.parametrize(("what", "most"), [("idyn", (175, 143, 0)), ("fdyn", (353, 279, 4))])
+@pytest.mark.parametrize(("what", "most"), [("idyn", (175, 143, 0)), ("fdyn", (326, 275, 4))])
 def test_puma_costs_no_more_than_this(what, most):
     found = count(program(denoc.load("puma"), what).results())
     assert found.multiplications <= most[0]
@@ -61,7 +61,7 @@ def test_a_general_chain_costs_a_constant_for_each_joint():
 
 def test_the_recursion_overtakes_the_dense_way():
     counts = {n: (complexity.of_chain("forward", n), complexity.of_chain("forward, dense", n)) for n in range(1, 16)}
-    assert complexity.crossover(counts) == {"multiplications": 9, "operations": 10}
+    assert complexity.crossover(counts) == {"multiplications": 8, "operations": 9}
 
 
 def test_formulas_read_as_printed():
