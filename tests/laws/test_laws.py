@@ -271,6 +271,12 @@ def test_constant_and_zero():
     assert [f(1.0, 2.0, 3.0, None) for f in force("zero")] == [0, 0]
 
 
+def test_a_harmonic_force_has_an_amplitude_a_phase_and_an_offset():
+    swung = force("harmonic", amplitude=[3, 2], frequency="0.5 Hz", phase="30 deg", offset=[0, 7])
+    at = np.pi * 0.25 + np.pi / 6
+    assert [f(0.25, 8.0, 9.0, None) for f in swung] == pytest.approx([3 * np.sin(at), 7 + 2 * np.sin(at)], rel=1e-14)
+
+
 def test_spring_and_pd():
     spring = force("spring", stiffness=4, rest=0.5, damping=0.1)[0]
     assert spring(9.0, 0.75, 2.0, None) == pytest.approx(-4 * 0.25 - 0.1 * 2)

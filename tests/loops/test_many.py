@@ -45,6 +45,20 @@ def test_multipliers_of_dependent_rows_have_the_least_norm(name):
     assert off(found.multipliers, expected.multipliers) < 1e-11
 
 
+@pytest.mark.parametrize("name", ["five-bar", "rssr"])
+def test_compiled_constraints_are_the_plain_ones(name):
+    robot = denoc.load(name)
+    loops, q = closure(robot), positions(robot, 1)[0]
+    qd = np.random.default_rng(5).standard_normal(robot.nv)
+    with using("plain"):
+        expected = (*loops.jacobian(q, qd), loops.near(q)[0])
+    with using("compiled"):
+        found = (*loops.jacobian(q, qd), loops.near(q)[0])
+    assert abs(expected[1]).max() > 0.1
+    for one, other in zip(found, expected):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-13)
+
+
 @pytest.mark.parametrize("name", ["five-bar", "three-rrr", "andrews", "suspension"])
 def test_one_sample_by_compiled_code(name):
     robot = denoc.load(name)

@@ -123,6 +123,24 @@ def test_rows_that_lie_anywhere(count, call):
 
 
 @needs_builtins
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 7])
+def test_nothing_behind_the_last_sample_is_read(count, call):
+    """Lanes that are left over repeat it: whatever lies in memory there must not be computed with."""
+    a, b = rows(count)
+    longer = [np.concatenate([x, np.full((9, x.shape[1]), np.nan)]) for x in (a, b)]
+    assert np.array_equal(call(*(x[:count] for x in longer)), call(a, b))
+
+
+@needs_builtins
+def test_more_samples_than_one_call_takes_are_shared_among_processors(code, monkeypatch):
+    monkeypatch.setattr(cores, "FEWEST", 10)
+    builtin = Builtin([3, 2], left)
+    code.serve(builtin, (4,))
+    assert np.array_equal(builtin.call(*rows(19)), code(*rows(19))[0][0])
+    assert builtin.call(*rows(20))[0] == "left"
+
+
+@needs_builtins
 @pytest.mark.parametrize("count", COUNTS)
 def test_one_row_for_all_samples(count, call):
     a, b = rows(count)

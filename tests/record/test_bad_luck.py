@@ -204,3 +204,25 @@ def test_a_changed_file_is_not_the_records(tmp_path):
         checksums.check(tmp_path, record, ["run.csv"])
     del record["checksums"]
     checksums.check(tmp_path, record, ["run.csv"])  # of a version that knew none
+
+
+def test_a_folder_is_locked_for_one_writer_at_a_time(tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+
+    def free(how):
+        handle = os.open(tmp_path, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(handle)
+        return True
+
+    with drafts.locked(tmp_path):
+        assert not free(fcntl.LOCK_EX)
+        assert not free(fcntl.LOCK_SH)
+    with drafts.locked(tmp_path, shared=True):
+        assert not free(fcntl.LOCK_EX)
+        assert free(fcntl.LOCK_SH)
+    assert free(fcntl.LOCK_EX)

@@ -115,6 +115,16 @@ def test_the_quadrature_on_coarse_rows_is_not_the_runs_fault():
     assert not fine.record["warnings"]
 
 
+@pytest.mark.parametrize(("to", "told"), [(0.6, False), (1.2, True), (-0.6, False), (-1.2, True)])
+def test_leaving_a_limit_on_either_side_is_a_warning(to, told):
+    robot = denoc.loads(PENDULUM.replace("name: hinge", "name: hinge, limits: [-1, 1]"))
+    motion = {"hinge": {"law": "cycloid", "from": 0, "to": to}}
+    run = denoc.run({"task": "inverse", "time": {"end": 1, "step": 0.1}, "motion": motion}, robot)
+    low, high = sorted((0.0, to))
+    words = f"hinge leaves its limits [-1, 1]: {low:g} to {high:g}"
+    assert [one for one in run.record["warnings"] if "limits" in one] == ([words] if told else [])
+
+
 @pytest.mark.parametrize("method", ["denoc-extended", "projection-svd-raw", "penalty"])
 def test_methods_that_are_run_raw_are_only_reported(method):
     """Whatever these methods make of an energy balance is what they are compared for."""

@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 from scipy import integrate
+from scipy.spatial.transform import Rotation
 
 import denoc
 from comparing import off
+from denoc.machine.jit.choice import using
 from denoc.scenario.run import prepare
 from denoc.simulate.integrate import start
 from denoc.simulate.runner import Runner
@@ -50,6 +52,17 @@ links:
     com: [0, 0, 0]
 """
     )
+
+
+def test_as_many_steps_as_are_allowed():
+    """A limit of as many steps as a run takes ends nothing, one step less does; plain and in the compiled loop."""
+    for backend in ("plain", "compiled"):
+        with using(backend):
+            fall = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.5, "step": 0.05}}
+            steps = denoc.run(fall).audit["steps"]
+            enough, short = (denoc.run({**fall, "solver": {"max_steps": most}}) for most in (steps, steps - 1))
+        assert (enough.ended, enough.audit["steps"]) == ("done", steps)
+        assert (short.ended, str(steps - 1) in short.record["reason"]) == ("failed", True)
 
 
 # ---- free falls
@@ -380,6 +393,37 @@ links:
     three = run(denoc.loads(text % ", as: three-revolutes"), 1, rates={"b": [0.6, 0.5, 0.4]}, **more)
     for axis in "xyz":
         np.testing.assert_allclose(ball.table[f"second.tip.{axis}"], three.table[f"second.tip.{axis}"], atol=1e-8)
+
+
+def test_a_turn_from_an_orientation_is_about_the_link_s_own_axis():
+    """The frame at each instant is the first one, followed by a turn about an axis that it carries."""
+    text = """
+name: ball
+convention: frames
+links:
+  - name: body
+    joint: {type: spherical, name: b}
+    mass: 1
+    com: [0.2, 0.05, 0.02]
+    inertia: {xx: 0.01, yy: 0.03, zz: 0.025}
+"""
+    robot, first = denoc.loads(text), Rotation.from_rotvec([0.7, -0.4, 0.9])
+    axis = np.array([1.0, 2.0, -2.0]) / 3
+    found = run(
+        robot,
+        2.0,
+        task="inverse",
+        step=0.25,
+        initial={"b": np.roll(first.as_quat(), 1).tolist()},
+        motion={"b": {"law": "cycloid", "to": {"axis": axis.tolist(), "angle": 1.2}}},
+    )
+    x = found.t / 2
+    angle, rate = 1.2 * (x - np.sin(2 * np.pi * x) / (2 * np.pi)), 0.6 * (1 - np.cos(2 * np.pi * x))
+    q = np.column_stack([found.table[f"b.{name}"] for name in robot.joint("b").type.coordinates])
+    frames = denoc.frames(robot, q)["body"][:, :3, :3]
+    np.testing.assert_allclose(frames, (first * Rotation.from_rotvec(np.outer(angle, axis))).as_matrix(), atol=1e-12)
+    speeds = np.column_stack([found.table[f"b.{name}"] for name in robot.joint("b").type.speeds])
+    np.testing.assert_allclose(speeds, np.outer(rate, axis), atol=1e-12)
 
 
 # ---- wrenches
