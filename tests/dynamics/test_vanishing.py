@@ -1,11 +1,14 @@
 """Joints that have next to nothing to accelerate are named; what is merely small is not taken for nothing."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import denoc
-from denoc.dynamics.vanishing import vanishing
+from denoc.dynamics.vanishing import doubtful, vanishing
 from denoc.machine.jit import choice
+from denoc.scenario.course import _trusted
 
 # yaw, pitch and roll about one point; only the last link has an inertia, so that yaw and roll can't be told apart
 # where the pitch is 90 degrees: with skew first axes, rounding leaves a little of the pivot there
@@ -70,6 +73,20 @@ def test_a_run_that_starts_there_says_so_and_keeps_its_row():
     assert "`yaw` has nothing to accelerate, or next to nothing" in run.record["reason"]
 
 
+@pytest.mark.parametrize(
+    ("largest", "idle", "ended"), [(1e12, True, "failed"), (1e12, False, "done"), (1e3, True, "done")]
+)
+def test_rows_with_enormous_accelerations_of_nothing_are_no_result(largest, idle, ended):
+    """Where the integrator has stepped over such a position: only where a joint has nothing to accelerate."""
+    robot = denoc.loads(WRIST)
+    run = SimpleNamespace(idle=lambda t, y, discrete: [robot.joint("yaw")] if (t, y) == (2.0, "third") and idle else [])
+    trace = SimpleNamespace(t=[0.0, 1.0, 2.0], states=["first", "second", "third"], discrete=[None] * 3, ended="done")
+    _trusted(run, trace, np.array([[1.0, 2.0], [3.0, 4.0], [5.0, -largest]]))
+    assert trace.ended == ended
+    if ended == "failed":
+        assert trace.reason.startswith("at t = 2 s: `yaw` has nothing to accelerate")
+
+
 @pytest.mark.parametrize("small, rotor", [(1e-18, 1.0), (1e-18, 1e-18), (1e-9, 1.0)])
 def test_a_tiny_pivot_that_is_exact_is_none_of_these(small, rotor):
     """Of two wheels on one axis each has its own inertia: q̈ of the table is (τ₁ − τ₂) / small."""
@@ -122,6 +139,24 @@ links:
         inertia: {xx: 1e-6, yy: 1e-4, zz: 1e-4}
 """)
     assert not vanishing(robot, np.full(robot.nq, 0.01))
+
+
+@pytest.mark.parametrize(("pitch", "lost"), [(0.0, True), (3e-6, True), (-3e-6, True), (1e-4, False)])
+def test_what_is_left_of_a_pivot_decides(pitch, lost):
+    """Of the inertia that yaw feels, the square of the pitch is left when roll gives way: 1e-11 and 1e-8."""
+    robot = denoc.loads(WRIST)
+    for yaw, roll in np.random.default_rng(0).uniform(-3, 3, (12, 2)):
+        assert bool(vanishing(robot, [yaw, pitch, roll])) == lost
+
+
+def test_the_longer_the_chain_the_smaller_the_pivots():
+    """Of n like rods the first one's share is 3/n³; that it is no rounding can't be told by moving a little."""
+
+    def shares(q):
+        return np.array([3 / 5000**3 * (1 + 1e4 * q[0])]), np.ones(1)
+
+    assert doubtful([0.0], shares, 10) == [0]
+    assert doubtful([0.0], shares, 5000) == []
 
 
 def test_all_that_have_nothing_are_named():

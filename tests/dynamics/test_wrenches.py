@@ -6,6 +6,7 @@ import pytest
 import denoc
 import newton
 from denoc.dynamics import energy
+from denoc.dynamics.masses import whole
 from denoc.dynamics.quantities import frames
 from denoc.dynamics.wrenches import moved, on_link
 from denoc.parallel.projector import left, without
@@ -54,6 +55,19 @@ def test_links_on_the_ground_have_potential_energy():
     alone, both = (denoc.loads(head + links) for links in (rod, rod + plinth))
     apart = denoc.energy(both, [0.3], [2.0])["potential"] - denoc.energy(alone, [0.3], [2.0])["potential"]
     assert apart == pytest.approx(3 * 9.81 * 2.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_mass_centre_of_all_links(seed):
+    """By the frames of Newton's equations; gravity's potential knows it, too."""
+    case = drawn(seed, wrenches=False)
+    frames_of = case.newton.frames
+    places = [(link.mass, frames_of[link.name].p + frames_of[link.name].R @ link.com) for link in case.robot.links]
+    mass, centre = whole(case.robot, case.q)
+    assert mass == pytest.approx(sum(one for one, _ in places), rel=1e-14)
+    assert centre == pytest.approx(sum(one * at for one, at in places) / mass, abs=1e-12)
+    potential = denoc.energy(case.robot, case.q, case.qd)["potential"]
+    assert -mass * (np.array(case.robot.gravity) @ centre) == pytest.approx(potential, abs=1e-10)
 
 
 @pytest.mark.parametrize("axes", ["link", "base"])

@@ -103,6 +103,8 @@ def test_compiled_code_leaves_open_loops_to_the_plain_text():
             denoc.forward(robot, q, qd, qd)
             with pytest.raises(denoc.DenocError, match="aren't closed"):
                 denoc.forward(robot, q + 1e-3, qd, qd)
+            with pytest.raises(denoc.DenocError, match="aren't closed"):
+                denoc.forward(robot, q + 1e-3, 0.0 * qd, qd)
             with pytest.raises(denoc.DenocError, match="open the loops"):
                 denoc.forward(robot, q, qd + 1e-3, qd)
             with pytest.raises(denoc.DenocError, match="not finite"):

@@ -200,13 +200,17 @@ def test_the_last_results_are_checks_of_each_sample(count, code):
     a, b = rows(count)
     b[:, 1] = -abs(b[:, 1])  # the fourth result is a1 b0 - 2 b1
     a[:, 1] = 0.0
+    a[:, 2] = abs(a[:, 2])  # the third one a1 + a2
     found = builtin.call(a, b)
     assert found.flags.owndata
     assert np.array_equal(found, code(a, b)[0][0][:, :3])
+    two = Builtin([3, 2], left)
+    code.serve(two, (2,), checks=2)
+    assert np.array_equal(two.call(a, b), found[:, :2])
     for bad in {0, count // 2, count - 1}:
-        wrong = b.copy()
-        wrong[bad, 1] = 0.1
-        assert builtin.call(a, wrong)[0] == "left"
+        wrong, other = b.copy(), a.copy()
+        wrong[bad, 1], other[bad, 2] = 0.1, -0.1
+        assert builtin.call(a, wrong)[0] == two.call(a, wrong)[0] == two.call(other, b)[0] == "left"
 
 
 @needs_builtins

@@ -131,6 +131,8 @@ def test_whichever_module_is_edited_or_renamed_the_key_is_another(tmp_path):
     keys.append(cache._hashed(copy))
     edit(copy / "statics" / "sweeps.py")
     keys.append(cache._hashed(copy))
+    (copy / "statics").rename(copy / "staticsx")  # the modules follow one another as before
+    keys.append(cache._hashed(copy))
     assert len(set(keys)) == len(keys)
 
 

@@ -78,6 +78,28 @@ def test_a_disk_that_is_full_within_a_file(tmp_path, most):
     assert contents(tmp_path) == before
 
 
+@pytest.mark.parametrize("failing", [1, 2, 3])
+def test_a_folder_is_put_back_where_folders_cannot_change_places(tmp_path, monkeypatch, failing):
+    """Without a system call for that there are three steps, each of which may fail."""
+    monkeypatch.setattr(folders, "_system_call", lambda: None)
+    home, draft = tmp_path / "home", tmp_path / "draft"
+    for folder in (home, draft):
+        folder.mkdir()
+        (folder / folder.name).write_text("")
+    rename, calls = Path.rename, []
+
+    def once(self, target):
+        calls.append(target)
+        if len(calls) == failing:
+            raise OSError(5, "Input/output error")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", once)
+    with pytest.raises(OSError, match="Input/output"):
+        folders._exchange(draft, home)
+    assert os.listdir(home) == (["draft"] if failing == 3 else ["home"])
+
+
 def test_results_of_many_processes_follow_one_another(tmp_path):
     """The files that stand there in the end are those of one run, and nothing lies beside them."""
     program = (

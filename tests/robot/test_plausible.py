@@ -64,6 +64,20 @@ def test_no_robot_of_the_library_is_doubted(path):
     assert not denoc.load(path).warnings
 
 
+def test_what_cannot_turn_needs_no_inertia():
+    """A carriage that slides; what turns on it does need one."""
+    carriage = """
+name: gantry
+convention: frames
+links:
+  - {name: carriage, joint: {type: prismatic, name: x, axis: [1, 0, 0], xyz: [1, 0, 0]}, mass: 6, com: [0, 0, 0]}
+"""
+    arm = "  - {name: arm, joint: {type: revolute, name: turn}, mass: 2, com: [0.1, 0, 0]}\n"
+    assert not denoc.loads(carriage).warnings
+    (warning,) = denoc.loads(carriage + arm).warnings
+    assert "a link of 2 kg without `inertia`" in warning
+
+
 def test_initial_angles_and_orientations_in_degrees_are_warned_of():
     text = (
         ARM.replace("dh", "frames").replace("a: 0.5, alpha: 0", "initial: 30, rpy: [0, 90, 0]").replace(", b: 0.2", "")

@@ -40,6 +40,17 @@ def test_what_is_exchanged_is_the_energy_of_the_fall():
     assert audit["energy_share"] < 1e-5
 
 
+def test_what_is_exchanged_does_not_depend_on_the_height():
+    """The same fall a kilometre above the base's origin, where the potential energy is 10 kJ."""
+    scenario = {"task": "simulate", "time": {"end": 1, "step": 0.1}, "solver": {"rtol": 1e-10}}
+    up = PENDULUM.replace("convention: dh", "convention: frames").replace(
+        "name: hinge", "name: hinge, xyz: [0, 1000, 0]"
+    )
+    low, high = (denoc.run(scenario, denoc.loads(text)) for text in (PENDULUM, up))
+    assert high.table["energy.potential"][0] == pytest.approx(9810.0)
+    assert high.audit["exchanged"] == pytest.approx(low.audit["exchanged"], rel=1e-6)
+
+
 def test_a_doubtful_balance_is_a_warning_and_a_broken_one_fails_the_run():
     """The residual grows by the step's fifth power; its verdict follows from its share alone."""
     verdicts = set()
@@ -110,6 +121,8 @@ def test_the_quadrature_on_coarse_rows_is_not_the_runs_fault():
     assert len(told) == 1
     assert "a shorter `step` under `time`" in told[0]
     assert run.audit["quadrature"] > 0
+    assert run.audit["energy"] > 0.1 * run.audit["exchanged"]
+    assert run.audit["energy_share"] < 1e-2
     fine = denoc.run({"task": "inverse", "time": {"end": 4, "step": 0.01}, "motion": motion}, robot)
     assert fine.audit["energy_share"] < 1e-3
     assert not fine.record["warnings"]

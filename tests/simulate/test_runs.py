@@ -54,6 +54,24 @@ links:
     )
 
 
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_forces_and_wrenches_over_time_are_followed(backend):
+    """m ẍ = F sin(w t) − G sin(u t) from rest: each term gives F (w t − sin(w t)) / (m w²)."""
+    push = {"law": "harmonic", "amplitude": 3, "frequency": 1}
+    pull = {"law": "harmonic", "amplitude": -5, "frequency": 0.5}
+
+    def moved(force, turn, t):
+        return force * (turn * t - np.sin(turn * t)) / (2 * turn**2)
+
+    for forces, wrenches, factors in (({"x": push}, [], (1, 0)), ({}, [pull], (0, 1)), ({"x": push}, [pull], (1, 1))):
+        acting = [{"link": "mass", "force": [one, 0, 0]} for one in wrenches]
+        with using(backend):
+            found = run(mass_on_a_rail(), 2.0, forces=forces, wrenches=acting, solver={"rtol": 1e-10})
+        w, u = 2 * np.pi, np.pi
+        expected = factors[0] * moved(3, w, found.t) + factors[1] * moved(-5, u, found.t)
+        np.testing.assert_allclose(found.table["x.q"], expected, atol=1e-8)
+
+
 def test_as_many_steps_as_are_allowed():
     """A limit of as many steps as a run takes ends nothing, one step less does; plain and in the compiled loop."""
     for backend in ("plain", "compiled"):
@@ -526,3 +544,40 @@ def test_reactions_carry_the_weight():
     np.testing.assert_allclose(result.table["joint2.reaction.fz"], total - weight, rtol=1e-12)
     np.testing.assert_allclose(result.table["joint1.reaction.fx"], 0, atol=1e-12)
     np.testing.assert_allclose(result.table["joint2.tau"], -69.68577, rtol=1e-7)
+
+
+@pytest.mark.parametrize("axes", ["link", "base"])
+def test_columns_of_points_and_reactions_are_in_their_order(axes):
+    """A body that is held: its place, the force against weight and wrench, and their moment about the joint."""
+    gravity, com, tip = np.array([1.0, 2.0, -9.0]), np.array([0.1, 0.2, 0.3]), np.array([0.4, -0.5, 0.6])
+    robot = denoc.loads(f"""
+name: held
+convention: frames
+gravity: {gravity.tolist()}
+links:
+  - name: body
+    joint: {{type: revolute, name: hinge, xyz: [1, 2, 3]}}
+    mass: 2
+    com: {com.tolist()}
+    inertia: {{xx: 1, yy: 1, zz: 1}}
+    points: {{tip: {tip.tolist()}}}
+""")
+    force, moment = np.array([3.0, -4.0, 5.0]), np.array([0.6, 0.7, 0.8])
+    found = run(
+        robot,
+        1.0,
+        task="inverse",
+        record={"reactions": True, "points": ["body.tip"]},
+        wrenches=[
+            {"link": "body", "force": force.tolist(), "moment": moment.tolist(), "at": tip.tolist(), "axes": axes}
+        ],
+    )
+    for axis, place, f, n in zip(
+        "xyz",
+        np.array([1.0, 2.0, 3.0]) + tip,
+        -2 * gravity - force,
+        -np.cross(com, 2 * gravity) - np.cross(tip, force) - moment,
+    ):
+        assert found.table[f"body.tip.{axis}"] == pytest.approx(place, abs=1e-14)
+        assert found.table[f"hinge.reaction.f{axis}"] == pytest.approx(f, abs=1e-12)
+        assert found.table[f"hinge.reaction.n{axis}"] == pytest.approx(n, abs=1e-12)

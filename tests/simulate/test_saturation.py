@@ -99,6 +99,18 @@ def test_feedforward_ends_at_the_limits():
     assert len(instants(result, REACHES)) == 2
 
 
+def test_a_controller_along_a_motion_ends_at_its_limits():
+    """The motion's own rate is part of what the law demands."""
+    motion = {"x": {"law": "harmonic", "amplitude": 0.2, "frequency": 1}}
+    result = simulated(slider([-1, 2]), {"x": {"law": "pd", "kp": 20, "kd": 4}}, motion=motion, end=2.0)
+    turn = 2 * np.pi
+    place, rate = 0.2 * np.sin(turn * result.t), 0.2 * turn * np.cos(turn * result.t)
+    demand = 20 * (place - result.table["x.q"]) + 4 * (rate - result.table["x.qd"])
+    assert demand.min() < -1.2
+    assert demand.max() > 2.2
+    np.testing.assert_allclose(result.table["x.tau"], np.clip(demand, -1, 2), atol=1e-9)
+
+
 def test_loops_have_them_too():
     robot = denoc.load("four-bar")
     forces, solver = {"A0": {"law": "pd", "to": 2.0, "kp": 30, "kd": 3}}, {"rtol": 1e-10}
