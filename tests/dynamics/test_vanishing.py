@@ -87,6 +87,21 @@ def test_rows_with_enormous_accelerations_of_nothing_are_no_result(largest, idle
         assert trace.reason.startswith("at t = 2 s: `yaw` has nothing to accelerate")
 
 
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_enormous_accelerations_are_looked_at_wherever_they_come(backend):
+    """A pitch of 3e-6 leaves 1e-11 of the pivot: the numbers are finite, and all wrong."""
+    robot, tau, rest = denoc.loads(WRIST), np.array([1.0, 2.0, 3.0]), np.zeros(3)
+    near = np.array([0.4, 3e-6, 1.1])
+    many = np.array([FREE] * 30 + [near] * 10)
+    with choice.using(backend):
+        for _ in range(3):
+            denoc.forward(robot, np.array(FREE), rest, tau)
+            denoc.forward(robot, many[:30], rest, tau)
+        for q in (near, many):
+            with pytest.raises(denoc.NumericalError, match=NAMED):
+                denoc.forward(robot, q, rest, tau)
+
+
 @pytest.mark.parametrize("small, rotor", [(1e-18, 1.0), (1e-18, 1e-18), (1e-9, 1.0)])
 def test_a_tiny_pivot_that_is_exact_is_none_of_these(small, rotor):
     """Of two wheels on one axis each has its own inertia: q̈ of the table is (τ₁ − τ₂) / small."""

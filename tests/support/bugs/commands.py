@@ -69,7 +69,7 @@ COMMANDS = (
         "differences from the baseline end with 0",
         "cli/regress.py",
         "if different and not update:",
-        "if different > 1 and not update:",
+        "if different < 0 and not update:",
         ("cli/test_regress.py::test_a_changed_mass",),
     ),
     Bug(
