@@ -280,4 +280,32 @@ COMPILED = (
         "slope = one_over * one_over",
         ("machine/test_trace.py::test_duals_carry_derivatives",),
     ),
+    Bug(
+        "negative constants of exported code stand without parentheses",
+        "engine/machine/program/lines.py",
+        'names[node.id] = f"({text})" if node.value < 0 else text',
+        "names[node.id] = text.lstrip('-')",
+        ("study/test_codegen.py::test_python",),
+    ),
+    Bug(
+        "dry friction of exported C the wrong way round",
+        "engine/machine/program/c.py",
+        "(double)(({a} > 0.0) - ({a} < 0.0))",
+        "(double)(({a} < 0.0) - ({a} > 0.0))",
+        ("machine/test_trace.py::test_exported_c_is_the_program",),
+    ),
+    Bug(
+        "subtrahends recorded as summands",
+        "engine/machine/program/trace.py",
+        "return self.add(a, b.a)  # type: ignore[arg-type]",
+        "return self.subtract(a, b.a)  # type: ignore[arg-type]",
+        ("machine/test_trace.py::test_what_is_recorded_is_what_was_written",),
+    ),
+    Bug(
+        "subtractions aren't counted",
+        "engine/machine/program/trace.py",
+        '    SUBTRACT: "additions",\n',
+        "",
+        ("machine/test_trace.py::test_each_kind_of_operation_is_counted_once",),
+    ),
 )

@@ -272,4 +272,28 @@ LOOPS = (
         "dual = rest",
         ("dynamics/test_wrenches.py::test_projectors_forget_directions_one_by_one",),
     ),
+    Bug(
+        "linearised mechanisms: derivatives transposed",
+        "engine/loops/linear.py",
+        "*(column[r] for r in range(len(z)) for column in columns)]",
+        "*(column[r] for column in columns for r in range(len(z)))]",
+        ("loops/test_linear.py::test_against_differences",),
+    ),
+    Bug(
+        "linearised mechanisms: forces of all joints in the place of the actuated",
+        "engine/loops/linear.py",
+        "columns += [factors.solve([column[k] for column in T]) for k in robot.driven]",
+        "columns += [factors.solve([column[k] for column in T]) for k in range(len(robot.driven))]",
+        ("loops/test_linear.py::test_against_differences",),
+    ),
+    Bug(
+        "linearised mechanisms: the loops' own accelerations ignored",
+        "engine/loops/linear.py",
+        "qdd = K.solve([*(-drift[r] for r in part.rows), *z])",
+        "qdd = K.solve([*(0.0 * drift[r] for r in part.rows), *z])",
+        (
+            "loops/test_linear.py::test_against_differences",
+            "loops/test_linear.py::test_derivatives_are_differences_of_the_augmented_system",
+        ),
+    ),
 )

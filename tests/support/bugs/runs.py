@@ -227,4 +227,25 @@ RUNS = (
         "values[n] -= 0.0",
         ("loops/test_suspension.py::test_gaps_are_measured_from_where_drives_lead",),
     ),
+    Bug(
+        "cycloids with the wrong sign in their place",
+        "engine/laws/profiles.py",
+        "x - np.sin(turn) / (2 * np.pi)",
+        "x + np.sin(turn) / (2 * np.pi)",
+        ("laws/test_laws.py::test_cycloid_is_the_paper_s",),
+    ),
+    Bug(
+        "trapezoids don't brake",
+        "engine/laws/profiles.py",
+        "np.where(falling, -top / ramp, 0.0)",
+        "np.where(falling, top / ramp, 0.0)",
+        ("laws/test_laws.py::test_trapezoid", "laws/test_laws.py::test_rate_and_acceleration_are_the_derivatives"),
+    ),
+    Bug(
+        "polynomials of degree 7 with another coefficient",
+        "engine/laws/profiles.py",
+        "35.0, -84.0, 70.0, -20.0",
+        "35.0, -80.0, 66.0, -20.0",
+        ("laws/test_laws.py::test_polynomials_vanish_at_the_ends_as_their_degree_allows",),
+    ),
 )
