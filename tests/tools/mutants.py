@@ -1,7 +1,7 @@
 """Deliberate bugs, one at a time, in copies of the tree: the tests have to catch each of them.
 
     python tests/tools/mutants.py                         all bugs of tests/support/bugs/
-    python tests/tools/mutants.py --sample 4              four of them, others after each change of the sources
+    python tests/tools/mutants.py --sample 10             ten of them, others after each change of the sources
     python tests/tools/mutants.py --only sign --only unit those with such words in their names
     python tests/tools/mutants.py --whole                 what survives its own tests meets all tests
 
