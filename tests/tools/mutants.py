@@ -157,7 +157,7 @@ def judged(run: Run) -> tuple[str, str]:
     if failed:
         return f"{failed[0][0]} ({failed[0][1].removeprefix('FAILED: ')[:60]})", ""
     if run.code < 0:
-        return f"the limit of {LIMIT} s of CPU, or of {HANGS} s (ended with {run.code})", ""
+        return f"the end of the process by {signal.Signals(-run.code).name}", ""  # a crash, or its limit of CPU
     if run.code == 0:
         return "", ""
     return "", f"the tests don't run: {run.failures[0][1] if run.failures else run.output.strip()[-300:]}"
