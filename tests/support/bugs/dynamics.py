@@ -120,8 +120,22 @@ DYNAMICS = (
     Bug(
         "sign in a turned inertia",
         SPATIAL,
-        "t[i][j] = t[j][i] = c * u - m[i][j]",
-        "t[i][j] = t[j][i] = c * u + m[i][j]",
+        "t[i][j], t[j][i] = c * u - m[j][i], c * u - m[i][j]",
+        "t[i][j], t[j][i] = c * u + m[j][i], c * u + m[i][j]",
+        THERE_AND_BACK,
+    ),
+    Bug(
+        "turned matrices that aren't symmetric transposed in the turn's plane",
+        SPATIAL,
+        "t[i][j], t[j][i] = c * u - m[j][i], c * u - m[i][j]",
+        "t[i][j], t[j][i] = c * u - m[i][j], c * u - m[j][i]",
+        THERE_AND_BACK,
+    ),
+    Bug(
+        "index in a moved inertia",
+        SWEEPS,
+        "(0, 1): z * (K[0][0] - H[1][1])",
+        "(0, 1): z * (K[0][0] - H[0][0])",
         THERE_AND_BACK,
     ),
     Bug(
