@@ -52,7 +52,7 @@ def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
         rotors[list(joint.speeds)] = [drive.rotor for drive in joint.drives]
     rotors = rotors[columns]
 
-    # t = N_l N_d θ̇ (eq. 16), Ṅ = Ṅ_l N_d + N_l Ṅ_d, M, and the ω × I of Newton's and Euler's equations (eq. 6)
+    # t = N_l N_d θ̇ (eq. 16), Ṅ = Ṅ_l N_d + N_l Ṅ_d, M, and the ω × I of Euler's equations (eq. 6a)
     N_l, N_l_rate, M, turning = (np.zeros((6 * n, 6 * n)) for _ in range(4))
     N_d, N_d_rate = np.zeros((6 * n, nv)), np.zeros((6 * n, nv))
     for i, link in enumerate(links):
@@ -65,7 +65,7 @@ def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
         turning[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = cross_matrix(link.w) @ link.M[:3, :3]
     N = N_l @ N_d
     N_rate = N_l_rate @ N_d + N_l @ N_d_rate
-    C = N.T @ (M @ N_rate + turning @ N)  # eq. 20; İ − 2 C is skew
+    C = N.T @ (M @ N_rate + turning @ N)  # overview, eq. 16a; İ − 2 C is skew
 
     M_tilde = composite_masses(links)
     U, D, M_hat = elimination(links, rotors)

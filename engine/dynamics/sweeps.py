@@ -160,7 +160,7 @@ def join(J: Matrix, H: Matrix, M: Matrix) -> Matrix:
 
 
 def inertia_at_parent(here: Motion, A: Matrix) -> Matrix:
-    """An articulated inertia at the parent's origin, Bᵀ A B (Saha 1999, eq. 23b)."""
+    """An articulated inertia at the parent's origin, Bᵀ A B (Saha 1999, eq. 50)."""
     rotation, p = here.rotation, here.origin
     J = turn_symmetric(rotation, [row[:3] for row in A[:3]])
     H = turn_square(rotation, [row[3:] for row in A[:3]])

@@ -124,7 +124,7 @@ def test_from_one_end_to_the_other(name):
 
 
 def test_cycloid_is_the_paper_s():
-    """Saha's eq. 22: θ = θ(0) + (θ(T) − θ(0))/T (t − T/2π sin(2π t/T)), and its derivatives."""
+    """θ = θ(0) + (θ(T) − θ(0))/T (t − T/2π sin(2π t/T)) and its derivatives (Saha's overview, eq. 22)."""
     T, a, b = 10.0, 0.2, math.pi
     curve = MOTION.validate_python({"law": "cycloid", "from": a, "to": b}).curves([0.0], 0.0, T, Path())[0]
     for t in np.linspace(0, T, 23):
