@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from denoc.study.compare import ADAPTIVE, FIXED, Run, Setting
-from denoc.study.papers import hanzaki_costs, khan_ratings, saha_1999
+from denoc.study.papers import hanzaki_costs, khan_ratings, saha_1999, saha_overview
 from denoc.study.papers import khan_verdicts as verdicts
 
 
@@ -105,6 +105,20 @@ def test_axes_and_falls():
 
     assert "joint 2 turns beyond 90 deg, as it says" in saha_1999.runs_off(fallen(2.5))
     assert "mirror image" in saha_1999.runs_off(fallen(0.5))
+
+
+def test_counts_beside_published_ones():
+    published = [SimpleNamespace(at=lambda n: (100 * n, 50 * n)), SimpleNamespace(at=lambda n: (90 * n, 60 * n))]
+
+    def words(multiplications, additions):
+        counts = {"ours: multiplications": multiplications, "ours: additions": additions}
+        table = {kind: np.full(6, x, dtype=float) for kind, x in counts.items()}
+        return saha_overview._cheapest(table, "ours", published, 6)
+
+    assert words(500, 290).endswith("290 additions, less of both than the least published (540 and 300).")
+    assert "not less of both" in words(500, 300)
+    assert "not less of both" in words(541, 290)
+    assert (saha_overview._of(5, 5), saha_overview._of(4, 5)) == ("all 5", "only 4 of 5")
 
 
 def test_savings():

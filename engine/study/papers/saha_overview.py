@@ -68,7 +68,7 @@ def _table_1() -> Reproduction:
     rows.append(("denoc, a general chain", *(_linear(table, "denoc", kind) for kind in _KINDS), "", ours))
     heads = ("algorithm", "multiplications", "additions", "printed, n = 6", "computed, n = 6")
     right = sum(row.at(6) == PRINTED_AT_SIX[row.algorithm] for row in INVERSE)
-    verdict = f"{_of(right, len(INVERSE), 'printed counts')} the formulas give. {_cheapest(table, 'denoc', INVERSE, 6)}"
+    verdict = f"The formulas give {_of(right, len(INVERSE))} printed counts. {_cheapest(table, 'denoc', INVERSE, 6)}"
     return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False, verdict=verdict)
 
 
@@ -97,30 +97,28 @@ def _table_2() -> Reproduction:
     linear = [row for row in FORWARD if row.algorithm in PRINTED_CROSSINGS]
     printed = [(_crossings(row), PRINTED_CROSSINGS[row.algorithm]) for row in linear]
     firsts, boths = (sum(found[0] == n[0] for found, n in printed), sum(found[1] == n[2] for found, n in printed))
-    counts = sum("not what" not in row[4] for row in rows if row[4])
+    given = sum("not what" not in row[4] for row in rows if row[4])
     verdict = (
-        f"{_of(counts, len(linear), 'rows of printed counts')} the formulas give; of the printed n* {firsts} of "
+        f"The formulas give {_of(given, len(linear))} rows of printed counts; of the printed n* {firsts} of "
         f"{len(linear)} follow from them, of the n+ {boths}. {_cheapest(table, 'denoc, O(n)', linear, 6)} "
         f"{_cheapest(table, 'denoc, O(n)', linear, 12)}"
     )
     return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False, verdict=verdict)
 
 
-def _of(count: int, all_: int, what: str) -> str:
-    return f"All {all_} {what}" if count == all_ else f"Only {count} of {all_} {what}"
+def _of(count: int, all_: int) -> str:
+    return f"all {all_}" if count == all_ else f"only {count} of {all_}"
 
 
 def _cheapest(table: dict[str, np.ndarray], label: str, published: Sequence[Published], n: int) -> str:
-    """How our count for n joints compares with the least of the published ones, kind by kind."""
-    words = []
-    for place, kind in enumerate(_KINDS):
-        ours, least = int(table[f"{label}: {kind}"][n - 1]), min(row.at(n)[place] for row in published)
-        words.append(f"{ours} {kind} against {least}")
-    less = [
-        int(table[f"{label}: {kind}"][n - 1]) < min(row.at(n)[k] for row in published) for k, kind in enumerate(_KINDS)
-    ]
-    side = "less than the least published" if all(less) else "not less in everything than the least published"
-    return f"At n = {n} {label} costs {side}: {words[0]}, {words[1]}."
+    """How our counts for n joints compare with the least of the published ones, kind by kind."""
+    ours = [int(table[f"{label}: {kind}"][n - 1]) for kind in _KINDS]
+    least = [min(row.at(n)[place] for row in published) for place in range(len(_KINDS))]
+    less = "less of both" if all(a < b for a, b in zip(ours, least)) else "not less of both"
+    return (
+        f"At n = {n} {label} takes {ours[0]} multiplications and {ours[1]} additions, {less} than the least published "
+        f"({least[0]} and {least[1]})."
+    )
 
 
 _KINDS = ("multiplications", "additions")
