@@ -30,6 +30,11 @@ def files():
     return [path for path in found if path.name not in ITSELF]
 
 
+def text_of(path):
+    """The text of a file, comments without the marks at the beginnings of their lines."""
+    return re.sub(r"(?m)^[ \t]*# ?", "", path.read_text(encoding="utf-8"))
+
+
 def expanded(numbers):
     """The numbers of a list such as "3.4 to 3.9, 3.11 and A.14"."""
     found = []
@@ -47,7 +52,7 @@ def cited():
     return {
         (match["paper"], number, path.relative_to(ROOT).as_posix())
         for path in files()
-        for match in CITATION.finditer(path.read_text(encoding="utf-8"))
+        for match in CITATION.finditer(text_of(path))
         for number in expanded(match["numbers"])
     }
 
@@ -118,7 +123,7 @@ def test_every_cited_table_figure_and_section_is_on_the_page(folder):
         (path.name, *place)
         for path in files()
         if path.relative_to(ROOT).parts[0] == folder and "machine" not in path.parts
-        for place in places(path.read_text(encoding="utf-8"))
+        for place in places(text_of(path))
         if place not in known
     }
     assert not missing, "docs/citations.md lacks these"
