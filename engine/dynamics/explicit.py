@@ -17,6 +17,7 @@ from ..robot.model import Body, Robot
 from .kinematics import body_frames
 from .quantities import bias
 from .samples import Samples, computes
+from .vanishing import examine
 
 
 @dataclass
@@ -69,6 +70,8 @@ def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
 
     M_tilde = composite_masses(links)
     U, D, M_hat = elimination(links, rotors)
+    if not np.isfinite(U).all():
+        examine(robot, s.arrays["q"].tolist(), (False,) * nv)
     return {
         "N_l": N_l,
         "N_d": N_d,

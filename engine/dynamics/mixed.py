@@ -6,6 +6,7 @@ Everything that computes comes through here, so that there is one place where th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from ..machine.program.trace import Program, Recording
 from ..robot.model import ZERO, Robot
 from .looped import rolled as as_loop
 from .regroup import regrouped
-from .sweeps import Load, Wrenches, dynamics
+from .sweeps import Load, Pivot, Wrenches, dynamics
+from .vanishing import least, losses
 from .wrenches import constant_wrenches, on_bodies
 
 Pattern = tuple[bool, ...]
@@ -47,12 +49,20 @@ class Mixed:
 
     def text(
         self, q: Sequence[Scalar], qd: Sequence[Scalar], x: Sequence[Scalar], w: Sequence[Scalar], bodies: Any = None
-    ) -> list[Scalar]:
-        """The recursion on any scalars; `w` holds six for each link, at its origin and in its axes."""
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """The recursion on any scalars, and numbers that are enormous where pivots are next to nothing.
+
+        `w` holds six for each link, at its origin and in its axes.
+        """
         on, loads = self.acting(w)
-        given = bodies or self.bodies
-        sought, _ = dynamics(given, self.robot.gravity, q, qd, x, self.motion_given, on, loads)
-        return sought
+        given, pivots = bodies or self.bodies, dict[int, Pivot]()
+        sought, _ = dynamics(given, self.robot.gravity, q, qd, x, self.motion_given, on, loads, pivots)
+        return sought, losses(self.least, pivots)
+
+    @cached_property
+    def least(self) -> tuple[float, ...]:
+        """For each speed the pivot below which the position has to be looked at closely; 0 where none is needed."""
+        return least(self.robot, self.motion_given)
 
     def acting(self, w: Sequence[Scalar]) -> tuple[Wrenches, list[Load]]:
         """The wrenches of the robot's file and those of the caller, on bodies."""
@@ -68,7 +78,8 @@ class Mixed:
             if width
         }
         q, qd, x, w = (groups.get(name, []) for name in ("q", "qd", "x", "w"))
-        return recording.program(sought=self.text(q, qd, x, w, regrouped(self.bodies)))
+        sought, watched = self.text(q, qd, x, w, regrouped(self.bodies))
+        return recording.program(watched, sought=sought)
 
     def identity(self) -> tuple[str, ...]:
         """All that the program depends on, for the cache."""
@@ -90,7 +101,8 @@ class Mixed:
     def _build_rolled(self, cached: bool) -> Rolled | None:
         on, loads = self._in_order([0.0] * self.widths[3])
         points = [(body, tuple(as_floats(point))) for body, _, point in loads]
-        loop, elements = as_loop(regrouped(self.bodies), self.robot.gravity, self.motion_given, tuple(on), points)
+        bodies = regrouped(self.bodies)
+        loop, elements = as_loop(bodies, self.robot.gravity, self.motion_given, tuple(on), points, self.least)
         widths = [width for width in (*self.widths[:3], 6 * len(on), 6 * len(loads), self.nv) if width]
         return rolled.build(loop, elements, widths, native.lanes(), cached)
 

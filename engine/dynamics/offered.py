@@ -18,6 +18,7 @@ from ..robot.model import Body, Robot
 from .programs import PROGRAMS, Subject
 from .regroup import regrouped
 from .samples import BLOCK, Samples, no_numbers, singular
+from .vanishing import examine_once, examine_strange
 
 Key = tuple[str, tuple[str, ...], str, str]  # what, wrenched, link, at
 
@@ -61,6 +62,8 @@ class Offered:
         count = 1 if s.count is None else s.count
         given = {name: more[name] if name in more else s.rows(name) for name in self.widths}
         arrays = {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[-1]))) for name, x in given.items()}
+        if self.row.watched is not None and s.count != 0:
+            examine_once(s.finite().robot, arrays["q"][0], (False,) * s.robot.nv)
         if s.count is None:
             return self._one(s, arrays).reshape(self.shape)
         block = max(8, min(1024, BLOCK // max(len(self.subject.bodies), 1)))
@@ -109,9 +112,19 @@ class Offered:
                 into_columns(result, self.offer.plain(count, self.row.text, self.subject, given))
             except (ZeroDivisionError, OverflowError):
                 raise singular(robot) from None
+            self._look(given, arrays["q"][these], count)
         if not np.isfinite(result).all():
             raise no_numbers(robot)
         return result
+
+    def _look(self, given: dict[str, list[Scalar]], q: np.ndarray, count: int) -> None:
+        """Refuses positions at which next to nothing is left of an inertia that is divided by."""
+        if self.row.watched is None:
+            return
+        watched = self.row.watched(self.subject, given)
+        numbers = np.empty((count, len(watched)))
+        into_columns(numbers, watched)
+        examine_strange(self.subject.robot, q, numbers, (False,) * self.subject.robot.nv)
 
 
 def offered(robot: Robot, what: str, wrenched: tuple[str, ...] = (), link: str = "", at: str = "link") -> Offered:

@@ -14,6 +14,7 @@ from ..dynamics.regroup import regrouped
 from ..errors import InputError
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Robot
+from .accelerations import Forward
 from .assembly import assemble
 from .balance import Balance, enough
 from .branches import Inverse, efforts, order_at, present
@@ -21,7 +22,7 @@ from .constraints import closure
 from .linear import Slopes
 from .partition import partition
 from .reactions import Reactions
-from .texts import Arguments, Forward, PartitionText
+from .texts import Arguments, PartitionText
 
 
 def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:

@@ -12,7 +12,7 @@ from ..dynamics import calls as tree
 from ..dynamics import quantities
 from ..dynamics.samples import Samples
 from ..robot.model import Robot
-from . import branches, effort
+from . import accelerations, branches, effort
 from . import texts as compiled
 from .balance import Balance, Forces, enough, shares
 from .branches import Inverse, efforts
@@ -20,7 +20,7 @@ from .constraints import closure
 from .partition import independent_speeds
 from .reactions import Reactions, wrenches_of
 from .reactions import reactions as texts_of_reactions
-from .texts import Forward, consistent, quick, serve
+from .texts import consistent, quick, serve
 
 Wrenches = Mapping[str, Any]
 
@@ -47,14 +47,14 @@ def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None =
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The accelerations of all tree joints under these forces."""
-    if wrenches is None and (answer := quick("forward", Forward, robot, q, qd, tau)) is not None:
+    if wrenches is None and (answer := quick("forward", accelerations.Forward, robot, q, qd, tau)) is not None:
         return answer
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
     wrenched, w = s.acting(wrenches)
     if s.count == 0:
         return np.empty((0, robot.nv))
     arrays = {"w": w, **{name: s.rows(name) for name in ("q", "qd", "tau")}}
-    family = compiled.forward(closure(robot), wrenched)
+    family = accelerations.forward(closure(robot), wrenched)
     qdd = family.rows(arrays)
     serve(family.known[0], "forward")
     return qdd if s.count is not None else qdd[0]

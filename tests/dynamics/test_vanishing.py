@@ -102,6 +102,41 @@ def test_enormous_accelerations_are_looked_at_wherever_they_come(backend):
                 denoc.forward(robot, q, rest, tau)
 
 
+FAINT = WRIST.replace("-9.81", "-1e-9")  # where the accelerations are no more conspicuous than any others
+NEARLY = [0.4, 1e-7, 1.1]  # a pivot of some 1e-14 of the inertia
+
+
+@pytest.mark.parametrize("backend, form", [("plain", "auto"), ("compiled", "straight"), ("compiled", "rolled")])
+def test_a_pivot_is_missed_even_if_the_accelerations_are_small(backend, form):
+    """What is divided by is watched itself: in one sample and in many, in derivatives and in linearised equations."""
+    robot, rest = denoc.loads(FAINT), np.zeros(3)
+    with choice.using(backend, form):
+        for q in (np.array(FREE), np.array([FREE] * 40)):
+            denoc.forward(robot, q, rest, rest)
+            denoc.derivatives(robot, q, rest, rest)
+        for q in (np.array(NEARLY), np.array([FREE] * 20 + [NEARLY] + [FREE] * 19)):
+            with pytest.raises(denoc.NumericalError, match=NAMED):
+                denoc.forward(robot, q, rest, rest)
+            with pytest.raises(denoc.NumericalError, match=NAMED):
+                denoc.derivatives(robot, q, rest, rest)
+        with pytest.raises(denoc.NumericalError, match=NAMED):
+            denoc.linearize(robot, NEARLY)
+
+
+def test_derivatives_and_matrices_of_what_has_no_inertia_name_the_joint():
+    robot = denoc.loads(
+        WRIST.replace("    inertia: {xx: 0.01, yy: 0.012, zz: 0.008, xy: 0.001}\n", "").replace("mass: 1", "mass: 0")
+    )
+    rest = np.zeros(3)
+    for backend in ("plain", "compiled"):
+        with choice.using(backend):
+            for call in (denoc.forward, denoc.derivatives):
+                with pytest.raises(denoc.NumericalError, match="`roll`, `pitch`, `yaw` have nothing to accelerate"):
+                    call(robot, FREE, rest, rest)
+            with pytest.raises(denoc.NumericalError, match="`roll`, `pitch`, `yaw` have nothing to accelerate"):
+                denoc.matrices(robot, FREE)
+
+
 @pytest.mark.parametrize("small, rotor", [(1e-18, 1.0), (1e-18, 1e-18), (1e-9, 1.0)])
 def test_a_tiny_pivot_that_is_exact_is_none_of_these(small, rotor):
     """Of two wheels on one axis each has its own inertia: q̈ of the table is (τ₁ − τ₂) / small."""

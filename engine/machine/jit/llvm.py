@@ -55,6 +55,10 @@ class Block:
     def operation(self, name: str, a: str, b: str, flags: str = FLAGS) -> str:
         return self.let(f"{name} {flags} {self.double} {a}, {b}")
 
+    def overflowing(self, x: str) -> str:
+        """A register that isn't finite if x is enormous."""
+        return self.operation("fmul", x, self.constant(_OVERFLOW))
+
     def call(self, name: str, *arguments: str) -> str:
         listed = ", ".join(f"{self.double} {a}" for a in arguments)
         return self.let(f"call {self.double} @llvm.{name}.{self._suffix}({listed})")
@@ -217,12 +221,12 @@ def _computed(block: Block, program: Program, bases: dict[str, str], finite: str
     for group, nodes in program.inputs.items():
         if nodes:
             values.update(zip((node.id for node in nodes), block.load_columns(bases[group], len(nodes))))
-    results = program.results()
+    results = [*program.results(), *program.watched]
     angles = {node.a.id for node in live(results) if node.op in (trace.COSINE, trace.SINE)}  # type: ignore[union-attr]
     for number in sorted(angles & set(values)):
         largest = block.larger(block.call("fabs", values[number]), largest)
     registers = block.run(results, lambda node: values[node.id])
-    enormous = [block.operation("fmul", value, block.constant(_OVERFLOW)) for value in registers]
+    enormous = [block.overflowing(value) for value in registers]
     for value in (*values.values(), *enormous):  # x · 0 is NaN where x isn't finite
         finite = block.call("fma", value, block.constant(0.0), finite)
     taken = 0

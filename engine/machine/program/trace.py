@@ -208,6 +208,7 @@ class Program:
     inputs: dict[str, list[Node]]
     outputs: dict[str, list[Node]]
     graph: Graph = field(repr=False, compare=False)
+    watched: list[Node] = field(default_factory=list)  # no results, but they have to be as moderate as these
 
     def results(self) -> list[Node]:
         return [node for group in self.outputs.values() for node in group]
@@ -225,10 +226,10 @@ class Recording:
         self.inputs[name] = [self.graph.input(f"{name}{k}") for k in range(count)]
         return self.inputs[name]
 
-    def program(self, **outputs: Sequence[Any]) -> Program:
-        """The program from the inputs to these groups of outputs."""
+    def program(self, watched: Sequence[Any] = (), **outputs: Sequence[Any]) -> Program:
+        """The program from the inputs to these groups of outputs; compiled code looks at what is `watched`, too."""
         made = {name: [self.graph.node(x) for x in group] for name, group in outputs.items()}
-        return Program(self.name, self.inputs, made, self.graph)
+        return Program(self.name, self.inputs, made, self.graph, [self.graph.node(x) for x in watched])
 
 
 def live(results: Iterable[Node]) -> list[Node]:

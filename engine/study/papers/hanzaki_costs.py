@@ -12,10 +12,10 @@ import numpy as np
 from ...api import forward, inverse
 from ...dynamics.explicit import matrices
 from ...dynamics.programs import program
+from ...loops.accelerations import Forward
 from ...loops.branches import Inverse, order_at, present
 from ...loops.constraints import closure
 from ...loops.partition import partition
-from ...loops.texts import Forward
 from ...machine.jit import choice
 from ...machine.jit.kernel import build
 from ...machine.program.trace import Count, count
