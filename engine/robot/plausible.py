@@ -27,6 +27,7 @@ def doubts(file: RobotFile, links: Sequence[Read], complain: Callable[..., Compl
         at = complain("links", k)
         yield from (str(at(*path, words)) for path, words in _angles(entry, read))
         yield from (str(at(*path, words)) for path, words in _inertias(entry, read, length, read.link.name in turning))
+    yield from (str(complain("links", k)("r", words)) for k, words in _ends(file, links))
     x, y, z = file.gravity
     if z > 0 and not (x or y):
         yield str(complain()("gravity", f"gravity points upwards: {z:g} m/s² along z of the base"))
@@ -61,6 +62,26 @@ def _angles(entry: LinkEntry, read: Read) -> Iterator[tuple[Keys, str]]:
     for value, kind in zip(initial, kinds):
         if kind == "angle" and (words := unbelievable(value)):
             yield ("joint", "initial"), words
+
+
+def _ends(file: RobotFile, links: Sequence[Read]) -> Iterator[tuple[int, str]]:
+    """Links whose `r` puts the mass centre beyond the end, and its opposite before it, if they are most with `r`."""
+    beyond, among = [], 0
+    for k, (entry, read) in enumerate(zip(file.links, links)):
+        end, com = np.array(read.link.end.origin), np.array(read.link.com)
+        far = float(end @ end)
+        if entry.r is None or not far or not float(abs(end - com).max()):
+            continue
+        there, opposite = float(com @ end) / far, float((2 * end - com) @ end) / far
+        among += 0.0 <= there <= 1.0
+        if there > 1 + 1e-9 and opposite >= 0.0:
+            beyond.append(k)
+    for k in beyond if len(beyond) > among else []:
+        yield (
+            k,
+            "the mass centre lies beyond the link's end. `r` points from it to the end frame's origin, with the "
+            "opposite sign of most toolboxes' `r`; these are `com` with `com_from: end`",
+        )
 
 
 def _turning(links: Sequence[Read]) -> set[str]:

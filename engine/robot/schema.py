@@ -234,6 +234,9 @@ class LinkEntry(Strict):
         default=None, description="0 for a link without any"
     )
     com: Point | None = Field(default=None, description="mass centre from the link's origin, link axes")
+    com_from: Literal["link", "end"] | None = Field(
+        default=None, description="the frame of `com`, its origin and axes; `end` with dh only"
+    )
     r: Point | None = Field(
         default=None, description="from the mass centre to the end frame's origin, end-frame axes; dh only"
     )
