@@ -97,7 +97,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         warnings=(
             *start.warnings,
             *tables.doubts(reading, laws),
-            *plausible.doubts(reading, motions),
+            *plausible.doubts(reading, [*motions.items(), *given.items()]),
             *unused.doubts(reading, system, start.q0, [path for _, path in laws]),
         ),
     )
