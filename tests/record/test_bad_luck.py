@@ -51,8 +51,19 @@ def test_a_baseline_is_the_old_one_or_the_new_one(tmp_path, fault):
     judged(swept(tmp_path, "writers:baseline", fault, "exchange"), fault)
 
 
-def judged(rows, fault):
-    assert len(rows) > 20
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("writer, least", [("study", 20), ("drawn", 20), ("text", 2)])
+@pytest.mark.sampled(3)
+def test_whatever_else_is_written_is_the_old_or_the_new(tmp_path, writer, least, fault):
+    old = tmp_path / "old"
+    writers.result(old, 1.0, ("robot.yaml",))
+    for name in ("run-a.csv", "run-b.csv", "robot.c", "notes.txt"):
+        (old / name).write_text(f"old {name}")
+    judged(swept(tmp_path, f"writers:{writer}", fault, "exchange"), fault, least)
+
+
+def judged(rows, fault, least=20):
+    assert len(rows) > least
     assert {row["code"] for row in rows} <= {{"kill": -9, "full": 2, "interrupt": 130}[fault], 1}
     for number, row in enumerate(rows, start=1):
         assert row["holds"] in (["old"], ["new"]), f"operation {number}"
