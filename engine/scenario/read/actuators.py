@@ -25,9 +25,8 @@ Laws = dict[str, tuple[ForceLaw, Keys]]  # of an actuator, and the path of its e
 def laws(reading: Reading) -> Laws:
     """The law of each actuator that has one; in inverse dynamics the forces of all of them are sought."""
     entries = reading.file.forces
-    named = {
-        one.name: (entries[one.name], ("forces", one.name)) for one in reading.robot.actuators if one.name in entries
-    }
+    names = [one.name for one in reading.robot.actuators if one.name in entries]
+    named: Laws = {name: (entries[name], ("forces", name)) for name in names}
     if named and not reading.simulating:
         name, (_, path) = next(iter(named.items()))
         raise reading.error(
