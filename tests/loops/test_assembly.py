@@ -100,6 +100,12 @@ def test_what_cannot_close_is_told_with_its_least_gap():
     assert denoc.assemble(bars(0.6), [0.3, 0.2, 0.1]).shape == (3,)
 
 
+def test_a_length_in_a_wrong_unit_is_among_what_cannot_close():
+    """The way down to the least gap is flat where a base of 250 m stands beside bars of half a metre."""
+    with pytest.raises(denoc.AssemblyError, match=r"can't be closed: .* `B` by 2\.49e\+05 mm"):
+        denoc.assemble(bars(250), [0.3, 0.2, 0.1])
+
+
 def test_what_was_not_found_says_so():
     """Where starts end differently, nobody can say that the loops don't close."""
     loops, q = closure(bars(2.5)), np.array([0.3, 0.2, 0.1])
