@@ -8,6 +8,7 @@ import pytest
 
 import denoc
 from denoc.cli.main import main
+from denoc.simulate.integrate import INTEGRATORS
 from denoc.text.library import folder
 
 PENDULUM = """
@@ -74,6 +75,30 @@ def test_a_doubtful_balance_is_a_warning_and_a_broken_one_fails_the_run():
             assert any(off in warning for warning in accepted.record["warnings"])
             np.testing.assert_array_equal(accepted.table["hinge.q"], run.table["hinge.q"])
     assert verdicts == {"holds", "doubtful", "broken"}
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("rtol", [1e-8, 1e-3, 0.02, 0.1, 0.5])
+@pytest.mark.parametrize("method", INTEGRATORS)
+def test_the_verdict_is_that_of_the_energy_itself(method, rtol):
+    """Kinetic and potential energy of the rows, from the pendulum's formulas, whatever tolerance the run was given."""
+    row = INTEGRATORS[method]
+    solver = {"method": method, "rtol": rtol} if row.adaptive else {"method": method, "step": 2 * rtol}
+    scenario = {"task": "simulate", "time": {"end": 5, "step": 0.1}, "solver": solver}
+    run = denoc.run(
+        scenario if row.adaptive or rtol > 1e-6 else {**scenario, "solver": {"method": method}}, denoc.loads(PENDULUM)
+    )
+    q, qd = run.table["hinge.q"], run.table["hinge.qd"]
+    weight = 9.81 * 0.5 * np.sin(q)
+    off = abs((0.0834 + 0.25) / 2 * qd**2 + weight - weight[0]).max()
+    exchanged = max(float(((0.0834 + 0.25) / 2 * qd**2).max()), float(np.ptp(weight)))
+    assert run.audit["energy"] == pytest.approx(off, rel=1e-3, abs=1e-9)
+    share = off / exchanged
+    told = any("energy balance is off by" in warning for warning in run.record["warnings"])
+    if not 0.9e-3 < share < 1.1e-3:
+        assert (told or run.ended == "failed") == (share > 1e-3)
+    if not 0.09 < share < 0.11:
+        assert (run.ended == "failed") == (share > 0.1)
 
 
 def test_the_command_says_that_it_is_off(tmp_path, monkeypatch, capsys):
