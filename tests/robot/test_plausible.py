@@ -122,6 +122,11 @@ def test_what_other_books_and_formats_say_is_answered():
         ("a: 0.5, alpha: 0", "limits: [1, -1]"): "write [-1, 1]",
         ("a: 0.5, alpha: 0", "limits: [1, 1]"): "a joint that keeps still is `type: fixed`",
         ("name: upper", "name: base"): "its children have `parent: base`",
+        ("a: 0.5, alpha: 0", "armature: 0.1"): "that is `rotor_inertia` here",
+        ("a: 0.5, alpha: 0", "lower: -1"): "that is `limits: [low, high]` here",
+        ("mass: 6", "m: 6"): "that is `mass` here",
+        ("xx: 0.01, yy: 0.13", "ixx: 0.01, yy: 0.13"): "that is `xx` here",
+        ("convention: dh", "convention: khalil"): "the distance along x is `d` here",
     }
     for (old, new), hint in hints.items():
         with pytest.raises(denoc.DenocError) as refused:
