@@ -123,6 +123,13 @@ def test_a_pivot_is_missed_even_if_the_accelerations_are_small(backend, form):
             denoc.linearize(robot, NEARLY)
 
 
+def test_runs_side_by_side_are_refused_as_alone():
+    scenario = {"task": "simulate", "time": {"end": 0.1}, "initial": dict(zip(("yaw", "pitch", "roll"), FREE))}
+    lost, sound = denoc.ensemble(scenario, [{"initial.pitch": NEARLY[1]}, {}], denoc.loads(FAINT))
+    assert (lost.ended, sound.ended) == ("failed", "done")
+    assert "has nothing to accelerate, or next to nothing" in lost.record["reason"]
+
+
 def test_derivatives_and_matrices_of_what_has_no_inertia_name_the_joint():
     robot = denoc.loads(
         WRIST.replace("    inertia: {xx: 0.01, yy: 0.012, zz: 0.008, xy: 0.001}\n", "").replace("mass: 1", "mass: 0")
