@@ -112,7 +112,7 @@ class Member:
 
 
 def _member(plan: Plan) -> Member | None:
-    """The plan's run at its start; None if it has to run alone, by its modes, its laws of time, or what can't move it."""
+    """The plan's run at its start; None if it has to run alone: its modes, its laws, or its inertias want that."""
     system = plan.system
     modes = system.switching or system.bounded
     scheme = INTEGRATORS[plan.solver.method].scheme
