@@ -68,7 +68,7 @@ def balance(
     springs = float(energies["elastic"].max(initial=0.0))
     force = _weight(robot) + float(abs(tau[np.isfinite(tau).all(axis=1)]).sum(axis=1).max(initial=0.0))
     length = _length(robot)
-    floor = max(REST * (_weight(robot) * length + springs), force * min(atol / DOUBTFUL, length))
+    floor = max(REST * (_weight(robot) * length + springs), force * min(atol / DOUBTFUL, length or math.inf))
     return Balance(float(residual), max(exchanged, floor))
 
 
