@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from denoc.errors import DenocError, InputError
 
 if TYPE_CHECKING:
+    from denoc.cli.shapes import Difference as Change
     from denoc.cli.shapes import Failure, Mistake
+    from denoc.record.deviation import Difference
 
 FORMAT = 1  # grows when a key of any document goes or changes its meaning; a key that is added leaves it as it is
 OPTION = "--json"
@@ -35,6 +37,21 @@ def show(document: Mapping[str, object] | Sequence[Mapping[str, object]], *, ind
         versioned = [{"format": FORMAT, **one} for one in document]
     _shown.append(document)
     print(json.dumps(_finite(versioned), indent=indent, allow_nan=False))
+
+
+def difference(one: Difference) -> Change:
+    """The document of a difference of numbers or words."""
+    return {
+        "what": one.what,
+        "message": one.message,
+        "t": one.t,
+        "old": one.old,
+        "new": one.new,
+        "allowed": one.allowed,
+        "unit": one.unit,
+        "panel": one.panel,
+        "times": one.times,
+    }
 
 
 def begin() -> None:

@@ -14,7 +14,6 @@ from denoc.cli import options
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
-    from denoc.cli.shapes import Difference as Change
     from denoc.cli.shapes import Regressed, Regression
     from denoc.record.deviation import Difference
     from denoc.study.regress import Case, Verdict
@@ -179,21 +178,7 @@ def _summary(verdict: Verdict, plots: list[str]) -> Regressed:
         "scenario": verdict.name,
         "same": verdict.same,
         "nearest": verdict.nearest,
-        "differences": [_change(one) for one in verdict.differences],
+        "differences": [printed.difference(one) for one in verdict.differences],
         "notes": verdict.notes,
         "plots": plots,
-    }
-
-
-def _change(one: Difference) -> Change:
-    return {
-        "what": one.what,
-        "message": one.message,
-        "t": one.t,
-        "old": one.old,
-        "new": one.new,
-        "allowed": one.allowed,
-        "unit": one.unit,
-        "panel": one.panel,
-        "times": one.times,
     }

@@ -69,9 +69,9 @@ class Run(TypedDict):
 
 
 class Difference(TypedDict):
-    """A difference from the baseline; numbers are null where the difference isn't one of numbers."""
+    """A difference from what was agreed, or stored; numbers are null where the difference isn't one of numbers."""
 
-    what: Annotated[str, about("a column or a plot")]
+    what: Annotated[str, about("a column, a plot, a file, …")]
     message: str
     t: float | None
     old: float | None
@@ -101,6 +101,28 @@ class Regression(TypedDict):
     different: int
     updated: Annotated[dict[str, str], about("scenario → what `--update` did: added, changed, removed")]
     scenarios: Sequence[Regressed]
+
+
+class Checked(TypedDict):
+    """One check of a result."""
+
+    check: Annotated[str, about("files, columns, motion, closure, energy")]
+    by: Annotated[str, about("by what means: SHA-256, the plain text, another engine with its version")]
+    ok: bool
+    words: Annotated[str, about("what was looked at")]
+    worst: Annotated[Difference | None, about("the largest difference relative to the allowed one")]
+    differences: Annotated[Sequence[Difference], about("those beyond what is allowed, the worst first")]
+
+
+class Verified(TypedDict):
+    """A result that was computed again."""
+
+    result: str
+    folder: str
+    verified: bool
+    tolerance: Annotated[float, about("the share of a column's largest number that was allowed")]
+    checks: Sequence[Checked]
+    notes: Annotated[Sequence[str], about("what could not be checked")]
 
 
 class Message(TypedDict):
@@ -248,6 +270,7 @@ OUTPUTS = {
     "inspect": Output("the robot", one=(Robot,)),
     "matrices": Output("the matrices of one state", one=(Matrices,)),
     "regress": Output("the comparison", one=(Regression,)),
+    "verify": Output("the checks of a result", one=(Verified,)),
     "distribute": Output("the run, or with `--explain` its messages", one=(Distributed, Plan)),
     "compare": Output("the comparison", one=(Comparison,)),
     "complexity": Output("the operation counts", one=(Complexity,)),

@@ -16,6 +16,7 @@ from ..robot.placement import turn_matrix_of
 from .engine import NEAR_FRAME, ImpossibleError, Move, masses, moves, on_bodies, rotors
 
 DIRECTIONS = np.eye(3)
+Named = tuple[str, tuple[int, ...], tuple[int, ...]]  # a joint with its coordinates and speeds
 
 
 class Mujoco:
@@ -32,7 +33,7 @@ class Mujoco:
         spec = mujoco.MjSpec()
         spec.option.gravity = robot.gravity
         spec.option.disableflags = mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-        joints = self._added(spec)
+        joints, made = self._added(spec)
         try:
             self.model = spec.compile()
         except ValueError as error:
@@ -43,17 +44,18 @@ class Mujoco:
             self.speeds[own.dofadr[0] : own.dofadr[0] + len(speeds)] = speeds
         self.model.dof_armature[:] = rotors(robot)[self.speeds]
         self.data = mujoco.MjData(self.model)
-        self.numbers = [self.model.body(f"body {home}").id for home in self.homes]
+        self.numbers = [self.model.body(made[home].name).id for home in self.homes]
 
-    def _added(self, spec: Any) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
-        """The names, coordinates and speeds of all joints, after they and the bodies have been put into the model.
+    def _added(self, spec: Any) -> tuple[list[Named], dict[int, Any]]:
+        """All joints, and the bodies of MuJoCo by the numbers of ours, after they have been put into the model.
 
         A body without mass that carries nothing but the next part of its joint is one with that part.
         """
         mujoco, bodies = self.mujoco, self.robot.tree.bodies
         self.homes: list[int] = []  # for each body, the one whose body in MuJoCo it is on
         made: dict[int, Any] = {}
-        joints: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
+        names = {body: link for link, (body, _) in reversed(self.robot.tree.seats.items()) if body is not None}
+        joints: list[Named] = []
         for i, body in enumerate(bodies):
             if body.parent is not None and _one_with_parent(bodies, i):
                 self.homes.append(self.homes[body.parent])
@@ -61,7 +63,7 @@ class Mujoco:
                 turn = np.empty(4)
                 mujoco.mju_mat2Quat(turn, turn_matrix_of(body.rotation).ravel())
                 above = spec.worldbody if body.parent is None else made[self.homes[body.parent]]
-                made[i] = above.add_body(name=f"body {i}", pos=body.origin, quat=turn)
+                made[i] = above.add_body(name=names.get(i, f"body {i}"), pos=body.origin, quat=turn)
                 self.homes.append(i)
             own = made[self.homes[i]]
             m, centre, J = masses(body)
@@ -70,10 +72,10 @@ class Mujoco:
                 own.fullinertia = [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]
             for k, move in enumerate(moves(body)):
                 joints += self._joints(own, move, f"{i}.{k}")
-        return joints
+        return joints, made
 
-    def _joints(self, body: Any, move: Move, name: str) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:
-        """The joints of MuJoCo for a move, with their coordinates and speeds."""
+    def _joints(self, body: Any, move: Move, name: str) -> list[Named]:
+        """The joints of MuJoCo for a move."""
         kinds = self.mujoco.mjtJoint
         if move.kind == "screw":
             raise ImpossibleError("has no helical joints")
@@ -81,7 +83,7 @@ class Mujoco:
             kind = kinds.mjJNT_HINGE if move.kind == "turn" else kinds.mjJNT_SLIDE
             body.add_joint(name=name, type=kind, axis=DIRECTIONS[move.axis])
             return [(name, move.coordinates, move.speeds)]
-        joints: list[tuple[str, tuple[int, ...], tuple[int, ...]]] = []
+        joints: list[Named] = []
         if move.kind == "free":
             self.free.append(move)
             for axis, (q, v) in enumerate(zip(move.coordinates[:3], move.speeds[:3])):

@@ -115,6 +115,16 @@ def test_so_do_those_of_comparisons(denoc):
     assert document["scenarios"][0]["differences"][0]["times"] > 1
 
 
+def test_so_do_those_of_verifications(denoc):
+    denoc("run", "swing.yaml", *BRIEF)
+    code, document, _ = denoc("verify", "results/swing")
+    assert (code, document["verified"], mistakes("verify", document)) == (0, True, [])
+    with Path("results/swing/planar3r.robot.yaml").open("a") as file:
+        file.write("# a remark\n")
+    code, document, _ = denoc("verify", "results/swing")
+    assert (code, document["verified"], mistakes("verify", document)) == (1, False, [])
+
+
 def test_a_run_is_in_a_list_whatever_the_number_of_runs(denoc):
     (alone,) = denoc("run", "swing.yaml", *BRIEF)[1]
     first, second = denoc("run", "swing.yaml", "puma-idyn", *BRIEF)[1]
