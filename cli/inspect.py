@@ -147,15 +147,16 @@ def _add_closing(facts: robot_shapes.Robot, model: Robot, mobility: Mobility) ->
         {"joint": names[c.coordinate], "to": names[c.to], "ratio": c.ratio, "offset": c.offset} for c in model.couplings
     ]
     facts["actuators"] = [{"name": one.name, "link": one.link} for one in model.actuators]
-    standing: Any = asdict(mobility.standing) if mobility.standing else {}
-    facts["mobility"] = {
+    document: robot_shapes.Mobility = {
         "closed": mobility.closed,
         "assembled": {j.name: [mobility.q[k] for k in j.coordinates] for j in model.moving},
         "kutzbach": mobility.kutzbach,
         "independent_loops": mobility.loops,
         "actuators": mobility.actuators,
-        **standing,
     }
+    standing: Any = asdict(mobility.standing) if mobility.standing else {}
+    document.update(standing)
+    facts["mobility"] = document
 
 
 def _coordinate_owners(model: Robot) -> dict[int, str]:

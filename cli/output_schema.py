@@ -13,7 +13,8 @@ VERSION: Schema = {"const": FORMAT, "description": "the version of this shape; k
 
 def output_schema(command: str) -> Schema:
     """The JSON Schema of what a command prints with `--json`."""
-    output, definitions, choices = OUTPUTS[command], {}, []
+    output, choices = OUTPUTS[command], list[Schema]()
+    definitions: Schema = {}
     for shape in (*output.one, *output.many):
         made = described(TypeAdapter(shape).json_schema())
         definitions |= made.pop("$defs", {})

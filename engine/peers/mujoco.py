@@ -156,10 +156,8 @@ def _one_with_parent(bodies: tuple[Body, ...], i: int) -> bool:
 
 def _rotations(e: np.ndarray) -> np.ndarray:
     """The rotation matrices of Euler parameters, scalar first."""
-    w, v = e[:, :1, None], e[:, 1:]
-    across = np.cross(v[:, None, :], np.eye(3)[None])  # row k is v × e_k, so the transpose is [v×]
-    return (
-        (w**2 - (v**2).sum(axis=1)[:, None, None]) * np.eye(3)
-        + 2 * v[:, :, None] * v[:, None, :]
-        + 2 * w * (across.swapaxes(1, 2))
-    )
+    w, v = e[:, 0, None, None], e[:, 1:]
+    across = np.cross(np.eye(3)[None], v[:, None, :])  # [v×], row by row
+    square = (v**2).sum(axis=1)[:, None, None]
+    R: np.ndarray = (w**2 - square) * np.eye(3) + 2 * v[:, :, None] * v[:, None, :] + 2 * w * across
+    return R

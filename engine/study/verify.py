@@ -306,7 +306,7 @@ def _energy(kept: Stored, made: Plan, again: Result, share: float) -> list[Check
     q, qd = reading.q, reading.joints("speeds")
     sound = np.isfinite(np.hstack([q, qd])).all(axis=1)
     parts = energy(made.robot, q[sound], qd[sound])
-    parts["total"] = sum(parts[name] for name in ENERGIES)
+    parts["total"] = parts["kinetic"] + parts["potential"] + parts["elastic"]
     old = {f"energy.{name}": kept.table[f"energy.{name}"][sound] for name in parts}
     allowed = _allowed(kept.columns, old, share)
     compared = [_worst("J", name, kept.t[sound], old[name], parts[name[7:]], allowed[name]) for name in old]
