@@ -76,6 +76,8 @@ def verified(
     """
     notes: list[str] = []
     files = _files(kept, notes)
+    if kept.record.get("ended") != kept.record.get("expected"):
+        notes.append(f"the run ended as `{kept.record.get('ended')}`: {kept.record.get('reason')}")
     try:
         made = _plan(kept)
     except DenocError as error:
@@ -102,7 +104,8 @@ def verified(
                 report(f"checking rows by {engine.title}", None)
                 checks.append(_motion(reading, rows, engine, share, notes))
             if made.system.loops is not None:
-                checks.append(_closure(made, made.system.loops, kept.t[reading.sound], rows, allowed))
+                close = share if made.system.method.closes else allowed
+                checks.append(_closure(made, made.system.loops, kept.t[reading.sound], rows, close))
         checks += _energy(kept, made, again, EXACT if tolerance is None else tolerance)
     return Verification(kept.name, checks, list(dict.fromkeys(notes)), allowed)
 

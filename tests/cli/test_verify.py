@@ -12,10 +12,12 @@ import pytest
 import denoc as package
 from denoc.cli.main import main
 from denoc.errors import InputError
+from denoc.machine.jit.choice import using
 from denoc.peers.table import PEERS, Peer
 from denoc.record import checksums
 from denoc.scenario.run import carry_out, prepare
 from denoc.scenario.stored import stored
+from denoc.study import verify
 from denoc.study.verify import verified
 from denoc.text.change import Change
 
@@ -156,6 +158,21 @@ def test_a_run_that_was_interrupted_is_as_far_as_it_came(copied):
     assert wrong(folder) == []
 
 
+def test_a_sensitive_run_is_allowed_what_half_of_its_tolerances_change(tmp_path, monkeypatch):
+    """Passing near a singular position, a run on another backend differs in its ninth digit."""
+    changes = [Change("time.end", 1.0, "", ""), Change("time.step", 0.05, "", "")]
+    with using("compiled"):
+        carry_out(prepare("slider-crank-singular-fall", changes=changes)).write(tmp_path, plot=False)
+    monkeypatch.setattr(verify, "GROWTH", 0.0)
+    (columns,) = [check for check in verified(stored(tmp_path)).checks if check.name == "columns"]
+    assert (columns.ok, columns.words.endswith("are allowed more")) == (True, True)
+    changed(tmp_path, "crank.q", 1e-6)
+    assert ("columns", "plain") in wrong(tmp_path)
+    changed(tmp_path, "crank.q", -1e-6)
+    monkeypatch.setattr(verify, "SENSITIVITY", 0.0)
+    assert wrong(tmp_path) == [("columns", "plain")]
+
+
 # ---- what is wrong
 
 # column, the check that notices a change of a millionth of it; the rest of the run hides smaller changes of its numbers
@@ -216,6 +233,17 @@ def test_another_end_or_other_rows(copied):
     ):
         file.write_text(json.dumps(record | change))
         assert wrong(folder) == [("columns", "plain")]
+
+
+def test_a_broken_balance_is_wrong_unless_it_was_accepted(tmp_path):
+    solver = {"method": "rk4", "step": 0.1}
+    for energy, found in (("judge", [("energy", "plain")]), ("accept", [])):
+        changes = {"solver": {**solver, "energy": energy}, "time": {"end": 0.6, "step": 0.1}}
+        plan = prepare("planar3r-fall", changes=[Change(key, value, "", "") for key, value in changes.items()])
+        carry_out(plan).write(tmp_path / energy, plot=False)
+        assert wrong(tmp_path / energy) == found
+    (note,) = verified(stored(tmp_path / "judge")).notes
+    assert note.startswith("the run ended as `failed`: energy balance is off by")
 
 
 # ---- other engines
