@@ -21,6 +21,14 @@ from denoc.text.json_schema import schema_text
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs" / "schema" / "output"
 BRIEF = ("--no-plot", "--out", "results")
 SWING = "{name: swing, robot: planar3r, task: simulate, time: {end: 0.2, step: 0.1}}\n"
+GEARS = """
+name: gears
+convention: frames
+links:
+  - {name: one, joint: {type: revolute, name: a}, mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}
+  - {name: two, joint: {type: revolute, name: b}, mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}
+couplings: [{joint: b, to: a, ratio: -2, offset: 0.3}]
+"""
 COMPARED = ("--methods", "denoc", "--rtol", "1e-4", "--steps", "", "--no-feedback", "--set", "time.end=0.2")
 # one command for each kind of entry that its documents may have
 CASES = [
@@ -32,7 +40,8 @@ CASES = [
     "run slider-crank-singular-fall --set solver.at_singularity=stop --set expect=either",
     "inspect puma",
     "inspect gough-stewart",  # idle spins, subsystems
-    "inspect carpet-scraper --plot --format svg --out results",  # couplings
+    "inspect carpet-scraper --plot --format svg --out results",
+    "inspect gears.yaml",  # couplings
     "matrices planar3r --only all --point link3",
     "distribute three-rrr-fall --nodes 3 --explain",
     "distribute three-rrr-idyn --set time.end=0.1",
@@ -52,6 +61,7 @@ def denoc(tmp_path, monkeypatch, capsys):
     """Runs a command with `--json`: exit code, document, and what is on standard error."""
     monkeypatch.chdir(tmp_path)
     Path("swing.yaml").write_text(SWING)
+    Path("gears.yaml").write_text(GEARS)
 
     def command(*words):
         monkeypatch.setattr(sys, "argv", ["denoc", *words, "--json"])

@@ -50,8 +50,8 @@ CASES = {
     "four-bar-idyn": {"time.step": 0.05},
     "four-bar-fall": {"time.end": 0.05, "time.step": 0.005},
     "slider-crank-fall": {"time.end": 0.1, "robot.links.crank.joint.friction": RUBBED},
-    "suspension-idyn": {"time.end": 0.1},  # a drive, an actuator of its own, an idle spin
-    "carpet-scraper-fall": {"time.end": 0.05},  # couplings
+    "suspension-idyn": {"time.end": 0.1},  # drives, idle spins
+    "carpet-scraper-fall": {"time.end": 0.05},  # two loops
     "andrews-drive": {"time.end": 0.002},  # springs between links, massless joints in the tree
 }
 CHEAP = ("planar3r-idyn", "rx90-fall", "four-bar-fall")
@@ -136,10 +136,52 @@ def test_joints_that_stick_or_rest_at_a_stop_are_held_by_what_they_can_bear(tmp_
     assert result.table["A.q"][-1] == result.table["B.q"][-1] == -1.0
     result.write(tmp_path, plot=False)
     assert wrong(tmp_path) == []
-    for column, row in (("A.tau", -1), ("A.tau", 3), ("B.tau", 3)):  # a stop can only push, away from itself
+    # a stop can only push, away from itself, and a joint that slips has all of its dry friction
+    for column, row, force in (("A.tau", -1, 20.0), ("A.tau", 3, 0.3), ("B.tau", 3, 0.3)):
         folder = Path(shutil.copytree(tmp_path, tmp_path.parent / f"{column}{row}"))
-        changed(folder, column, 20.0, row=row)
+        changed(folder, column, force, row=row)
         assert ("motion", "plain") in wrong(folder)
+
+
+GEARS = """
+name: gears
+convention: frames
+gravity: [0, -9.81, 0]
+links:
+  - {name: one, parent: base, joint: {type: revolute, name: a}, mass: 1, com: [0.2, 0, 0],
+     inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+  - {name: two, parent: base, joint: {type: revolute, name: b, xyz: [1, 0, 0]}, mass: 2, com: [0.1, 0, 0],
+     inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+couplings: [{joint: b, to: a, ratio: -2, offset: 0.3}]
+"""
+PUSHED_ROD = """
+name: rod
+convention: frames
+gravity: [0, -9.81, 0]
+links:
+  - {name: rod, joint: {type: revolute, name: hinge, actuated: false}, mass: 2, com: [0.2, 0, 0],
+     inertia: {xx: 0.1, yy: 0.1, zz: 0.1}}
+actuators: [{name: thrust, link: rod, at: [0.5, 0, 0], direction: [0, 1, 0]}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("robot", "task", "joint"),
+    [
+        (GEARS, {"task": "simulate"}, "a"),
+        (PUSHED_ROD, {"task": "inverse", "motion": {"hinge": {"law": "cycloid", "to": 1}}}, "hinge"),
+    ],
+    ids=["couplings", "actuators"],
+)
+def test_forces_that_are_not_those_of_joints(robot, task, joint, tmp_path):
+    """The moment between two gears isn't in the columns, the force of a thruster is."""
+    model = package.loads(robot)
+    package.run({"name": "run", "robot": model.name, "time": {"end": 0.5, "step": 0.05}, **task}, model).write(
+        tmp_path, plot=False
+    )
+    assert wrong(tmp_path) == []
+    changed(tmp_path, f"{joint}.qdd", 1e-6)
+    assert ("motion", "plain") in wrong(tmp_path)
 
 
 def test_the_library_passes_with_every_engine_that_has_a_model_for_it(tmp_path, results):
@@ -196,7 +238,11 @@ def test_what_is_within_the_tolerance_is_not(copied):
     folder = copied("planar3r-idyn")
     changed(folder, "joint3.tau", 1e-6)
     assert wrong(folder, tolerance=1e-3) == []
-    assert ("columns", "plain") in wrong(folder, tolerance=1e-7)
+    columns, motion = (
+        check for check in verified(stored(folder), tolerance=1e-7).checks if check.name in ("columns", "motion")
+    )
+    assert [one.what for one in columns.differences] == ["joint3.tau"]
+    assert "joint3.tau" in [one.what for one in motion.differences]  # and the accelerations that it would cause
 
 
 def test_the_worst_place_is_shown(copied, denoc):
