@@ -16,6 +16,7 @@ from denoc.cli.main import main
 from denoc.cli.schema import FILES, kinds, made
 from denoc.cli.shapes import OUTPUTS
 from denoc.robot import build, load
+from denoc.simulate import loop
 from denoc.text.json_schema import schema_text
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs" / "schema" / "output"
@@ -148,6 +149,19 @@ def test_a_run_that_fails_says_so_in_its_own_document(denoc):
     assert (code, err, mistakes("run", [run])) == (3, "", [])
     assert (run["ended"], run["expected"]) == ("done", "singularity")
     assert "without the singularity" in run["reason"]
+
+
+def test_a_run_that_is_interrupted_has_one_document(denoc, monkeypatch):
+    keep = loop.Trace.keep
+
+    def interrupted(trace, *rest):
+        keep(trace, *rest)
+        if len(trace.t) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(loop.Trace, "keep", interrupted)
+    code, (run,), err = denoc("run", "four-bar-fall", "--backend", "plain", *BRIEF)
+    assert (code, err, run["ended"], run["rows"]) == (130, "", "interrupted", 3)
 
 
 # ---- failures
