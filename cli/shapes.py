@@ -195,6 +195,7 @@ class Reproduction(TypedDict):
     id: str
     title: str
     claim: str
+    verdict: Annotated[str, about("what the numbers show; empty where the paper has none to compare with")]
     compared: Annotated[Sequence[dict[str, str]], about("the paper's numbers beside denoc's")]
     columns: Annotated[Sequence[dict[str, str]], about("ranges of the lines")]
     files: Files
