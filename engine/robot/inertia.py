@@ -43,7 +43,7 @@ def inertial(entry: LinkEntry, end: Placement) -> Inertial:
     square = (com * com).sum(axis=-1)[..., None, None]
     steiner = m[..., None, None] * (square * np.eye(3) - com[..., :, None] * com[..., None, :])
     about_com, about_origin = (J - steiner, J) if entry.about == "origin" and entry.inertia else (J, J + steiner)
-    G = np.zeros((*steiner.shape[:-2], 4, 4))
+    G = np.zeros((*np.broadcast_shapes(J.shape, steiner.shape)[:-2], 4, 4))
     G[..., :3, :3] = np.trace(about_origin, axis1=-2, axis2=-1)[..., None, None] / 2 * np.eye(3) - about_origin
     G[..., :3, 3] = G[..., 3, :3] = h
     G[..., 3, 3] = m

@@ -26,8 +26,7 @@ class Balance:
     @property
     def share(self) -> float:
         """The part of the energy exchanged that the run itself leaves unexplained."""
-        own = max(self.residual - self.quadrature, 0.0)
-        return own / self.exchanged if self.exchanged else 0.0 if not own else math.inf
+        return float(share(max(self.residual - self.quadrature, 0.0), self.exchanged))
 
     @property
     def doubtful(self) -> bool:
@@ -49,6 +48,12 @@ class Balance:
         if not self.doubtful:
             return f"energy balance holds to {self.residual:.2g} J"
         return f"energy balance is off by {self.residual:.2g} J, {_percent(self.share)} of the energy exchanged"
+
+
+def share(residual: float | np.ndarray, exchanged: float | np.ndarray) -> np.ndarray:
+    """The residual's part of the energy exchanged; without a residual, 0 even of nothing."""
+    with np.errstate(all="ignore"):
+        return np.where(np.equal(residual, 0.0), 0.0, np.divide(residual, exchanged))
 
 
 def balance(
@@ -95,9 +100,13 @@ def _length(bodies: Sequence[Body]) -> np.ndarray:
     """The longest distance from a body's origin to the next one's, or to its mass centre."""
     length = np.zeros(())
     for body in bodies:
-        centre = np.sqrt(sum(x * x for x in body.h)) / np.where(body.m, body.m, 1.0)
-        length = np.maximum(length, np.maximum(math.hypot(*body.origin), centre))
+        centre = _size(body.h) / np.where(body.m, body.m, 1.0)
+        length = np.maximum(length, np.maximum(_size(body.origin), centre))
     return length
+
+
+def _size(vector: Three) -> np.ndarray:
+    return np.sqrt(sum(x * x for x in vector))
 
 
 def _percent(share: float) -> str:

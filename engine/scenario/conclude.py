@@ -24,8 +24,17 @@ from .result import Result
 MOST_NODES = 100_000  # rows that the quadrature of prescribed motion is tried on
 
 
-def concluded(plan: Plan, run: Course, seconds: float, table: tabulate.Table | None = None) -> Result:
-    """The result of a run that took so long; `table` are its columns if they are known already."""
+def concluded(
+    plan: Plan,
+    run: Course,
+    seconds: float,
+    table: tabulate.Table | None = None,
+    code: Mapping[str, object] | None = None,
+) -> Result:
+    """The result of a run that took so long.
+
+    `table` are its columns and `code` the account of how its programs ran, if these are known already.
+    """
     robot = plan.robot
     if run.forces is None and (robot.closed or plan.system.loops is not None):
         add_inner_forces(plan, run)
@@ -34,7 +43,7 @@ def concluded(plan: Plan, run: Course, seconds: float, table: tabulate.Table | N
     gaps = internal_forces.gaps(plan.system, run.t, run.q)
     audit = audited(run.steps, run.rejected, run.evaluations, energy, gaps)
     audit["singular"] = run.singular and {**vars(run.singular), "coordinates": list(run.singular.coordinates)}
-    code, versions = account(), _versions()
+    code, versions = code or account(), _versions()
     warnings = [
         *robot.warnings,
         *plan.warnings,
@@ -59,7 +68,7 @@ def concluded(plan: Plan, run: Course, seconds: float, table: tabulate.Table | N
         "columns": [column.as_dict() for column in table.columns],
         **_origin(plan),
         "versions": versions,
-        "code": code,
+        "code": dict(code),
     }
     return Result(plan.name, run.t, table.data, run.ended, audit, record, table.columns, plan.plots)
 

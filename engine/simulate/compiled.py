@@ -4,31 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from ..dynamics.symbols import Path, planted
 from ..machine.jit import march
 from ..machine.jit.kernel import Single
 from ..machine.jit.march import March, Scheme
 from ..machine.jit.offer import Offer
+from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, evaluate, rates
-from .system import System
+from .system import Model, System
 
 MOST_BODIES = 150  # straight-line code of a longer chain takes too long to compile
 
 
-def program(system: System, discrete: Discrete, signals: int, symbols: Sequence[Path] = ()) -> Program:
-    """The recorded equations, with outputs `rate` (y'), `row` (the rest of an evaluation) and `guard` if there is one.
-
-    The numbers of the model at the places `symbols` are inputs as well, behind the signals.
-    """
+def program(system: System, discrete: Discrete, signals: int) -> Program:
+    """The recorded equations, with outputs `rate` (y'), `row` (the rest of an evaluation) and perhaps a `guard`."""
     recording = Recording("system")
-    u, y = recording.input("u", signals + len(symbols)), recording.input("y", system.measured)
-    model = planted(system.regrouped, dict(zip(symbols, u[signals:]))) if symbols else system.regrouped
-    now = evaluate(system, u[:signals], [*y, 0.0, 0.0], discrete, model)
+    u, y = recording.input("u", signals), recording.input("y", system.measured)
+    return recording.program(**outputs(system, discrete, u, y, system.regrouped)[1])
+
+
+def outputs(
+    system: System, discrete: Discrete, signals: Sequence[Scalar], y: Sequence[Scalar], model: Model
+) -> tuple[Evaluation, dict[str, list[Scalar]]]:
+    """An evaluation of the equations, and its numbers in the groups of a program's outputs."""
+    now = evaluate(system, signals, [*y, 0.0, 0.0], discrete, model)
     guard = {} if now.guard is None else {"guard": [now.guard]}
     row = [*now.q, *now.qd, *now.qdd, *now.tau, *now.resistance, *(now.support[k] for k in bearing(system, discrete))]
-    return recording.program(rate=rates(system, now), row=row, **guard)
+    return now, {"rate": rates(system, now), "row": row, **guard}
 
 
 def bearing(system: System, discrete: Discrete) -> list[int]:

@@ -161,13 +161,13 @@ def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: 
         return np.array(rows).reshape(states.shape)
 
     if system.loops is None:
-        return each()
+        return system.unit(states)
     loops, part = system.loops, partition_of(discrete)
     free = [k for k in range(nv) if k not in part.independent]
     usual = system.inputs.timeless and system.method.closes and not discrete.passing and len(free) == len(part.rows)
     if not usual or not len(times):
         return each()
-    closed = np.array([system.unit(y) for y in states]) if system.units else states.copy()
+    closed = system.unit(states.copy())
     q, qd = np.empty((len(closed), nq)), np.empty((len(closed), nv))
     q[:, system.cq], qd[:, system.cv] = closed[:, :nq], closed[:, nq : system.measured]
     with np.errstate(all="ignore"):

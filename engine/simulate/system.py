@@ -69,8 +69,8 @@ class System:
     @cached_property
     def model(self) -> Model:
         """The robot's numbers without dry friction, which enters as a force or a mode so that steps stay smooth."""
-        smooth = (replace(b, drives=tuple(replace(d, coulomb=0.0) for d in b.drives)) for b in self.robot.tree.bodies)
-        return Model(tuple(smooth), *((self.loops.ties, self.loops.couplings) if self.loops is not None else ()))
+        smooth = without_dry_friction(self.robot.tree.bodies)
+        return Model(smooth, *((self.loops.ties, self.loops.couplings) if self.loops is not None else ()))
 
     @cached_property
     def regrouped(self) -> Model:
@@ -173,10 +173,11 @@ class System:
         return np.array([q[k] for k in self.cq] + [qd[k] for k in self.cv] + [0.0, 0.0])
 
     def unit(self, y: np.ndarray) -> np.ndarray:
-        """The state with Euler parameters of norm 1."""
+        """The state with Euler parameters of norm 1, or many states, along the last axis."""
         for first in self.units:
             y = y.copy()
-            y[first : first + 4] /= math.sqrt(float(y[first : first + 4] @ y[first : first + 4]))
+            e = y[..., first : first + 4]
+            e /= np.sqrt((e * e).sum(axis=-1, keepdims=True))
         return y
 
     def expanded(
@@ -226,6 +227,11 @@ class System:
             return parts
         size = loops.length if self.method.scaled else None
         return (*parts, self.closure, self.values, len(inputs.drives), size)
+
+
+def without_dry_friction(bodies: Sequence[Body]) -> tuple[Body, ...]:
+    """The bodies without dry friction in their joints."""
+    return tuple(replace(b, drives=tuple(replace(d, coulomb=0.0) for d in b.drives)) for b in bodies)
 
 
 def constraints_of(system: System) -> Closure:

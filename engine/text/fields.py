@@ -5,7 +5,6 @@ A field's type says what the program gets, `Annotated` how the file's value is r
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -250,7 +249,7 @@ def one_or_more(kind: str) -> Reader:
     choices = reader.schema["anyOf"]
     listed = {"type": "array", "items": {"anyOf": choices}, "minItems": 1}
     words = f"{DIMENSIONS[kind][1]}, or a list with one a coordinate"
-    return Reader(read, {"anyOf": [*choices, listed], KIND: words}, kind)
+    return Reader(read, {"anyOf": [*choices, listed], KIND: words}, kind, reader.bounds)
 
 
 @lru_cache(maxsize=64)
@@ -262,19 +261,19 @@ def quantities(model: type[Strict]) -> dict[str, str]:
 
 
 def reader_of(model: type[Strict], name: str) -> Reader | None:
-    """The reader of a field that holds a quantity or several of one kind; None for any other field."""
+    """The reader of a field that holds quantities of one kind, perhaps many; None for any other field."""
     field = model.model_fields.get(name)
     return None if field is None else next(_readers(field.annotation, field.metadata, listed=True), None)
 
 
 def _readers(annotation: Any, metadata: Iterable[Any], listed: bool = False) -> Iterator[Reader]:
-    """The readers of quantities of a type or of its parts; `listed`: of the items of a list, too."""
+    """The readers of quantities of a type or of its parts; `listed`: of the items of a list or mapping, too."""
     for one in metadata:
         if isinstance(one, Reader) and one.kind:
             yield one
     if get_origin(annotation) is Annotated:
         yield from _readers(*parted(annotation), listed)
-    elif get_origin(annotation) in (Union, UnionType, *([tuple] if listed else [])):
+    elif get_origin(annotation) in (Union, UnionType, *([tuple, dict] if listed else [])):
         for part in get_args(annotation):
             yield from _readers(part, (), listed)
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..program.trace import Program
-from . import cache, march_block, native
+from . import cache, cores, march_block, native
 from .march_block import ACCEPTED, FRESH, GUARDED, PAUSED, REACHED, REJECTED, ROW, ROWS, STATUS, TOO_SMALL, H, T
 from .march_code import Scheme, march
 
@@ -78,6 +79,62 @@ class March:
         """Run the loop for at most so many attempts, and return why it stopped: REACHED or PAUSED."""
         before = [x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, grid)]
         return int(self._march(*before, len(grid), out.ctypes.data, attempts))
+
+    # ---- many runs
+
+    def rates(self, signals: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The rates y' of many runs; all arrays have a row for each run."""
+        u, states = self._blocks(signals), self._blocks(y)
+        control, rate = np.zeros((ROWS, self.lanes)), np.empty_like(states)
+        for k in range(len(states)):
+            self._first(*(x.ctypes.data for x in (control, u[k], states[k], rate[k])))
+        return self._runs(rate, len(y))
+
+    def carry(
+        self, signals: np.ndarray, y: np.ndarray, grid: np.ndarray, most: int, attempts: int, **control: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The output rows of many runs, (runs, instants, components), and the control block at their ends.
+
+        Every run goes on until its end, or until a run beside it has made more than `most` steps; `attempts` bounds the
+        time between two looks at Ctrl-C.  The blocks of lanes are shared among the processor's cores.
+        """
+        u, states = self._blocks(signals), self._blocks(y)
+        blocks = np.zeros((len(states), ROWS, self.lanes))
+        blocks[:, FRESH] = 1.0
+        for name, value in control.items():
+            each = np.broadcast_to(np.asarray(value, dtype=float), len(y))
+            blocks[:, getattr(march_block, name)] = self._blocks(each[:, None])[:, 0]
+        out = np.zeros((len(states), self.lanes, len(grid), self.m))
+
+        def run(first: int, end: int) -> None:
+            stages = np.zeros_like(self._stages)
+            for k in range(first, end):
+                before = [x.ctypes.data for x in (blocks[k], u[k], states[k], stages)]
+                self._first(*before)
+                status, accepted = PAUSED, 0
+                while status == PAUSED and accepted <= most:
+                    tries = min(attempts, most + 1 - accepted)
+                    status = self._march(*before, grid.ctypes.data, len(grid), out[k].ctypes.data, tries)
+                    accepted = int(blocks[k, ACCEPTED].max())
+
+        cores.shared(len(states), 1, run, FEWEST)
+        rows = out.reshape(-1, len(grid), self.m)[: len(y)]
+        return rows, self._runs(blocks, len(y)).T
+
+    def _blocks(self, rows: np.ndarray) -> np.ndarray:
+        """The columns of many runs in blocks of lanes, (blocks, columns, lanes); the last run fills the last block."""
+        count, width = rows.shape
+        blocks = -(-count // self.lanes)
+        filled = rows[np.minimum(np.arange(blocks * self.lanes), count - 1)]
+        lanes = filled.reshape(blocks, self.lanes, width).transpose(0, 2, 1)
+        return np.array(lanes, dtype=float, order="C") if width else np.zeros((blocks, 1, self.lanes))
+
+    def _runs(self, blocks: np.ndarray, count: int) -> np.ndarray:
+        """The columns of so many runs, with a row for each of them, from blocks of lanes."""
+        return blocks.transpose(0, 2, 1).reshape(-1, blocks.shape[1])[:count]
+
+
+FEWEST = 8  # blocks of lanes from which on another thread pays
 
 
 def build(
