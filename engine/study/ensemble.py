@@ -122,7 +122,7 @@ def _member(plan: Plan) -> Member | None:
 
 def _of_numbers(asked: Variations, first: Member, family: Sequence[int]) -> Group | None:
     """The group of those runs of a family that differ from its first in plain numbers."""
-    found = varied(first.plan, first.run, *asked.columns(first.plan, family))
+    found = varied(first.plan, first.run, len(family), *asked.columns(first.plan, family))
     if found is None or found.plain.sum() < 2:
         return None
     these = np.flatnonzero(found.plain)

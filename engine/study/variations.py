@@ -7,6 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import InputError
 from ..robot.load import load
 from ..robot.model import Robot
@@ -20,6 +22,7 @@ from ..text.writing import flow
 
 Variation = Mapping[str, Any]
 MOST = 100_000  # variations
+NUMBERS = (float, np.float64)
 
 
 class Variations:
@@ -98,8 +101,8 @@ def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
     for k, one in enumerate(listed):
         if not isinstance(one, Mapping):
             raise InputError("not a mapping", key=f"variations[{k}]", found=type(one).__name__, allowed=form)
-        if all(type(value) is float for value in one.values()) and known.issuperset(one):
-            result.append(dict(one))
+        if known.issuperset(one) and all(type(value) in NUMBERS for value in one.values()):
+            result.append({key: float(value) for key, value in one.items()})
         else:
             result.append(from_mapping(one).data)
             known.update(result[-1])

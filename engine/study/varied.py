@@ -39,16 +39,23 @@ class Varied:
 
 
 def varied(
-    plan: Plan, run: Runner, of_scenario: Mapping[Keys, Sequence[Any]], of_robot: Mapping[Keys, Sequence[Any]]
+    plan: Plan,
+    run: Runner,
+    count: int,
+    of_scenario: Mapping[Keys, Sequence[Any]],
+    of_robot: Mapping[Keys, Sequence[Any]],
 ) -> Varied | None:
-    """The numbers of runs of which `plan` is the first, from their values by path; None if there are other keys."""
+    """The numbers of so many runs, of which `plan` is the first, from their values by path in the files.
+
+    None if other things differ as well.
+    """
     robot = plan.robot
     if robot.document is None or plan.system.loops is not None or robot.closed:
         return None
     draft = drafted(robot.document) if of_robot else None
     if draft is not None and not draft.direct:
         return None
-    plain = np.ones(len(next(iter((*of_scenario.values(), *of_robot.values())))), dtype=bool)
+    plain = np.ones(count, dtype=bool)
     try:
         states = {path: _column(plan.file, path, values, plain) for path, values in of_scenario.items()}
         numbers = {path: _column(_owner(draft, path), path[2:], values, plain) for path, values in of_robot.items()}
@@ -81,7 +88,12 @@ def _column(model: Strict, path: Keys, values: Sequence[Any], plain: np.ndarray)
 
 def _number(value: Any) -> float:
     """A plain number; NaN for everything else."""
-    return float(value) if isinstance(value, float | int) and not isinstance(value, bool) else math.nan
+    if isinstance(value, bool) or not isinstance(value, float | int):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
 
 
 def _at(model: Strict, path: Keys) -> tuple[float, Bounds]:
