@@ -127,8 +127,7 @@ def _of_numbers(asked: Variations, first: Member, family: Sequence[int]) -> Grou
         return None
     these = np.flatnonzero(found.plain)
     numbers = found.numbers.some(these)
-    signals = np.tile(first.signals, (len(these), 1))
-    starts = Starts.of(first.run, signals, found.y[these], numbers)
+    starts = Starts.of(first.run, found.signals[these], found.y[these], numbers)
     return Group([family[k] for k in these.tolist()], first.plan, starts, numbers)
 
 

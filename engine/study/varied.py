@@ -1,7 +1,7 @@
 """Plain numbers of a robot's and a scenario's file that differ from run to run, read for all runs at once.
 
 One of the runs is planned in full. The others differ from it in numbers on which nothing else of a plan depends:
-masses, mass centres, inertias, dampers and springs of links, and where and how fast joints start.
+masses, mass centres, inertias, dampers and springs of links, where and how fast joints start, and constant forces.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..laws.forces import Constant
 from ..robot.bodies import Read, with_masses
 from ..robot.build import Draft, drafted, drives
 from ..robot.inertia import inertial
@@ -35,6 +36,7 @@ class Varied:
 
     plain: np.ndarray
     y: np.ndarray
+    signals: np.ndarray
     numbers: Numbers
 
 
@@ -61,11 +63,14 @@ def varied(
         numbers = {path: _column(_owner(draft, path), path[2:], values, plain) for path, values in of_robot.items()}
         for values in numbers.values():
             plain &= (values != 0.0) == (values[0] != 0.0)  # zero may mean that there is nothing
-        y = _starts(plan, run, states, len(plain))
+        y = np.tile(run.start(plan.q0, plan.qd0), (count, 1))
+        signals = np.tile(run.signals(float(plan.grid[0])), (count, 1))
+        for path, values in states.items():
+            _put(plan, path, values, y, signals, plain)
         bodies = robot.tree.bodies if draft is None else _bodies(robot, draft, numbers, plain)
     except _OtherError:
         return None
-    return Varied(plain, y, of_bodies(plan.system, bodies))
+    return Varied(plain, y, signals, of_bodies(plan.system, bodies))
 
 
 class _OtherError(Exception):
@@ -114,22 +119,26 @@ def _at(model: Strict, path: Keys) -> tuple[float, Bounds]:
     return value, reader.bounds
 
 
-# ---- where joints start
+# ---- where joints start, and constant forces
 
 
-def _starts(plan: Plan, run: Runner, columns: Mapping[Keys, np.ndarray], count: int) -> np.ndarray:
-    """The states at the runs' start."""
-    system = plan.system
-    y = np.tile(run.start(plan.q0, plan.qd0), (count, 1))
-    for (section, *rest), values in columns.items():
-        if section not in STATE or len(rest) != 1:
-            raise _OtherError
-        joint = plan.robot.joint(str(rest[0]))
-        if joint.type.nq != 1 or joint not in system.free:
-            raise _OtherError
-        place = system.cq.index(joint.coordinates[0]) if section == "initial" else system.place_of(joint.speeds[0])
-        y[:, place] = values
-    return y
+def _put(plan: Plan, path: Keys, values: np.ndarray, y: np.ndarray, signals: np.ndarray, plain: np.ndarray) -> None:
+    """Put the values of a key of the scenario into the states at the start or into the signals."""
+    system, (section, name, *rest) = plan.system, path
+    joint = plan.robot.joint(str(name))
+    if joint.type.nq != 1 or joint not in system.free:
+        raise _OtherError
+    if section in STATE and not rest:
+        y[:, system.cq.index(joint.coordinates[0]) if section == "initial" else system.place_of(joint.speeds[0])] = (
+            values
+        )
+    elif section == "forces" and rest == ["value"] and isinstance(plan.file.forces[str(name)], Constant):
+        timed = [one for one in system.inputs.driven if one.timed]
+        place = next(k for k, one in enumerate(timed) if one.speed == joint.speeds[0])
+        plain &= (timed[place].low < values) & (values < timed[place].high)  # others end at the actuator's limits
+        signals[:, place] = values
+    else:
+        raise _OtherError
 
 
 # ---- numbers of links

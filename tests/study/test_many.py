@@ -83,6 +83,7 @@ def same(found, expected):
         ("robot.links.slider.joint.xyz.0", (0.5, 0.4, 0.7)),  # planned one by one
         ("initial.joint1", (0.0, 0.4, -2.0)),
         ("rates.joint2", (0.3, 0.4, -2.0)),
+        ("forces.joint2.value", (0.0, 0.4, -2.0)),
     ],
 )
 def test_every_kind_of_number_gives_the_run_by_itself(key, values, monkeypatch):
@@ -92,6 +93,7 @@ def test_every_kind_of_number_gives_the_run_by_itself(key, values, monkeypatch):
         "time": {"end": 0.3, "step": 0.05},
         "initial": {"joint1": 0.2},
         "rates": {"joint2": 1},
+        "forces": {"joint1": {"law": "constant", "value": 1}, "joint2": {"law": "constant", "value": 1}},
     }
     variations = [{key: x} for x in values]
     with using("compiled"):
