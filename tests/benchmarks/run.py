@@ -15,6 +15,7 @@ from pathlib import Path
 
 import compiling
 import fall
+import many
 import numpy as np
 import process
 from arms import Arm, chain, puma
@@ -109,6 +110,7 @@ def main() -> int:
     rows += batch(long, [Pinocchio(long)], 1000, {"inverse": 15, "forward": 15})
     rows += long_chain(1000, 1000)
     rows += fall.rows(arm, peer)
+    rows += many.rows(arm)
     rows += loops.rows()
     rows += compiling.rows(arm)
     rows += process.rows()
