@@ -13,7 +13,7 @@ from ..text.checking import checked
 from ..text.document import Document
 from ..text.units import DIMENSIONS
 from . import plausible, unused
-from .bodies import Read, rows, scalar, three, tree
+from .bodies import Read, components, rows, scalar, three, tree
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
 from .graph import as_tree
@@ -398,7 +398,7 @@ def _inertia(
     com, about_com, G = inertial(entry, end)
     if not (np.isfinite(G).all() and np.isfinite(about_com).all()):
         raise complain("mass, mass centre and inertia together are too large to compute with", found=f"mass {m:g}")
-    return m, three(com), rows(about_com), G
+    return m, components(com), rows(about_com), G
 
 
 def _warnings(read: Read, length: float, complain: Complain) -> list[str]:

@@ -32,7 +32,7 @@ def inertial(entry: LinkEntry, end: Placement) -> Inertial:
         elif entry.com_from == "end":
             com = com @ R.T + np.array(end.origin)
         h = m[..., None] * com
-    J = np.zeros((3, 3))
+    J: np.ndarray = np.zeros((3, 3))
     if entry.inertia is not None:
         I = entry.inertia
         J = stacked([I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz])

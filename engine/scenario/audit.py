@@ -106,7 +106,8 @@ def _length(bodies: Sequence[Body]) -> np.ndarray:
 
 
 def _size(vector: Three) -> np.ndarray:
-    return np.sqrt(sum(x * x for x in vector))
+    size: np.ndarray = np.sqrt(sum(x * x for x in vector))
+    return size
 
 
 def _percent(share: float) -> str:

@@ -124,8 +124,8 @@ class OneOfMany(Result):
     @cached_property
     def audit(self) -> dict[str, Any]:  # type: ignore[override]
         traces, k = self._many.traces, self._place
-        counts = (int(x[k]) for x in (traces.steps, traces.rejected, traces.evaluations))
-        return audited(*counts, self._many.verdict(k))
+        steps, rejected, evaluations = (int(x[k]) for x in (traces.steps, traces.rejected, traces.evaluations))
+        return audited(steps, rejected, evaluations, self._many.verdict(k))
 
     @cached_property
     def record(self) -> dict[str, Any]:  # type: ignore[override]

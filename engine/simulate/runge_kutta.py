@@ -164,7 +164,7 @@ class RungeKutta:
         if n < y_new.size and not np.isfinite(y_new[n:]).all():
             return math.nan
         scale = self.atol + np.maximum(np.abs(self.y[:n]), np.abs(y_new[:n])) * self.rtol
-        return rms(np.dot(self.trial[:, :n].T, self.E) * h / scale)
+        return float(rms(np.dot(self.trial[:, :n].T, self.E) * h / scale))
 
     def _first_step(self) -> float:
         n, f, length = self.measured, self._slope(), min(self.t_end - self.t, self.max_step)

@@ -12,7 +12,7 @@ import numpy as np
 from ..dynamics.energy import energies
 from ..dynamics.regroup import moved_inwards
 from ..dynamics.symbols import Path, leaves, planted, shape
-from ..machine.jit import choice, kernel, march, native
+from ..machine.jit import choice, march, native
 from ..machine.jit.llvm import ENORMOUS
 from ..machine.jit.march import ACCEPTED, REJECTED, ROW, STATUS, March
 from ..machine.jit.offer import Offer
@@ -94,7 +94,7 @@ class Starts:
 
     @cached_property
     def signals(self) -> int:
-        return self.inputs.shape[1] - len(self.symbols)
+        return int(self.inputs.shape[1]) - len(self.symbols)
 
     @cached_property
     def offer(self) -> Offer:
@@ -205,11 +205,7 @@ def evaluated(starts: Starts, traces: Traces) -> Evaluated | None:
     states = system.unit(traces.states)
     count, instants, _ = states.shape
 
-    def build(cached: bool) -> kernel.Kernel | None:
-        return kernel.build(offer.program, offer.inputs, offer._outputs, offer.identity, cached)
-
-    few = count < FEW and choice.backend() != "compiled"
-    code = build(True) if few else offer.at_once("lanes", build)
+    code = offer.kernel(cached=count < FEW and choice.backend() != "compiled")
     if code is None:
         return None
     inputs = np.repeat(starts.inputs, instants, axis=0)
@@ -217,9 +213,8 @@ def evaluated(starts: Starts, traces: Traces) -> Evaluated | None:
     (rates, rows, energy), _, _ = code(inputs, measured)
     numbers = [x.reshape(count, -1) for x in (rates, rows, energy)]
     with np.errstate(all="ignore"):
-        sound = (abs(measured).reshape(count, -1) <= REACH).all(axis=1)
-        for x in numbers:
-            sound &= (abs(x) < ENORMOUS).all(axis=1)
+        within = [(abs(measured).reshape(count, -1) <= REACH), *(abs(x) < ENORMOUS for x in numbers)]
+    sound = np.all([one.all(axis=1) for one in within], axis=0)
     nq, nv = system.robot.nq, system.robot.nv
     ends = np.cumsum([nq, *[nv] * (len(FIELDS) - 1)])
     parts = np.split(rows.reshape(count, instants, -1), ends, axis=2)

@@ -70,7 +70,8 @@ class Variations:
         scenario, robot = changed(self.document, parted(self._changes(family[0]))[0]), first.robot.document
         places = {label: path for path, label in scenario.changed.items()}
         places_in_robot = {label: path for path, label in robot.changed.items()} if robot is not None else {}
-        of_scenario, in_robot = {}, {}
+        of_scenario: dict[Keys, Sequence[Any]] = {}
+        in_robot: dict[Keys, Sequence[Any]] = {}
         for key, values in zip(self.all[family[0]], zip(*(self.all[k].values() for k in family))):
             if all(value is values[0] for value in values) or _equal(values):
                 continue

@@ -153,6 +153,10 @@ class Offer:
         """Code of this form at any cost; None where compiling fails."""
         return self._made((form, choice.lanes()), build, False)
 
+    def kernel(self, cached: bool) -> Kernel | None:
+        """Code for many samples side by side at any cost, or, with `cached`, if the cache has it."""
+        return self._made(("lanes", choice.lanes()), lambda only: kernel.build(*self._given(only)), cached)
+
     # ---- decisions
 
     def _now(
