@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.samples import Samples
+from ..dynamics.stripped import massless
 from ..machine.program.scalars import Scalar, as_floats, as_samples
 from ..robot.cuts import LOCKED, PARALLEL, CutType
 from ..robot.model import Body, Coupling, Joint, Loop, Robot
@@ -52,7 +53,7 @@ class Closure:
         turning += [speeds[one.speed] for one in self.couplings]
         self.turning = np.array(turning, dtype=bool)
         self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
-        identity = (self.bodies, [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
+        identity = (massless(self.bodies), [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
         self.numbers = Numbers(self._whole, robot.nq, robot.nv, self.m, identity)
 
     def at(self, goal: np.ndarray) -> Closure:

@@ -16,7 +16,6 @@ from . import contact, coordinates, saturation
 from .discrete import Discrete
 from .events import Watch, first_crossing
 from .integrate import INTEGRATORS, start
-from .runge_kutta import RungeKutta
 from .runner import Runner
 from .stepper import NOT_FINITE, Stepper
 from .stepper import TOO_SMALL as STEP_TOO_SMALL
@@ -303,13 +302,6 @@ def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
 def _moderate(rate: np.ndarray) -> bool:
     """Whether all rates of the state are numbers, and none is enormous."""
     return bool((abs(rate) < ENORMOUS).all())
-
-
-def starting(run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver) -> RungeKutta:
-    """The stepper at the run's start, for a method that has a compiled loop."""
-    stepper = _stepper(run, float(grid[0]), y, float(grid[-1]), solver)
-    assert isinstance(stepper, RungeKutta)
-    return stepper
 
 
 def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:

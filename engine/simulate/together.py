@@ -89,7 +89,8 @@ class Starts:
     @staticmethod
     def of(run: Runner, signals: np.ndarray, y: np.ndarray, numbers: Numbers) -> Starts:
         """The starts of runs with these numbers."""
-        arrays = {path: values for path, values in numbers.arrays().items() if (values != values[0]).any()}
+        # numbers that happen to be equal are inputs as well, so that the code is the same for other runs; zeros are not
+        arrays = {path: values for path, values in numbers.arrays().items() if values.any()}
         return Starts(run, tuple(arrays), np.column_stack([signals, *arrays.values()]), y)
 
     @cached_property

@@ -12,6 +12,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
+from denoc.machine.jit import native
 from denoc.machine.jit.choice import using
 from denoc.study import variations as planning
 
@@ -134,6 +135,19 @@ def test_each_value_is_checked_at_its_place(value):
     with pytest.raises(InputError) as by_itself:
         denoc.ensemble(FALL, [variations[2]])
     assert str(together.value) == str(by_itself.value).replace("variations[0]", "variations[2]")
+
+
+def test_other_numbers_compile_nothing(monkeypatch, tmp_path):
+    monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
+    compiled, compile_ir = [], native.compile_ir
+    monkeypatch.setattr(native, "compile_ir", lambda *given: compiled.append(1) or compile_ir(*given))
+    key = "robot.links.link2.mass"
+    with using("compiled"):
+        denoc.ensemble(FALL, [{key: 15.3}, {key: 15.4}, {key: 15.5}])
+        compiled.clear()
+        results = denoc.ensemble(FALL, [{key: 15.6}, {key: 15.7}, {key: 15.8}])
+        assert not compiled
+        same(results[0], alone(FALL, {key: 15.6}))
 
 
 def test_the_first_mistake_is_reported():
