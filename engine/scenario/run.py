@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..machine.jit import choice
+from ..machine.jit.account import account
 from ..robot.build import build
 from ..robot.load import load
 from ..robot.model import Robot
@@ -22,7 +24,7 @@ from ..text.document import Document
 from ..text.library import find
 from ..text.source import from_mapping, read
 from .conclude import concluded
-from .course import algebraic, course_of, followed, integrated
+from .course import Course, algebraic, course_of, followed, integrated
 from .plan import Plan, plan
 from .replay import name_of, prepared, recorded, tables, unchanged
 from .result import Result
@@ -108,14 +110,23 @@ def carry_out(plan: Plan, report: Progress | None = None, start: Callable[[], Ru
             run = integrated(plan, under_way, report)
         else:
             run = followed(plan, under_way, report) if plan.system.loops is not None else algebraic(plan, report)
-        result = concluded(plan, run, time.perf_counter() - begun)
+        result = _concluded(plan, run, time.perf_counter() - begun)
     result.tables = contents
     return result
 
 
 def result_of(plan: Plan, run: Runner, trace: Trace) -> Result:
     """The result of a run whose trace was integrated elsewhere."""
-    return concluded(plan, course_of(run, trace), 0.0)
+    return _concluded(plan, course_of(run, trace), 0.0)
+
+
+def _concluded(plan: Plan, run: Course, seconds: float) -> Result:
+    """The result; where other runs have other numbers, columns that need the robot's own aren't worth compiling."""
+    if plan.system.symbols is None:
+        return concluded(plan, run, seconds)
+    code = account()
+    with choice.rented():
+        return concluded(plan, run, seconds, code=code)
 
 
 __all__ = ["Result", "Scenario", "carry_out", "prepare", "run"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
+from ..dynamics.symbols import planted
 from ..machine.jit import march
 from ..machine.jit.kernel import Single
 from ..machine.jit.march import March, Scheme
@@ -21,7 +22,9 @@ def program(system: System, discrete: Discrete, signals: int) -> Program:
     """The recorded equations, with outputs `rate` (y'), `row` (the rest of an evaluation) and perhaps a `guard`."""
     recording = Recording("system")
     u, y = recording.input("u", signals), recording.input("y", system.measured)
-    return recording.program(**outputs(system, discrete, u, y, system.regrouped)[1])
+    symbols = system.symbols or ()
+    model = planted(system.regrouped, dict(zip(symbols, u[signals - len(symbols) :])))
+    return recording.program(**outputs(system, discrete, u, y, model)[1])
 
 
 def outputs(
@@ -42,7 +45,10 @@ def bearing(system: System, discrete: Discrete) -> list[int]:
 
 def identity(system: System, discrete: Discrete) -> tuple[str, ...]:
     """Everything that the recorded equations depend on, as strings for the key of the cache."""
-    return repr(system.model), repr(system.structure()), repr(discrete.program)
+    if system.symbols is None:
+        return repr(system.model), repr(system.structure()), repr(discrete.program)
+    numbers = planted(system.regrouped, dict.fromkeys(system.symbols, "a number"))
+    return repr(numbers), repr(system.symbols), repr(system.structure()), repr(discrete.program)
 
 
 class Compiled:

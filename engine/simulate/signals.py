@@ -1,5 +1,5 @@
 """The signals of a run, which are inputs of its equations, in this order: motions, laws, effort limits, wrenches,
-directions of slipping, drives, and the inverse bounds of a partition's pivots.
+directions of slipping, drives, the inverse bounds of a partition's pivots, and the model's numbers that are inputs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def signals(system: System, t: float, discrete: Discrete, planned: Planned) -> l
     if system.loops is not None:
         numbers += (float(x) for part in driven_rows(system, t) for x in part)
         numbers += _limits(discrete)
-    return numbers
+    return numbers + system.numbers
 
 
 def motion(system: System, t: float) -> list[float]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..dynamics.regroup import regrouped
 from ..dynamics.sweeps import Load, Wrenches
+from ..dynamics.symbols import Path, leaves
 from ..dynamics.wrenches import constant_wrenches, on_bodies
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS, Method, Parameters
@@ -56,6 +57,8 @@ class System:
     switches: bool = False  # a run takes other coordinates, without stopping, where these become unusable
     smooth: float = 0.0  # the rate below which dry friction is smooth; 0: joints stick
     stops: bool = True  # limits of joints are stops
+    # places in `regrouped` whose numbers differ from run to run, and are inputs of recorded equations; None: one run
+    symbols: tuple[Path, ...] | None = None
 
     @property
     def method(self) -> Method:
@@ -76,6 +79,12 @@ class System:
     def regrouped(self) -> Model:
         """A model with the same motion and fewer inertial numbers, for compiled code."""
         return self.model._replace(bodies=regrouped(self.model.bodies))
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The numbers at the places `symbols`, which are the last signals."""
+        known = dict(leaves(self.regrouped)) if self.symbols else {}
+        return [known[path] for path in self.symbols or ()]
 
     def constraints(self, model: Model) -> Closure:
         """The constraints, made with the numbers of this model."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from ..dynamics.symbols import Path as Place
+from ..dynamics.symbols import shape
 from ..machine.jit import choice
 from ..robot.model import Robot
 from ..scenario.many import Many
@@ -39,7 +41,9 @@ def ensemble(
     results: dict[int, Result] = {}
     for group in groups:
         results.update(_side_by_side(asked, plans, group))
-    return [results[k] if k in results else carry_out(plans.get(k) or asked.plan(k)) for k in range(len(asked))]
+    rest = {k: plans.get(k) or asked.plan(k) for k in range(len(asked)) if k not in results}
+    results.update((k, carry_out(plan)) for k, plan in _with_symbols(rest).items())
+    return [results[k] for k in range(len(asked))]
 
 
 # ---- runs that are alike
@@ -140,6 +144,30 @@ def _of_members(members: Sequence[tuple[int, Member]]) -> Group:
     return Group([k for k, _ in members], each[0].plan, starts, numbers, each)
 
 
+# ---- runs that go alone
+
+
+def _with_symbols(plans: Mapping[int, Plan]) -> dict[int, Plan]:
+    """The plans, of which those that differ in numbers only have these among the inputs of their recorded equations."""
+    alike: dict[Hashable, list[int]] = {}
+    for k, plan in plans.items():
+        alike.setdefault((repr(plan.system.structure()), repr(shape(plan.system.regrouped))), []).append(k)
+    result = dict(plans)
+    for these in alike.values():
+        if len(these) < 2:
+            continue
+        differ = joined([numbers_of(plans[k].system) for k in these])
+        for k in these:
+            result[k] = _with(plans[k], tuple(differ.arrays()))
+    return result
+
+
+def _with(plan: Plan, places: Sequence[Place]) -> Plan:
+    """The plan with the numbers at these places in `Numbers` among the inputs of its recorded equations."""
+    symbols = tuple(path for first, *path in places if first == 0)
+    return replace(plan, system=replace(plan.system, symbols=tuple(tuple(path) for path in symbols)))
+
+
 # ---- runs side by side
 
 
@@ -167,19 +195,13 @@ def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Tr
     if rows is not None:
         many = Many(group.plan, plan, group.numbers.bodies, traces, rows)
         return {places[k]: many.result(k) for k in np.flatnonzero(many.in_order).tolist()}
-    results = {}
-    for k in np.flatnonzero(traces.whole).tolist():
-        if group.members:
-            member = group.members[k]
-            results[places[k]] = _by_itself(member.plan, member.run, traces, k)
-        else:
-            planned = plan(k)
-            results[places[k]] = _by_itself(planned, runner(planned.system, planned.q0), traces, k)
-    return results
+    alone = {k: _with(plan(k), group.starts.symbols) for k in np.flatnonzero(traces.whole).tolist()}
+    return {places[k]: _by_itself(one, traces, k) for k, one in alone.items()}
 
 
-def _by_itself(plan: Plan, run: Runner, traces: Traces, k: int) -> Result:
+def _by_itself(plan: Plan, traces: Traces, k: int) -> Result:
     """The result of run k, made as that of a single run is."""
+    run = runner(plan.system, plan.q0)
     trace, states = Trace(), traces.states[k]
     trace.keep(run, float(traces.t[0]), states[0])
     trace.keep_rows(run, traces.t[1:], states[1:])

@@ -137,17 +137,24 @@ def test_each_value_is_checked_at_its_place(value):
     assert str(together.value) == str(by_itself.value).replace("variations[0]", "variations[2]")
 
 
-def test_other_numbers_compile_nothing(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("scenario", "key"),
+    [
+        (FALL, "robot.links.link2.mass"),
+        ({**FALL, "robot": "rx90"}, "robot.links.link3.inertia.yy"),  # with dry friction, so that runs go alone
+        ({**FALL, "robot": "four-bar"}, "robot.links.coupler.mass"),
+    ],
+)
+def test_other_numbers_compile_nothing(scenario, key, monkeypatch, tmp_path):
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
     compiled, compile_ir = [], native.compile_ir
     monkeypatch.setattr(native, "compile_ir", lambda *given: compiled.append(1) or compile_ir(*given))
-    key = "robot.links.link2.mass"
     with using("compiled"):
-        denoc.ensemble(FALL, [{key: 15.3}, {key: 15.4}, {key: 15.5}])
+        denoc.ensemble(scenario, [{key: 15.3}, {key: 15.4}, {key: 15.5}])
         compiled.clear()
-        results = denoc.ensemble(FALL, [{key: 15.6}, {key: 15.7}, {key: 15.8}])
+        results = denoc.ensemble(scenario, [{key: 15.6}, {key: 15.7}, {key: 15.8}])
         assert not compiled
-        same(results[0], alone(FALL, {key: 15.6}))
+        same(results[0], alone(scenario, {key: 15.6}))
 
 
 def test_the_first_mistake_is_reported():
