@@ -218,6 +218,16 @@ def test_a_result_of_many_is_as_good_as_any(tmp_path):
     assert record["set"] == ["robot.links.link2.mass=16.0"]
 
 
+def test_threads_change_no_bit(monkeypatch):
+    variations = [{"robot.links.link2.mass": 15 + 0.1 * k, "rates.joint1": 0.1 * k} for k in range(50)]
+    tables = []
+    for count in ("1", "3"):
+        monkeypatch.setenv("DENOC_CORES", count)
+        with using("compiled", lanes=2):
+            tables.append([result.table for result in denoc.ensemble(FALL, variations)])
+    assert all((one[name] == other[name]).all() for one, other in zip(*tables) for name in one)
+
+
 def test_results_do_not_share_what_a_user_may_change():
     one, other = denoc.ensemble(FALL, [{"rates.joint1": 0.1}, {"rates.joint1": 0.1}])
     one.t += 1.0
