@@ -137,6 +137,12 @@ def test_each_value_is_checked_at_its_place(value):
     assert str(together.value) == str(by_itself.value).replace("variations[0]", "variations[2]")
 
 
+def test_a_zero_is_looked_at_by_itself():
+    scenario = {"task": "simulate", "time": {"end": 0.1, "step": 0.05}}
+    with pytest.raises(InputError, match="a link without mass has no first moments"):
+        denoc.ensemble(scenario, [{"robot.links.upper.mass": x} for x in (2.0, 0.0, 3.0)], denoc.loads(SPRUNG))
+
+
 @pytest.mark.parametrize(
     ("scenario", "key"),
     [
