@@ -78,7 +78,8 @@ def amounts(
     """The largest residual of the balance, NaN where a run has no finite numbers, and what it is compared with.
 
     A system that all but rests exchanges next to nothing; what its forces `tau` and its weight do along `atol` is never
-    in doubt, unless that is more than along the robot's own length.  Many runs are judged at once if the last axis of all arrays, and of the bodies' numbers, is theirs.
+    in doubt, unless that is more than along the robot's own length.  Many runs are judged at once if the last axis of
+    all arrays, and of the bodies' numbers, is theirs.
     """
     with np.errstate(all="ignore"):
         kinetic, stored = energies["kinetic"], energies["potential"] + energies["elastic"]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.vanishing import sound
 from ..laws.forces import Constant
 from ..robot.bodies import Read, with_masses
 from ..robot.build import Draft, drafted, drives
@@ -68,6 +69,7 @@ def varied(
         for path, values in states.items():
             _put(plan, path, values, y, signals, plain)
         bodies = robot.tree.bodies if draft is None else _bodies(robot, draft, numbers, plain)
+        plain &= _movable(plan, bodies, y)
     except _OtherError:
         return None
     return Varied(plain, y, signals, of_bodies(plan.system, bodies))
@@ -175,6 +177,13 @@ def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plai
             for body in bodies
         ]
     return with_masses(bodies, robot.tree.seats, [links[k] for k in draft.order])
+
+
+def _movable(plan: Plan, bodies: Sequence[Body], y: np.ndarray) -> np.ndarray:
+    """Whether each run, at its start, has an inertia to accelerate at every joint; what is in doubt isn't."""
+    columns = [np.ascontiguousarray(column) for column in y.T]
+    q, _, given = plan.system.expanded([0.0] * plan.system.motion_signals, columns)
+    return sound(bodies, q, [k in given for k in range(plan.robot.nv)])
 
 
 def _with_inertia(link: Read, entry: LinkEntry, plain: np.ndarray) -> Read:
