@@ -70,7 +70,7 @@ def vanishing(robot: Robot, q: Sequence[float], motion_given: Sequence[bool] | N
 def sound(bodies: Sequence[Body], q: Sequence[np.ndarray], motion_given: Sequence[bool]) -> np.ndarray:
     """For each of many positions and values of the bodies' numbers, whether no pivot is small at first sight."""
     little = LITTLE * min(1.0, (LONG / max(len(bodies), 1)) ** 3)
-    bodies = [replace(body, drives=tuple(Drive(rotor=drive.rotor) for drive in body.drives)) for body in bodies]
+    bodies = [replace(one, drives=tuple(Drive(rotor=drive.rotor) for drive in one.drives)) for one in bodies]
     with np.errstate(all="ignore"):
         result, whole = pivots(bodies, q, motion_given), pivots(bodies, q, [True] * len(motion_given))
         good = [x > little * y for x, y, given in zip(result, whole, motion_given) if not given]
@@ -86,8 +86,8 @@ def _shares(robot: Robot, q: np.ndarray, held: Sequence[bool], sought: Sequence[
 def pivots(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[bool]) -> list[float]:
     """The pivot of each speed or, if its motion is given, the inertia along it without elimination of that speed.
 
-    Elimination ends at a pivot of 0; pivots nearer to the base are infinity then.  Coordinates and numbers of bodies may
-    be arrays.
+    Elimination ends at a pivot of 0; pivots nearer to the base are infinity then.  Coordinates and numbers of bodies
+    may be arrays.
     """
     result, still = [np.inf] * len(motion_given), [0.0] * len(motion_given)
     A = [sweeps.inertia(body) for body in bodies]
