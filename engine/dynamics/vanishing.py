@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -67,14 +68,16 @@ def vanishing(robot: Robot, q: Sequence[float], motion_given: Sequence[bool] | N
                 held[k] = True
 
 
-def sound(bodies: Sequence[Body], q: Sequence[np.ndarray], motion_given: Sequence[bool]) -> np.ndarray:
+def sound(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[bool]) -> np.ndarray:
     """For each of many positions and values of the bodies' numbers, whether no pivot is small at first sight."""
     little = LITTLE * min(1.0, (LONG / max(len(bodies), 1)) ** 3)
     bodies = [replace(one, drives=tuple(Drive(rotor=drive.rotor) for drive in one.drives)) for one in bodies]
     with np.errstate(all="ignore"):
-        result, whole = pivots(bodies, q, motion_given), pivots(bodies, q, [True] * len(motion_given))
-        good = [x > little * y for x, y, given in zip(result, whole, motion_given) if not given]
-    return np.logical_and.reduce(np.broadcast_arrays(*good, q[0] == q[0]), axis=0)
+        eliminated, whole = pivots(bodies, q, motion_given), pivots(bodies, q, [True] * len(motion_given))
+        good = [x > little * y for x, y, given in zip(eliminated, whole, motion_given) if not given]
+        finite = [abs(np.asarray(x)) < np.inf for x in q]
+    result: np.ndarray = np.all(np.broadcast_arrays(*good, *finite), axis=0)
+    return result
 
 
 def _shares(robot: Robot, q: np.ndarray, held: Sequence[bool], sought: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -101,7 +104,8 @@ def pivots(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[b
         for d, k, drive in zip(body.directions, body.speeds, body.drives):
             row = own[k].row
             assert row is not None  # inertia reaches every body
-            result[k] = scalar(row[d] + drive.rotor if motion_given[k] else own[k].size)
+            size: Any = row[d] + drive.rotor if motion_given[k] else own[k].size
+            result[k] = scalar(size)
         if body.parent is not None and above is not None:
             here = Motion()
             here.rotation, here.origin = sweeps.placement(body, q)
