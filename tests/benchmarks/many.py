@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 from arms import Arm
 from measure import Row, against, checked, quickest
-from peers import Pinocchio
 
 import denoc
+from peers import Pinocchio
 
 WORK = "ensemble: fall 0.5 s with another mass, a run"
 COUNT, FEW, LINK = 2000, 10, 1

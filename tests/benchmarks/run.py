@@ -20,11 +20,11 @@ import numpy as np
 import process
 from arms import Arm, chain, puma
 from measure import Row, against, checked, quickest, table, within, write
-from peers import Mujoco, Pinocchio, Toolbox, installed, versions
 
 import denoc
 import loops
 from denoc.machine.jit.choice import using
+from peers import Mujoco, Pinocchio, Toolbox, installed, versions
 
 OURS = {"inverse": denoc.inverse, "forward": denoc.forward}
 OUT = Path("outputs") / "bench.csv"
