@@ -13,6 +13,7 @@ import numpy as np
 
 from ..machine.jit.builtin import Builtin
 from ..machine.jit.kernel import Kernel, Single
+from ..machine.jit.parts import Part
 from ..robot.model import Robot
 
 Call = Callable[..., Any]
@@ -68,15 +69,21 @@ def key_of(what: Hashable, links: tuple[str, ...]) -> Hashable:
 
 
 def aim(
-    robot: Robot, what: Hashable, links: tuple[str, ...], code: Single | Kernel, shape: Sequence[int], checks: int = 0
+    robot: Robot,
+    what: Hashable,
+    links: tuple[str, ...],
+    code: Single | Kernel,
+    shape: Sequence[int],
+    checks: int = 0,
+    parts: Sequence[Part] = (),
 ) -> None:
     """Use this code in the robot's direct call of this name, if there is one.
 
-    The result of one sample has this shape; the last outputs are checks, which a kernel mustn't have.
+    The result of one sample has this shape, or is a row that is divided into parts; the last outputs are checks.
     """
     builtin: Builtin | None = robot.derived.get(("builtin", key_of(what, links)))
     if builtin is not None:
-        code.serve(builtin, shape, *([checks] if checks else []))
+        code.serve(builtin, shape, checks, parts)
         robot.derived[key_of(what, links)] = builtin.call
 
 

@@ -5,7 +5,7 @@ Inverse and forward dynamics are run by `mixed.py`, for any mixture of both; all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -14,7 +14,7 @@ from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot, Tree
 from .dense import inertia_matrix
-from .derivatives import slopes
+from .derivatives import SLOPES, slopes
 from .energy import energies
 from .kinematics import body_placements, jacobian, link_placements
 from .regroup import regrouped
@@ -34,6 +34,7 @@ class Subject:
     wrenched: tuple[str, ...] = ()  # links on which the caller's wrenches act, [n; f] at their origins in their axes
     link: str = ""  # the link whose Jacobian is computed
     at: str = "link"  # `link` for frames of links, `end` for those at their far ends
+    square: bool = False  # whether frames have the last row 0 0 0 1
 
     def acting(self, tree: Tree, given: Given) -> tuple[Wrenches, list[Load]]:
         """All wrenches on the bodies of a tree, the robot's own and the caller's."""
@@ -47,7 +48,8 @@ class Quantity:
     """A quantity of the table: its inputs, the name and shape of its output, and the text that computes it.
 
     `inputs` are names of `WIDTHS`; `w` is there besides where wrenches act.  `regroups` says that regrouped inertias
-    give the same numbers.  Robots of more than `most` bodies have it as plain text only, because straight code for so
+    give the same numbers.  `parts` are names and shapes of the arrays into which calls divide the numbers, which are empty
+    names for a tuple; without them, a call's result is one array of the shape.  Robots of more than `most` bodies have it as plain text only, because straight code for so
     many takes seconds to compile.
     """
 
@@ -58,6 +60,7 @@ class Quantity:
     text: Callable[[Subject, Given], list[Scalar]]
     regroups: bool = True
     most: int = 200
+    parts: Callable[[Subject], Sequence[tuple[str, tuple[int, ...]]]] | None = None
 
     def widths(self, subject: Subject) -> dict[str, int]:
         """The number of columns of each group of inputs."""
@@ -112,6 +115,7 @@ def _kinematics(subject: Subject, given: Given) -> list[Scalar]:
     for R, p in link_placements(subject.robot, given["q"], subject.at):
         for r in range(3):
             result += [*R[r], p[r]]
+        result += [0.0, 0.0, 0.0, 1.0] if subject.square else []
     return result
 
 
@@ -158,6 +162,14 @@ def link_reactions(
 
 # ---- the table
 
+ENERGIES = ("kinetic", "potential", "elastic")
+
+
+def _derivative_parts(subject: Subject) -> list[tuple[str, tuple[int, ...]]]:
+    n = subject.robot.nv
+    return [("qdd", (n,)), *((name, (n, n)) for name in SLOPES)]
+
+
 _SPEEDS: Callable[[Subject], tuple[int, ...]] = lambda subject: (subject.robot.nv,)  # noqa: E731
 
 PROGRAMS = {
@@ -169,6 +181,7 @@ PROGRAMS = {
         "derivatives",
         lambda subject: (subject.robot.nv * (1 + 3 * subject.robot.nv),),
         _slopes,
+        parts=_derivative_parts,
     ),
     "inertia": Quantity(
         "generalized inertia matrix, row by row",
@@ -183,8 +196,9 @@ PROGRAMS = {
         "of each link the rows of [R | p] in the base, 12 numbers",
         ("q",),
         "frames",
-        lambda subject: (len(subject.robot.links), 3, 4),
+        lambda subject: (len(subject.robot.links), 4 if subject.square else 3, 4),
         _kinematics,
+        parts=lambda subject: [(link.name, (4 if subject.square else 3, 4)) for link in subject.robot.links],
     ),
     "jacobian": Quantity(
         "from the speeds to [omega; v] of a link's point `at` (link axes), base-frame axes, row by row",
@@ -194,7 +208,13 @@ PROGRAMS = {
         _jacobian,
     ),
     "energy": Quantity(
-        "kinetic, potential and elastic energy", ("q", "qd"), "energy", lambda subject: (3,), _energy, regroups=False
+        "kinetic, potential and elastic energy",
+        ("q", "qd"),
+        "energy",
+        lambda subject: (3,),
+        _energy,
+        regroups=False,
+        parts=lambda subject: [(name, ()) for name in ENERGIES],
     ),
     "reactions": Quantity(
         "of each link [n; f] from its parent at its origin, base-frame axes, 6 numbers",
@@ -203,6 +223,7 @@ PROGRAMS = {
         lambda subject: (len(subject.robot.links), 6),
         _reactions,
         regroups=False,
+        parts=lambda subject: [(link.joint.name, (6,)) for link in subject.robot.links],
     ),
 }
 

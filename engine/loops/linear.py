@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,14 @@ import numpy as np
 from ..dynamics import linear as tree
 from ..dynamics import quantities
 from ..dynamics.dense import Factors
-from ..dynamics.derivatives import by_rows, displaced, named
+from ..dynamics.derivatives import SLOPES, by_rows, displaced
+from ..dynamics.direct import direct
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples, computes, vector
 from ..dynamics.spatial import add, scale
 from ..dynamics.sweeps import dynamics
 from ..errors import InputError
+from ..machine.jit.parts import Part, divided, in_order
 from ..machine.program.dual import Dual, part_of
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
@@ -26,7 +29,9 @@ from .equations import Equations
 from .mechanism import inverse
 from .methods import reduced
 from .partition import independent_speeds, partition
-from .texts import Arguments, PartitionText, TextFamily
+from .texts import Arguments, PartitionText, TextFamily, quick, serve
+
+DERIVATIVES = "derivatives of a mechanism"  # the name of the direct call
 
 
 def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
@@ -35,16 +40,36 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
     With loops, each direction moves a single joint of the spanning tree, even if that opens the loops; the
     constraints hold in the accelerations, J q̈ + J̇ q̇ = 0.
     """
-    if not getattr(robot, "tied", False):
-        return quantities.derivatives(robot, q, qd, tau)
-    return _along_joints(robot, q, qd, tau)
+    try:
+        call = robot.derived[DERIVATIVES]
+    except (AttributeError, KeyError):
+        if not getattr(robot, "tied", False):
+            return quantities.derivatives(robot, q, qd, tau)
+        widths = robot.nq, robot.nv, robot.nv
+        call = direct(robot, DERIVATIVES, (), widths, partial(_along_joints, robot), derivatives.__doc__ or "")
+    result: dict[str, np.ndarray] = call(q, qd, tau)
+    return result
 
 
-@computes
 def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
-    s = Samples(robot, q=q, qd=qd, tau=tau).finite()
-    rows = _slopes(closure(robot)).rows({name: s.rows(name) for name in ("q", "qd", "tau")})
-    return named(rows if s.count is not None else rows[0], robot.nv)
+    if (answer := quick(DERIVATIVES, Slopes, robot, q, qd, tau)) is not None:
+        quickly: dict[str, np.ndarray] = answer
+        return quickly
+    s, family = Samples(robot, q=q, qd=qd, tau=tau).finite(), _slopes(closure(robot))
+    if s.count == 0:
+        rows = np.empty((0, robot.nv * (1 + 3 * robot.nv)))
+    else:
+        rows = family.rows({name: s.rows(name) for name in ("q", "qd", "tau")})
+        serve(family.known[0], DERIVATIVES)
+    by_name = divided(rows if s.count is not None else rows[0], slopes_in_order(robot))
+    assert isinstance(by_name, dict)
+    return by_name
+
+
+def slopes_in_order(robot: Robot) -> tuple[Part, ...]:
+    """The accelerations and their derivatives, among a sample's numbers."""
+    n = robot.nv
+    return in_order([("qdd", (n,)), *((name, (n, n)) for name in SLOPES)])
 
 
 def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
@@ -156,6 +181,10 @@ class Slopes(Displaced):
         """The number of accelerations and of entries of dq, dqd and dtau."""
         n = self.loops.robot.nv
         return n + 3 * n * n
+
+    def parts(self) -> tuple[Part, ...]:
+        """The accelerations and their derivatives."""
+        return slopes_in_order(self.loops.robot)
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """Accelerations, derivatives, and checks."""
