@@ -109,11 +109,30 @@ def hybrid(
     robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The complete `(qdd, tau)` of an open chain; for each speed, one of the two is NaN on entry and is computed."""
+    result: tuple[np.ndarray, np.ndarray]
+    links = () if wrenches is None else quantities.links_of(wrenches)
+    try:
+        call = robot.derived[key_of(tree.HYBRID, links)]
+    except (AttributeError, KeyError):
+        call = _hybrid(robot, links)
+    result = call(q, qd, qdd, tau, *wrenches.values()) if wrenches else call(q, qd, qdd, tau)
+    return result
+
+
+def _hybrid(robot: Robot, links: tuple[str, ...]) -> Callable[..., Any]:
+    """The robot's direct call of `hybrid` with wrenches on these links."""
     if _closed(robot):
         raise InputError(
             f"{robot.name} has loops; `hybrid` is for open chains", hint="`inverse` and `forward` take loops"
         )
-    return tree.hybrid(robot, q, qd, qdd, tau, wrenches)
+
+    def general(q: Any, qd: Any, qdd: Any, tau: Any, *sixes: Any) -> Any:
+        return tree.hybrid(robot, q, qd, qdd, tau, dict(zip(links, sixes)))
+
+    if not isinstance(robot, Robot):
+        return general
+    widths = robot.nq, robot.nv, robot.nv, robot.nv
+    return direct(robot, tree.HYBRID, links, widths, general, tree.hybrid.__doc__ or "")
 
 
 def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from ..robot.model import Robot
 from .calls import inverse
 from .offered import direct_name, offered
 from .programs import PROGRAMS, link_named
-from .samples import Samples, vector
+from .samples import vector
 
 Wrenches = Mapping[str, Any]
 ORIGIN = (0.0, 0.0, 0.0)

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from measure import Row, quickest
+from measure import quickest
 
 import denoc
-from denoc.loops.assembly import newton_rows
 from denoc.loops.constraints import closure
 from denoc.loops.rank import null_space
 from denoc.machine.jit.choice import using

@@ -8,6 +8,7 @@ to be within reach of the reduction in `trigonometry.py`.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Sequence
 
@@ -107,6 +108,11 @@ class Block:
 
     def larger(self, a: str, b: str) -> str:
         return self.select(self.let(f"fcmp ogt {self.double} {a}, {b}"), a, b)
+
+    def blank(self, x: str) -> str:
+        """0 where x is NaN, else NaN."""
+        missing = self.let(f"fcmp uno {self.double} {x}, {self.constant(0.0)}")
+        return self.select(missing, self.constant(0.0), self.constant(math.nan))
 
     # ---- a program's operations
 
@@ -223,7 +229,8 @@ def _computed(block: Block, program: Program, bases: dict[str, str], finite: str
         largest = block.larger(block.call("fabs", values[number]), largest)
     registers = block.run(results, lambda node: values[node.id])
     enormous = [block.operation("fmul", value, block.constant(_OVERFLOW)) for value in registers]
-    for value in (*values.values(), *enormous):  # x · 0 is NaN where x isn't finite
+    watched = [block.blank(value) if number in program.blank else value for number, value in values.items()]
+    for value in (*watched, *enormous):  # x · 0 is NaN where x isn't finite
         finite = block.call("fma", value, block.constant(0.0), finite)
     taken = 0
     for group, nodes in program.outputs.items():
