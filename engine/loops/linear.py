@@ -15,22 +15,23 @@ from ..dynamics.derivatives import SLOPES, by_rows, displaced
 from ..dynamics.direct import direct
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples, computes, vector
-from ..dynamics.spatial import add, scale
+from ..dynamics.spatial import add, dot, scale
 from ..dynamics.sweeps import dynamics
-from ..errors import InputError
+from ..errors import InputError, NumericalError
 from ..machine.jit.parts import Part, divided, in_order
 from ..machine.program.dual import Dual, part_of
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, smaller
 from ..robot.model import Body, Robot
-from .assembly import assemble
+from .assembly import CLOSED, assemble
 from .constraints import Closure, closure
-from .elimination import Elimination
+from .elimination import Elimination, apart
 from .equations import Equations
-from .mechanism import inverse
+from .mechanism import COORDINATES, independent_coordinates, inverse
 from .methods import reduced
 from .partition import independent_speeds, partition
-from .texts import Arguments, PartitionText, TextFamily, quick, serve
+from .texts import CHECKS, NEAR, Arguments, PartitionText, TextFamily, quick, serve
 
+UPRIGHT = 0.5  # cosine of an angle beyond which directions lie the wrong way round
 DERIVATIVES = "derivatives of a mechanism"  # the name of the direct call
 
 
@@ -89,16 +90,13 @@ def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
     if s.count is not None:
         raise InputError("a linearisation is about one state", found=f"{s.count} samples")
     loops, driven = closure(robot), list(robot.driven)
-    place, speeds = assemble(robot, s.arrays["q"]), s.arrays["qd"]
-    J, _ = loops.jacobian(place)
-    independent = independent_speeds(loops, J)
+    place, speeds, still, independent = _followed(loops, s.arrays["q"], s.arrays["qd"])
     turning = [joint.name for joint in robot.moving if joint.type.orientation is not None]
     if speeds.any() and any(k in robot.joint(name).speeds for name in turning for k in independent):
         raise InputError(
             f"the independent coordinates turn `{turning[0]}` freely; such a state can be linearised at rest only",
             allowed="rates of 0",
         )
-    speeds, still = _following(loops, place, speeds, independent)
     holding = np.zeros(robot.nv)
     if tau is None:
         holding[driven] = inverse(robot, place, speeds, still)[: len(driven)]
@@ -124,16 +122,64 @@ def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
     }
 
 
-def _following(
-    loops: Closure, q: np.ndarray, speeds: np.ndarray, independent: Sequence[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """All speeds that follow from the independent ones, and all accelerations if the independent ones are 0."""
-    part, nv = partition(loops, q, (), independent), loops.robot.nv
-    K = part.matrix(loops.jacobian(q)[0])
-    none = np.zeros(len(part.rows))
-    speeds = np.linalg.solve(K, np.concatenate([none, speeds[list(part.independent)]]))
-    _, drift = loops.jacobian(q, speeds)
-    return speeds, np.linalg.solve(K, np.concatenate([-drift[list(part.rows)], np.zeros(nv - len(none))]))
+def _followed(
+    loops: Closure, q: np.ndarray, speeds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Sequence[int]]:
+    """The closed position, all speeds, all accelerations if the independent ones are 0, and independent coordinates."""
+    given = {"q": q[None], "qd": speeds[None]}
+    known: TextFamily | None = loops.robot.derived.get(Following)
+    place = q
+    if known is None or not known.known or not (rows := known.known[0].rows(given)[0])[-CHECKS:].min() >= 0.0:
+        place = assemble(loops.robot, q)
+        given["q"] = place[None]
+        independent = independent_coordinates(loops, place)
+        known = _following(loops, independent)
+        try:
+            rows = known.rows(given)[0]
+        except NumericalError:
+            known = _following(loops, independent_speeds(loops, loops.jacobian(place)[0]))
+            rows = known.rows(given)[0]
+        if known.known[0].part.independent == loops.robot.derived.get(COORDINATES):
+            loops.robot.derived[Following] = known
+    nv = loops.robot.nv
+    return place, rows[:nv], rows[nv : 2 * nv], known.known[0].part.independent
+
+
+def _following(loops: Closure, independent: Sequence[int]) -> TextFamily:
+    """The family of the robot's texts of motions in these coordinates."""
+    key = Following, tuple(independent)
+    result: TextFamily | None = loops.robot.derived.get(key)
+    if result is None:
+        made = TextFamily(
+            loops, lambda q: Following(loops, partition(loops, q, (), independent)), coordinates=independent
+        )
+        result = loops.robot.derived.setdefault(key, made)
+    return result
+
+
+class Following(PartitionText):
+    """The text of all speeds that follow from the independent ones, and of all accelerations if these have none."""
+
+    inputs = ("q", "qd")
+
+    def results(self) -> int:
+        """The number of speeds and accelerations."""
+        return 2 * self.loops.robot.nv
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """The speeds, the accelerations, and checks; the second is that the position is as closed as it can be."""
+        loops, part, q = self.loops, self.part, given["q"]
+        equations, tied = Equations(loops, part, bodies), loops.tied(q)
+        K = equations.factors(equations.rows(q, tied))
+        speeds = K.solve([*([0.0] * len(part.rows)), *(given["qd"][k] for k in part.independent)])
+        _, drift = loops.rates(q, speeds, tied)
+        still = K.solve([*(-drift[r] for r in part.rows), *([0.0] * len(part.N))])
+        gaps = [x * float(s) for x, s in zip(loops.gaps(q, tied), loops.row_scale)]
+        right_way: Scalar = 1.0
+        for cosine in loops.upright(tied):
+            right_way = smaller(right_way, cosine - UPRIGHT)
+        closed = CLOSED * CLOSED - (dot(gaps, gaps) if gaps else 0.0)
+        return [*speeds, *still], [apart(K.pivots, [NEAR * x for x in part.pivots]), closed, right_way]
 
 
 class Displaced(PartitionText):

@@ -74,9 +74,9 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
     arrays = {name: s.rows(name) for name in ("q", "qd")}
     loops = closure(robot)
     if s.count == 0:
-        n = len(Reduced.moved_by(loops, _coordinates(loops, assemble(robot, np.array(robot.q0)))))
+        n = len(Reduced.moved_by(loops, independent_coordinates(loops, assemble(robot, np.array(robot.q0)))))
         return np.empty((0, n, n)), np.empty((0, n))
-    coordinates = _coordinates(loops, arrays["q"][0])
+    coordinates = independent_coordinates(loops, arrays["q"][0])
     try:
         family = compiled.reduction(loops, coordinates)
         rows = family.rows(arrays)
@@ -90,8 +90,8 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
     return result[0], result[1]
 
 
-def _coordinates(loops: Closure, q: np.ndarray) -> list[int]:
-    """The independent speeds for reduced equations at q, the same ones in all positions that have as many freedoms."""
+def independent_coordinates(loops: Closure, q: np.ndarray) -> list[int]:
+    """The independent speeds for reduced equations and derivatives at q, the same ones in all positions that have as many freedoms."""
     robot = loops.robot
     known: list[int] | None = robot.derived.get(COORDINATES)
     if known is not None:
