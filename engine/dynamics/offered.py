@@ -19,7 +19,7 @@ from ..machine.program.scalars import Scalar, into_columns
 from ..machine.program.trace import Program
 from ..robot.model import Body, Robot
 from .direct import Call, aim, direct
-from .programs import PROGRAMS, Subject
+from .programs import ROWS, Subject
 from .regroup import regrouped
 from .samples import BLOCK, Samples, no_numbers, singular, vector
 
@@ -30,7 +30,7 @@ class Offered:
     """One quantity of one robot, as plain text and as compiled code."""
 
     def __init__(self, what: str, subject: Subject):
-        self.what, self.row, self.subject = what, PROGRAMS[what], subject
+        self.what, self.row, self.subject = what, ROWS[what], subject
         self.shape = self.row.shape(subject)
         self.size = math.prod(self.shape)
         self.parts = in_order(self.row.parts(subject)) if self.row.parts is not None else ()
@@ -107,7 +107,7 @@ class Offered:
 
     def _aim(self, code: Single | Kernel) -> None:
         """Use this code in direct calls from now on."""
-        shape = (self.size,) if self.parts else self.shape
+        shape = (self.size,) if self.parts or len(self.shape) > 2 else self.shape
         aim(self.subject.robot, self.name, self.subject.wrenched, code, shape, parts=self.parts)
 
     def _compiles(self) -> bool:

@@ -119,6 +119,10 @@ def _kinematics(subject: Subject, given: Given) -> list[Scalar]:
     return result
 
 
+def _placements(subject: Subject, given: Given) -> list[Scalar]:
+    return [x for R, p in body_placements(subject.bodies, given["q"]) for row, y in zip(R, p) for x in (*row, y)]
+
+
 def _jacobian(subject: Subject, given: Given) -> list[Scalar]:
     return [x for row in jacobian(subject.robot, given["q"], subject.link, given["at"]) for x in row]
 
@@ -224,6 +228,18 @@ PROGRAMS = {
         _reactions,
         regroups=False,
         parts=lambda subject: [(link.joint.name, (6,)) for link in subject.robot.links],
+    ),
+}
+
+# with rows that other calls are made of, and that aren't exported
+ROWS = {
+    **PROGRAMS,
+    "placements": Quantity(
+        "of each body the rows of [R | p] in the base, 12 numbers",
+        ("q",),
+        "frames",
+        lambda subject: (len(subject.bodies), 3, 4),
+        _placements,
     ),
 }
 
