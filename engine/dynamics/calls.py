@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.jit import choice
+from ..machine.jit.block import ENORMOUS
 from ..machine.jit.kernel import Kernel, Single
-from ..machine.jit.llvm import ENORMOUS
 from ..machine.jit.offer import in_blocks
 from ..machine.jit.parts import in_order
 from ..machine.jit.rolled import Rolled

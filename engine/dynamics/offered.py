@@ -38,8 +38,9 @@ class Offered:
         self.offer = Offer(self.program, list(self.widths.values()), [self.size], self.identity)
         self.turning = turning(subject.bodies)
         self.name = direct_name(what, subject.link, subject.at)
-        if subject.robot.closed and what == "reactions":
-            self.name = "reactions of the tree"  # those of the mechanism have the plain name
+        mechanism = {"reactions": subject.robot.closed, "fdyn-derivatives": subject.robot.tied}
+        if mechanism.get(what):
+            self.name = f"{what} of the tree"  # those of the mechanism have the plain name
 
     def program(self) -> Program:
         """The recorded program of the text, with regrouped inertias if these give the same results."""

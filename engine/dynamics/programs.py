@@ -48,9 +48,9 @@ class Quantity:
     """A quantity of the table: its inputs, the name and shape of its output, and the text that computes it.
 
     `inputs` are names of `WIDTHS`; `w` is there besides where wrenches act.  `regroups` says that regrouped inertias
-    give the same numbers.  `parts` are names and shapes of the arrays into which calls divide the numbers, which are empty
-    names for a tuple; without them, a call's result is one array of the shape.  Robots of more than `most` bodies have it as plain text only, because straight code for so
-    many takes seconds to compile.
+    give the same numbers.  Robots of more than `most` bodies have it as plain text only, because straight code for so
+    many takes seconds to compile.  `parts` are names and shapes of the arrays into which calls divide the numbers;
+    without them, a call's result is one array of the shape.
     """
 
     about: str

@@ -76,8 +76,7 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
 
 def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
     """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions."""
-    call = _known(robot, "fdyn-derivatives") or _made(robot, "fdyn-derivatives")
-    result: dict[str, np.ndarray] = call(q, qd, tau)
+    result: dict[str, np.ndarray] = _made(robot, "fdyn-derivatives")(q, qd, tau)
     return result
 
 

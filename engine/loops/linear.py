@@ -32,7 +32,7 @@ from .partition import independent_speeds, partition
 from .texts import CHECKS, NEAR, Arguments, PartitionText, TextFamily, quick, serve
 
 UPRIGHT = 0.5  # cosine of an angle beyond which directions lie the wrong way round
-DERIVATIVES = "derivatives of a mechanism"  # the name of the direct call
+DERIVATIVES = "fdyn-derivatives"  # the name of the direct call
 
 
 def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
@@ -54,8 +54,8 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
 
 def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
     if (answer := quick(DERIVATIVES, Slopes, robot, q, qd, tau)) is not None:
-        quickly: dict[str, np.ndarray] = answer
-        return quickly
+        at_once: dict[str, np.ndarray] = answer
+        return at_once
     s, family = Samples(robot, q=q, qd=qd, tau=tau).finite(), _slopes(closure(robot))
     if s.count == 0:
         rows = np.empty((0, robot.nv * (1 + 3 * robot.nv)))

@@ -33,8 +33,10 @@ Wrenches = Mapping[str, Any]
 
 def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The forces of the actuated joints and of `actuators` for this motion, of least weighted norm where they share."""
+    result: np.ndarray
     if wrenches is None and (answer := quick("inverse", Inverse, robot, q, qd, qdd)) is not None:
-        return answer
+        result = answer
+        return result
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
     wrenched, w = s.acting(wrenches)
     loops, arrays = closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}
@@ -52,8 +54,10 @@ def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None =
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The accelerations of all tree joints under these forces."""
+    result: np.ndarray
     if wrenches is None and (answer := quick("forward", Forward, robot, q, qd, tau)) is not None:
-        return answer
+        result = answer
+        return result
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
     wrenched, w = s.acting(wrenches)
     if s.count == 0:
@@ -91,7 +95,7 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def independent_coordinates(loops: Closure, q: np.ndarray) -> list[int]:
-    """The independent speeds for reduced equations and derivatives at q, the same ones in all positions that have as many freedoms."""
+    """The independent speeds for reduced equations and derivatives at q, the same where there are as many freedoms."""
     robot = loops.robot
     known: list[int] | None = robot.derived.get(COORDINATES)
     if known is not None:
@@ -111,8 +115,8 @@ def independent_coordinates(loops: Closure, q: np.ndarray) -> list[int]:
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
     """The wrench at every joint, and of each cut what its first link exerts on the second, base-frame axes."""
     if wrenches is None and (answer := quick(REACTIONS, Reactions, robot, q, qd, qdd)) is not None:
-        quickly: dict[str, np.ndarray] = answer
-        return quickly
+        at_once: dict[str, np.ndarray] = answer
+        return at_once
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
     wrenched, w = s.acting(wrenches)
     loops, arrays = closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}

@@ -19,8 +19,8 @@ from ..dynamics.sweeps import Load, Wrenches
 from ..dynamics.wrenches import Applied, constant_wrenches, on_bodies
 from ..errors import DenocError, InputError
 from ..machine.jit import choice
+from ..machine.jit.block import ENORMOUS
 from ..machine.jit.kernel import Kernel, Single
-from ..machine.jit.llvm import ENORMOUS
 from ..machine.jit.offer import Offer, in_blocks
 from ..machine.jit.parts import Part, divided, in_order
 from ..machine.jit.trigonometry import REACH

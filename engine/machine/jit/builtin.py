@@ -181,8 +181,8 @@ class Builtin:
         if result[-2] != 0.0 or not result[-1] <= REACH or not (checks >= 0.0).all():
             return None
         shape = (words["rows"], words["columns"])[: words["dimensions"]]
-        result = result[: words["kept"]].reshape(shape).copy()
-        return divided(result, self._parts) if self._parts else result
+        kept = result[: words["kept"]].reshape(shape).copy()
+        return divided(kept, self._parts) if self._parts else kept
 
 
 ROOM, MOST_ROWS = 16_000, 512  # numbers of a block of samples, which stay in the processor's cache; its samples
