@@ -43,7 +43,8 @@ def hybrid(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(qdd, tau), complete: for each speed one of the two is NaN on entry, and is what is sought."""
     if (answer := _at_once(robot, q, qd, qdd, tau, wrenches)) is not None:
-        return answer
+        at_once: tuple[np.ndarray, np.ndarray] = answer
+        return at_once
     s = Samples(robot, allow_nan=("qdd", "tau"), q=q, qd=qd, qdd=qdd, tau=tau)
     rates, forces = np.broadcast_arrays(s.arrays["qdd"], s.arrays["tau"])
     motion_given = _pattern(robot, rates, forces)

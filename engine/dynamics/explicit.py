@@ -107,8 +107,9 @@ class Chain:
 
     def to_parent(self, i: int, M: np.ndarray) -> np.ndarray:
         """A mass matrix of link i at its parent: Bᵀ M B."""
-        B: np.ndarray = self.B[i, self.links[i].parent]  # type: ignore[index]
-        return B.T @ M @ B
+        B = self.B[i, self.links[i].parent]
+        result: np.ndarray = B.T @ M @ B
+        return result
 
     def block_columns(self, P: np.ndarray) -> np.ndarray:
         """The matrix that has the columns P in the rows of their links."""
