@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..machine.jit.account import note
 from ..machine.jit.builtin import Builtin
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.parts import Part
@@ -51,6 +52,7 @@ class _Converting:
         fresh = [_doubles(x) for x in given]
         if self.builtin is not None and any(x is not y for x, y in zip(fresh, given)):
             return self.builtin.call(*fresh, **named)
+        note("general")
         return self._general(*given, **named)
 
 

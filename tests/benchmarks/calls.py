@@ -1,22 +1,22 @@
 """All calls of the interface on all robots of the library: their time beside that of the code that they run.
 
-`python tests/benchmarks/calls.py [robot …]` prints a line for each call, robot and number of samples.
+`python tests/benchmarks/calls.py [robot …] [call …]` prints a line for each call, robot and number of samples; `make
+bench` has the slowest of the library for each call.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from measure import quickest
+from interface import CALLS, ONE_STATE, Given, motions
+from measure import Row, quickest
 
 import denoc
-from denoc.loops.constraints import closure
-from denoc.loops.rank import null_space
 from denoc.machine.jit.choice import using
 from denoc.machine.jit.kernel import Kernel, Single
 from denoc.machine.jit.rolled import Rolled
@@ -24,76 +24,9 @@ from denoc.robot.model import Robot
 from denoc.text.library import names
 
 COUNTS = (None, 8, 10_000)
-STATES = 50  # different ones in a batch
 MOST_RATIO = 3.0
 MOST_EXTRA = 4e-7  # s, of a call for one sample
 ENTRY = 2e-7  # s more for each array of a dictionary
-ONE_STATE = ("linearize", "matrices", "parallel_matrices")
-
-
-def motions(robot: Robot) -> tuple[np.ndarray, ...]:
-    """Positions, speeds and accelerations with the loops closed, near the first position."""
-    rng = np.random.default_rng(1)
-    q = np.tile(np.array(robot.q0, dtype=float), (STATES, 1))
-    qd, qdd = rng.standard_normal((2, STATES, robot.nv))
-    if not robot.tied:
-        q += 0.3 * rng.standard_normal(q.shape)
-        for joint in robot.moving:
-            if joint.type.orientation is not None:
-                e = list(joint.coordinates[joint.type.orientation :][:4])
-                q[:, e] /= np.linalg.norm(q[:, e], axis=1, keepdims=True)
-        return q, qd, qdd
-    loops, start = closure(robot), denoc.assemble(robot, robot.q0)
-    scale = loops.column_scale
-    q, qd, qdd = np.tile(start, (STATES, 1)), 0.0 * qd, 0.0 * qdd
-    for n in range(STATES):
-        N = scale[:, None] * null_space(loops.scaled(loops.jacobian(start)[0]))
-        near = np.array(start)
-        if robot.nq == robot.nv:
-            near = near + 0.02 * N @ rng.standard_normal(N.shape[1])
-        with suppress(denoc.DenocError):
-            q[n] = denoc.assemble(robot, near)
-        J = loops.jacobian(q[n])[0]
-        N = scale[:, None] * null_space(loops.scaled(J))
-        qd[n] = N @ rng.standard_normal(N.shape[1])
-        drift = loops.jacobian(q[n], qd[n])[1]
-        qdd[n] = -np.linalg.lstsq(loops.scaled(J), drift * loops.row_scale, rcond=1e-10)[0] * scale
-        qdd[n] += N @ rng.standard_normal(N.shape[1])
-    return q, qd, qdd
-
-
-def pushed(robot: Robot, count: int | None) -> dict[str, np.ndarray]:
-    """A wrench on the last link."""
-    six = np.random.default_rng(2).standard_normal((count or 1, 6))
-    return {robot.links[-1].name: six if count else six[0]}
-
-
-def half(qdd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Accelerations of every other speed, forces of the others."""
-    known = np.arange(qdd.shape[-1]) % 2 == 0
-    return np.where(known, qdd, np.nan), np.where(known, np.nan, qdd)
-
-
-Given = tuple[np.ndarray, np.ndarray, np.ndarray]
-CALLS: dict[str, Callable[[Robot, Given, int | None], Callable[[], object]]] = {
-    "inverse": lambda r, x, n: lambda: denoc.inverse(r, *x),
-    "inverse, wrench": lambda r, x, n: (lambda w: lambda: denoc.inverse(r, *x, w))(pushed(r, n)),
-    "forward": lambda r, x, n: lambda: denoc.forward(r, *x),
-    "forward, wrench": lambda r, x, n: (lambda w: lambda: denoc.forward(r, *x, w))(pushed(r, n)),
-    "hybrid": lambda r, x, n: (lambda two: lambda: denoc.hybrid(r, x[0], x[1], *two))(half(x[2])),
-    "inertia": lambda r, x, n: lambda: denoc.inertia(r, x[0]),
-    "bias": lambda r, x, n: lambda: denoc.bias(r, x[0], x[1]),
-    "reduced": lambda r, x, n: lambda: denoc.reduced(r, x[0], x[1]),
-    "energy": lambda r, x, n: lambda: denoc.energy(r, x[0], x[1]),
-    "frames": lambda r, x, n: lambda: denoc.frames(r, x[0]),
-    "jacobian": lambda r, x, n: lambda: denoc.jacobian(r, x[0], r.links[-1].name),
-    "reactions": lambda r, x, n: lambda: denoc.reactions(r, *x),
-    "reactions, wrench": lambda r, x, n: (lambda w: lambda: denoc.reactions(r, *x, w))(pushed(r, n)),
-    "derivatives": lambda r, x, n: lambda: denoc.derivatives(r, *x),
-    "linearize": lambda r, x, n: lambda: denoc.linearize(r, x[0], None if n is None else x[1]),
-    "matrices": lambda r, x, n: lambda: denoc.matrices(r, x[0], x[1]),
-    "parallel_matrices": lambda r, x, n: lambda: denoc.parallel_matrices(r, x[0], x[1]),
-}
 
 
 @contextmanager
@@ -145,9 +78,22 @@ class Line:
             return True
         if not self.code:
             return False
+        return self.excess <= 1.0
+
+    @property
+    def excess(self) -> float:
+        """The time of the call in units of what is allowed."""
         if self.count is None:
-            return self.seconds - self.code <= MOST_EXTRA + ENTRY * self.entries
-        return self.seconds <= MOST_RATIO * self.code
+            return (self.seconds - self.code) / (MOST_EXTRA + ENTRY * self.entries)
+        return self.seconds / (MOST_RATIO * self.code) if self.code else np.inf
+
+    def row(self) -> Row:
+        """A row of the table of benchmarks."""
+        samples = "one call" if self.count is None else f"{self.count:,} samples"
+        goal = f"its code and {MOST_EXTRA * 1e6:.1f} μs" if self.count is None else f"{MOST_RATIO:g} times its code"
+        each = 1.0 / (self.count or 1)
+        work = f"{self.call}, {samples}, slowest of the library ({self.robot})"
+        return Row(work, self.seconds * each, "its own code", self.code * each, f"at most {goal}", self.well)
 
     def __str__(self) -> str:
         if self.refused:
@@ -170,7 +116,7 @@ def line(robot: Robot, name: str, what: str, given: Given, count: int | None, se
                 result = call()
         except denoc.DenocError as error:
             return Line(name, what, count, 0.0, 0.0, 0, str(error).splitlines()[0])
-    entries = len(result) if isinstance(result, dict | tuple) else 0
+    entries = (len(result) if isinstance(result, dict | tuple) else 0) + ("wrench" in what)
     with using("auto"):
         call()
     own = list(runs)
@@ -200,6 +146,16 @@ def lines(robots: list[str], calls: list[str]) -> Iterator[Line]:
                     continue
                 given = tuple(x[0] if count is None else np.resize(x, (count, x.shape[1])) for x in motion)
                 yield line(robot, name, what, given, count)  # type: ignore[arg-type]
+
+
+def rows() -> list[Row]:
+    """For each call, for one sample and for many, that of the robot that it is slowest for."""
+    worst: dict[tuple[str, int | None], Line] = {}
+    for one in lines(list(names("robots")), list(CALLS)):
+        key = one.call, one.count
+        if not one.refused and (key not in worst or one.excess > worst[key].excess):
+            worst[key] = one
+    return [worst[key].row() for key in sorted(worst, key=lambda key: (list(CALLS).index(key[0]), key[1] or 0))]
 
 
 def main() -> int:

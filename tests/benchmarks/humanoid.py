@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from measure import Row, against, checked, quickest
 
 import denoc
+from denoc.machine.jit.choice import using
 from denoc.robot.model import Robot
 
 NAME = "humanoid, 34 freedoms"
-REACH = {"inverse": 1.0, "forward": 1.0, "derivatives": 0.75}  # of Pinocchio's time, at least
-CALLS = range(200)
+REACH = 1.0  # Pinocchio's time in units of denoc's
+CALLS = 200  # that are timed at once
 
 
 def model() -> Any:
@@ -42,13 +47,8 @@ def robot(model: Any) -> Robot:
         parent = names[model.parents[i]] if model.parents[i] else "base"
         links.append({**link, "parent": parent, "inertia": {key: float(x) for key, x in inertia.items()}})
     gravity = model.gravity.linear.tolist()
-    return denoc.loads(yaml_of({"name": "humanoid", "convention": "frames", "gravity": gravity, "links": links}))
-
-
-def yaml_of(file: dict[str, Any]) -> str:
-    import json
-
-    return json.dumps(file)  # which is YAML
+    file = {"name": "humanoid", "convention": "frames", "gravity": gravity, "links": links}
+    return denoc.loads(json.dumps(file))  # which is YAML
 
 
 def angles(R: np.ndarray) -> list[float]:
@@ -64,3 +64,53 @@ def state(count: int, nv: int) -> tuple[np.ndarray, ...]:
     q, v, x = rng.standard_normal((count, nv + 1)), *rng.standard_normal((2, count, nv))
     q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
     return q, v, x
+
+
+def rows() -> list[Row]:
+    """One call of each, beside Pinocchio's."""
+    import pinocchio as pin
+
+    theirs = model()
+    ours, data = robot(theirs), theirs.createData()
+    given = tuple(x[0] for x in state(1, ours.nv))
+    its = (given[0][[0, 1, 2, 4, 5, 6, 3, *range(7, ours.nq)]], *given[1:])
+
+    def derivatives() -> np.ndarray:
+        pin.computeABADerivatives(theirs, data, *its)
+        return np.concatenate([data.ddq_dq, data.ddq_dv, np.triu(data.Minv)])
+
+    pairs = {
+        "inverse": (partial(denoc.inverse, ours, *given), partial(pin.rnea, theirs, data, *its)),
+        "forward": (partial(denoc.forward, ours, *given), partial(pin.aba, theirs, data, *its)),
+        "derivatives": (
+            partial(denoc.derivatives, ours, *given),
+            partial(pin.computeABADerivatives, theirs, data, *its),
+        ),
+    }
+    result = []
+    for what, (own, other) in pairs.items():
+        work = f"{NAME}, one call, {what}"
+        with using("compiled"):
+            begun = time.thread_time()
+            own()
+            result.append(
+                Row(f"{work}: the first (with compiling, unless it is in the cache)", time.thread_time() - begun)
+            )
+        if what == "derivatives":
+            checked(work, "Pinocchio", _stacked(own()), derivatives())
+        else:
+            checked(work, "Pinocchio", own(), np.array(other()))
+        run = {"ours": partial(_repeated, own), "theirs": partial(_repeated, other)}
+        took = {name: seconds / CALLS for name, seconds in quickest(run).items()}
+        result.append(against(work, took["ours"], "Pinocchio", took["theirs"], REACH))
+    return result
+
+
+def _repeated(call: Callable[[], object]) -> None:
+    for _ in range(CALLS):
+        call()
+
+
+def _stacked(parts: dict[str, np.ndarray]) -> np.ndarray:
+    """The derivatives as Pinocchio has them, whose upper triangle of M⁻¹ alone is set."""
+    return np.concatenate([parts["dq"], parts["dqd"], np.triu(parts["dtau"])])

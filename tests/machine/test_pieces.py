@@ -19,7 +19,7 @@ def program():
     a, b = recording.input("a", 5), recording.input("b", 2)
     c, s = cosine_sine(a[0])
     x = [c * b[0], s + a[1] / (2.0 + b[1] * b[1]), -(a[2] - c), sign(a[3]) * a[4], square_root(a[4] * a[4] + 1.0)]
-    for k in range(40):
+    for _ in range(40):
         x.append(0.5 * x[-1] * c + 0.4 * x[-3] * s - 0.3 * x[-4] * b[0])
     return recording.program(found=[*x, a[1], 3.25, x[0], *x[::-1]], last=[x[7] * s])
 
