@@ -126,3 +126,41 @@ def test_reduced_equations_are_those_of_inverse_dynamics(name):
             columns = [denoc.inverse(robot, q, qd, start + column) - bias for column in N.T]
         assert off(h, bias) < 1e-10
         assert off(I, np.array(columns).T) < 1e-10
+
+
+def nearby(robot, rng):
+    """A closed position not far from the first one, and speeds that keep it closed."""
+    loops, start = closure(robot), denoc.assemble(robot, robot.q0)
+    N = loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(start)[0]))
+    q = denoc.assemble(robot, start + 0.1 * N @ rng.standard_normal(N.shape[1]))
+    N = loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(q)[0]))
+    return q, N @ rng.standard_normal(N.shape[1])
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.parametrize("name", ["three-rrr", "bricard", "andrews", "five-bar"])
+def test_coordinates_do_not_depend_on_earlier_calls(name, backend):
+    rng = np.random.default_rng(8)
+    states = [nearby(denoc.load(name), rng) for _ in range(3)]
+    used = denoc.load(name)
+    with using(backend):
+        for q, qd in states:
+            for call in (denoc.reduced, lambda robot, q, qd: [denoc.linearize(robot, q)[key] for key in "AB"]):
+                for found, right in zip(call(used, q, qd), call(denoc.load(name), q, qd)):
+                    assert found.shape == right.shape
+                    assert off(found, right) < 1e-9 if right.size else True
+        first = denoc.load(name)
+        some = denoc.linearize(first, states[0][0])["independent"]
+        assert some == denoc.linearize(first, states[1][0])["independent"]
+
+
+def test_a_linearisation_closes_its_position_and_keeps_a_closed_one():
+    robot = denoc.load("four-bar")
+    closed = denoc.assemble(robot, robot.q0)
+    with using("compiled"):
+        right = denoc.linearize(robot, closed)
+        assert right["q"] is not closed
+        assert np.array_equal(right["q"], closed)
+        found = denoc.linearize(robot, closed + [0.0, 1e-3, -1e-3])
+    assert abs(closure(robot).gap(found["q"])).max() < 1e-12
+    assert off(found["A"], right["A"]) < 1e-9
