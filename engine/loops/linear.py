@@ -113,7 +113,7 @@ def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
     return {
         "A": A,
         "B": B,
-        "q": place,
+        "q": place.copy(),
         "tau": holding,
         "qdd": qdd,
         "equilibrium": not speeds.any() and float(abs(qdd).max(initial=0.0)) < 1e-9,
@@ -128,7 +128,7 @@ def _followed(
     """The closed position, all speeds, all accelerations if the independent ones are 0, and independent coordinates."""
     given = {"q": q[None], "qd": speeds[None]}
     known: TextFamily | None = loops.robot.derived.get(Following)
-    place = q.copy()
+    place = q
     if known is None or not known.known or not (rows := known.known[0].rows(given)[0])[-CHECKS:].min() >= 0.0:
         place = assemble(loops.robot, q)
         given["q"] = place[None]
