@@ -19,8 +19,8 @@ sys.path.append(str(Path(__file__).parent / "benchmarks"))
 interface = pytest.importorskip("interface")
 
 COUNTS = (None, 8, 10_000)
-IN_PYTHON = ("linearize", "matrices", "parallel_matrices", "inverse, even")  # put together from other programs' results
-REFUSED = ("hybrid", "inverse", "reactions", "parallel_matrices", "inverse, even")  # by some mechanisms
+IN_PYTHON = ("linearize", "matrices", "parallel_matrices")  # put together from the results of other programs
+REFUSED = ("hybrid", "inverse", "reactions", "matrices", "parallel_matrices")  # by some mechanisms
 
 
 def given(motion, count):
