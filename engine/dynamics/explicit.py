@@ -103,7 +103,7 @@ class Chain:
         for i, link in enumerate(links):
             self.P[link.speeds], self.P_rate[link.speeds], of[link.speeds] = link.P.T, link.P_rate.T, i
         self.of, self.above = of, on_path[of][:, of]
-        self.carried = (self.B[of][:, of] @ self.P[:, :, None])[..., 0]
+        self.carried = (self.B[:, of] @ self.P[:, :, None])[of, ..., 0]
 
     def to_parent(self, i: int, M: np.ndarray) -> np.ndarray:
         """A mass matrix of link i at its parent: Bᵀ M B."""
@@ -198,11 +198,11 @@ def cross_matrices(v: np.ndarray) -> np.ndarray:
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The products a × b of vectors (…, 3); NumPy's own takes ten times as long for a few."""
-    result: np.ndarray = a[..., _NEXT] * b[..., _LAST] - a[..., _LAST] * b[..., _NEXT]
+    x, y, z = a[..., 0], a[..., 1], a[..., 2]
+    u, v, w = b[..., 0], b[..., 1], b[..., 2]
+    result = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    result[..., 0], result[..., 1], result[..., 2] = y * w - z * v, z * u - x * w, x * v - y * u
     return result
-
-
-_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def moving_links(robot: Robot, s: Samples) -> tuple[list[MovingLink], list[int]]:
@@ -226,12 +226,12 @@ def moving_links(robot: Robot, s: Samples) -> tuple[list[MovingLink], list[int]]
     P = np.concatenate([at.turn * e, at.rates(e, arm)], axis=1)
     swept = at.turn * cross(e, v_C[at.link] - v[at.body])
     P_rate = np.concatenate([at.turn * e_rate, at.rates(e_rate, arm) + swept], axis=1)
-    links = []
-    for i, name, parent, own in at.names:
-        M = np.zeros((6, 6))
-        M[:3, :3] = I[i]
-        M[[3, 4, 5], [3, 4, 5]] = at.masses[i]
-        links.append(MovingLink(name, parent, own, C[i], M, w[i], v_C[i], P[own].T, P_rate[own].T))
+    M = at.masses.copy()
+    M[:, :3, :3] = I
+    links = [
+        MovingLink(name, parent, own, C[i], M[i], w[i], v_C[i], P[own].T, P_rate[own].T)
+        for i, name, parent, own in at.names
+    ]
     return links, list(at.columns)
 
 
@@ -269,7 +269,8 @@ class Layout:
             if body.parent is not None:
                 before[i] += before[body.parent]
         self.path = before[:, self.body]
-        self.masses = [body.m for body in bodies]
+        self.masses = np.zeros((len(bodies), 6, 6))  # without moments of inertia, which turn
+        self.masses[:, range(3, 6), range(3, 6)] = np.array([body.m for body in bodies])[:, None]
         self.centres = np.array([np.array(body.h) / body.m if body.m else np.zeros(3) for body in bodies])
         self.inertias = np.array([_about_centre(body, c) for body, c in zip(bodies, self.centres)])
 

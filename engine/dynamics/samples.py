@@ -41,9 +41,8 @@ def computes(call: Callable[Concatenate[Robot, Given], Found]) -> Callable[Conca
 
 
 def all_finite(x: np.ndarray) -> bool:
-    """Whether all numbers are finite; the sum is tested first, because that is quicker."""
-    with np.errstate(all="ignore"):
-        return math.isfinite(x.sum()) or bool(np.isfinite(x).all())
+    """Whether all numbers are finite; the sum, which may overflow, is tested first, because that is quicker."""
+    return math.isfinite(x.sum()) or bool(np.isfinite(x).all())
 
 
 def singular(robot: Robot) -> NumericalError:

@@ -106,7 +106,7 @@ class Line:
         )
 
 
-def line(robot: Robot, name: str, what: str, given: Given, count: int | None, seconds: float = 0.05) -> Line:
+def line(robot: Robot, name: str, what: str, given: Given, count: int | None, seconds: float = 0.03) -> Line:
     """One call, after all code has been built."""
     with using("compiled"):
         robot = denoc.load(name)  # without any direct call, so that the first one goes the general way

@@ -161,6 +161,6 @@ def test_a_linearisation_closes_its_position_and_keeps_a_closed_one():
         right = denoc.linearize(robot, closed)
         assert right["q"] is not closed
         assert np.array_equal(right["q"], closed)
-        found = denoc.linearize(robot, closed + [0.0, 1e-3, -1e-3])
+        found = denoc.linearize(robot, closed + np.array([0.0, 1e-3, -1e-3]))
     assert abs(closure(robot).gap(found["q"])).max() < 1e-12
     assert off(found["A"], right["A"]) < 1e-9
