@@ -38,7 +38,7 @@ def slopes(
     forces, _ = dynamics(bodies, robot.gravity, displaced(robot, q), speeds, qdd, (True,) * n, wrenches, loads)
     factors = Factors(inertia_matrix(bodies, q, n))
     columns = [factors.solve([-part_of(x, k) for x in forces]) for k in range(2 * n)]
-    columns += [factors.solve([float(r == k) for r in range(n)]) for k in range(n)]
+    columns += factors.inverse()
     return [*qdd, *by_rows(columns)]
 
 
