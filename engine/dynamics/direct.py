@@ -51,15 +51,23 @@ class _Converting:
     def __call__(self, *given: Any, **named: Any) -> Any:
         fresh = [_doubles(x) for x in given]
         if self.builtin is not None and any(x is not y for x, y in zip(fresh, given)):
-            return self.builtin.call(*fresh, **named)
+            given = tuple(fresh)
+            if all(x is y for x, y in zip(map(_doubles, given), given)):  # else the call would come back for ever
+                return self.builtin.call(*given, **named)
         note("general")
         return self._general(*given, **named)
 
 
 def _doubles(x: Any) -> Any:
-    """An array of doubles for a row of integers or of other floats; any other argument unchanged."""
-    is_row = isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "fiu"
-    return np.array(x, dtype=float) if is_row and (type(x) is not np.ndarray or x.dtype is not _DOUBLE) else x
+    """An array of NumPy's own doubles for a row of integers or of other floats; any other argument unchanged.
+
+    Arrays that come out of a pickle have a type that equals NumPy's own and is another object: they are only seen anew.
+    """
+    if not isinstance(x, np.ndarray) or (type(x) is np.ndarray and x.dtype is _DOUBLE):
+        return x
+    if type(x) is np.ndarray and x.dtype == _DOUBLE and x.dtype.isnative:
+        return x.view(_DOUBLE)
+    return x.astype(float, subok=False) if x.ndim == 1 and x.dtype.kind in "fiu" else x
 
 
 _DOUBLE = np.dtype(float)

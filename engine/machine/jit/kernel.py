@@ -88,7 +88,7 @@ class Single:
         """The first group of outputs, or None where the plain text has to run."""
         result: np.ndarray | None = self._call(*groups)
         if result is None and not all(type(group) is np.ndarray and group.dtype is _DOUBLE for group in groups):
-            result = self._call(*(np.array(group, dtype=float) for group in groups))
+            result = self._call(*(np.asarray(group).astype(float) for group in groups))
         return result
 
     def groups(self, *groups: np.ndarray | Sequence[float]) -> list[np.ndarray] | None:
