@@ -95,6 +95,8 @@ def _show(
         typer.echo(f"\n{model.name}, its numbers folded in")
         for what, both in counted.items():
             typer.echo(f"  {what:<16} {both[True]!s:<28} plain inertias {both[False]}")
+        if model.tied:
+            typer.echo(f"  of the mechanism with its loops closed; {', '.join(study.OF_TREES)} of its spanning tree")
     typer.echo(
         f"\nO(n) forward dynamics is cheaper than dense from n = {crossing['multiplications']} on by multiplications, "
         f"from n = {crossing['operations']} on with additions"

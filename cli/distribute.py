@@ -14,8 +14,11 @@ from denoc.cli import options
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from denoc.parallel.steps import Exchange
-    from denoc.study.distribute import Cost, Outcome
+    from denoc.study.distribute import Outcome
+    from denoc.study.forecast import Cost, Forecast
 
 
 class Engine(StrEnum):
@@ -84,8 +87,14 @@ def distribute(
     writable(folder)
     with Wait(folder.name, quiet=quiet or as_json) as wait:
         wait.now("computing by legs")
+
+        def foretold(it: Forecast) -> None:
+            if not quiet and not as_json:
+                typer.echo(f"{folder.name}: {it.sentence()}", err=True)
+
+        listener = study.Listener(foretold, _progress(make, wait))
         with using(backend.value):
-            outcome = study.study(make, setting, measured=measure, check=check)
+            outcome = study.study(make, setting, measured=measure, check=check, listener=listener)
         files, others = report.written(outcome.result, folder, form.value, wait, plot=plot)
     if others and not quiet:
         typer.echo(f"warning: {others}", err=True)
@@ -98,6 +107,19 @@ def distribute(
         if quiet or as_json:
             typer.echo(f"error: {outcome.name}: {outcome.result.record['reason']}", err=True)
         raise typer.Exit(code)
+
+
+def _progress(make: Callable[[], Any], wait: Wait) -> Callable[[float], None]:
+    """A function that hears the time that a simulation has come to; the first call begins to show it."""
+    reports: list[Callable[[float], None]] = []
+
+    def reached(t: float) -> None:
+        if not reports:
+            grid = make().grid
+            reports.append(wait.simulated(float(grid[0]), float(grid[-1])))
+        reports[0](t)
+
+    return reached
 
 
 def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], *, as_json: bool) -> None:

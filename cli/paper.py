@@ -113,6 +113,8 @@ def _show(entry: Entry, made: Reproduction, files: list[Path]) -> None:
         _table(made.heads, made.rows)
     if made.ranges:
         _table(RANGES, ranges(made))
+    if made.verdict:
+        typer.echo(textwrap.fill(made.verdict, WIDTH, initial_indent="  found: ", subsequent_indent="  "))
     typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files) + "\n")
 
 
@@ -140,6 +142,7 @@ def _summary(entry: Entry, made: Reproduction, files: list[Path]) -> dict[str, A
         "id": entry.id,
         "title": entry.title,
         "claim": entry.claim,
+        "verdict": made.verdict,
         "compared": [dict(zip(made.heads, row)) for row in made.rows],
         "columns": [dict(zip(RANGES, row)) for row in ranges(made)] if made.ranges else [],
         "files": [str(file) for file in files],

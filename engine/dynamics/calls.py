@@ -9,7 +9,6 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.jit import choice
-from ..machine.jit.block import ENORMOUS
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import in_blocks
 from ..machine.jit.parts import in_order
@@ -20,7 +19,7 @@ from .direct import aim, direct, key_of
 from .mixed import Hybrid, Mixed, Pattern, mixed
 from .mixed import hybrid as known_hybrid
 from .samples import BLOCK, LARGE, Samples, no_numbers, room, singular, too_large
-from .vanishing import examine
+from .vanishing import examine_once, examine_strange
 
 Wrenches = Mapping[str, Any]
 HYBRID = "hybrid"  # the name of the direct call
@@ -101,9 +100,8 @@ def _solved(
 ) -> np.ndarray:
     """The results of a problem, with a row for each sample in its groups of inputs."""
     robot, pattern = s.robot, problem.motion_given
-    if s.count != 0 and not _is_examined(robot, pattern):
-        examine(s.finite().robot, rows[0][0].tolist(), pattern)
-        robot.derived["examined", pattern] = True
+    if s.count != 0 and ("examined", pattern) not in robot.derived:
+        examine_once(s.finite().robot, rows[0][0], pattern)
     result = _room(out, (*s.shape, problem.results()), rows)
     if s.count is None and not choice.rolled(len(problem.bodies), single=True):
         result[...] = _alone(problem, s, rows, what)
@@ -162,35 +160,25 @@ def _direct(problem: Mixed, what: Hashable, code: Single | Kernel | Rolled) -> N
 def _plain(problem: Mixed, s: Samples, rows: Sequence[np.ndarray]) -> np.ndarray:
     """Rows by the plain text, or an error that says why there are none."""
     robot, motion, count = s.robot, all(problem.motion_given), len(rows[0])
-    result = np.empty((count, problem.results()))
     alone = s.count is None
     columns = [row[0].tolist() if alone else [np.ascontiguousarray(column) for column in row.T] for row in rows]
     with np.errstate(all="ignore"):
         try:
-            into_columns(result, problem.offer.plain(count, problem.text, *columns))
+            sought, watched = problem.offer.plain(count, problem.text, *columns)
+            whole = np.empty((count, problem.results() + len(watched)))
+            into_columns(whole, [*sought, *watched])
         except (ZeroDivisionError, OverflowError):
             if motion:
                 raise too_large(robot) from None
-            _examine_strange(problem, robot, rows[0], np.full((count, 1), np.nan))
+            examine_strange(robot, rows[0], np.full((count, 1), np.nan), problem.motion_given)
             raise singular(robot) from None
     if not motion:
-        _examine_strange(problem, robot, rows[0], result)
+        examine_strange(robot, rows[0], whole, problem.motion_given)
+    result = whole[:, : problem.results()]
     if not np.isfinite(result).all():
         sizes = [float(abs(np.nan_to_num(array)).max(initial=0.0)) for array in rows]
         raise (too_large if motion or max(sizes) > LARGE else no_numbers)(robot)
     return result
-
-
-def _is_examined(robot: Robot, motion_given: Pattern) -> bool:
-    """Whether its pivots were looked at where it was asked first, or there are none."""
-    return all(motion_given) or ("examined", motion_given) in robot.derived
-
-
-def _examine_strange(problem: Mixed, robot: Robot, q: np.ndarray, result: np.ndarray) -> None:
-    """Looks at the pivots of the first sample whose results are no numbers, or enormous ones."""
-    strange = ~(abs(result) < ENORMOUS).all(axis=1)
-    if strange.any():
-        examine(robot, q[int(np.argmax(strange))].tolist(), problem.motion_given)
 
 
 def _pattern(robot: Robot, qdd: np.ndarray, tau: np.ndarray) -> Pattern:

@@ -77,11 +77,11 @@ class Factors:
 
     def __init__(self, I: Matrix):
         n, I = len(I), [list(row) for row in I]
-        self._one_over: Vector = [0.0] * n
+        self.one_over: Vector = [0.0] * n
         self._U: list[list[tuple[int, Scalar]]] = [[] for _ in range(n)]  # the nonzero elements of each column
         for j in reversed(range(n)):
-            self._one_over[j] = 1.0 / I[j][j]
-            column = [(i, I[i][j] * self._one_over[j]) for i in range(j) if not nothing(I[i][j])]
+            self.one_over[j] = 1.0 / I[j][j]
+            column = [(i, I[i][j] * self.one_over[j]) for i in range(j) if not nothing(I[i][j])]
             for i, factor in column:
                 for k, _ in column:
                     if k >= i:
@@ -102,7 +102,7 @@ class Factors:
                 for i, factor in self._U[j]:
                     x[i] = x[i] - factor * x[j]
         for j, column in enumerate(self._U[:first]):
-            x[j] = x[j] * self._one_over[j]
+            x[j] = x[j] * self.one_over[j]
             for i, factor in column:
                 if not nothing(x[i]):
                     x[j] = x[j] - factor * x[i]

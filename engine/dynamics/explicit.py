@@ -16,6 +16,7 @@ from ..robot.model import Body, Robot
 from .offered import offered
 from .quantities import bias
 from .samples import Samples, computes
+from .vanishing import examine
 
 
 @dataclass
@@ -50,7 +51,7 @@ def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
         rotors[list(joint.speeds)] = [drive.rotor for drive in joint.drives]
     rotors = rotors[columns]
 
-    # t = N_l N_d θ̇ (eq. 16), Ṅ = Ṅ_l N_d + N_l Ṅ_d, M, and the ω × I of Newton's and Euler's equations (eq. 6)
+    # t = N_l N_d θ̇ (eq. 16), Ṅ = Ṅ_l N_d + N_l Ṅ_d, M, and the ω × I of Euler's equations (eq. 6a)
     chain = Chain(links, robot.nv)
     masses, turning = np.array([link.M for link in links]).reshape(-1, 6, 6), np.zeros((len(links), 6, 6))
     turning[:, :3, :3] = cross_matrices(np.array([link.w for link in links]).reshape(-1, 3)) @ masses[:, :3, :3]
@@ -59,10 +60,12 @@ def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
     N = N_l @ N_d
     N_rate = N_l_rate @ N_d + N_l @ N_d_rate
     M = block_diagonal(masses)
-    C = N.T @ (M @ N_rate + block_diagonal(turning) @ N)  # eq. 20; İ − 2 C is skew
+    C = N.T @ (M @ N_rate + block_diagonal(turning) @ N)  # overview, eq. 16a; İ − 2 C is skew
 
     M_tilde = composite_masses(chain)
     U, D, M_hat = elimination(chain, rotors)
+    if not np.isfinite(U).all():
+        examine(robot, s.arrays["q"].tolist(), (False,) * robot.nv)
     return {
         "N_l": N_l,
         "N_d": N_d,

@@ -81,7 +81,7 @@ def jacobian(robot: Robot, q: Sequence[Scalar], link: str, at: Sequence[Scalar])
         body, (R, p) = bodies[i], placed[i]
         for d, k in zip(body.directions, body.speeds):
             e = [row[d % 3] for row in R]
-            v = add(cross(e, subtract(point, p)), scale(body.pitch, e)) if d < 3 else e  # eq. 15, or a slide
+            v = add(cross(e, subtract(point, p)), scale(body.pitch, e)) if d < 3 else e  # Saha 1999, eqs. 13 and 15
             for r, x in enumerate([*e, *v] if d < 3 else [0.0, 0.0, 0.0, *v]):
                 J[r][k] = x
         i = body.parent

@@ -17,6 +17,7 @@ from . import sweeps
 from .spatial import Matrix, Vector, dot, into, subtract, transported
 from .sweeps import Motion, Pivot
 from .symbols import Path, number, paths, with_symbols
+from .vanishing import loss
 
 SIX = range(6)
 UPPER = [(r, s) for r in SIX for s in range(r, 6)]
@@ -34,9 +35,10 @@ class Kind:
         wrenched: bool,
         turned: bool,
         loads: int,
+        watched: tuple[bool, ...],
     ):
         self.given, self.loose, self.loose_above = given, loose, loose_above
-        self.wrenched, self.turned, self.loads = wrenched, turned, loads
+        self.wrenched, self.turned, self.loads, self.watched = wrenched, turned, loads, watched
         self.model = bodies[0]
         self.paths = [
             path for path in paths(self.model) if not _constant(path, [number(body, path) for body in bodies])
@@ -66,7 +68,7 @@ class Kind:
         fixed = tuple((path, number(m, path)) for path in paths(m) if path not in self.paths)
         springs = tuple(drive.coordinate - (m.coordinates[0] if m.coordinates else 0) for drive in m.drives)
         shape = (m.moves, m.directions, len(m.coordinates), planes, tuple(self.paths), fixed, springs)
-        return (*shape, self.given, self.loose, self.loose_above, self.wrenched, self.turned, self.loads)
+        return (*shape, self.given, self.loose, self.loose_above, self.wrenched, self.turned, self.loads, self.watched)
 
 
 def _constant(path: Path, values: list[float]) -> bool:
@@ -167,6 +169,9 @@ def _second(kind: Kind, output: str) -> BodyStep:
         step.put("own", ("x", k), pivot.x)
         for r in SIX:
             step.put("own", ("row", k, r), pivot.row[r])
+        if kind.watched[k]:
+            bound = step.take("number", len(kind.paths) + 3 * kind.loads + k)
+            step.watch(loss(bound, 1.0 / pivot.size))
     moved = sweeps.wrench_at_parent(here, W_up)
     for r in SIX:
         step.put("up", ("W", r), step.take("up", ("W", r)) + moved[r])
@@ -226,19 +231,23 @@ def rolled(
     motion_given: Sequence[bool],
     wrenched: Sequence[int] = (),
     loaded: Sequence[tuple[int, Sequence[float]]] = (),
+    least: Sequence[float] = (),
 ) -> tuple[Loop, Elements]:
     """The loop of `sweeps.dynamics` over bodies, and the elements that it runs over.
 
     The inputs `w` and `b` hold six numbers for each of the bodies `wrenched`, in its axes, and for each load on a body
-    and point in `loaded`, ordered by bodies, in base axes.
+    and point in `loaded`, ordered by bodies, in base axes.  `least` has for each speed the pivot below which
+    the results are given up, or 0.
     """
+    bounds = least or [0.0] * len(motion_given)
     loose, turned = sweeps.reached(bodies, motion_given), _way_to(bodies, {body for body, _ in loaded})
     flags = []
     for i, body in enumerate(bodies):
         given = tuple(motion_given[k] for k in body.speeds)
         above = body.parent is not None and loose[body.parent]
         loads = sum(body == i for body, _ in loaded)
-        flags.append((_structure(body), given, loose[i], above, i in wrenched, turned[i], loads))
+        watched = tuple(bool(bounds[k]) for k in body.speeds)
+        flags.append((_structure(body), given, loose[i], above, i in wrenched, turned[i], loads, watched))
     names = list(dict.fromkeys(flags))
     kinds = [Kind([body for body, flag in zip(bodies, flags) if flag == name], *name[1:]) for name in names]
     inputs = ("q", "qd", "x", *["w"] * bool(wrenched), *["b"] * bool(loaded))
@@ -266,7 +275,11 @@ def rolled(
         parents=[0 if body.parent is None else body.parent + 1 for body in bodies],
         columns=columns,
         numbers=[
-            [*kinds[names.index(flag)].numbers(body), *(x for other, point in loaded if other == i for x in point)]
+            [
+                *kinds[names.index(flag)].numbers(body),
+                *(x for other, point in loaded if other == i for x in point),
+                *(bounds[k] for k in body.speeds),
+            ]
             for i, (body, flag) in enumerate(zip(bodies, flags))
         ],
         ground={("a", r): -gravity[r] for r in range(3)} | ({("R", r, r): 1.0 for r in range(3)} if loaded else {}),

@@ -6,6 +6,7 @@ Everything that computes comes through here, so that there is one place where th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from ..machine.program.trace import Node, Program, Recording
 from ..robot.model import ZERO, Robot
 from .looped import rolled as as_loop
 from .regroup import regrouped
-from .sweeps import Load, Wrenches, dynamics
+from .sweeps import Load, Pivot, Wrenches, dynamics
+from .vanishing import least, losses
 from .wrenches import constant_wrenches, on_bodies
 
 Pattern = tuple[bool, ...]
@@ -53,19 +55,27 @@ class Mixed:
 
     # ---- the text
 
-    def text(self, *given: Sequence[Scalar], bodies: Any = None) -> list[Scalar]:
-        """The results on any scalars; the last group has six numbers for each link, at its origin and in its axes."""
+    def text(self, *given: Sequence[Scalar], bodies: Any = None) -> tuple[list[Scalar], list[Scalar]]:
+        """The results on any scalars, and numbers that are enormous where pivots are next to nothing.
+
+        The last group has six numbers for each link, at its origin and in its axes.
+        """
         q, qd, x, w = given
         return self.sought(q, qd, x, w, bodies)
 
     def sought(
         self, q: Sequence[Scalar], qd: Sequence[Scalar], x: Sequence[Scalar], w: Sequence[Scalar], bodies: Any
-    ) -> list[Scalar]:
-        """What the recursion finds for each speed where x is given."""
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """What the recursion finds for each speed where x is given, and the same numbers."""
         on, loads = self.acting(w)
-        given = bodies or self.bodies
-        sought, _ = dynamics(given, self.robot.gravity, q, qd, x, self.motion_given, on, loads)
-        return sought
+        given, pivots = bodies or self.bodies, dict[int, Pivot]()
+        sought, _ = dynamics(given, self.robot.gravity, q, qd, x, self.motion_given, on, loads, pivots)
+        return sought, losses(self.least, pivots)
+
+    @cached_property
+    def least(self) -> tuple[float, ...]:
+        """For each speed the pivot below which the position has to be looked at closely; 0 where none is needed."""
+        return least(self.robot, self.motion_given)
 
     def acting(self, w: Sequence[Scalar]) -> tuple[Wrenches, list[Load]]:
         """The wrenches of the robot's file and those of the caller, on bodies."""
@@ -80,7 +90,8 @@ class Mixed:
         inputs = {name: recording.input(name, width) for name, width in zip(self.names, self.widths) if width}
         groups = [inputs.get(name, []) for name in self.names]
         self.prepare(recording, groups)
-        return recording.program(sought=self.text(*groups, bodies=regrouped(self.bodies)))
+        sought, watched = self.text(*groups, bodies=regrouped(self.bodies))
+        return recording.program(watched, sought=sought)
 
     def prepare(self, recording: Recording, groups: Sequence[Sequence[Node]]) -> None:
         """Says what else has to hold for the inputs."""
@@ -105,7 +116,8 @@ class Mixed:
     def _build_rolled(self, cached: bool) -> Rolled | None:
         on, loads = self._in_order([0.0] * self.widths[3])
         points = [(body, tuple(as_floats(point))) for body, _, point in loads]
-        loop, elements = as_loop(regrouped(self.bodies), self.robot.gravity, self.motion_given, tuple(on), points)
+        bodies = regrouped(self.bodies)
+        loop, elements = as_loop(bodies, self.robot.gravity, self.motion_given, tuple(on), points, self.least)
         widths = [width for width in (*self.widths[:3], 6 * len(on), 6 * len(loads), self.nv) if width]
         return rolled.build(loop, elements, widths, native.lanes(), cached)
 
@@ -159,15 +171,14 @@ class Hybrid(Mixed):
         """The number of accelerations and forces."""
         return 2 * self.nv
 
-    def text(self, *given: Sequence[Scalar], bodies: Any = None) -> list[Scalar]:
+    def text(self, *given: Sequence[Scalar], bodies: Any = None) -> tuple[list[Scalar], list[Scalar]]:
         """The accelerations, then the forces, each either given or found by the recursion."""
         q, qd, qdd, tau, w = given
         x = [a if motion else f for motion, a, f in zip(self.motion_given, qdd, tau)]
-        both = list(zip(self.motion_given, x, self.sought(q, qd, x, w, bodies)))
-        return [
-            *(known if motion else other for motion, known, other in both),
-            *(other if motion else known for motion, known, other in both),
-        ]
+        sought, watched = self.sought(q, qd, x, w, bodies)
+        both = list(zip(self.motion_given, x, sought))
+        qdd = [known if motion else other for motion, known, other in both]
+        return [*qdd, *(other if motion else known for motion, known, other in both)], watched
 
     def prepare(self, recording: Recording, groups: Sequence[Sequence[Node]]) -> None:
         """What is sought has to be NaN."""

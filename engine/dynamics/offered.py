@@ -22,6 +22,7 @@ from .direct import Call, aim, direct
 from .programs import ROWS, Subject
 from .regroup import regrouped
 from .samples import BLOCK, Samples, no_numbers, singular, vector
+from .vanishing import examine_once, examine_strange
 
 Result = np.ndarray | dict[str, np.ndarray] | tuple[np.ndarray, ...]
 
@@ -88,6 +89,8 @@ class Offered:
         count = 1 if s.count is None else s.count
         given = {name: more[name] if name in more else s.rows(name) for name in self.widths}
         arrays = {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[-1]))) for name, x in given.items()}
+        if self.row.watched is not None and s.count != 0:
+            examine_once(s.finite().robot, arrays["q"][0], (False,) * s.robot.nv)
         if s.count is None:
             numbers = self._one(s, arrays)
         else:
@@ -143,9 +146,19 @@ class Offered:
                 into_columns(result, self.offer.plain(count, self.row.text, self.subject, given))
             except (ZeroDivisionError, OverflowError):
                 raise singular(robot) from None
+            self._look(given, arrays["q"][these], count)
         if not np.isfinite(result).all():
             raise no_numbers(robot)
         return result
+
+    def _look(self, given: dict[str, list[Scalar]], q: np.ndarray, count: int) -> None:
+        """Refuses positions at which next to nothing is left of an inertia that is divided by."""
+        if self.row.watched is None:
+            return
+        watched = self.row.watched(self.subject, given)
+        numbers = np.empty((count, len(watched)))
+        into_columns(numbers, watched)
+        examine_strange(self.subject.robot, q, numbers, (False,) * self.subject.robot.nv)
 
 
 def direct_name(what: str, link: str = "", at: str = "link") -> Hashable:

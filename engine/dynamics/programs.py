@@ -19,7 +19,8 @@ from .energy import energies
 from .kinematics import body_placements, jacobian, link_placements
 from .regroup import regrouped
 from .spatial import Vector, dot
-from .sweeps import Load, Wrenches, dynamics
+from .sweeps import Load, Pivot, Wrenches, dynamics
+from .vanishing import least, losses
 from .wrenches import constant_wrenches, on_bodies
 
 Given = Mapping[str, list[Scalar]]
@@ -48,7 +49,8 @@ class Quantity:
     """A quantity of the table: its inputs, the name and shape of its output, and the text that computes it.
 
     `inputs` are names of `WIDTHS`; `w` is there besides where wrenches act.  `regroups` says that regrouped inertias
-    give the same numbers.  Robots of more than `most` bodies have it as plain text only, because straight code for so
+    give the same numbers.  Where an inertia is divided by, `watched` are numbers that are enormous if next to nothing
+    is left of it.  Robots of more than `most` bodies have it as plain text only, because straight code for so
     many takes seconds to compile.  `parts` are names and shapes of the arrays into which calls divide the numbers;
     without them, a call's result is one array of the shape.
     """
@@ -60,6 +62,7 @@ class Quantity:
     text: Callable[[Subject, Given], list[Scalar]]
     regroups: bool = True
     most: int = 200
+    watched: Callable[[Subject, Given], list[Scalar]] | None = None
     parts: Callable[[Subject], Sequence[tuple[str, tuple[int, ...]]]] | None = None
 
     def widths(self, subject: Subject) -> dict[str, int]:
@@ -71,7 +74,8 @@ class Quantity:
         """The recorded program of the text."""
         recording = Recording(name)
         given: Given = {group: list(recording.input(group, width)) for group, width in self.widths(subject).items()}
-        return recording.program(**{self.output: self.text(subject, given)})
+        watched = self.watched(subject, given) if self.watched is not None else ()
+        return recording.program(watched, **{self.output: self.text(subject, given)})
 
 
 WIDTHS: dict[str, Callable[[Subject], int]] = {
@@ -143,6 +147,14 @@ def _slopes(subject: Subject, given: Given) -> list[Scalar]:
     return slopes(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
 
 
+def _losses(subject: Subject, given: Given) -> list[Scalar]:
+    """Numbers that are enormous where a pivot is next to nothing; compiled code has the pivots already."""
+    robot, pivots, free = subject.robot, dict[int, Pivot](), (False,) * subject.robot.nv
+    acting = subject.acting(robot.tree, given)
+    dynamics(subject.bodies, robot.gravity, given["q"], given["qd"], given["tau"], free, *acting, pivots)
+    return losses(least(robot, free), pivots)
+
+
 def link_reactions(
     robot: Robot,
     q: list[Scalar],
@@ -185,6 +197,7 @@ PROGRAMS = {
         "derivatives",
         lambda subject: (subject.robot.nv * (1 + 3 * subject.robot.nv),),
         _slopes,
+        watched=_losses,
         parts=_derivative_parts,
     ),
     "inertia": Quantity(

@@ -92,7 +92,7 @@ def turn_square(rotation: Sequence[Factor], m: Matrix) -> Matrix:
 def _turned(factor: Factor, m: Matrix, *, symmetric: bool = False) -> Matrix:
     """The product R m Rᵀ for one factor of a rotation.
 
-    In the plane of a turn, all four entries follow from u = s (m_ii − m_jj) + c (m_ij + m_ji) by 4 products instead of 8.
+    In a turn's plane, all four entries follow from u = s (m_ii − m_jj) + c (m_ij + m_ji), by 4 products instead of 8.
     """
     if len(factor) == 3:
         rows = [turn(factor, row) for row in m]  # m Rᵀ

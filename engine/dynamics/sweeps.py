@@ -160,7 +160,7 @@ def join(J: Matrix, H: Matrix, M: Matrix) -> Matrix:
 
 
 def inertia_at_parent(here: Motion, A: Matrix) -> Matrix:
-    """An articulated inertia at the parent's origin, Bᵀ A B (Saha 1999, eq. 23b)."""
+    """An articulated inertia at the parent's origin, Bᵀ A B (Saha 1999, eq. 50)."""
     rotation, p = here.rotation, here.origin
     J = turn_symmetric(rotation, [row[:3] for row in A[:3]])
     H = turn_square(rotation, [row[3:] for row in A[:3]])
@@ -331,12 +331,14 @@ def dynamics(
     motion_given: Sequence[bool],
     wrenches: Wrenches | None = None,
     loads: Sequence[Load] = (),
+    pivots: dict[int, Pivot] | None = None,
 ) -> tuple[list[Scalar], list[Vector]]:
     """The sought force or acceleration of each speed, and the wrench of each body's parent on the body.
 
     `given[k]` is the acceleration of speed k where `motion_given[k]`, else its force; the other one is sought.
     `wrenches` and `loads` act on the bodies from outside.  The returned wrenches are right if all motion is given;
-    otherwise they lack the terms of unknown accelerations.
+    otherwise they lack the terms of unknown accelerations.  What each speed has left goes into
+    `pivots`.
     """
     g: Vector = list(gravity)
     rates = [x if known else 0.0 for x, known in zip(given, motion_given)]
@@ -355,7 +357,7 @@ def dynamics(
 
     loose = reached(bodies, motion_given)
     A: list[Matrix | None] = [inertia(body) if loose[i] else None for i, body in enumerate(bodies)]
-    pivots: dict[int, Pivot] = {}
+    pivots = {} if pivots is None else pivots
     for i, body in reversed(list(enumerate(bodies))):
         A_up, W_up = inward(body, A[i], W[i], q, qd, given, motion_given, pivots)
         if body.parent is not None:

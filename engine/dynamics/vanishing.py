@@ -8,12 +8,14 @@ with numbers, apart from the text, which can't make decisions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from ..errors import NumericalError
-from ..machine.program.scalars import as_float
+from ..machine.jit.block import ENORMOUS
+from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Body, Joint, Robot
 from . import sweeps
 from .spatial import add_matrices
@@ -22,6 +24,7 @@ from .sweeps import Motion, Pivot
 LITTLE = 1e-10  # share of the diagonal below which a pivot is in doubt
 LONG = 100  # bodies; in a chain of n like links, the first one's share is 3/n³
 SHIFT = 1e-9  # shift of all coordinates, which hardly changes a sound pivot
+USUAL = 1e3  # least ratio of a usual pivot to one that has been lost
 SOUND = 1e-6  # largest change of a sound pivot by this shift, relative to the pivot
 
 Shares = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # coordinates q → pivots, and their values before
@@ -93,11 +96,90 @@ def pivots(bodies: Sequence[Body], q: Sequence[float], motion_given: Sequence[bo
     return result
 
 
+# ---- pivots that compiled code and batches watch
+
+
+def losses(least: Sequence[float], pivots: Mapping[int, Pivot]) -> list[Scalar]:
+    """Numbers that are enormous where a watched pivot is below its least value."""
+    return [loss(x, 1.0 / pivots[k].size) for k, x in enumerate(least) if x]
+
+
+def loss(least: Scalar, one_over: Scalar) -> Scalar:
+    """A number that is enormous where a pivot is below its least value."""
+    return least * ENORMOUS * one_over
+
+
+def least(robot: Robot, motion_given: Sequence[bool]) -> tuple[float, ...]:
+    """For each speed a pivot that is certainly large enough, or 0 if it needn't be watched.
+
+    A pivot that is as small at two positions of no special kind is small by its own numbers, and is lost nowhere.
+    """
+    key = "least", tuple(motion_given)
+    result: tuple[float, ...] | None = robot.derived.get(key)
+    return robot.derived.setdefault(key, _least(robot, motion_given)) if result is None else result
+
+
+def _least(robot: Robot, motion_given: Sequence[bool]) -> tuple[float, ...]:
+    bounds = _bounds(robot)
+    few = LITTLE * min(1.0, (LONG / max(len(robot.tree.bodies), 1)) ** 3)
+    usual = np.zeros(robot.nv)
+    for turn in (0.3, 0.7):
+        q = _unit(robot, np.array(robot.q0) + turn * np.sin(np.arange(1, robot.nq + 1)))
+        usual = np.fmax(usual, np.array(pivots(robot.tree.bodies, q.tolist(), motion_given)))
+    watched = (few * bounds < usual / USUAL) & ~np.array(motion_given, dtype=bool)
+    return tuple(float(x) for x in np.where(watched, few * bounds, 0.0))
+
+
+def _unit(robot: Robot, q: np.ndarray) -> np.ndarray:
+    for joint in robot.moving:
+        if joint.type.orientation is not None:
+            first = joint.coordinates[joint.type.orientation]
+            q[first : first + 4] /= np.linalg.norm(q[first : first + 4])
+    return q
+
+
+def _bounds(robot: Robot) -> np.ndarray:
+    """For each speed an inertia that it feels at no position, with slides about as far out as at the start."""
+    bodies = robot.tree.bodies
+    result = np.zeros(robot.nv)
+    for j, body in enumerate(bodies):
+        sum_of_squares = sum(abs(body.E[r][r]) for r in range(3))
+        at: int | None = j
+        reach = 0.0
+        while at is not None:
+            above = bodies[at]
+            turning = sum_of_squares + 2 * reach * math.hypot(*body.h) + body.m * reach**2
+            for d, k in zip(above.directions, above.speeds):
+                result[k] += turning + body.m * above.pitch**2 if d < 3 else body.m
+            slides = (above.coordinates[k] for what, _, k in above.moves if what != "turn")
+            reach += math.hypot(*above.origin) + sum(abs(robot.q0[c]) for c in slides)
+            at = above.parent
+    for joint in robot.moving:
+        result[list(joint.speeds)] += [drive.rotor for drive in joint.drives]
+    return result
+
+
 def examine(robot: Robot, q: Sequence[float], motion_given: Sequence[bool]) -> None:
     """Raise an error if a joint has next to nothing to accelerate at q."""
     joints = vanishing(robot, q, motion_given)
     if joints:
         raise refusal(robot, joints)
+
+
+def examine_once(robot: Robot, q: np.ndarray, motion_given: tuple[bool, ...]) -> None:
+    """The same, but at the first position only that a robot is asked for with this motion given."""
+    if not all(motion_given) and ("examined", motion_given) not in robot.derived:
+        examine(robot, q.tolist(), motion_given)
+        robot.derived["examined", motion_given] = True
+
+
+def examine_strange(robot: Robot, q: np.ndarray, numbers: np.ndarray, motion_given: Sequence[bool]) -> None:
+    """The same at the first and the worst of many positions whose numbers aren't finite, or are enormous."""
+    strange = np.flatnonzero(~(abs(numbers) < ENORMOUS).all(axis=1))
+    if len(strange):
+        worst = strange[np.argmax(np.nan_to_num(abs(numbers[strange]), nan=np.inf).max(axis=1))]
+        for n in {int(strange[0]), int(worst)}:
+            examine(robot, q[n].tolist(), motion_given)
 
 
 def owner(robot: Robot, speed: int) -> Joint:

@@ -14,6 +14,7 @@ from ..dynamics.regroup import regrouped
 from ..errors import InputError
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Robot
+from .accelerations import Accelerated, Forward
 from .assembly import assemble
 from .balance import Balance, enough
 from .branches import Inverse, efforts, order_at, present
@@ -21,27 +22,32 @@ from .constraints import closure
 from .linear import Slopes
 from .partition import partition
 from .reactions import Reactions
-from .texts import Arguments, Forward, PartitionText
+from .texts import Arguments, PartitionText
 
 
 def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
     """The recorded program of this name; with loops `idyn` gives actuators, `fdyn` is closed, `reactions` have cuts."""
-    row, made = tree.PROGRAMS[what], TEXTS.get(what)
+    made = TEXTS.get(what)
     if not robot.tied or made is None:
         return tree.program(robot, what, regroup=regroup, link=link)
-    text = made(robot, assemble(robot, np.array(robot.q0)))
-    recording = Recording(what)
+    return recorded(made(robot, assemble(robot, np.array(robot.q0))), what, regroup=regroup)
+
+
+def recorded(text: PartitionText, what: str, *, regroup: bool = True) -> Program:
+    """The program of a text, with the name and the output of this row of the table."""
+    robot, row, recording = text.loops.robot, tree.PROGRAMS[what], Recording(what)
     given: Arguments = {name: list(recording.input(name, width)) for name, width in text.widths.items()}
     result, _ = text.text(given, regrouped(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies)
     return recording.program(**{row.output: result[len(efforts(robot)) :] if what == "reactions" else result})
 
 
-def _forward(robot: Robot, q0: np.ndarray, kind: type[PartitionText] = Forward) -> PartitionText:
+def around(robot: Robot, q0: np.ndarray, kind: type[Accelerated] = Forward) -> PartitionText:
+    """A text of accelerations in the coordinates that are best at this position."""
     return kind(closure(robot), partition(closure(robot), q0, (), robot.driven))
 
 
 def _slopes(robot: Robot, q0: np.ndarray) -> PartitionText:
-    return _forward(robot, q0, Slopes)
+    return around(robot, q0, Slopes)
 
 
 def _inverse(robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse) -> PartitionText:
@@ -63,7 +69,7 @@ def _reactions(robot: Robot, q0: np.ndarray) -> PartitionText:
 
 TEXTS: dict[str, Callable[[Robot, np.ndarray], PartitionText]] = {
     "idyn": _inverse,
-    "fdyn": _forward,
+    "fdyn": around,
     "fdyn-derivatives": _slopes,
     "reactions": _reactions,
 }

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..dynamics import linear as tree
 from ..dynamics import quantities
-from ..dynamics.dense import Factors
 from ..dynamics.derivatives import SLOPES, by_rows, displaced
 from ..dynamics.direct import direct
 from ..dynamics.kinematics import coordinate_rates
@@ -22,12 +21,12 @@ from ..machine.jit.parts import Part, divided, in_order
 from ..machine.program.dual import Dual, part_of
 from ..machine.program.scalars import Scalar, smaller
 from ..robot.model import Body, Robot
+from .accelerations import Accelerated
 from .assembly import CLOSED, assemble
 from .constraints import Closure, closure
 from .elimination import Elimination, apart
 from .equations import Equations
 from .mechanism import COORDINATES, independent_coordinates, inverse
-from .methods import reduced
 from .partition import independent_speeds, partition
 from .texts import CHECKS, NEAR, Arguments, PartitionText, TextFamily, quick, serve
 
@@ -182,24 +181,10 @@ class Following(PartitionText):
         return [*speeds, *still], [apart(K.pivots, [NEAR * x for x in part.pivots]), closed, right_way]
 
 
-class Displaced(PartitionText):
+class Displaced(Accelerated):
     """A text of accelerations with derivatives.  With z̈ the independent accelerations, Tᵀ (τ_ID(q, q̇, q̈) − τ) = 0 holds
     in every state, so along each direction ∂z̈ = −(Tᵀ M T)⁻¹ ∂[Tᵀ (τ_ID − τ)], with the derivative at fixed z̈.
     """
-
-    inputs = ("q", "qd", "tau")
-
-    def balanced(
-        self, given: Arguments, bodies: tuple[Body, ...]
-    ) -> tuple[list[list[Scalar]], Factors, list[Scalar], list[Scalar], list[Scalar]]:
-        """The columns of T, the factors of Tᵀ M T, the independent accelerations, all accelerations, and checks."""
-        problem, checks = self.problem(given, given["tau"], bodies)
-        qdd, T, inertia, force = reduced(problem, problem.second)
-        factors = Factors(inertia)
-        z = factors.solve(scale(-1.0, force))
-        for column, x in zip(T, z):
-            qdd = add(qdd, scale(x, column))
-        return T, factors, z, qdd, checks
 
     def unbalanced(
         self,
@@ -281,7 +266,7 @@ def linear(loops: Closure, independent: Sequence[int]) -> TextFamily:
     key = Linear, tuple(independent)
     result: TextFamily | None = loops.robot.derived.get(key)
     if result is None:
-        made = TextFamily(loops, lambda q: Linear(loops, partition(loops, q, (), independent)), coordinates=independent)
+        made = TextFamily(loops, lambda q: Linear.at(loops, q, independent), coordinates=independent)
         result = loops.robot.derived.setdefault(key, made)
     return result
 
@@ -290,6 +275,6 @@ def _slopes(loops: Closure) -> TextFamily:
     """The family of the robot's texts of derivatives."""
     result: TextFamily | None = loops.robot.derived.get(Slopes)
     if result is None:
-        made = TextFamily(loops, lambda q: Slopes(loops, partition(loops, q, (), loops.robot.driven)))
+        made = TextFamily(loops, lambda q: Slopes.at(loops, q, loops.robot.driven))
         result = loops.robot.derived.setdefault(Slopes, made)
     return result

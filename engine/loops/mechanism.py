@@ -14,7 +14,7 @@ from ..dynamics.samples import Samples
 from ..errors import AssemblyError, NumericalError
 from ..machine.jit.parts import divided
 from ..robot.model import Robot
-from . import branches, effort
+from . import accelerations, branches, effort
 from . import texts as compiled
 from .assembly import assemble
 from .balance import Balance, Forces, enough, shares
@@ -23,7 +23,7 @@ from .constraints import Closure, closure
 from .partition import independent_speeds
 from .reactions import Reactions, wrenches_of
 from .reactions import reactions as texts_of_reactions
-from .texts import Forward, Reduced, consistent, quick, serve
+from .texts import Reduced, consistent, quick, serve
 
 # names of direct calls, and of the coordinates of reduced equations
 REACTIONS, REDUCED, COORDINATES = "reactions", "reduced", "coordinates of reduced equations"
@@ -55,7 +55,7 @@ def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None =
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The accelerations of all tree joints under these forces."""
     result: np.ndarray
-    if wrenches is None and (answer := quick("forward", Forward, robot, q, qd, tau)) is not None:
+    if wrenches is None and (answer := quick("forward", accelerations.Forward, robot, q, qd, tau)) is not None:
         result = answer
         return result
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
@@ -63,7 +63,7 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
     if s.count == 0:
         return np.empty((0, robot.nv))
     arrays = {"w": w, **{name: s.rows(name) for name in ("q", "qd", "tau")}}
-    family = compiled.forward(closure(robot), wrenched)
+    family = accelerations.forward(closure(robot), wrenched)
     qdd = family.rows(arrays)
     serve(family.known[0], "forward")
     return qdd if s.count is not None else qdd[0]

@@ -26,6 +26,8 @@ MOST = 200  # iterations of one start
 LONGEST = 0.4  # step, in radians and in lengths of the mechanism
 STARTS = 24
 ENOUGH = 3  # starts that end in the same gap, which is then believed to be the least
+SAME = 1e-6  # share of the gap by which such ends differ
+ALIKE = 1e-3  # share by which they may differ after all starts, where the way down is long and flat
 SPREADS = (0.3, 0.8, 1.6)  # of the starts around the first one, in radians and in lengths of the mechanism
 
 
@@ -49,10 +51,14 @@ def nearest(loops: Closure, q: np.ndarray, kept: Collection[int]) -> Search:
         step = random.uniform(-spread, spread, loops.robot.nv) * free * loops.column_scale
         ends.append(_descended(loops, moved(loops.robot, q, step) if start else q, np.flatnonzero(free)))
         least, best = min(ends, key=lambda end: end[0])
-        agreeing = sum(gap <= least * (1 + 1e-6) + CLOSED for gap, _ in ends)
-        if least < CLOSED or agreeing >= ENOUGH:
+        if least < CLOSED or _within(ends, least, SAME) >= ENOUGH:
             break
-    return Search(best, least, len(ends), agreeing)
+    return Search(best, least, len(ends), _within(ends, least, ALIKE))
+
+
+def _within(ends: list[tuple[float, np.ndarray]], least: float, share: float) -> int:
+    """The number of ends whose gaps are no more than this share larger than the least."""
+    return sum(gap <= least * (1 + share) + CLOSED for gap, _ in ends)
 
 
 def _descended(loops: Closure, q: np.ndarray, free: np.ndarray) -> tuple[float, np.ndarray]:

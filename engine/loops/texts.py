@@ -19,21 +19,19 @@ from ..dynamics.sweeps import Load, Wrenches
 from ..dynamics.wrenches import Applied, constant_wrenches, on_bodies
 from ..errors import DenocError, InputError
 from ..machine.jit import choice
-from ..machine.jit.block import ENORMOUS
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer, in_blocks
 from ..machine.jit.parts import Part, divided, in_order
 from ..machine.jit.trigonometry import REACH
-from ..machine.program.scalars import Scalar, as_float, into_columns
+from ..machine.program.scalars import Scalar, into_columns
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot
 from .constraints import Closure
 from .elimination import apart
 from .equations import Equations, Forces
-from .methods import Parameters, Problem, closed, reduced
+from .methods import Parameters, Problem, reduced
 from .partition import Partition, partition
 from .ties import Tied
-from .vanishing import examined
 
 NEAR = 1e-4  # share of a pivot below which other coordinates are taken
 GOOD = 0.05  # share of a pivot above which a text is taken for new positions
@@ -82,7 +80,10 @@ class PartitionText(ABC):
 
     @abstractmethod
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
-        """The results, and three checks that aren't negative where these are right."""
+        """The results, and three checks that aren't negative where these are right.
+
+        Behind the checks there may be numbers that have to be as moderate as the results.
+        """
 
     def share(self, q: np.ndarray) -> float:
         """The share at these positions of the pivot that has lost most since it was chosen."""
@@ -128,7 +129,7 @@ class PartitionText(ABC):
         recording = Recording("closed")
         given: Arguments = {name: list(recording.input(name, width)) for name, width in self.widths.items()}
         result, checks = self.text(given, regrouped(self.loops.bodies))
-        return recording.program(found=[*result, *checks])
+        return recording.program(checks[CHECKS:], found=[*result, *checks[:CHECKS]])
 
     def identity(self) -> tuple[str, ...]:
         """Everything that the program depends on, as strings."""
@@ -173,42 +174,23 @@ class PartitionText(ABC):
         return in_blocks(result, max(8, BLOCK // len(self.loops.bodies)), self.offer.lanes, by, text)
 
     def _plain(self, given: Sequence[list[Scalar]], count: int) -> np.ndarray:
-        rows = np.empty((count, self.results() + CHECKS))
+        width = self.results() + CHECKS
+        whole = np.full((count, width), np.nan)
         with np.errstate(all="ignore"):
             try:
                 result, checks = self.offer.plain(count, self.text, dict(zip(self.names, given)), self.loops.bodies)
-                into_columns(rows, (*result, *checks))
+                whole = np.empty((count, len(result) + len(checks)))
+                into_columns(whole, (*result, *checks))
             except (ZeroDivisionError, OverflowError):
-                rows[:] = np.nan
+                whole[:] = np.nan
+        rows = whole[:, :width]
         rows[~np.isfinite(rows).all(axis=1), -CHECKS] = np.nan
-        self.look(rows, given[0])
+        self.look(rows, whole[:, width:], given[0])
         return rows
 
-    def look(self, rows: np.ndarray, q: Sequence[Scalar]) -> None:
+    def look(self, rows: np.ndarray, watched: np.ndarray, q: Sequence[Scalar]) -> None:
         """Refuses what the plain text has found at q where it can't be trusted."""
         return
-
-
-class Forward(PartitionText):
-    """The text of accelerations under the joints' forces."""
-
-    inputs = ("q", "qd", "tau")
-
-    def results(self) -> int:
-        """The number of accelerations of the spanning tree."""
-        return self.loops.robot.nv
-
-    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
-        """The accelerations, and checks."""
-        problem, checks = self.problem(given, given["tau"], bodies)
-        return closed(problem), checks
-
-    def look(self, rows: np.ndarray, q: Sequence[Scalar]) -> None:
-        """Raise an error where accelerations are enormous because a joint has next to nothing to accelerate."""
-        strange = (abs(rows[:, :-CHECKS]) >= ENORMOUS).any(axis=1) & (rows[:, -CHECKS] >= 0.0)
-        if strange.any():
-            n = int(np.argmax(strange))
-            examined(self.loops, self.part, [float(x[n]) if isinstance(x, np.ndarray) else as_float(x) for x in q])
 
 
 class Reduced(PartitionText):
@@ -307,21 +289,6 @@ class TextFamily:
     def _first(self, text: PartitionText) -> None:
         if self.known[0] is not text:
             self.known = [text, *(one for one in self.known if one is not text)]
-
-
-def forward(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
-    """The family of the robot's texts of forward dynamics."""
-    key = (Forward, wrenched) if wrenched else Forward
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
-        made = TextFamily(loops, lambda q: Forward(loops, _examined_at(loops, q, loops.robot.driven), wrenched))
-        result = loops.robot.derived.setdefault(key, made)
-    return result
-
-
-def _examined_at(loops: Closure, q: np.ndarray, preferred: Sequence[int]) -> Partition:
-    """The best partition at q, or an error if one of its freedoms has next to nothing to accelerate."""
-    return examined(loops, partition(loops, q, (), preferred), q)
 
 
 def reduction(loops: Closure, independent: Sequence[int]) -> TextFamily:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..dynamics.dense import inertia_matrix
-from ..dynamics.vanishing import doubtful, owner, refusal
+from ..dynamics.dense import Factors, inertia_matrix
+from ..dynamics.vanishing import LITTLE, LONG, USUAL, doubtful, loss, owner, refusal
+from ..machine.program.scalars import Scalar
 from ..robot.model import Joint, Robot
 from .constraints import Closure, closure
 from .partition import Partition, partition
@@ -31,6 +32,22 @@ def vanishing(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) 
         return []
     leading = _shares(loops, part, q)[2]
     return list(dict.fromkeys(owner(loops.robot, int(leading[place])) for place in places))
+
+
+def least(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -> tuple[float, ...]:
+    """For each freedom the pivot below which a position has to be looked at closely; 0 where none is needed."""
+    if len(part.rows) + len(part.given) + len(part.N) != loops.robot.nv:
+        return (0.0,) * len(part.N)
+    few = LITTLE * min(1.0, (LONG / max(len(loops.bodies), 1)) ** 3)
+    with np.errstate(all="ignore"):
+        pivots, whole, _ = _shares(loops, part, np.asarray(q, dtype=float))
+        watched = pivots > USUAL * few * whole
+    return tuple(float(x) for x in np.where(watched, few * whole, 0.0))
+
+
+def losses(least: Sequence[float], factors: Factors) -> list[Scalar]:
+    """Numbers that are enormous where a watched pivot is below its least value."""
+    return [loss(x, one_over) for x, one_over in zip(least, factors.one_over) if x]
 
 
 def at_position(robot: Robot, q: Sequence[float]) -> list[Joint]:

@@ -77,7 +77,7 @@ def accelerations(part: Part, own: Own, inbox: Message) -> Message:
 
 
 def forces(part: Part, own: Own, inbox: Message) -> Message:
-    """Kinematics (v), then inverse (i): τ̃ = N_dᵀ N_lᵀ (M ṫ + w) by the recursion (eq. 3.32), and p̄ (eq. 3.40)."""
+    """Kinematics (v), then inverse (i): τ̃ = N_dᵀ N_lᵀ (M ṫ − w) by the recursion (eq. 3.32), and p̄ (eq. 3.40)."""
     _accelerated(own, inbox["twist_rate"])
     _forced(part, own)
     own["p"] = _times(_transposed(own["L"]), own["tau_leg"])  # p̄ = Σ τ̃ Ψ p̃ / δ over the joints that aren't kept

@@ -339,7 +339,10 @@ def _inertia(
             raise complain("`mass` is missing", allowed="a mass in kg; 0 for a link without any")
         return 0.0, ZERO, (ZERO, ZERO, ZERO), np.zeros((4, 4))
     m = float(entry.mass)
-    for key, value in (("r", entry.r), ("frame", entry.frame == "end" or None)):
+    if entry.com_from is not None and entry.com is None:
+        raise complain("com_from", "there is no `com` that it belongs to", key=True, allowed="`com` beside it")
+    ends = (("r", entry.r), ("frame", entry.frame == "end" or None), ("com_from", entry.com_from == "end" or None))
+    for key, value in ends:
         if value is not None and convention != "dh":
             raise complain(
                 key,
@@ -362,6 +365,8 @@ def _inertia(
         com = np.array(entry.com) if entry.com is not None else np.zeros(3)
         if entry.r is not None:  # C = O_(i+1) − r, in the end frame (Saha 1999, eq. 11b)
             com = R @ -np.array(entry.r) + np.array(end.origin)
+        elif entry.com_from == "end":
+            com = R @ com + np.array(end.origin)
         h = m * com
     J = np.zeros((3, 3))
     if entry.inertia is not None:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
 from ..text.document import Keys
 from ..text.expression import Quantity
 from ..text.units import PLAIN
 from .bodies import Read
-from .schema import LinkEntry, RobotFile
+from .schema import JointEntry, LinkEntry, RobotFile
 from .values import Complain
 
 FULL_TURN = 2 * math.pi * (1 + 1e-9)
 BEYOND = 10  # times the robot's longest distance: nothing of a robot lies so far from its link, or turns so heavily
+HUGE = 1e15  # in SI units: beyond every length, mass, stiffness and force of anything that is built
+UNBOUNDED = ("axis", "direction", "limits")  # keys whose numbers have no size, or may stand for no limit
+DEGREES = 30, 720  # whole numbers of limits in this range look like degrees
 ROUNDING = 1e-12  # of mass times the longest distance squared: moments of inertia below are rounding
 
 
@@ -27,6 +31,9 @@ def doubts(file: RobotFile, links: Sequence[Read], complain: Callable[..., Compl
         at = complain("links", k)
         yield from (str(at(*path, words)) for path, words in _angles(entry, read))
         yield from (str(at(*path, words)) for path, words in _inertias(entry, read, length, read.link.name in turning))
+    yield from (str(complain("links", k)("r", words)) for k, words in _ends(file, links))
+    turns = {read.link.joint.name: any(read.link.joint.type.turning) for read in links}
+    yield from (str(complain()(*path, words)) for path, words in (*_elsewhere(file, turns), *enormous(file)))
     x, y, z = file.gravity
     if z > 0 and not (x or y):
         yield str(complain()("gravity", f"gravity points upwards: {z:g} m/s² along z of the base"))
@@ -57,10 +64,75 @@ def _angles(entry: LinkEntry, read: Read) -> Iterator[tuple[Keys, str]]:
         for k, angle in enumerate(getattr(owner, "rpy", ())):
             if words := unbelievable(angle):
                 yield (*path, k), words
+    if read.link.joint.type.kinds == ("angle",):
+        yield from _of_turning(joint)
     initial = joint.initial if isinstance(joint.initial, tuple) else (joint.initial,)
     for value, kind in zip(initial, kinds):
         if kind == "angle" and (words := unbelievable(value)):
             yield ("joint", "initial"), words
+
+
+def _of_turning(joint: JointEntry) -> Iterator[tuple[Keys, str]]:
+    """Bare numbers of more than a turn in the spring and the limits of a joint that turns."""
+    if joint.spring is not None and (words := unbelievable(joint.spring.rest)):
+        yield ("joint", "spring", "rest"), words
+    for k, limit in enumerate(joint.limits or ()):
+        if DEGREES[0] <= abs(limit) <= DEGREES[1] and limit == round(limit) and (words := unbelievable(limit)):
+            yield ("joint", "limits", k), words
+
+
+def _elsewhere(file: RobotFile, turns: Mapping[str, bool]) -> Iterator[tuple[Keys, str]]:
+    """Bare numbers of more than a turn in cuts, in the guess for the assembly, and in couplings."""
+    for k, cut in enumerate(file.loops):
+        for side in ("first", "second"):
+            frame = getattr(cut, side)
+            angles = [((key,), getattr(frame, key)) for key in ("gamma", "alpha", "theta")]
+            for path, angle in [*angles, *(((("rpy", i), x)) for i, x in enumerate(frame.rpy or ()))]:
+                if words := unbelievable(angle):
+                    yield ("loops", k, side, *path), words
+    for name, values in file.assembly.items():
+        if turns.get(name) and len(values) == 1 and (words := unbelievable(values[0])):
+            yield ("assembly", name), words
+    for k, coupling in enumerate(file.couplings):
+        if turns.get(coupling.joint) and (words := unbelievable(coupling.offset)):
+            yield ("couplings", k, "offset"), words
+
+
+def enormous(entry: Any, path: Keys = ()) -> Iterator[tuple[Keys, str]]:
+    """Numbers that are too large for anything that is built."""
+    if isinstance(entry, BaseModel):
+        kept = ((field.alias or name, name) for name, field in type(entry).model_fields.items() if not field.exclude)
+        parts: Iterator[tuple[Any, Any]] = ((key, getattr(entry, name)) for key, name in kept if key not in UNBOUNDED)
+    elif isinstance(entry, dict):
+        parts = iter(entry.items())
+    elif isinstance(entry, list | tuple):
+        parts = iter(enumerate(entry))
+    else:
+        if isinstance(entry, float) and abs(entry) > HUGE:
+            yield path, f"{float(entry):g} in SI units is more than there is in anything that is built"
+        return
+    for key, part in parts:
+        yield from enormous(part, (*path, key))
+
+
+def _ends(file: RobotFile, links: Sequence[Read]) -> Iterator[tuple[int, str]]:
+    """Links whose `r` puts the mass centre beyond the end, and its opposite before it, if they are most with `r`."""
+    beyond, among = [], 0
+    for k, (entry, read) in enumerate(zip(file.links, links)):
+        end, com = np.array(read.link.end.origin), np.array(read.link.com)
+        far = float(end @ end)
+        if entry.r is None or not far or not float(abs(end - com).max()):
+            continue
+        there, opposite = float(com @ end) / far, float((2 * end - com) @ end) / far
+        among += 0.0 <= there <= 1.0
+        if there > 1 + 1e-9 and opposite >= 0.0:
+            beyond.append(k)
+    for k in beyond if len(beyond) > among else []:
+        yield (
+            k,
+            "the mass centre lies beyond the link's end. `r` points from it to the end frame's origin, with the "
+            "opposite sign of most toolboxes' `r`; these are `com` with `com_from: end`",
+        )
 
 
 def _turning(links: Sequence[Read]) -> set[str]:

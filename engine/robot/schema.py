@@ -25,6 +25,7 @@ from ..text.fields import (
     several,
 )
 from .cuts import CUTS
+from .foreign import OF_JOINTS, OF_LINKS
 from .joints import FORMS, TYPES
 
 Number = Annotated[float, number("number")]
@@ -126,7 +127,7 @@ class JointEntry(Strict):
         homes = [name for name, model in JOINTS.items() if key in set(model.keys())]
         if homes:
             return f"`{key}` belongs to the convention {' and '.join(f'`{x}`' for x in homes)}; this joint's is `{own}`"
-        return super().hint(key)
+        return f"that is {OF_JOINTS[key]} here" if key in OF_JOINTS else super().hint(key)
 
 
 class DhJoint(JointEntry):
@@ -156,6 +157,12 @@ class KhalilJoint(JointEntry):
     theta: Angle = Field(default=0.0, description="about the joint's z; variable of a revolute joint")
     r: Length = Field(default=0.0, description="along the joint's z; variable of a prismatic joint")
 
+    @classmethod
+    def hint(cls, key: str) -> str:
+        if key == "a":
+            return "the distance along x is `d` here, and it comes before the joint; Denavit and Hartenberg call it `a`"
+        return super().hint(key)
+
 
 class FramesJoint(JointEntry):
     """A joint's frame by position, roll-pitch-yaw and axis, as in URDF."""
@@ -177,6 +184,11 @@ class Inertia(Strict):
     xy: Moment2 = 0.0
     xz: Moment2 = 0.0
     yz: Moment2 = 0.0
+
+    @classmethod
+    def hint(cls, key: str) -> str:
+        own = key.lower().removeprefix("i")
+        return f"that is `{own}` here" if own in cls.model_fields else super().hint(key)
 
 
 class Offset(Strict):
@@ -234,6 +246,9 @@ class LinkEntry(Strict):
         default=None, description="0 for a link without any"
     )
     com: Point | None = Field(default=None, description="mass centre from the link's origin, link axes")
+    com_from: Literal["link", "end"] | None = Field(
+        default=None, description="the frame of `com`, its origin and axes; `end` with dh only"
+    )
     r: Point | None = Field(
         default=None, description="from the mass centre to the end frame's origin, end-frame axes; dh only"
     )
@@ -246,6 +261,10 @@ class LinkEntry(Strict):
     )
     frame: Literal["link", "end"] | None = Field(default=None, description="axes of the inertia")
     points: dict[Name, Point] = Field(default={}, description="named points, link axes")
+
+    @classmethod
+    def hint(cls, key: str) -> str:
+        return f"that is {OF_LINKS[key]} here" if key in OF_LINKS else super().hint(key)
 
 
 class WrenchEntry(Strict):

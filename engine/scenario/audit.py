@@ -57,7 +57,8 @@ def balance(
     """The balance of a run's rows; None where it has no finite numbers.
 
     `turnover` is the larger of the work done on the robot and the energy that friction took.  A system that all but
-    rests exchanges next to nothing; what its forces `tau` and its weight do along `atol` is never in doubt.
+    rests exchanges next to nothing; what its forces `tau` and its weight do along `atol` is never in doubt, unless that
+    is more than along the robot's own length.
     """
     kinetic, stored = energies["kinetic"], energies["potential"] + energies["elastic"]
     residual = abs(energies["residual"]).max(initial=0.0)
@@ -66,15 +67,15 @@ def balance(
     exchanged = max(float(kinetic.max(initial=0.0)), float(np.ptp(stored)) if len(stored) else 0.0, turnover)
     springs = float(energies["elastic"].max(initial=0.0))
     force = _weight(robot) + float(abs(tau[np.isfinite(tau).all(axis=1)]).sum(axis=1).max(initial=0.0))
-    floor = max(REST * (_fall(robot) + springs), atol * force / DOUBTFUL)
+    length = _length(robot)
+    floor = max(REST * (_weight(robot) * length + springs), force * min(atol / DOUBTFUL, length or math.inf))
     return Balance(float(residual), max(exchanged, floor))
 
 
-def _fall(robot: Robot) -> float:
-    """The energy of a fall by the robot's own length."""
+def _length(robot: Robot) -> float:
+    """The longest distance from a body's origin to the next one's, or to its mass centre."""
     bodies = robot.tree.bodies
-    length = max((max(math.hypot(*body.origin), math.hypot(*body.h) / (body.m or 1.0)) for body in bodies), default=0.0)
-    return _weight(robot) * length
+    return max((max(math.hypot(*body.origin), math.hypot(*body.h) / (body.m or 1.0)) for body in bodies), default=0.0)
 
 
 def _weight(robot: Robot) -> float:

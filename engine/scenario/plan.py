@@ -16,7 +16,7 @@ from ..simulate.loop import Solver
 from ..simulate.reference import Reference
 from ..simulate.system import System
 from ..text.document import Document
-from .read import forces, initial, loops, motion, plausible, record, solver, tables, time, unused, wrenches
+from .read import actuators, forces, initial, loops, motion, plausible, record, solver, tables, time, unused, wrenches
 from .read.drives import Drives
 from .read.reading import Reading
 from .schema import RecordEntry, ScenarioFile
@@ -54,21 +54,23 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
     q0, qd0 = initial.coordinates(reading), initial.speeds(reading)
     motions = motion.motions(reading)
     given = forces.forces(reading, motions)
-    laws: list[solver.Law] = [*motions.values(), *given.values()]
+    own = actuators.laws(reading)
+    laws: list[solver.Law] = [*motions.values(), *given.values(), *own.values()]
     references = {joint.name: motion.reference(reading, joint, *law, q0) for joint, law in motions.items()}
     followed = {joint.name for joint, (law, _) in given.items() if law.follows_motion()}
     prescribed = [reference for joint, reference in references.items() if joint not in followed]
     start = loops.Start(q0, qd0, prescribed, [])
     if constraints is not None:
         start = loops.closed(reading, constraints, drives, start, motions, given, references)
-    efforts = forces.efforts(reading, given, references)
+    efforts, pushes = forces.efforts(reading, given, references), actuators.pushes(reading, own)
     inputs = Inputs(
         prescribed=tuple(start.prescribed),
         driven=tuple(efforts.driven),
         commanded=tuple(efforts.commanded),
         feedforward=tuple(efforts.feedforward),
-        wrenches=tuple(wrenches.wrenches(reading)),
+        wrenches=(*wrenches.wrenches(reading), *(one.wrench for one in pushes)),
         drives=tuple(start.driving),
+        pushes=tuple(pushes),
     )
     system = _system(reading, constraints, inputs)
     if constraints is None:  # a mechanism's start has been compared with all that is given
@@ -86,7 +88,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         q0=tuple(start.q0),
         qd0=tuple(start.qd0),
         solver=solver.solver(reading, grid, laws),
-        kinks=(*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_ends(inputs)),
+        kinks=(*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs)),
         record=file.record,
         points=record.points(reading),
         plots=tuple(file.plots),
@@ -95,7 +97,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         warnings=(
             *start.warnings,
             *tables.doubts(reading, laws),
-            *plausible.doubts(reading, motions),
+            *plausible.doubts(reading, [*motions.items(), *given.items()]),
             *unused.doubts(reading, system, start.q0, [path for _, path in laws]),
         ),
     )
@@ -130,8 +132,9 @@ def _system(reading: Reading, constraints: Closure | None, inputs: Inputs) -> Sy
     )
 
 
-def _ends(inputs: Inputs) -> list[float]:
-    """The ends of prescribed motions' tables, at which a rate may jump."""
+def _breaks(inputs: Inputs) -> list[float]:
+    """The ends of prescribed motions' tables, at which a rate may jump, and instants at which forces reach limits."""
     curves = [curve for one in inputs.prescribed if isinstance(one, Reference) for curve in one.curves]
     curves += [drive.curve for drive in inputs.drives]
-    return [end for curve in curves if isinstance(curve, Spline) for end in curve.ends]
+    ends = [end for curve in curves if isinstance(curve, Spline) for end in curve.ends]
+    return [*ends, *(t for one in inputs.pushes for t, _, _ in one.changes)]

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._version import VERSION
 from ..errors import InputError, NumericalError
+from ..loops.balance import Forces
 from ..machine.jit.account import account
 from ..record import plots, write
 from ..record.columns import Column
@@ -209,7 +210,7 @@ def _result(plan: Plan, run: Course, seconds: float) -> Result:
         "rows": len(run.t),
         "seconds": round(seconds, 6),
         "audit": audit,
-        "events": run.events,
+        "events": _events(plan, run),
         "warnings": warnings,
         "undetermined": internal_forces.undetermined(plan.system, run.q, reactions=plan.record.wants("reactions")),
         "columns": [column.as_dict() for column in table.columns],
@@ -246,10 +247,35 @@ def _rows(plan: Plan, run: Course) -> tabulate.Rows:
         balance=run.balance,
         points=plan.points,
         loops=plan.system.loops,
-        forces=run.forces,
+        forces=_with_pushes(plan, run),
         cuts=cuts,
         loads=lambda: tabulate.together(timed_wrenches(plan, run.t, run.q), on_links) or None,
     )
+
+
+def _with_pushes(plan: Plan, run: Course) -> Forces | None:
+    """The forces of actuators and cuts, with those of actuators that follow a law; these are among the wrenches."""
+    pushes, robot = {one.name: one for one in plan.system.inputs.pushes}, plan.robot
+    if not pushes:
+        return run.forces
+    none = np.zeros((len(run.t), len(robot.driven) + len(robot.actuators)))
+    forces = run.forces or Forces(none, np.zeros((len(run.t), 0)), ())
+    actuated = forces.actuated.copy()
+    for column, one in enumerate(robot.actuators, start=len(robot.driven)):
+        if one.name in pushes:
+            actuated[:, column] = pushes[one.name].force(run.t)
+    return replace(forces, actuated=actuated)
+
+
+def _events(plan: Plan, run: Course) -> list[dict[str, Any]]:
+    """The events of the run, with those of actuators that follow a law of time."""
+    known = [
+        {"t": t, "actuator": one.name, "event": what, "then": then}
+        for one in plan.system.inputs.pushes
+        for t, what, then in one.changes
+        if t <= run.t[-1]
+    ]
+    return sorted([*run.events, *known], key=lambda event: float(event["t"])) if known else run.events
 
 
 def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[Balance | None, list[str]]:

@@ -220,7 +220,7 @@ class ScenarioFile(Strict):
         default={}, description="joint: motion law; `all` for every actuated joint that isn't named"
     )
     forces: dict[str, AnyForceLaw] = Field(
-        default={}, description="joint: force law; `all` for every actuated joint that isn't named"
+        default={}, description="joint or actuator: force law; `all` for every actuated joint that isn't named"
     )
     wrenches: list[WrenchEntry] = Field(default=[], description="on links; components may be laws of time")
     initial: dict[str, Annotated[Numbers, one_or_more("initial")]] = Field(

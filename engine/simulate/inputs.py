@@ -74,6 +74,16 @@ class TimedWrench:
 
 
 @dataclass(frozen=True)
+class Pushing:
+    """An actuator that is no joint's under a law of time, within its limits; its wrench is among the inputs', too."""
+
+    name: str
+    force: Callable[[Any], Any]
+    wrench: TimedWrench
+    changes: tuple[tuple[float, str, str], ...]  # instants at which it reaches or leaves a limit
+
+
+@dataclass(frozen=True)
 class Driving:
     """A drive of the scenario: the motion of one row of the constraints."""
 
@@ -91,6 +101,7 @@ class Inputs:
     feedforward: tuple[Motion, ...] = ()
     wrenches: tuple[TimedWrench, ...] = ()
     drives: tuple[Driving, ...] = ()
+    pushes: tuple[Pushing, ...] = ()
 
     @property
     def timeless(self) -> bool:

@@ -28,6 +28,7 @@ from ..robot.model import Joint
 from ..scenario.run import Scenario, carry_out
 from ..simulate import feedforward
 from ..simulate.inputs import Driven
+from ..simulate.loop import Solver
 from ..simulate.runner import Runner
 from ..simulate.system import System, constraints_of
 from ..text.change import Change
@@ -257,16 +258,8 @@ class Comparison:
         """Carries out one run."""
         with choice.using("compiled" if choice.backend() == "auto" else choice.backend()):
             evaluation, stiffness = self._costs(setting)
-            under_way = self._runner(setting)
-            solver = replace(
-                self.plan.solver,
-                method=setting.integrator,
-                rtol=setting.accuracy if setting.adaptive else 1e-8,
-                atol=setting.accuracy / 100 if setting.adaptive else 1e-10,
-                step=None if setting.adaptive else setting.accuracy,
-                max_step=self.max_step if setting.adaptive else math.inf,
-                max_evaluations=self._allowed(setting),
-            )
+            under_way = self.runner(setting)
+            solver = self.solver(setting)
 
             def report_share(t: float) -> None:
                 if report is not None:
@@ -286,8 +279,20 @@ class Comparison:
         run.energy = audit["energy"] if audit["energy"] is not None else math.nan
         run.switches = sum(event["event"] == "takes other coordinates" for event in result.record["events"])
         with np.errstate(all="ignore"):
-            self._judge(run, result.table)
+            self.judge(run, result.table)
         return run
+
+    def solver(self, setting: Setting) -> Solver:
+        """The integration of a setting."""
+        return replace(
+            self.plan.solver,
+            method=setting.integrator,
+            rtol=setting.accuracy if setting.adaptive else 1e-8,
+            atol=setting.accuracy / 100 if setting.adaptive else 1e-10,
+            step=None if setting.adaptive else setting.accuracy,
+            max_step=self.max_step if setting.adaptive else math.inf,
+            max_evaluations=self._allowed(setting),
+        )
 
     def _grid(self, setting: Setting) -> np.ndarray:
         """The instants of the output, moved onto the fixed steps if these don't meet them."""
@@ -299,7 +304,7 @@ class Comparison:
         rows = self.start + pace * np.arange(math.ceil((self.end - self.start) / pace * (1 - 1e-9)))
         return np.append(rows, self.end)
 
-    def _judge(self, run: Run, table: dict[str, np.ndarray]) -> None:
+    def judge(self, run: Run, table: dict[str, np.ndarray]) -> None:
         """Puts errors against the reference and corrections of the planned forces into the run."""
         for motion in self.system.inputs.feedforward:
             joint = motion.joint
@@ -330,7 +335,7 @@ class Comparison:
 
     # ---- the runs' systems
 
-    def _runner(self, setting: Setting) -> Runner:
+    def runner(self, setting: Setting) -> Runner:
         """A runner under the setting's method; all runners share the planned forces."""
         system, plan = self.system, self.plan
         value = {} if setting.value is None else {setting.parameter: setting.value}
@@ -383,17 +388,21 @@ class Comparison:
         """The seconds of one evaluation, and the largest |eigenvalue| along the reference times the duration."""
         mark = (setting.model, setting.feedback)
         if mark not in self._cost:
-            run = self._runner(setting)
+            run = self.runner(setting)
             with np.errstate(all="ignore"):
                 largest = self._largest_eigenvalue(run) if not run.system.method.afresh else math.nan
-            y, t = run.start(self.plan.q0, self.plan.qd0), self.start
-            times = []
-            for _ in range(10):
-                begun = time.perf_counter()
-                run.derivative(t, y)
-                times.append(time.perf_counter() - begun)
-            self._cost[mark] = min(times), largest * (self.end - self.start)
+            self._cost[mark] = self.evaluation(run), largest * (self.end - self.start)
         return self._cost[mark]
+
+    def evaluation(self, run: Runner) -> float:
+        """The processor's seconds of one evaluation of the equations of motion at the start, the least of ten."""
+        y, t = run.start(self.plan.q0, self.plan.qd0), self.start
+        times = []
+        for _ in range(10):
+            begun = time.thread_time()
+            run.derivative(t, y)
+            times.append(time.thread_time() - begun)
+        return min(times)
 
     def _largest_eigenvalue(self, run: Runner) -> float:
         """The largest |eigenvalue| of the equations of motion along the reference, in 1/s."""

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..loops.methods import distributed
 from ..parallel.cluster import PATIENCE, Cluster
 from ..parallel.conduct import BATCH, Distributed
-from ..parallel.engines import Counting, Engine, Process, Threads, TimedProcess, echo
+from ..parallel.engines import Counting, Engine, Process, Threads, TimedProcess
 from ..parallel.full import Full
 from ..parallel.legs import legs
 from ..parallel.rates import ByLegs, refuse
@@ -25,10 +25,9 @@ from ..scenario.plan import Plan
 from ..scenario.run import Result, carry_out, result_of
 from ..simulate.coordinates import beginning
 from ..simulate.discrete import partition_of
+from .forecast import Cost, Forecast, forecast, pinged, steps_of
 
 ENGINES = ("process", "threads", "dask")
-PINGS = 20
-LARGE = 500_000  # numbers of the message that measures bytes a second
 QUANTITIES = {"q": "coordinates", "qd": "speeds", "qdd": "accelerations"}
 
 
@@ -41,36 +40,6 @@ class Setting:
     scheduler: str | None = None
     batch: int = BATCH
     patience: float = PATIENCE
-
-
-@dataclass
-class Cost:
-    """The costs of exchanges and of the nodes' work; times in seconds."""
-
-    latency: float  # of an empty exchange with all nodes
-    rate: float  # bytes a second through all nodes
-    work: float  # of all nodes' steps, one after the other, for one unit (a batch, an evaluation, a step)
-    slowest: float  # of the busiest node
-    central: float
-    exchanges: int
-    bytes: int
-    samples: int  # of the unit
-
-    @property
-    def alone(self) -> float:
-        """The time of the distributed formulation in one process."""
-        return self.work + self.central
-
-    @property
-    def together(self) -> float:
-        """The time with as many processors as nodes."""
-        return self.slowest + self.central + self.exchanges * self.latency + self.bytes / self.rate
-
-    @property
-    def pays_from(self) -> float:
-        """The number of samples in a message from which on distribution pays; infinite if it never does."""
-        saved = (self.work - self.slowest - self.bytes / self.rate) / self.samples
-        return self.exchanges * self.latency / saved if saved > 0.0 else np.inf
 
 
 @dataclass
@@ -102,8 +71,21 @@ def engine_of(setting: Setting, nodes: int) -> Engine:
     return Threads(nodes) if setting.engine == "threads" else Process()
 
 
+@dataclass(frozen=True)
+class Listener:
+    """Whoever hears how a simulation goes on: what its exchanges will take, and which time it has come to."""
+
+    foretold: Callable[[Forecast], None] = lambda it: None
+    reached: Callable[[float], None] = lambda t: None
+
+
 def study(
-    make: Callable[[], Plan], setting: Setting = Setting(), *, measured: bool = True, check: bool = True
+    make: Callable[[], Plan],
+    setting: Setting = Setting(),
+    *,
+    measured: bool = True,
+    check: bool = True,
+    listener: Listener = Listener(),
 ) -> Outcome:
     """Carries out a distributed run; `make` gives a new plan at each call, since nodes keep data in theirs."""
     plan = make()
@@ -117,9 +99,10 @@ def study(
     if workers is not None and len(workers) < nodes:
         notes.append(f"{nodes} nodes on {len(workers)} worker{'s' * (len(workers) > 1)}")
     try:
-        outcome = _carried_out(make, plan, engine, setting, nodes, count, check)
-        if measured:
-            outcome.cost = _cost(make, engine, setting, nodes, outcome)
+        prices = _priced(engine.engine, nodes) if measured else None
+        outcome = _carried_out(make, plan, engine, setting, nodes, count, check, listener, prices)
+        if prices is not None:
+            outcome.cost = _cost(make, setting, nodes, outcome, prices)
     finally:
         engine.close()
     outcome.notes = notes + outcome.notes
@@ -191,6 +174,8 @@ def _carried_out(
     nodes: int,
     count: int,
     check: bool,
+    listener: Listener,
+    prices: tuple[float, float] | None,
 ) -> Outcome:
     simulated = plan.task != "inverse"
     full = simulated and _fully_distributed(plan)
@@ -202,20 +187,26 @@ def _carried_out(
     if not simulated:
         assert reference is not None
         return _inverse(plan, reference, engine, setting, nodes, count)
-    begun = time.perf_counter()
     if full:
         run = Full(lambda: make().system, plan.solver, engine, nodes)
-        trace = run.carried_out(plan.q0, plan.qd0, plan.grid, plan.kinks)
+        rows, form = list(run.plan()), "fully distributed"
+        planned = steps_of(plan.grid, plan.solver.step, plan.kinks) if plan.solver.step else None
+        listener.foretold(forecast("step", planned, rows, prices))
+        begun = time.perf_counter()
+        trace = run.carried_out(plan.q0, plan.qd0, plan.grid, plan.kinks, listener.reached)
         seconds = time.perf_counter() - begun
-        result, rows, units = result_of(plan, run.run, trace), list(run.plan()), trace.steps
-        form = "fully distributed"
+        result, units = result_of(plan, run.run, trace), trace.steps
     else:
-        by_legs = ByLegs(plan.system, engine, nodes)
-        result = carry_out(plan, start=lambda: by_legs.begun(plan.system, plan.q0))
-        seconds = time.perf_counter() - begun
+        by_legs, form = ByLegs(plan.system, engine, nodes), "by legs"
+        by_legs.conductor.begin(_independent_at_start(plan))
         groups = by_legs.conductor.groups
         rows = list(messages_of("forward", groups, 1, [one.link for one in plan.system.inputs.wrenches]))
-        units, form = result.audit["evaluations"], "by legs"
+        known = reference.audit["evaluations"] + 1 if reference is not None else None  # the output's rows are one more
+        listener.foretold(forecast("evaluation", known, rows, prices))
+        begun = time.perf_counter()
+        result = carry_out(plan, listener.reached, lambda: by_legs.begun(plan.system, plan.q0))
+        seconds = time.perf_counter() - begun
+        units = result.audit["evaluations"]
     off = _differences(result, reference) if reference is not None else {}
     return _outcome(plan, form, engine, nodes, count, result, off, before, seconds, rows, units)
 
@@ -313,9 +304,17 @@ def _differences(result: Result, reference: Result) -> dict[str, float]:
 # ---- costs
 
 
-def _cost(make: Callable[[], Plan], engine: Counting, setting: Setting, nodes: int, outcome: Outcome) -> Cost:
+def _priced(engine: Engine, nodes: int) -> tuple[float, float]:
+    """The latency and the rate of exchanges with nodes that have nothing to do."""
+    engine.begin([[None] for _ in range(nodes)])
+    return pinged(engine, nodes)
+
+
+def _cost(
+    make: Callable[[], Plan], setting: Setting, nodes: int, outcome: Outcome, prices: tuple[float, float]
+) -> Cost:
     """The measured costs: processor times of the nodes and of central here, latency and rate of echoed messages."""
-    latency, rate = _pinged(engine.engine, nodes)
+    latency, rate = prices
     timing, plan = TimedProcess(), make()
     if outcome.form != "by legs":
         full = Full(lambda: make().system, plan.solver, timing, nodes)
@@ -364,22 +363,3 @@ def _cost(make: Callable[[], Plan], engine: Counting, setting: Setting, nodes: i
         sum(row.bytes for row in outcome.rows),
         samples,
     )
-
-
-def _pinged(engine: Engine, nodes: int) -> tuple[float, float]:
-    """The seconds of an empty exchange with all nodes, and the bytes per second of a large one."""
-    small, large = {"x": np.zeros((1, 1))}, {"x": np.random.default_rng(0).random((1, LARGE))}
-
-    def exchange(message: dict[str, np.ndarray]) -> float:
-        engine.restart()
-        begun = time.perf_counter()
-        engine.step(echo, [[dict(message)] for _ in range(nodes)])
-        return time.perf_counter() - begun
-
-    exchange(small)
-    shared = not isinstance(engine, Cluster)
-    latency = float(np.median([exchange(small) for _ in range(PINGS)]))
-    if shared:  # nothing is copied
-        return latency, np.inf
-    seconds = float(np.median([exchange(large) for _ in range(5)]))
-    return latency, 2 * nodes * 8 * LARGE / max(seconds - latency, 1e-9)

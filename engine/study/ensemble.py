@@ -112,7 +112,7 @@ class Member:
 
 
 def _member(plan: Plan) -> Member | None:
-    """The plan's run at its start, or None if it has to run alone because of its modes or its laws of time."""
+    """The plan's run at its start; None if it has to run alone: its modes, its laws, or its inertias want that."""
     system = plan.system
     modes = system.switching or system.bounded
     scheme = INTEGRATORS[plan.solver.method].scheme
@@ -122,7 +122,8 @@ def _member(plan: Plan) -> Member | None:
     run = runner(system, plan.q0)
     if not run.unknown:
         return None
-    return Member(plan, run, run.start(plan.q0, plan.qd0), run.signals(float(plan.grid[0])))
+    begin, y = float(plan.grid[0]), run.start(plan.q0, plan.qd0)
+    return None if run.idle(begin, y) else Member(plan, run, y, run.signals(begin))
 
 
 def _side_by_side(members: Sequence[Member]) -> list[Result]:

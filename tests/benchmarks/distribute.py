@@ -19,7 +19,7 @@ from denoc.parallel.cluster import Cluster
 from denoc.parallel.conduct import Distributed
 from denoc.parallel.engines import Process, Threads, TimedProcess
 from denoc.parallel.steps import plan
-from denoc.study.distribute import Cost, _pinged
+from denoc.study.forecast import Cost, pinged
 
 NODES = 2
 CASES = [
@@ -63,7 +63,7 @@ def main():
     dask = Cluster(NODES)
     warm = Distributed(denoc.load("three-rrr"), dask, NODES)
     warm.inverse(*legged.states(warm.robot, 2))
-    ping = _pinged(dask, NODES)
+    ping = pinged(dask, NODES)
     print(f"an exchange with {NODES} workers {1e3 * ping[0]:.1f} ms, {ping[1] / 1e6:.0f} MB/s")
     heads = (
         "mechanism",

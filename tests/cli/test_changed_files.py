@@ -48,6 +48,16 @@ def test_a_table_that_was_edited_is_not_drawn(denoc, result):
     assert not list(result.glob("*.png"))
 
 
+def test_a_replay_needs_no_plots_and_no_table(denoc):
+    assert denoc("idyn", "planar3r")[0] == 0
+    edited(FOLDER / "planar3r-idyn.csv")
+    plot, *others = FOLDER.glob("*.png")
+    plot.write_bytes(b"another picture")
+    for one in others:
+        one.unlink()
+    assert denoc("run", FOLDER / "planar3r-idyn.scenario.yaml", "--no-plot", "--out", "again")[0] == 0
+
+
 @pytest.mark.parametrize("name", ["planar3r-idyn.scenario.yaml", "planar3r.robot.yaml"])
 def test_a_replay_that_was_edited_is_not_run(denoc, result, name):
     replay = result / "planar3r-idyn.scenario.yaml"

@@ -250,6 +250,15 @@ def test_run_several_scenarios(denoc):
     assert out.index("swing: done") < out.index("puma-idyn: done")
 
 
+def test_the_exit_code_of_several_runs_is_the_highest(denoc):
+    Path("short.yaml").write_text(SWING + "solver: {max_steps: 2}\n")
+    for names in (("short.yaml", "swing.yaml"), ("swing.yaml", "short.yaml")):
+        code, out, _ = denoc("run", *names, "--no-plot")
+        assert code == 3
+        assert "short: FAILED" in out
+        assert "swing: done" in out
+
+
 def test_all_files_are_read_before_the_first_runs(denoc):
     Path("bad.yaml").write_text(SWING.replace("simulate", "simulat"))
     code, out, err = denoc("run", "swing.yaml", "bad.yaml")

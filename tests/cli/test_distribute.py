@@ -1,6 +1,7 @@
 """`denoc distribute`: what it prints, writes, and how it ends."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -47,6 +48,22 @@ def test_explained_messages_are_told_and_nothing_is_run(run, tmp_path):
     assert sum(row["messages"] for row in told["messages"]) == 24
 
 
+def test_a_simulation_says_before_what_it_will_send(run):
+    words = ("three-rrr-fall", "--no-plot", "--set", "time.end=0.02")
+    code, out, err = run(*words)
+    foretold = re.search(r"(\d+) evaluations will take (\d+) messages in (\d+) exchanges of \S+ ms, \S+ s in all", err)
+    assert code == 0
+    evaluations, messages, exchanges = map(int, foretold.groups())
+    assert (messages, exchanges) == (24 * evaluations, 4 * evaluations)
+    assert f"{messages} messages, " in out  # as many as it then sends
+    unknown = run(*words, "--no-check", "--no-measure")[2]
+    assert (
+        "each evaluation takes 24 messages in 4 exchanges; how many evaluations adaptive steps need isn't known"
+        in unknown
+    )
+    assert run(*words, "--quiet")[2] == ""
+
+
 def test_a_summary_for_programs(run):
     told = json.loads(run("five-bar-idyn", "--on", "threads", "--no-plot", "--json")[1])
     assert told["engine"] == "threads"
@@ -57,8 +74,9 @@ def test_a_summary_for_programs(run):
 
 def test_a_fully_distributed_run(run):
     words = ["closure.method=penalty", "solver.method=rk4", "solver.step=1e-3", "time.end=0.02"]
-    code, out, _ = run("three-rrr-fall", "--no-plot", *(x for word in words for x in ("--set", word)))
+    code, out, err = run("three-rrr-fall", "--no-plot", *(x for word in words for x in ("--set", word)))
     assert code == 0
+    assert "three-rrr-fall: 20 steps will take 120 messages in 20 exchanges of " in err
     assert "simulate fully distributed, 3 legs on 3 nodes" in out
     assert "120 messages" in out
     assert "1 exchange of" in out

@@ -1,11 +1,14 @@
 """Joints that have next to nothing to accelerate are named; what is merely small is not taken for nothing."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import denoc
-from denoc.dynamics.vanishing import vanishing
+from denoc.dynamics.vanishing import doubtful, vanishing
 from denoc.machine.jit import choice
+from denoc.scenario.course import _trusted
 
 # yaw, pitch and roll about one point; only the last link has an inertia, so that yaw and roll can't be told apart
 # where the pitch is 90 degrees: with skew first axes, rounding leaves a little of the pivot there
@@ -70,6 +73,77 @@ def test_a_run_that_starts_there_says_so_and_keeps_its_row():
     assert "`yaw` has nothing to accelerate, or next to nothing" in run.record["reason"]
 
 
+@pytest.mark.parametrize(
+    ("largest", "idle", "ended"), [(1e12, True, "failed"), (1e12, False, "done"), (1e3, True, "done")]
+)
+def test_rows_with_enormous_accelerations_of_nothing_are_no_result(largest, idle, ended):
+    """Where the integrator has stepped over such a position: only where a joint has nothing to accelerate."""
+    robot = denoc.loads(WRIST)
+    run = SimpleNamespace(idle=lambda t, y, discrete: [robot.joint("yaw")] if (t, y) == (2.0, "third") and idle else [])
+    trace = SimpleNamespace(t=[0.0, 1.0, 2.0], states=["first", "second", "third"], discrete=[None] * 3, ended="done")
+    _trusted(run, trace, np.array([[1.0, 2.0], [3.0, 4.0], [5.0, -largest]]))
+    assert trace.ended == ended
+    if ended == "failed":
+        assert trace.reason.startswith("at t = 2 s: `yaw` has nothing to accelerate")
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_enormous_accelerations_are_looked_at_wherever_they_come(backend):
+    """A pitch of 3e-6 leaves 1e-11 of the pivot: the numbers are finite, and all wrong."""
+    robot, tau, rest = denoc.loads(WRIST), np.array([1.0, 2.0, 3.0]), np.zeros(3)
+    near = np.array([0.4, 3e-6, 1.1])
+    many = np.array([FREE] * 30 + [near] * 10)
+    with choice.using(backend):
+        for _ in range(3):
+            denoc.forward(robot, np.array(FREE), rest, tau)
+            denoc.forward(robot, many[:30], rest, tau)
+        for q in (near, many):
+            with pytest.raises(denoc.NumericalError, match=NAMED):
+                denoc.forward(robot, q, rest, tau)
+
+
+FAINT = WRIST.replace("-9.81", "-1e-9")  # where the accelerations are no more conspicuous than any others
+NEARLY = [0.4, 1e-7, 1.1]  # a pivot of some 1e-14 of the inertia
+
+
+@pytest.mark.parametrize("backend, form", [("plain", "auto"), ("compiled", "straight"), ("compiled", "rolled")])
+def test_a_pivot_is_missed_even_if_the_accelerations_are_small(backend, form):
+    """What is divided by is watched itself: in one sample and in many, in derivatives and in linearised equations."""
+    robot, rest = denoc.loads(FAINT), np.zeros(3)
+    with choice.using(backend, form):
+        for q in (np.array(FREE), np.array([FREE] * 40)):
+            denoc.forward(robot, q, rest, rest)
+            denoc.derivatives(robot, q, rest, rest)
+        for q in (np.array(NEARLY), np.array([FREE] * 20 + [NEARLY] + [FREE] * 19)):
+            with pytest.raises(denoc.NumericalError, match=NAMED):
+                denoc.forward(robot, q, rest, rest)
+            with pytest.raises(denoc.NumericalError, match=NAMED):
+                denoc.derivatives(robot, q, rest, rest)
+        with pytest.raises(denoc.NumericalError, match=NAMED):
+            denoc.linearize(robot, NEARLY)
+
+
+def test_runs_side_by_side_are_refused_as_alone():
+    scenario = {"task": "simulate", "time": {"end": 0.1}, "initial": dict(zip(("yaw", "pitch", "roll"), FREE))}
+    lost, sound = denoc.ensemble(scenario, [{"initial.pitch": NEARLY[1]}, {}], denoc.loads(FAINT))
+    assert (lost.ended, sound.ended) == ("failed", "done")
+    assert "has nothing to accelerate, or next to nothing" in lost.record["reason"]
+
+
+def test_derivatives_and_matrices_of_what_has_no_inertia_name_the_joint():
+    robot = denoc.loads(
+        WRIST.replace("    inertia: {xx: 0.01, yy: 0.012, zz: 0.008, xy: 0.001}\n", "").replace("mass: 1", "mass: 0")
+    )
+    rest = np.zeros(3)
+    for backend in ("plain", "compiled"):
+        with choice.using(backend):
+            for call in (denoc.forward, denoc.derivatives):
+                with pytest.raises(denoc.NumericalError, match="`roll`, `pitch`, `yaw` have nothing to accelerate"):
+                    call(robot, FREE, rest, rest)
+            with pytest.raises(denoc.NumericalError, match="`roll`, `pitch`, `yaw` have nothing to accelerate"):
+                denoc.matrices(robot, FREE)
+
+
 @pytest.mark.parametrize("small, rotor", [(1e-18, 1.0), (1e-18, 1e-18), (1e-9, 1.0)])
 def test_a_tiny_pivot_that_is_exact_is_none_of_these(small, rotor):
     """Of two wheels on one axis each has its own inertia: q̈ of the table is (τ₁ − τ₂) / small."""
@@ -122,6 +196,24 @@ links:
         inertia: {xx: 1e-6, yy: 1e-4, zz: 1e-4}
 """)
     assert not vanishing(robot, np.full(robot.nq, 0.01))
+
+
+@pytest.mark.parametrize(("pitch", "lost"), [(0.0, True), (3e-6, True), (-3e-6, True), (1e-4, False)])
+def test_what_is_left_of_a_pivot_decides(pitch, lost):
+    """Of the inertia that yaw feels, the square of the pitch is left when roll gives way: 1e-11 and 1e-8."""
+    robot = denoc.loads(WRIST)
+    for yaw, roll in np.random.default_rng(0).uniform(-3, 3, (12, 2)):
+        assert bool(vanishing(robot, [yaw, pitch, roll])) == lost
+
+
+def test_the_longer_the_chain_the_smaller_the_pivots():
+    """Of n like rods the first one's share is 3/n³; that it is no rounding can't be told by moving a little."""
+
+    def shares(q):
+        return np.array([3 / 5000**3 * (1 + 1e4 * q[0])]), np.ones(1)
+
+    assert doubtful([0.0], shares, 10) == [0]
+    assert doubtful([0.0], shares, 5000) == []
 
 
 def test_all_that_have_nothing_are_named():

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+import denoc
 import newton
 from denoc.dynamics import energy
+from denoc.dynamics.masses import whole
 from denoc.dynamics.quantities import frames
 from denoc.dynamics.wrenches import moved, on_link
 from denoc.parallel.projector import left, without
@@ -39,6 +41,33 @@ def test_rows_in_blocks_are_rows_alone(monkeypatch):
         assert energy.passive_power(case.robot, q[n : n + 1], qd[n : n + 1], one)[0] == pytest.approx(
             whole[n], rel=1e-12
         )
+
+
+def test_links_on_the_ground_have_potential_energy():
+    """A plinth of 3 kg whose mass centre is 2.5 m above the base, and the energy of what hangs on it beside."""
+    rod = """
+  - {name: rod, joint: {type: revolute, name: hinge, axis: [0, 1, 0]}, mass: 1, com: [0.4, 0, 0],
+     inertia: {xx: 0.01, yy: 0.05, zz: 0.05}}"""
+    plinth = """
+  - {name: plinth, parent: base, joint: {type: fixed, xyz: [1, 0, 2]}, mass: 3, com: [0.1, 0.2, 0.5],
+     inertia: {xx: 1, yy: 1, zz: 1}}"""
+    head = "name: x\nconvention: frames\ngravity: [0, 0, -9.81]\nlinks:"
+    alone, both = (denoc.loads(head + links) for links in (rod, rod + plinth))
+    apart = denoc.energy(both, [0.3], [2.0])["potential"] - denoc.energy(alone, [0.3], [2.0])["potential"]
+    assert apart == pytest.approx(3 * 9.81 * 2.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_mass_centre_of_all_links(seed):
+    """By the frames of Newton's equations; gravity's potential knows it, too."""
+    case = drawn(seed, wrenches=False)
+    frames_of = case.newton.frames
+    places = [(link.mass, frames_of[link.name].p + frames_of[link.name].R @ link.com) for link in case.robot.links]
+    mass, centre = whole(case.robot, case.q)
+    assert mass == pytest.approx(sum(one for one, _ in places), rel=1e-14)
+    assert centre == pytest.approx(sum(one * at for one, at in places) / mass, abs=1e-12)
+    potential = denoc.energy(case.robot, case.q, case.qd)["potential"]
+    assert -mass * (np.array(case.robot.gravity) @ centre) == pytest.approx(potential, abs=1e-10)
 
 
 @pytest.mark.parametrize("axes", ["link", "base"])

@@ -123,6 +123,16 @@ def test_wrenches(wrenches):
         denoc.inverse(PUMA, np.zeros(6), np.zeros(6), np.zeros(6), wrenches)
 
 
+@pytest.mark.parametrize("count", [None, 1, 2, 4])
+@pytest.mark.parametrize("name", ["inverse", "forward", "reactions"])
+def test_numbers_of_wrenches_samples(name, count):
+    """As many as there are, or one for all of them."""
+    state = np.zeros((3, 3, 6)) if count else np.zeros((3, 6))
+    wrench = {"link3": np.zeros((count or 3, 6))}
+    with pytest.raises(denoc.DenocError, match="wrong number of samples"):
+        getattr(denoc, name)(PUMA, *state, wrenches=wrench)
+
+
 @pytest.mark.parametrize("link", [None, 5, "", "nothere", np.zeros(2), 10**5000, ["link1"]], ids=kind)
 def test_links_of_jacobians(link):
     with pytest.raises(denoc.DenocError, match="no such link"):

@@ -83,7 +83,7 @@ def test_methods_are_compared_by_it():
     assert [s.model for s in settings] == ["damped omega = 10"] * 2 + ["damped omega = 60"] * 2 + ["damped omega = 10"]
     comparison = Comparison("four-bar-idyn", Options(**few, values={"omega": (40.0,)}))
     assert [s.model for s in comparison.settings()] == ["damped omega = 40"] * 3
-    assert comparison._runner(comparison.settings()[0]).system.values == {"omega": 40.0}
+    assert comparison.runner(comparison.settings()[0]).system.values == {"omega": 40.0}
     assert comparison.run(comparison.settings()[0]).ended == "done"
     with pytest.raises(InputError, match="no closure method has a parameter `omga`"):
         Comparison("four-bar-idyn", Options(values={"omga": (1.0,)}))

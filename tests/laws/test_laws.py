@@ -124,7 +124,7 @@ def test_from_one_end_to_the_other(name):
 
 
 def test_cycloid_is_the_paper_s():
-    """Saha's eq. 22: θ = θ(0) + (θ(T) − θ(0))/T (t − T/2π sin(2π t/T)), and its derivatives."""
+    """θ = θ(0) + (θ(T) − θ(0))/T (t − T/2π sin(2π t/T)) and its derivatives (Saha's overview, eq. 22)."""
     T, a, b = 10.0, 0.2, math.pi
     curve = MOTION.validate_python({"law": "cycloid", "from": a, "to": b}).curves([0.0], 0.0, T, Path())[0]
     for t in np.linspace(0, T, 23):
@@ -269,6 +269,12 @@ def test_constant_and_zero():
     assert [f(1.0, 2.0, 3.0, None) for f in force("constant", value=[3, "2 kN"])] == [3, 2000]
     assert [f(1.0, 2.0, 3.0, None) for f in force("constant", value=4)] == [4, 4]
     assert [f(1.0, 2.0, 3.0, None) for f in force("zero")] == [0, 0]
+
+
+def test_a_harmonic_force_has_an_amplitude_a_phase_and_an_offset():
+    swung = force("harmonic", amplitude=[3, 2], frequency="0.5 Hz", phase="30 deg", offset=[0, 7])
+    at = np.pi * 0.25 + np.pi / 6
+    assert [f(0.25, 8.0, 9.0, None) for f in swung] == pytest.approx([3 * np.sin(at), 7 + 2 * np.sin(at)], rel=1e-14)
 
 
 def test_spring_and_pd():

@@ -100,6 +100,12 @@ def test_what_cannot_close_is_told_with_its_least_gap():
     assert denoc.assemble(bars(0.6), [0.3, 0.2, 0.1]).shape == (3,)
 
 
+def test_a_length_in_a_wrong_unit_is_among_what_cannot_close():
+    """The way down to the least gap is flat where a base of 250 m stands beside bars of half a metre."""
+    with pytest.raises(denoc.AssemblyError, match=r"can't be closed: .* `B` by 2\.49e\+05 mm"):
+        denoc.assemble(bars(250), [0.3, 0.2, 0.1])
+
+
 def test_what_was_not_found_says_so():
     """Where starts end differently, nobody can say that the loops don't close."""
     loops, q = closure(bars(2.5)), np.array([0.3, 0.2, 0.1])
@@ -122,3 +128,64 @@ def test_starts_end_in_the_least_gap_they_can_reach():
     reach = np.hypot(2.5 - 0.1 * np.cos(0.3), 0.1 * np.sin(0.3)) - 0.9  # from the crank's end
     assert free.gap * loops.length == pytest.approx(1.5, abs=1e-6)
     assert held.gap * loops.length == pytest.approx(reach, abs=1e-6)
+
+
+FLIPPED = """
+name: flipped
+convention: frames
+links:
+  - {name: arm, joint: {type: spherical, name: ball}, mass: 1, com: [0.1, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}
+loops:
+  - {name: hinge, joint: revolute, between: [base, arm]}
+"""
+
+
+def test_axes_that_point_opposite_ways_are_no_closed_loop():
+    """Upside down, all rows of the hinge are 0: its z is square to x and y of the base."""
+    robot = denoc.loads(FLIPPED)
+    loops, upside_down = closure(robot), np.array([0.0, 1.0, 0.0, 0.0])
+    assert abs(loops.gap(upside_down)).max() < 1e-15
+    q = denoc.assemble(robot, upside_down)
+    assert denoc.frames(robot, q)["arm"][:3, 2] == pytest.approx([0, 0, 1], abs=1e-9)
+
+
+@pytest.mark.parametrize(("base", "closes"), [(1.9999, True), (2.0001, False), (2.000001, False)])
+def test_a_triangle_closes_if_its_sides_suffice(base, closes):
+    robot = denoc.loads(f"""
+name: triangle
+convention: frames
+links:
+  - {{name: one, joint: {{type: revolute, name: a}}, mass: 1, com: [0.5, 0, 0], inertia: {{xx: 0, yy: 1, zz: 1}}}}
+  - {{name: two, joint: {{type: revolute, name: b, xyz: [1, 0, 0]}}, mass: 1, com: [0.5, 0, 0], inertia: {{xx: 0, yy: 1, zz: 1}}}}
+loops:
+  - {{name: c, joint: revolute, between: [base, two], first: {{at: [{base}, 0, 0]}}, second: {{at: [1, 0, 0]}}}}
+""")
+    if closes:
+        q = denoc.assemble(robot, [0.1, -0.2])
+        tip = [np.cos(q[0]) + np.cos(q[0] + q[1]), np.sin(q[0]) + np.sin(q[0] + q[1])]
+        assert tip == pytest.approx([base, 0], abs=1e-9)
+        return
+    with pytest.raises(denoc.DenocError, match="`c` by"):
+        denoc.assemble(robot, [0.1, -0.2])
+
+
+def test_scaled_rows_are_those_of_the_mechanism_in_any_unit():
+    """A slider-crank of a micrometre and one of a kilometre have the same Jacobian without units."""
+
+    def scaled(size):
+        robot = denoc.loads(f"""
+name: slider-crank
+convention: frames
+links:
+  - {{name: crank, joint: {{type: revolute, name: a}}, mass: 1, com: [0, 0, 0], inertia: {{xx: 1, yy: 1, zz: 1}}}}
+  - {{name: rod, joint: {{type: revolute, name: b, xyz: [{size}, 0, 0]}}, mass: 1, com: [0, 0, 0], inertia: {{xx: 1, yy: 1, zz: 1}}}}
+  - {{name: piston, parent: base, joint: {{type: prismatic, name: x, axis: [1, 0, 0]}}, mass: 1, com: [0, 0, 0]}}
+loops:
+  - {{name: pin, joint: revolute, between: [rod, piston], first: {{at: [{3 * size}, 0, 0]}}}}
+""")
+        loops = closure(robot)
+        return loops.scaled(loops.jacobian(np.array([0.3, -0.4, 2.0 * size]))[0])
+
+    one = scaled(1.0)
+    for size in (1e-6, 1e3):
+        np.testing.assert_allclose(scaled(size), one, rtol=0, atol=1e-12)

@@ -9,10 +9,10 @@ import pytest
 import denoc
 from denoc.dynamics import calls as tree
 from denoc.dynamics.samples import Samples
+from denoc.loops.accelerations import Forward
 from denoc.loops.assembly import newton
 from denoc.loops.constraints import closure
 from denoc.loops.partition import partition
-from denoc.loops.texts import Forward
 from denoc.machine.jit.choice import using
 from denoc.study.codegen import generate
 from displacing import eighth_order, moved

@@ -45,6 +45,20 @@ def test_multipliers_of_dependent_rows_have_the_least_norm(name):
     assert off(found.multipliers, expected.multipliers) < 1e-11
 
 
+@pytest.mark.parametrize("name", ["five-bar", "rssr"])
+def test_compiled_constraints_are_the_plain_ones(name):
+    robot = denoc.load(name)
+    loops, q = closure(robot), positions(robot, 1)[0]
+    qd = np.random.default_rng(5).standard_normal(robot.nv)
+    with using("plain"):
+        expected = (*loops.jacobian(q, qd), loops.near(q)[0])
+    with using("compiled"):
+        found = (*loops.jacobian(q, qd), loops.near(q)[0])
+    assert abs(expected[1]).max() > 0.1
+    for one, other in zip(found, expected):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-13)
+
+
 @pytest.mark.parametrize("name", ["five-bar", "three-rrr", "andrews", "suspension"])
 def test_one_sample_by_compiled_code(name):
     robot = denoc.load(name)
@@ -89,6 +103,8 @@ def test_compiled_code_leaves_open_loops_to_the_plain_text():
             denoc.forward(robot, q, qd, qd)
             with pytest.raises(denoc.DenocError, match="aren't closed"):
                 denoc.forward(robot, q + 1e-3, qd, qd)
+            with pytest.raises(denoc.DenocError, match="aren't closed"):
+                denoc.forward(robot, q + 1e-3, 0.0 * qd, qd)
             with pytest.raises(denoc.DenocError, match="open the loops"):
                 denoc.forward(robot, q, qd + 1e-3, qd)
             with pytest.raises(denoc.DenocError, match="not finite"):

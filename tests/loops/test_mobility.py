@@ -43,6 +43,13 @@ def test_robots_of_the_library(name):
     assert max(gap.length for gap in found.gaps) < 1e-12
 
 
+@pytest.mark.parametrize("name", ["four-bar", "five-bar"])
+def test_what_a_plane_leaves_unknown(name):
+    """The force along the hinge's axis, and the moments about the two others."""
+    (lost,) = mobility(denoc.load(name)).standing.undetermined
+    assert (lost.forces, lost.moments, lost.other) == (("z",), ("x", "y"), False)
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_random_mechanisms_have_as_many_freedoms_as_kutzbach_counts(seed):
     case = mechanism(seed)

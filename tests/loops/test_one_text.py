@@ -11,8 +11,8 @@ from balanced import accelerations
 from comparing import off
 from denoc.dynamics import mixed
 from denoc.dynamics import programs as tree_programs
+from denoc.loops import accelerations as compiled
 from denoc.loops import branches, linear, reactions
-from denoc.loops import texts as compiled
 from denoc.loops.constraints import closure
 from denoc.loops.exported import TEXTS, program
 from denoc.loops.rank import null_space

@@ -163,6 +163,21 @@ def test_couplings_in_an_open_tree(task):
     assert result.audit["energy"] <= 1e-11
 
 
+def test_a_law_of_a_loop_ends_at_its_limits_in_inverse_tasks_too():
+    """The crank's moment is cut off; so is what the rocker's moment has to balance, by virtual power."""
+    scenario = {
+        "robot": "four-bar",
+        "task": "simulate",
+        "time": {"end": 0.5, "step": 0.01},
+        "motion": {"B0": {"law": "cycloid", "to": 1.8}},
+        "forces": {"A0": {"law": "harmonic", "amplitude": 2, "period": 0.4}},
+    }
+    (result,) = denoc.ensemble(scenario, [{"robot.links.crank.joint.effort": {"limits": [-1, 1.5]}}])
+    wanted = np.clip(2 * np.sin(2 * np.pi * result.t / 0.4), -1, 1.5)
+    assert result.table["A0.tau"] == pytest.approx(wanted, abs=1e-12)
+    assert torque(result.table, 0.0, result.table["B0.tau"]) == pytest.approx(wanted, abs=1e-5)
+
+
 def test_an_actuated_joint_under_a_law_is_not_sought():
     """The crank's moment is given, the rocker's motion too: the rocker's moment is the output, by virtual power."""
     result = denoc.run(

@@ -162,3 +162,19 @@ def test_a_joint_that_is_led_starts_where_the_loops_put_it():
     assert result.table["A.q"][0] == pytest.approx(joints(0.0)[0], abs=1e-12)
     assert result.table["A.tau"][0] == pytest.approx(0.0, abs=1e-12)
     assert result.audit["energy"] < 1e-10
+
+
+def test_rods_do_not_spin_about_themselves_at_the_start():
+    """The coupler of a linkage between two spherical joints has no momentum about its own axis, which is its x."""
+    result = denoc.run(
+        {"robot": "rssr", "task": "simulate", "time": {"end": 0.01, "step": 0.01}, "rates": {"joint1": 4}}
+    )
+    robot, table = denoc.load("rssr"), result.table
+    q, qd = (
+        np.array([table[f"{joint.name}.{name}"][0] for joint in robot.moving for name in getattr(joint.type, names)])
+        for names in ("coordinates", "speeds")
+    )
+    w = denoc.jacobian(robot, q, "link2")[:3] @ qd
+    axis = denoc.frames(robot, q)["link2"][:3, 0]
+    assert np.linalg.norm(w) > 1
+    assert w @ axis == pytest.approx(0.0, abs=1e-9)

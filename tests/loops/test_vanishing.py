@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
+from denoc.machine.jit import choice
 
 # a crank and a rocker, joined by a rod between two spherical joints; the rod lies askew in its own frame
 LENGTH = 0.11
@@ -59,3 +60,35 @@ def test_a_thin_rod_is_as_good_as_any():
     """How much the rod resists its idle spin changes no other acceleration."""
     thin, thick = forward(rod(1e-11)), forward(rod(1e-6))
     np.testing.assert_allclose(thin[[0, 4]], thick[[0, 4]], rtol=1e-6)
+
+
+# a wrist without inertia but in its hand, on the rocker: yaw and roll turn about one axis where the pitch is 0
+WRIST = """
+  - {{name: yaw, parent: rocker, joint: {{name: yaw, type: revolute, rpy: [0.3, 0.5, 0.7]}}, mass: 0}}
+  - {{name: pitch, joint: {{name: pitch, type: revolute, rpy: [1.5707963267948966, 0, 0]}}, mass: 0}}
+  - name: hand
+    joint: {{name: roll, type: revolute, rpy: [-1.5707963267948966, 0, 0]}}
+    mass: 1e-3
+    com: [0.05, 0.02, 0.1]
+    inertia: {{xx: 1e-5, yy: 1.2e-5, zz: 8e-6}}
+loops:"""
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_a_freedom_that_is_lost_later_is_refused_even_if_the_accelerations_are_small(backend):
+    text = ROD.replace("loops:", WRIST.strip("\n")).replace("-9.81", "-1e-9")
+    along = LENGTH / np.sqrt(3)
+    robot = denoc.loads(text.format(c=along / 2, e=along, d=1e-4, p=0))
+    rest, q = np.zeros(robot.nv), np.array(denoc.assemble(robot, robot.q0))
+    wrist = list(robot.joint("yaw").coordinates + robot.joint("pitch").coordinates + robot.joint("roll").coordinates)
+    sound, lost = q.copy(), q.copy()
+    sound[wrist], lost[wrist] = [0.4, 0.9, 1.1], [0.4, 1e-7, 1.1]
+    with choice.using(backend):
+        for call in (denoc.forward, denoc.derivatives):
+            call(robot, np.array([sound] * 20), rest, rest)
+            call(robot, sound, rest, rest)
+            for where in (lost, np.array([sound] * 9 + [lost])):
+                with pytest.raises(denoc.NumericalError, match=r"`(yaw|roll)` has nothing to accelerate"):
+                    call(robot, where, rest, rest)
+        with pytest.raises(denoc.NumericalError, match=r"`(yaw|roll)` has nothing to accelerate"):
+            denoc.linearize(robot, lost, tau=rest)

@@ -123,6 +123,24 @@ def test_rows_that_lie_anywhere(count, call):
 
 
 @needs_builtins
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 7])
+def test_nothing_behind_the_last_sample_is_read(count, call):
+    """Lanes that are left over repeat it: whatever lies in memory there must not be computed with."""
+    a, b = rows(count)
+    longer = [np.concatenate([x, np.full((9, x.shape[1]), np.nan)]) for x in (a, b)]
+    assert np.array_equal(call(*(x[:count] for x in longer)), call(a, b))
+
+
+@needs_builtins
+def test_more_samples_than_one_call_takes_are_shared_among_processors(code, monkeypatch):
+    monkeypatch.setattr(cores, "FEWEST", 10)
+    builtin = Builtin([3, 2], left)
+    code.serve(builtin, (4,))
+    assert np.array_equal(builtin.call(*rows(19)), code(*rows(19))[0][0])
+    assert builtin.call(*rows(20))[0] == "left"
+
+
+@needs_builtins
 @pytest.mark.parametrize("count", COUNTS)
 def test_one_row_for_all_samples(count, call):
     a, b = rows(count)
@@ -182,13 +200,17 @@ def test_the_last_results_are_checks_of_each_sample(count, code):
     a, b = rows(count)
     b[:, 1] = -abs(b[:, 1])  # the fourth result is a1 b0 - 2 b1
     a[:, 1] = 0.0
+    a[:, 2] = abs(a[:, 2])  # the third one a1 + a2
     found = builtin.call(a, b)
     assert found.flags.owndata
     assert np.array_equal(found, code(a, b)[0][0][:, :3])
+    two = Builtin([3, 2], left)
+    code.serve(two, (2,), checks=2)
+    assert np.array_equal(two.call(a, b), found[:, :2])
     for bad in {0, count // 2, count - 1}:
-        wrong = b.copy()
-        wrong[bad, 1] = 0.1
-        assert builtin.call(a, wrong)[0] == "left"
+        wrong, other = b.copy(), a.copy()
+        wrong[bad, 1], other[bad, 2] = 0.1, -0.1
+        assert builtin.call(a, wrong)[0] == two.call(a, wrong)[0] == two.call(other, b)[0] == "left"
 
 
 @needs_builtins

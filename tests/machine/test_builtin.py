@@ -151,6 +151,9 @@ MISFITS = {
     "too many": (A, B, B),
     "none": (),
     "short": (A[:2], B),
+    "long": (np.append(A, 1.0), B),
+    "long list": ([*A.tolist(), 1.0], B),
+    "long last": (A, np.append(B, 1.0)),
     "rows": (A[None], B),
     "single precision": (A.astype("f4"), B),
     "other byte order": (A.astype(">f8"), B),
@@ -237,6 +240,10 @@ def test_code_serves_only_while_nothing_is_chosen(single):
     with choice.recorded():
         assert builtin.call(A, B)[0] == "left"
     assert np.array_equal(builtin.call(A, B), single(A, B))
+    before = sys.getrefcount(choice.NOTHING)
+    for _ in range(2000):
+        builtin.call(A, B)
+    assert abs(sys.getrefcount(choice.NOTHING) - before) < 50
 
 
 def test_the_last_arguments_may_be_one_group(single):

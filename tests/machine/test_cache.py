@@ -8,14 +8,18 @@ import stat
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit import builtin_code, cache, choice
+from denoc.machine.jit import builtin_code, cache, choice, march
 from denoc.machine.jit.choice import using
+from denoc.machine.program.trace import Recording
+from denoc.simulate.runge_kutta import scheme
+from denoc.simulate.tableau import DORMAND_PRINCE
 from limits import HANGS
 
 pytestmark = pytest.mark.smoke
@@ -127,6 +131,8 @@ def test_whichever_module_is_edited_or_renamed_the_key_is_another(tmp_path):
     keys.append(cache._hashed(copy))
     edit(copy / "statics" / "sweeps.py")
     keys.append(cache._hashed(copy))
+    (copy / "statics").rename(copy / "staticsx")  # the modules follow one another as before
+    keys.append(cache._hashed(copy))
     assert len(set(keys)) == len(keys)
 
 
@@ -225,6 +231,40 @@ def test_drafts_of_killed_processes_go(own_folder):
     cache.store("another", b"code")
     assert not old.exists()
     assert new.exists()
+
+
+def test_what_was_unused_longest_goes_first(own_folder, monkeypatch):
+    monkeypatch.setattr(cache, "MOST_BYTES", 600)
+    for age, name in enumerate(("new", "old", "older")):
+        cache.store(name, b"x" * 100)
+        os.utime(own_folder / f"{name}.o", (1e9 - age, 1e9 - age))
+    assert {path.stem for path in own_folder.glob("*.o")} == {"new", "old", "older"}
+    assert cache.load("older") is not None  # now it has been used
+    cache.store("newest", b"x" * 100)
+    cache.store("even newer", b"x" * 100)
+    assert {path.stem for path in own_folder.glob("*.o")} == {"older", "newest", "even newer"}
+
+
+def test_the_time_loop_of_another_method_is_another_object(own_folder):
+    """Also that of other measured components, of other Euler parameters, and of other lanes."""
+
+    def program():
+        recording = Recording("rate")
+        recording.input("u", 0)
+        return recording.program(rate=[-1.0 * y for y in recording.input("y", 4)])
+
+    other = replace(scheme(DORMAND_PRINCE), safety=0.8)
+    for first, measured, units, lanes in (
+        (scheme(DORMAND_PRINCE), 3, (), 1),
+        (other, 3, (), 1),
+        (other, 4, (), 1),
+        (other, 4, (0,), 1),
+        (other, 4, (0,), 2),
+    ):
+        before = len(list(own_folder.glob("*.o")))
+        for _ in range(2):
+            assert march.build(program, first, 4, measured, units, lanes, ("decay",), False) is not None
+        assert len(list(own_folder.glob("*.o"))) == before + 1
 
 
 def test_two_processes_write_at_once(own_folder):

@@ -12,7 +12,7 @@ import denoc
 from denoc.dynamics.mixed import mixed
 from denoc.machine.jit import choice, offer
 from denoc.machine.jit.choice import using
-from denoc.machine.jit.offer import LOOK, RUNS, Ledger, Offer
+from denoc.machine.jit.offer import LOOK, RUNS, Ledger, Offer, in_blocks
 from denoc.machine.program.trace import Recording
 from denoc.study.complexity import chain_robot
 
@@ -225,3 +225,19 @@ def test_batches_from_several_threads(name):
         expected = [denoc.forward(robot, *batch) for batch in batches]
     found = on_threads(in_threads_that_use("compiled", lambda *x: denoc.forward(robot, *x)), batches)
     assert max(abs(one - other).max() / abs(other).max() for one, other in zip(found, expected)) < 1e-9
+
+
+def test_code_that_cannot_do_a_batch_is_asked_once():
+    """What it leaves to the plain text is done by that to its end, without further tries."""
+    asked, tried = [], []
+
+    def by(code, first):
+        tried.append(first)
+
+    def ask(samples):
+        asked.append(samples)
+        return "code" if samples <= 8 else None
+
+    found = in_blocks(np.zeros((10, 1)), 2, ask, by, lambda these: np.arange(these.start, these.stop)[:, None])
+    assert found[:, 0].tolist() == list(range(10))
+    assert (asked, tried) == ([10, 8], [2])

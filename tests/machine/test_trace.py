@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import shutil
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -140,6 +144,55 @@ def test_exported_python_is_the_program():
 def test_exported_c_has_a_prototype_of_its_groups():
     text = c_function(recorded(), "exported")
     assert text.startswith("void exported(const double x[3], const double p[1], double out[4])")
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
+def test_exported_c_is_the_program(tmp_path):
+    """Every operation that there is, on both sides of each sign."""
+    (tmp_path / "any.c").write_text("#include <math.h>\n" + c_function(recorded(), "any"))
+    subprocess.run(["cc", "-std=c99", "-fPIC", "-shared", "-o", "any.so", "any.c", "-lm"], cwd=tmp_path, check=True)
+    call = ctypes.CDLL(str(tmp_path / "any.so"))["any"]
+    x, p = samples()
+    x[:3, 2] = 0.0, 2.0, -2.0
+    for a, b, right in zip(x, p, plain(x, p)):
+        out = np.zeros(4)
+        call(*(ctypes.c_void_p(array.ctypes.data) for array in (a, b, out)))
+        np.testing.assert_allclose(out, right, rtol=1e-14, atol=1e-14)
+
+
+def random_text(seed, values):
+    """Forty operations, drawn with this seed, on these scalars and on numbers that recording does away with."""
+    rng = np.random.default_rng(seed)
+    known = [*values, 0.0, 1.0, -1.0, 2.5]
+    for _ in range(40):
+        a, b = (known[int(k)] for k in rng.integers(0, len(known), 2))
+        which = int(rng.integers(0, 7))
+        if which == 3:  # never by nothing
+            known.append(a / (2.0 + b * b))
+        elif which > 3:
+            known.append((-a, sign(a), cosine_sine(a)[int(rng.integers(0, 2))])[which - 4])
+        else:
+            known.append((a + b, a - b, a * b)[which])
+    return known[len(values) + 4 :]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_is_recorded_is_what_was_written(seed):
+    """Whatever is folded, reordered or left out on the way."""
+    recording = Recording("random")
+    program = recording.program(out=random_text(seed, recording.input("x", 3)))
+    space = {}
+    exec(python_function(program, "f", ""), {"cos": np.cos, "sin": np.sin, "sqrt": np.sqrt}, space)
+    x = np.random.default_rng(seed + 1000).uniform(-2, 2, 3).tolist()
+    np.testing.assert_allclose(space["f"](x), random_text(seed, x), rtol=1e-9, atol=1e-9)
+
+
+def test_each_kind_of_operation_is_counted_once():
+    recording = Recording("counted")
+    x, y, z = recording.input("x", 3)
+    c, s = cosine_sine(x)
+    found = [x - y, x + z, y * z, x / y, c, s, square_root(y), sign(z), -(x * x)]
+    assert count(found) == Count(multiplications=2, additions=2, divisions=1, trigonometric=2, square_roots=1, signs=1)
 
 
 def test_duals_carry_derivatives():

@@ -51,8 +51,19 @@ def test_a_baseline_is_the_old_one_or_the_new_one(tmp_path, fault):
     judged(swept(tmp_path, "writers:baseline", fault, "exchange"), fault)
 
 
-def judged(rows, fault):
-    assert len(rows) > 20
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("writer, least", [("study", 20), ("drawn", 20), ("text", 2)])
+@pytest.mark.sampled(3)
+def test_whatever_else_is_written_is_the_old_or_the_new(tmp_path, writer, least, fault):
+    old = tmp_path / "old"
+    writers.result(old, 1.0, ("robot.yaml",))
+    for name in ("run-a.csv", "run-b.csv", "robot.c", "notes.txt"):
+        (old / name).write_text(f"old {name}")
+    judged(swept(tmp_path, f"writers:{writer}", fault, "exchange"), fault, least)
+
+
+def judged(rows, fault, least=20):
+    assert len(rows) > least
     assert {row["code"] for row in rows} <= {{"kill": -9, "full": 2, "interrupt": 130}[fault], 1}
     for number, row in enumerate(rows, start=1):
         assert row["holds"] in (["old"], ["new"]), f"operation {number}"
@@ -76,6 +87,28 @@ def test_a_disk_that_is_full_within_a_file(tmp_path, most):
     done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=HANGS, check=True)
     assert "can't write results" in done.stdout
     assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("failing", [1, 2, 3])
+def test_a_folder_is_put_back_where_folders_cannot_change_places(tmp_path, monkeypatch, failing):
+    """Without a system call for that there are three steps, each of which may fail."""
+    monkeypatch.setattr(folders, "_system_call", lambda: None)
+    home, draft = tmp_path / "home", tmp_path / "draft"
+    for folder in (home, draft):
+        folder.mkdir()
+        (folder / folder.name).write_text("")
+    rename, calls = Path.rename, []
+
+    def once(self, target):
+        calls.append(target)
+        if len(calls) == failing:
+            raise OSError(5, "Input/output error")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", once)
+    with pytest.raises(OSError, match="Input/output"):
+        folders._exchange(draft, home)
+    assert os.listdir(home) == (["draft"] if failing == 3 else ["home"])
 
 
 def test_results_of_many_processes_follow_one_another(tmp_path):
@@ -204,3 +237,25 @@ def test_a_changed_file_is_not_the_records(tmp_path):
         checksums.check(tmp_path, record, ["run.csv"])
     del record["checksums"]
     checksums.check(tmp_path, record, ["run.csv"])  # of a version that knew none
+
+
+def test_a_folder_is_locked_for_one_writer_at_a_time(tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+
+    def free(how):
+        handle = os.open(tmp_path, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(handle)
+        return True
+
+    with drafts.locked(tmp_path):
+        assert not free(fcntl.LOCK_EX)
+        assert not free(fcntl.LOCK_SH)
+    with drafts.locked(tmp_path, shared=True):
+        assert not free(fcntl.LOCK_EX)
+        assert free(fcntl.LOCK_SH)
+    assert free(fcntl.LOCK_EX)

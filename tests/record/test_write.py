@@ -169,6 +169,29 @@ def test_what_an_earlier_run_made_goes_away_and_nothing_else(tmp_path):
     assert set(contents(folder)) == {"run.csv", "run.json", "run-angles.svg", "run-comparison.png"}
 
 
+def test_what_an_earlier_run_has_listed_and_its_later_plots_go_away(tmp_path):
+    """Files of any name that the record lists, and plots of the run that no record has."""
+    folder = tmp_path / "run"
+    write.write_result(folder, "run", T, TABLE, COLUMNS, {"robot": {"name": "one"}}, (), more={"old.robot.yaml": b"x"})
+    (folder / "run-torques.pdf").write_text("drawn by hand")
+    assert "old.robot.yaml" in contents(folder)
+    put(folder, ())
+    assert set(contents(folder)) == {"run.csv", "run.json"}
+
+
+def test_plots_are_not_added_to_another_result(tmp_path):
+    folder = tmp_path / "run"
+    put(folder, (), note="first")
+    record = json.loads((folder / "run.json").read_text())
+    figures = plots.figures("run", T, TABLE, COLUMNS, ["angles"], "one")
+    put(folder, (), note="second")
+    with pytest.raises(DenocError, match="another result now"):
+        write.add_plots(folder, "run", record, figures, "png")
+    assert set(contents(folder)) == {"run.csv", "run.json"}
+    write.add_plots(folder, "run", json.loads((folder / "run.json").read_text()), figures, "png")
+    assert set(contents(folder)) == {"run.csv", "run.json", "run-angles.png"}
+
+
 @pytest.mark.parametrize(
     "record", ["", "[]", "{}", '{"files": null}', '{"files": ["../outside.txt", "/etc/hostname", 3]}', '{"files": 3}']
 )

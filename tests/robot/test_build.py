@@ -590,3 +590,29 @@ def test_an_inertia_that_no_body_can_have_is_computed_with_a_warning():
     assert "1 + 1 < 3" in odd.warnings[0]
     close(torque(odd, [0.0], None, [1.0]), [3.0])
     assert body("{type: revolute}").warnings == ()
+
+
+EFFORT = """
+name: arm
+convention: frames
+links:
+  - {name: one, joint: {type: revolute, name: a, effort: {limits: %s}}, mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}
+  - {name: two, joint: {type: revolute, name: b}, mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}
+  - {name: three, joint: {type: revolute, name: c}, mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}
+"""
+
+
+@pytest.mark.parametrize(("limits", "fit"), [("[-1, 2]", True), ("[2, -1]", False), ("[1, 1]", False)])
+def test_effort_limits_have_a_low_and_a_high_end(limits, fit):
+    if fit:
+        assert denoc.loads(EFFORT % limits).joint("a").effort.high == 2.0
+        return
+    with pytest.raises(denoc.InputError, match="below the high one"):
+        denoc.loads(EFFORT % limits)
+
+
+def test_couplings_do_not_go_round_in_a_circle():
+    text = EFFORT % "[-1, 1]" + "couplings:\n  - {joint: a, to: b, ratio: 2}\n  - {joint: b, to: c, ratio: 2}\n"
+    assert len(denoc.loads(text).couplings) == 2
+    with pytest.raises(denoc.InputError, match="circle"):
+        denoc.loads(text + "  - {joint: c, to: a, ratio: 2}\n")

@@ -45,6 +45,26 @@ def test_the_same_mechanism():
     assert np.array_equal(torque(robot), torque(denoc.load("four-bar")))
 
 
+def test_of_joints_that_would_both_do_the_one_with_more_freedom_is_cut():
+    """A long arm beside a ring sets the largest cumulative freedom, so that any joint of the ring may be cut."""
+    body = {"mass": 1, "com": [0, 0, 0], "inertia": {"xx": 1, "yy": 1, "zz": 1}}
+    names = ["a", "b", *(f"arm{k}" for k in range(6))]
+    joints = [
+        {"name": "first", "joint": "revolute", "between": ["base", "a"]},
+        {"name": "ball", "joint": "spherical", "between": ["a", "b"], "first": {"at": [1, 0, 0]}},
+        {"name": "last", "joint": "revolute", "between": ["base", "b"], "first": {"at": [1, 0, 0]}},
+        *(
+            {"name": f"j{k}", "joint": "revolute", "between": [names[k + 1] if k else "base", names[k + 2]]}
+            for k in range(6)
+        ),
+    ]
+    for order in (joints, joints[::-1]):
+        robot = load(
+            {"name": "x", "convention": "frames", "links": [{"name": name, **body} for name in names], "joints": order}
+        )
+        assert [loop.name for loop in robot.loops] == ["ball"]
+
+
 def test_of_equals_the_later_joint_is_cut():
     data = four_bar()
     data["joints"].sort(key=lambda entry: entry["name"] != "B")  # the library's cut comes first

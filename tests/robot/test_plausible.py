@@ -46,6 +46,24 @@ def test_what_is_meant_is_no_warning(meant):
     assert not denoc.loads(ARM.replace("alpha: 0", f"alpha: {meant}")).warnings
 
 
+def test_a_mass_centre_beyond_the_end_is_doubted_where_the_sign_of_r_is_another_books():
+    """A link of 0.5 m along x whose mass centre is 0.25 m before its end; other books call that (−0.25, 0, 0)."""
+    papers, others = (denoc.loads(ARM.replace("com: [-0.25, 0, 0]", f"r: [{x}, 0, 0]")) for x in (0.25, -0.25))
+    assert not papers.warnings
+    assert "the mass centre lies beyond the link's end" in others.warnings[0]
+    assert others.warnings[0].startswith("<text>:9:")
+    theirs = denoc.loads(ARM.replace("com: [-0.25, 0, 0]", "com: [-0.25, 0, 0]\n    com_from: end"))
+    assert not theirs.warnings
+    assert theirs.link("upper").com == pytest.approx(papers.link("upper").com, abs=1e-15) == (0.25, 0.0, 0.0)
+
+
+def test_the_end_frame_is_that_of_the_convention_dh():
+    for old, new in (("com: [-0.25, 0, 0]", "com_from: end"), ("dh", "khalil")):
+        text = ARM.replace("com: [-0.25, 0, 0]", "com: [-0.25, 0, 0]\n    com_from: end").replace("a: 0.5", "d: 0.5")
+        with pytest.raises(denoc.DenocError):
+            denoc.loads(text.replace("d: 0.5", "a: 0.5").replace(old, new))
+
+
 def test_zeros_say_that_a_mass_is_a_point():
     assert not denoc.loads(ARM.replace("{xx: 0.01, yy: 0.13, zz: 0.13}", "{xx: 0, yy: 0, zz: 0}")).warnings
 
@@ -62,6 +80,20 @@ def test_rounding_is_no_warning(noise):
 @pytest.mark.parametrize("path", sorted(folder("robots").glob("*.yaml")), ids=lambda path: path.stem)
 def test_no_robot_of_the_library_is_doubted(path):
     assert not denoc.load(path).warnings
+
+
+def test_what_cannot_turn_needs_no_inertia():
+    """A carriage that slides; what turns on it does need one."""
+    carriage = """
+name: gantry
+convention: frames
+links:
+  - {name: carriage, joint: {type: prismatic, name: x, axis: [1, 0, 0], xyz: [1, 0, 0]}, mass: 6, com: [0, 0, 0]}
+"""
+    arm = "  - {name: arm, joint: {type: revolute, name: turn}, mass: 2, com: [0.1, 0, 0]}\n"
+    assert not denoc.loads(carriage).warnings
+    (warning,) = denoc.loads(carriage + arm).warnings
+    assert "a link of 2 kg without `inertia`" in warning
 
 
 def test_initial_angles_and_orientations_in_degrees_are_warned_of():
@@ -90,6 +122,11 @@ def test_what_other_books_and_formats_say_is_answered():
         ("a: 0.5, alpha: 0", "limits: [1, -1]"): "write [-1, 1]",
         ("a: 0.5, alpha: 0", "limits: [1, 1]"): "a joint that keeps still is `type: fixed`",
         ("name: upper", "name: base"): "its children have `parent: base`",
+        ("a: 0.5, alpha: 0", "armature: 0.1"): "that is `rotor_inertia` here",
+        ("a: 0.5, alpha: 0", "lower: -1"): "that is `limits: [low, high]` here",
+        ("mass: 6", "m: 6"): "that is `mass` here",
+        ("xx: 0.01, yy: 0.13", "ixx: 0.01, yy: 0.13"): "that is `xx` here",
+        ("convention: dh", "convention: khalil"): "the distance along x is `d` here",
     }
     for (old, new), hint in hints.items():
         with pytest.raises(denoc.DenocError) as refused:

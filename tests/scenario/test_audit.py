@@ -8,6 +8,7 @@ import pytest
 
 import denoc
 from denoc.cli.main import main
+from denoc.simulate.integrate import INTEGRATORS
 from denoc.text.library import folder
 
 PENDULUM = """
@@ -40,6 +41,17 @@ def test_what_is_exchanged_is_the_energy_of_the_fall():
     assert audit["energy_share"] < 1e-5
 
 
+def test_what_is_exchanged_does_not_depend_on_the_height():
+    """The same fall a kilometre above the base's origin, where the potential energy is 10 kJ."""
+    scenario = {"task": "simulate", "time": {"end": 1, "step": 0.1}, "solver": {"rtol": 1e-10}}
+    up = PENDULUM.replace("convention: dh", "convention: frames").replace(
+        "name: hinge", "name: hinge, xyz: [0, 1000, 0]"
+    )
+    low, high = (denoc.run(scenario, denoc.loads(text)) for text in (PENDULUM, up))
+    assert high.table["energy.potential"][0] == pytest.approx(9810.0)
+    assert high.audit["exchanged"] == pytest.approx(low.audit["exchanged"], rel=1e-6)
+
+
 def test_a_doubtful_balance_is_a_warning_and_a_broken_one_fails_the_run():
     """The residual grows by the step's fifth power; its verdict follows from its share alone."""
     verdicts = set()
@@ -63,6 +75,30 @@ def test_a_doubtful_balance_is_a_warning_and_a_broken_one_fails_the_run():
             assert any(off in warning for warning in accepted.record["warnings"])
             np.testing.assert_array_equal(accepted.table["hinge.q"], run.table["hinge.q"])
     assert verdicts == {"holds", "doubtful", "broken"}
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("rtol", [1e-8, 1e-3, 0.02, 0.1, 0.5])
+@pytest.mark.parametrize("method", INTEGRATORS)
+def test_the_verdict_is_that_of_the_energy_itself(method, rtol):
+    """Kinetic and potential energy of the rows, from the pendulum's formulas, whatever tolerance the run was given."""
+    row = INTEGRATORS[method]
+    solver = {"method": method, "rtol": rtol} if row.adaptive else {"method": method, "step": 2 * rtol}
+    scenario = {"task": "simulate", "time": {"end": 5, "step": 0.1}, "solver": solver}
+    run = denoc.run(
+        scenario if row.adaptive or rtol > 1e-6 else {**scenario, "solver": {"method": method}}, denoc.loads(PENDULUM)
+    )
+    q, qd = run.table["hinge.q"], run.table["hinge.qd"]
+    weight = 9.81 * 0.5 * np.sin(q)
+    off = abs((0.0834 + 0.25) / 2 * qd**2 + weight - weight[0]).max()
+    exchanged = max(float(((0.0834 + 0.25) / 2 * qd**2).max()), float(np.ptp(weight)))
+    assert run.audit["energy"] == pytest.approx(off, rel=1e-3, abs=1e-9)
+    share = off / exchanged
+    told = any("energy balance is off by" in warning for warning in run.record["warnings"])
+    if not 0.9e-3 < share < 1.1e-3:
+        assert (told or run.ended == "failed") == (share > 1e-3)
+    if not 0.09 < share < 0.11:
+        assert (run.ended == "failed") == (share > 0.1)
 
 
 def test_the_command_says_that_it_is_off(tmp_path, monkeypatch, capsys):
@@ -110,9 +146,21 @@ def test_the_quadrature_on_coarse_rows_is_not_the_runs_fault():
     assert len(told) == 1
     assert "a shorter `step` under `time`" in told[0]
     assert run.audit["quadrature"] > 0
+    assert run.audit["energy"] > 0.1 * run.audit["exchanged"]
+    assert run.audit["energy_share"] < 1e-2
     fine = denoc.run({"task": "inverse", "time": {"end": 4, "step": 0.01}, "motion": motion}, robot)
     assert fine.audit["energy_share"] < 1e-3
     assert not fine.record["warnings"]
+
+
+@pytest.mark.parametrize(("to", "told"), [(0.6, False), (1.2, True), (-0.6, False), (-1.2, True)])
+def test_leaving_a_limit_on_either_side_is_a_warning(to, told):
+    robot = denoc.loads(PENDULUM.replace("name: hinge", "name: hinge, limits: [-1, 1]"))
+    motion = {"hinge": {"law": "cycloid", "from": 0, "to": to}}
+    run = denoc.run({"task": "inverse", "time": {"end": 1, "step": 0.1}, "motion": motion}, robot)
+    low, high = sorted((0.0, to))
+    words = f"hinge leaves its limits [-1, 1]: {low:g} to {high:g}"
+    assert [one for one in run.record["warnings"] if "limits" in one] == ([words] if told else [])
 
 
 @pytest.mark.parametrize("method", ["denoc-extended", "projection-svd-raw", "penalty"])

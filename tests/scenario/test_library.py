@@ -192,6 +192,12 @@ EXPECTED = {
         ("J3.tau", 0.0, 44.2761922),
         ("J3.tau", "max", 60.5184114),
     ],
+    "three-rrr-platform-idyn": [
+        ("J1.tau", 0.0, -1.41861659),
+        ("J2.tau", 0.0, -20.7072327),
+        ("J3.tau", 0.0, 44.2761922),
+        ("J3.tau", "max", 60.5184114),
+    ],
     "suspension-bounce": [
         ("rack.tau", "min", -472.710591),
         ("rack.tau", "max", 181.812749),

@@ -112,6 +112,26 @@ def test_what_grows_beyond_all_bounds_stops_and_its_neighbour_goes_on():
     assert march.y[1, 0] == pytest.approx(-1 / 3, rel=1e-7)
 
 
+@pytest.mark.parametrize("lanes", [1, 4])
+def test_four_components_have_norm_1_after_every_step(lanes):
+    """They grow by themselves; the step's last stage, which is the next one's first, is that of norm 1."""
+
+    def growing():
+        recording = Recording("growing")
+        recording.input("u", 0)
+        y = recording.input("y", 5)
+        return recording.program(rate=[*(0.3 * x for x in y[:4]), y[0] * y[0] + y[1] + 0.0 * y[4]])
+
+    march = build(growing, scheme(DORMAND_PRINCE), 5, 5, (0,), lanes, ("growing",), False)
+    start = np.array([[0.5, 0.5, -0.5, 0.5, 0.0]] * lanes)
+    march.begin(np.zeros((lanes, 0)), start, T=0.0, H=0.01, T_END=2.0, RTOL=1e-8, ATOL=1e-10, MAX_STEP=0.02)
+    assert march.go(np.zeros(0), march.room(0), 1000) == REACHED
+    assert march.control[ACCEPTED].min() > 90
+    np.testing.assert_allclose(march.y[:, :4], start[:, :4], rtol=0, atol=1e-14)
+    # within each step the four grow, which adds about 2 · 0.3 · h / 2 to the first term and half of that to the second
+    assert march.y[:, 4] == pytest.approx(1.5, rel=0.01)
+
+
 @pytest.mark.parametrize("name", ["puma-fall", "chain-fall", "spherical-arm-fall", "stanford-fall"])
 @pytest.mark.sampled(2)
 def test_a_free_fall_is_the_same_either_way(name):

@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 from scipy import integrate
+from scipy.spatial.transform import Rotation
 
 import denoc
 from comparing import off
+from denoc.machine.jit.choice import using
 from denoc.scenario.run import prepare
 from denoc.simulate.integrate import start
 from denoc.simulate.runner import Runner
@@ -50,6 +52,35 @@ links:
     com: [0, 0, 0]
 """
     )
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_forces_and_wrenches_over_time_are_followed(backend):
+    """m ẍ = F sin(w t) − G sin(u t) from rest: each term gives F (w t − sin(w t)) / (m w²)."""
+    push = {"law": "harmonic", "amplitude": 3, "frequency": 1}
+    pull = {"law": "harmonic", "amplitude": -5, "frequency": 0.5}
+
+    def moved(force, turn, t):
+        return force * (turn * t - np.sin(turn * t)) / (2 * turn**2)
+
+    for forces, wrenches, factors in (({"x": push}, [], (1, 0)), ({}, [pull], (0, 1)), ({"x": push}, [pull], (1, 1))):
+        acting = [{"link": "mass", "force": [one, 0, 0]} for one in wrenches]
+        with using(backend):
+            found = run(mass_on_a_rail(), 2.0, forces=forces, wrenches=acting, solver={"rtol": 1e-10})
+        w, u = 2 * np.pi, np.pi
+        expected = factors[0] * moved(3, w, found.t) + factors[1] * moved(-5, u, found.t)
+        np.testing.assert_allclose(found.table["x.q"], expected, atol=1e-8)
+
+
+def test_as_many_steps_as_are_allowed():
+    """A limit of as many steps as a run takes ends nothing, one step less does; plain and in the compiled loop."""
+    for backend in ("plain", "compiled"):
+        with using(backend):
+            fall = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.5, "step": 0.05}}
+            steps = denoc.run(fall).audit["steps"]
+            enough, short = (denoc.run({**fall, "solver": {"max_steps": most}}) for most in (steps, steps - 1))
+        assert (enough.ended, enough.audit["steps"]) == ("done", steps)
+        assert (short.ended, str(steps - 1) in short.record["reason"]) == ("failed", True)
 
 
 # ---- free falls
@@ -382,6 +413,37 @@ links:
         np.testing.assert_allclose(ball.table[f"second.tip.{axis}"], three.table[f"second.tip.{axis}"], atol=1e-8)
 
 
+def test_a_turn_from_an_orientation_is_about_the_link_s_own_axis():
+    """The frame at each instant is the first one, followed by a turn about an axis that it carries."""
+    text = """
+name: ball
+convention: frames
+links:
+  - name: body
+    joint: {type: spherical, name: b}
+    mass: 1
+    com: [0.2, 0.05, 0.02]
+    inertia: {xx: 0.01, yy: 0.03, zz: 0.025}
+"""
+    robot, first = denoc.loads(text), Rotation.from_rotvec([0.7, -0.4, 0.9])
+    axis = np.array([1.0, 2.0, -2.0]) / 3
+    found = run(
+        robot,
+        2.0,
+        task="inverse",
+        step=0.25,
+        initial={"b": np.roll(first.as_quat(), 1).tolist()},
+        motion={"b": {"law": "cycloid", "to": {"axis": axis.tolist(), "angle": 1.2}}},
+    )
+    x = found.t / 2
+    angle, rate = 1.2 * (x - np.sin(2 * np.pi * x) / (2 * np.pi)), 0.6 * (1 - np.cos(2 * np.pi * x))
+    q = np.column_stack([found.table[f"b.{name}"] for name in robot.joint("b").type.coordinates])
+    frames = denoc.frames(robot, q)["body"][:, :3, :3]
+    np.testing.assert_allclose(frames, (first * Rotation.from_rotvec(np.outer(angle, axis))).as_matrix(), atol=1e-12)
+    speeds = np.column_stack([found.table[f"b.{name}"] for name in robot.joint("b").type.speeds])
+    np.testing.assert_allclose(speeds, np.outer(rate, axis), atol=1e-12)
+
+
 # ---- wrenches
 
 
@@ -482,3 +544,40 @@ def test_reactions_carry_the_weight():
     np.testing.assert_allclose(result.table["joint2.reaction.fz"], total - weight, rtol=1e-12)
     np.testing.assert_allclose(result.table["joint1.reaction.fx"], 0, atol=1e-12)
     np.testing.assert_allclose(result.table["joint2.tau"], -69.68577, rtol=1e-7)
+
+
+@pytest.mark.parametrize("axes", ["link", "base"])
+def test_columns_of_points_and_reactions_are_in_their_order(axes):
+    """A body that is held: its place, the force against weight and wrench, and their moment about the joint."""
+    gravity, com, tip = np.array([1.0, 2.0, -9.0]), np.array([0.1, 0.2, 0.3]), np.array([0.4, -0.5, 0.6])
+    robot = denoc.loads(f"""
+name: held
+convention: frames
+gravity: {gravity.tolist()}
+links:
+  - name: body
+    joint: {{type: revolute, name: hinge, xyz: [1, 2, 3]}}
+    mass: 2
+    com: {com.tolist()}
+    inertia: {{xx: 1, yy: 1, zz: 1}}
+    points: {{tip: {tip.tolist()}}}
+""")
+    force, moment = np.array([3.0, -4.0, 5.0]), np.array([0.6, 0.7, 0.8])
+    found = run(
+        robot,
+        1.0,
+        task="inverse",
+        record={"reactions": True, "points": ["body.tip"]},
+        wrenches=[
+            {"link": "body", "force": force.tolist(), "moment": moment.tolist(), "at": tip.tolist(), "axes": axes}
+        ],
+    )
+    for axis, place, f, n in zip(
+        "xyz",
+        np.array([1.0, 2.0, 3.0]) + tip,
+        -2 * gravity - force,
+        -np.cross(com, 2 * gravity) - np.cross(tip, force) - moment,
+    ):
+        assert found.table[f"body.tip.{axis}"] == pytest.approx(place, abs=1e-14)
+        assert found.table[f"hinge.reaction.f{axis}"] == pytest.approx(f, abs=1e-12)
+        assert found.table[f"hinge.reaction.n{axis}"] == pytest.approx(n, abs=1e-12)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from scipy.integrate import solve_ivp
 
 import denoc
@@ -98,6 +99,18 @@ def test_feedforward_ends_at_the_limits():
     assert len(instants(result, REACHES)) == 2
 
 
+def test_a_controller_along_a_motion_ends_at_its_limits():
+    """The motion's own rate is part of what the law demands."""
+    motion = {"x": {"law": "harmonic", "amplitude": 0.2, "frequency": 1}}
+    result = simulated(slider([-1, 2]), {"x": {"law": "pd", "kp": 20, "kd": 4}}, motion=motion, end=2.0)
+    turn = 2 * np.pi
+    place, rate = 0.2 * np.sin(turn * result.t), 0.2 * turn * np.cos(turn * result.t)
+    demand = 20 * (place - result.table["x.q"]) + 4 * (rate - result.table["x.qd"])
+    assert demand.min() < -1.2
+    assert demand.max() > 2.2
+    np.testing.assert_allclose(result.table["x.tau"], np.clip(demand, -1, 2), atol=1e-9)
+
+
 def test_loops_have_them_too():
     robot = denoc.load("four-bar")
     forces, solver = {"A0": {"law": "pd", "to": 2.0, "kp": 30, "kd": 3}}, {"rtol": 1e-10}
@@ -184,6 +197,28 @@ def test_the_forces_of_a_loop_beyond_their_limits_are_warned_of():
     turned = {"robot": "four-bar", "task": "inverse", "time": {"end": 1}, "motion": {"A0": {"law": "rate", "rate": 1}}}
     (result,) = denoc.ensemble(turned, [change])
     assert [text for text in result.record["warnings"] if text.startswith("A0.tau is beyond its effort limits")]
+
+
+def test_an_actuator_of_a_link_beyond_its_limits_is_warned_of():
+    """Beside an actuated joint, whose force is larger and has no limits."""
+    document = yaml.safe_load(denoc.load("five-bar").document.text)
+    document["links"][2]["joint"]["actuated"] = False
+    push = {"name": "push", "link": "2^2", "at": [0.3, 0, 0], "direction": [1, 0, 0], "axes": "base"}
+    motion = {"J1^1": {"law": "cycloid", "to": "20 deg"}, "J1^2": {"law": "cycloid", "to": "20 deg"}}
+    task = {"task": "inverse", "time": {"end": 1, "step": 0.05}, "motion": motion}
+
+    def done(**more):
+        return denoc.run(task, build(from_mapping({**document, "actuators": [{**push, **more}]})))
+
+    force = done().table["push.force"]
+    assert not [text for text in done().record["warnings"] if "effort" in text]
+    low, high = np.quantile(force, [0.25, 1.0])
+    (warning,) = (text for text in done(effort={"limits": [low, high + 1.0]}).record["warnings"] if "effort" in text)
+    beyond = np.flatnonzero(force < low - 1e-6)
+    worst = int(np.argmin(force))
+    t = 0.05 * np.arange(21)
+    assert warning.startswith("push.force is beyond its effort limits")
+    assert f"from t = {t[beyond[0]]:.6g} s on, most at t = {t[worst]:.6g} s: {force[worst]:.6g}" in warning
 
 
 def test_computed_torque_beyond_its_limits_is_warned_of():

@@ -154,14 +154,14 @@ def test_smooth_friction_reaches_prescribed_joints():
 # ---- who bears how much
 
 
-def held(friction, end=1e-3):
-    """A five-bar that friction holds against gravity: how its joints share that, and what each one bears."""
-    robot = rough("five-bar", **friction)
+def held(friction, end=1e-3, name="five-bar"):
+    """A linkage that friction holds against gravity: how its joints share that, and what each one bears."""
+    robot = rough(name, **friction)
     plan = prepare({"task": "simulate", "time": {"end": end}}, robot)
     run = runner(plan.system, plan.q0)
     y = settle(run, 0.0, run.start(plan.q0, plan.qd0))
     now = run.evaluate(0.0, y)
-    assert len(run.discrete.held) == 4
+    assert len(run.discrete.held) == robot.nv
     return robot, np.array(plan.q0), Sharing(plan.system, run.discrete, np.array(now.q)), now.support
 
 
@@ -202,3 +202,23 @@ def test_within_the_limits_the_rest_bears_more():
     )
     np.testing.assert_allclose(shares, best.x, atol=1e-4 * limit)
     assert abs(shares).max() <= limit * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("shift", [-0.4, 0.0, 0.4])
+@pytest.mark.parametrize("name", ["four-bar", "five-bar"])
+def test_margin_is_how_far_all_supports_stay_from_their_bounds(name, shift):
+    """With ranges c ± L: the smallest of the largest |s − c| that holds the mechanism, by a linear programme."""
+    robot, q, sharing, support = held({link.name: 90.0 for link in denoc.load(name).links}, name=name)
+    n = robot.nv
+    driven = [joint for joint in robot.joints if robot.joint(joint).actuated]
+    A = np.array([slopes(robot, q, joint) for joint in driven])
+    h = denoc.reduced(robot, q, np.zeros(n))[1]
+    limit, centre = 2.0 * max(abs(x) for x in sharing.shares(support).values()), np.zeros(n)
+    centre[0] = shift * limit
+    sharing.ranges, sharing.scale = np.column_stack([centre - limit, centre + limit]), np.full(n, limit)
+    one, last = np.eye(n), np.ones((n, 1))
+    least = linprog(
+        [*[0] * n, 1], np.block([[one, -last], [-one, -last]]), np.concatenate([centre, -centre]),
+        np.c_[A, np.zeros(len(A))], h, bounds=[(None, None)] * (n + 1),
+    ).x[-1]  # fmt: skip
+    assert sharing.margin(support) == pytest.approx(1.0 - least / limit, rel=1e-6)

@@ -267,7 +267,7 @@ RECORD = Path(__file__).resolve().parents[2] / "docs" / "khan.csv"
 def test_khans_record_is_what_comes_out(setting):
     with open(RECORD, encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == len(Comparison("three-rrr-idyn", Options()).settings())
+    assert len(rows) == len(Comparison("three-rrr-platform-idyn", Options()).settings())
     (kept,) = [
         row
         for row in rows
@@ -276,7 +276,7 @@ def test_khans_record_is_what_comes_out(setting):
         and float(row["rtol"] or row["step"]) == setting.accuracy
         and row["feedback"] == "0"
     ]
-    run = Comparison("three-rrr-idyn", Options()).run(setting)
+    run = Comparison("three-rrr-platform-idyn", Options()).run(setting)
     assert run.ended == kept["ended"]
     assert run.evaluations == pytest.approx(int(kept["evaluations"]), rel=0.02)
     assert run.error_max == pytest.approx(float(kept["error_max"]), rel=0.01, abs=1e-12)

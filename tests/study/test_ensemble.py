@@ -93,6 +93,34 @@ def test_quaternions_stay_unit_in_every_lane():
         assert found.audit["energy"] < 1e-5
 
 
+def test_laws_of_time_are_each_runs_own():
+    scenario = FALL | {"forces": {"joint1": {"law": "harmonic", "amplitude": 1, "frequency": 2}}}
+    variations = [{"forces.joint1.amplitude": float(x)} for x in range(1, 4)]
+    for k, found in enumerate(denoc.ensemble(scenario, variations), start=1):
+        wanted = k * np.sin(4 * np.pi * found.t)
+        assert found.table["joint1.tau"] == pytest.approx(wanted, abs=1e-12)
+        assert found.audit["energy"] < 1e-6 * found.audit["exchanged"]
+
+
+def test_a_run_that_cannot_go_on_ends_as_it_does_alone():
+    """Three of four five-bars come to a singular position before the end."""
+    scenario = {
+        "robot": "five-bar",
+        "task": "simulate",
+        "time": {"end": 1.4, "step": 0.1},
+        "initial": {"J1^1": "80 deg", "J1^2": "70 deg"},
+        "solver": {"rtol": 1e-8},
+    }
+    elsewhere = [70, 90, 92, 75]
+    together = denoc.ensemble(scenario, [{"initial.J1^2": f"{angle} deg"} for angle in elsewhere])
+    for found, angle in zip(together, elsewhere):
+        alone = denoc.run(scenario | {"initial": {"J1^1": "80 deg", "J1^2": f"{angle} deg"}})
+        same(found, alone, 1e-7)
+    assert {one.ended for one in together} == {"done", "singularity"}
+    # as is known of the first of them; see loops/test_reference_motion.py
+    assert together[0].audit["singular"]["t"] == pytest.approx(1.36672, abs=1e-4)
+
+
 def test_runs_that_change_their_modes_go_one_by_one():
     scenario = {"robot": "rx90", "task": "simulate", "time": {"end": 0.1, "step": 0.05}}
     variations = [{"initial.joint2": x} for x in (-0.8, 0.3)]

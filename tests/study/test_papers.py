@@ -10,12 +10,21 @@ import pytest
 import closed
 import references
 from comparing import off
+from denoc.dynamics.programs import program
 from denoc.errors import InputError
-from denoc.study.papers import hanzaki_2009, saha_overview
+from denoc.machine.program.trace import count
+from denoc.study.papers import hanzaki_costs, saha_overview
 from denoc.study.papers.entries import ENTRIES, entry, markdown
 from denoc.study.papers.entry import PAPERS, ranges
 
-BREAK_OFF = ("khan-2002-fig-4.4", "khan-2002-fig-4.5", "khan-2002-fig-4.8")
+BREAK_OFF = tuple(f"khan-2002-{one}" for one in ("fig-4.3", "fig-4.4", "fig-4.5", "fig-4.6", "fig-4.8", "table-5.1"))
+SILENT = (
+    "saha-overview-fig-6",
+    "saha-overview-fig-7",
+    "saha-overview-fig-9",
+    "saha-overview-fig-13",
+    "hanzaki-2009-fig-12",
+)
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "papers.md"
 
 
@@ -44,6 +53,7 @@ def test_every_entry_is_made_and_drawn(name):
         assert known[: known.sum()].all()
         assert known.all() or name in BREAK_OFF
     assert it.rows or it.ranges
+    assert it.verdict.endswith(".") or name in SILENT
     assert all(len(row) == len(it.heads) for row in it.rows)
     figure = one.figure(it)
     assert " ".join(figure.get_suptitle().split()).startswith(one.title[:40])
@@ -181,7 +191,7 @@ def test_table_2_gives_the_printed_counts():
     assert rows["Brandle et al."][5].startswith("15;")  # the paper prints 14
     for name, (n, *_) in saha_overview.PRINTED_CROSSINGS.items():
         assert name == "Brandle et al." or rows[name][5].startswith(f"{n};")
-    assert rows["denoc, O(n) against its own dense way"][5] == "9; 10"
+    assert rows["denoc, O(n) against its own dense way"][5] == "8; 9"
 
 
 def test_euler_parameters_cost_less_with_the_loop_only():
@@ -191,9 +201,19 @@ def test_euler_parameters_cost_less_with_the_loop_only():
     assert ratios["paper: dynamics, 1000 steps: CPU time"] == "0.90"
     assert float(ratios["denoc: operations, inverse dynamics of the tree"]) > 1
     assert float(ratios["denoc: operations, forward dynamics with the loop"]) == pytest.approx(0.88, abs=0.02)
+    assert float(ratios["denoc: operations, inverse dynamics with the loop"]) == pytest.approx(0.93, abs=0.02)
     assert all(0.2 < float(ratio) < 5 for name, ratio in ratios.items() if ratio and "CPU time" not in name)
     assert all(float(ratio) > 0 for name, ratio in ratios.items() if "CPU time" in name)
     assert off(it.table["euler-parameters.tau"], it.table["three-revolutes.tau"]) <= 1e-12
+
+
+def test_three_joints_with_links_between_are_larger_in_matrices_only():
+    """The paper's argument: 30 rows of N_l instead of 18; the recursion leaves massless links out, and costs the same."""
+    three, joints = hanzaki_costs.rssr(hanzaki_costs.THREE), hanzaki_costs.linked()
+    assert len(joints.links) == len(three.links) + 2
+    assert count(program(joints, "idyn").results()) == count(program(three, "idyn").results())
+    rows = {row[0]: row[1:] for row in made("hanzaki-2009-table-1").rows}
+    assert rows["denoc: sizes of N_l and N_d"][:2] == ("18 × 18, 18 × 5", "30 × 30, 30 × 5")
 
 
 # ---- closure methods
@@ -207,13 +227,12 @@ def numbers(text):
     return [float(x) for x in re.findall(r"\d+(?:\.\d+)?(?:e[+-]\d+)?", text)]
 
 
-def test_penalty_is_inaccurate_and_costly():
-    loose = [numbers(row[-1])[0] for row in made("khan-2002-fig-4.3").rows]
-    assert loose == sorted(loose)  # evaluations, for stiffer and stiffer springs
-    assert all("broke off" in text or numbers(text)[-1] > 1 for _, text in said("khan-2002-fig-4.3").values())
+def test_penalty_is_inaccurate_and_breaks_off_where_the_thesis_says():
+    whole = [text for _, text in said("khan-2002-fig-4.5").values() if "broke off" not in text]
+    assert all(numbers(text)[-1] > 1 for text in whole)
     broken = [name for name, (_, ours) in said("khan-2002-fig-4.5").items() if "broke off" in ours]
-    assert "k = 1e+06" in broken
-    assert "k = 1000" not in broken
+    assert broken == ["k = 10000", "k = 100000", "k = 1e+06"]  # those that fail in the thesis
+    assert made("khan-2002-fig-4.5").verdict.endswith("exactly as in the thesis.")
 
 
 def test_denoc_needs_few_evaluations_and_no_correction():
@@ -224,7 +243,8 @@ def test_denoc_needs_few_evaluations_and_no_correction():
     assert large / small == pytest.approx(1e4, rel=0.1)  # fourth order
     for name in ("khan-2002-fig-4.11", "khan-2002-fig-4.14"):
         assert numbers(said(name)["correction, of the torque at that instant"][1])[0] < 1e-6
-    assert 0.1 < numbers(said("khan-2002-fig-4.7")["correction, of the torque at that instant"][1])[0] < 15
+    largest, now = (numbers(row[-1])[0] for row in made("khan-2002-fig-4.7").rows[:2])
+    assert 1 < largest < 15 < now < 50
 
 
 def test_triangularization_stays_whole():
@@ -235,17 +255,22 @@ def test_triangularization_stays_whole():
 
 def test_ratings_beside_numbers():
     rows = {row[0]: row[1:] for row in made("khan-2002-table-5.1").rows}
-    stiffness = {name: numbers(row[1])[-1] for name, row in rows.items()}
-    errors = {name: numbers(row[3])[-1] for name, row in rows.items()}
+    stiffness = {name: numbers(row[1])[-1] for name, row in rows.items() if numbers(row[1])}
+    errors = {name: numbers(row[3])[-1] for name, row in rows.items() if numbers(row[3])}
     assert max(stiffness, key=stiffness.get) == max(errors, key=errors.get) == "penalty k = 100000"
+    assert len(rows) == 5  # the thesis' five methods
+    assert rows["denoc by legs"][4] == "medium; 16"  # four exchanges in each of four evaluations
+    assert "cost" in made("khan-2002-table-5.1").verdict.split(";")[0]
 
 
 def test_the_least_time_counts():
     calls = []
-    found = hanzaki_2009.timed([{"work": lambda: calls.append("a")}, {"work": lambda: calls.append("b")}], rounds=3)
+    found = hanzaki_costs.timed(
+        [{hanzaki_costs.WHOLE: lambda: calls.append("a")}, {hanzaki_costs.WHOLE: lambda: calls.append("b")}], rounds=3
+    )
     assert "".join(calls) == "ababab"  # in turns
-    assert set(found) == {"work"}
-    assert all(0 <= seconds < 1 for seconds in found["work"])
+    assert set(found) == {hanzaki_costs.WHOLE}
+    assert all(0 <= seconds < 1 for seconds in found[hanzaki_costs.WHOLE])
 
 
 def test_ranges_tell_units_and_times():

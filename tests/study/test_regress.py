@@ -299,6 +299,10 @@ def test_tolerances(swing):
     assert "joint1.q" in whats(told)
     regress.update(swing.folder, [swing(regress=loose)])
     assert swing(off, regress=loose).same
+    regress.update(swing.folder, [swing(regress={"columns": {"joint1.*": {"rtol": 1e-3}}})])
+    told = whats(swing(off, regress={"columns": {"joint1.*": {"rtol": 1e-3}}}))
+    assert "joint2.qd" in told
+    assert "joint1.q" not in told
     with pytest.raises(InputError, match="joint9") as wrong:
         swing(regress={"columns": {"joint9.qd": {"rtol": 1}}} | {"columns": {"joint9.qd": {"rtol": 0.1}}})
     assert "did you mean" in str(wrong.value)

@@ -78,7 +78,7 @@ def sweep(place, write, fault, mend):
         if code == COMPLETE:
             return rows
         mend(home)
-        found = contents(home)
+        found = settled(home)
         which = [name for name, content in known.items() if content == found]
         write(home)
         beside = [name for name in os.listdir(home.parent) if name != home.name]

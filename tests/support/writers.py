@@ -1,4 +1,4 @@
-"""What `faults.py` has written anew: a result over another one, and a baseline."""
+"""What `faults.py` has written anew: a result over another one, a baseline, tables, further plots, one file."""
 
 from pathlib import Path
 
@@ -22,3 +22,32 @@ def baseline(folder):
     from denoc.study.baseline import publish
 
     publish(folder, ["a.csv", "b.csv"], {"b.csv": b"new b", "c.csv": b"new c"})
+
+
+def study(folder):
+    """The tables and plots of a comparison, or of a paper, over those of an earlier one."""
+    from denoc.record.write import write_files
+
+    write_files(Path(folder), {"run-a.csv": "new a", "run-c.csv": "new c"}, ["run-"])
+
+
+def drawn(folder):
+    """Further plots of a result, with what a drawing writes in their place."""
+    import json
+
+    from denoc.errors import InputError
+    from denoc.record import plots, write
+
+    plots.save = lambda figure, path: path.write_bytes(figure)
+    try:
+        record = json.loads((Path(folder) / "run.json").read_text())
+    except OSError:
+        raise InputError("the record can't be read") from None
+    write.add_plots(Path(folder), "run", record, {"run-rates": b"rates", "run-energy": b"energy"}, "png")
+
+
+def text(folder):
+    """One file, as `codegen`, `new`, `schema` and others write it."""
+    from denoc.record.write import whole
+
+    whole(Path(folder) / "robot.c", lambda draft: draft.write_text("new"))

@@ -390,3 +390,19 @@ def test_quantities_are_floats_that_survive_copies():
         assert (float(other), other.dimension) == (0.05, (1, 0, 0, 0))
     assert type(length * 2) is float
     assert repr(length) == "0.05"
+
+
+# SI units of one of each, as in the brochure of the SI and in the agreement of 1959 on the yard and the pound
+IN_SI = {
+    "m": 1, "mm": 1e-3, "cm": 1e-2, "km": 1e3, "um": 1e-6, "in": 0.0254, "ft": 0.3048,
+    "kg": 1, "g": 1e-3, "t": 1e3, "lb": 0.45359237,
+    "s": 1, "ms": 1e-3, "us": 1e-6, "min": 60, "h": 3600,
+    "rad": 1, "mrad": 1e-3, "deg": PI / 180, "°": PI / 180, "turn": 2 * PI, "rev": 2 * PI, "rpm": 2 * PI / 60,
+    "Hz": 1, "kHz": 1e3, "N": 1, "kN": 1e3, "mN": 1e-3, "Nm": 1, "J": 1, "W": 1,
+}  # fmt: skip
+
+
+def test_every_unit_has_its_size():
+    assert {*IN_SI} == {*UNITS}
+    for name, size in IN_SI.items():
+        assert evaluate(f"3 {name}") == pytest.approx(3 * size, rel=1e-15)

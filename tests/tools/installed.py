@@ -21,17 +21,17 @@ SETTINGS = ("pyproject.toml", ".importlinter")
 AWAY = "import sys\nsys.meta_path[:] = [f for f in sys.meta_path if '__editable__' not in str(getattr(f, '__module__', ''))]\n"
 
 
-def lay_out(home: Path) -> None:
+def lay_out(home: Path, root: Path = ROOT) -> None:
     """Links to the tree's files, under the names that `package-dir` gives to their folders."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     for package, folder in sorted(project["tool"]["setuptools"]["package-dir"].items()):
         place = home.joinpath(*package.split("."))
         place.mkdir()
-        for path in (ROOT / folder).iterdir():
+        for path in (root / folder).iterdir():
             if path.name != "__pycache__":
                 (place / path.name).symlink_to(path)
     for name in SETTINGS:
-        (home / name).symlink_to(ROOT / name)
+        (home / name).symlink_to(root / name)
 
 
 def main(command: list[str]) -> int:

@@ -107,9 +107,9 @@ class Block:
         """The watch after one more value: x · 0 is NaN where x isn't finite."""
         return self.call("fma", x, self.constant(0.0), finite)
 
-    def watched_result(self, x: str, finite: str) -> str:
-        """The watch after one more result, which becomes infinite if it is enormous."""
-        return self.watched(self.operation("fmul", x, self.constant(OVERFLOW)), finite)
+    def overflowing(self, x: str) -> str:
+        """A register that isn't finite if x is enormous."""
+        return self.operation("fmul", x, self.constant(OVERFLOW))
 
     def blank(self, x: str) -> str:
         """0 where x is NaN, else NaN."""

@@ -33,7 +33,7 @@ def _computed(block: Block, program: Program, bases: dict[str, str], finite: str
     for group, nodes in program.inputs.items():
         if nodes:
             values.update(zip((node.id for node in nodes), block.load_columns(bases[group], len(nodes))))
-    results = program.results()
+    results = [*program.results(), *program.watched]
     angles = {node.a.id for node in live(results) if node.op in (trace.COSINE, trace.SINE)}  # type: ignore[union-attr]
     for number in sorted(angles & set(values)):
         largest = block.larger(block.call("fabs", values[number]), largest)
@@ -44,7 +44,7 @@ def _computed(block: Block, program: Program, bases: dict[str, str], finite: str
         return Computed(long.run(values, finite), largest, "\n".join(long.functions), long.room())
     registers = block.run(results, lambda node: values[node.id])
     for value in registers:
-        finite = block.watched_result(value, finite)
+        finite = block.watched(block.overflowing(value), finite)
     taken = 0
     for group, nodes in program.outputs.items():
         if nodes:

@@ -239,7 +239,7 @@ def in_blocks(
                 return answer
             result[first:] = answer
             break
-        able = code is None
+        able = able and code is None
         these = slice(first, min(first + block, count))
         result[these] = text(these)
     return result

@@ -31,7 +31,7 @@ class Cut:
 def cut(program: Program, lanes: int) -> Cut | None:
     """The pieces of a program that is long, else None; the results of one sample don't pass between pieces."""
     results = program.results()
-    nodes = [node for node in live(results) if node.op not in (trace.CONSTANT, trace.INPUT)]
+    nodes = [node for node in live([*results, *program.watched]) if node.op not in (trace.CONSTANT, trace.INPUT)]
     if len(nodes) < LONG:
         return None
     piece = {node.id: k // PIECE for k, node in enumerate(nodes)}
@@ -52,6 +52,7 @@ class Pieces:
 
     def __init__(self, block: Block, parts: Cut, bases: dict[str, str]):
         self._block, self._parts, self._bases = block, parts, bases
+        self._watched = {node.id for node in parts.program.watched}
         self.functions: list[str] = []
 
     def room(self) -> str:
@@ -61,6 +62,10 @@ class Pieces:
     def run(self, values: dict[int, str], finite: str) -> str:
         """Write the calls, with the inputs in these registers; return the register of the watch."""
         block, places = self._block, self._parts.places
+        for node in self._parts.program.watched:
+            if node.op in (trace.CONSTANT, trace.INPUT):
+                own = values[node.id] if node.op == trace.INPUT else block.constant(node.value)
+                finite = block.watched(block.overflowing(own), finite)
         self._store(block, WATCH, finite)
         for number, value in values.items():
             if number in places:
@@ -104,6 +109,9 @@ class Pieces:
         for node, register in inner.computed(nodes, lambda node: self._load(inner, places[node.id])):
             if node.id in places:
                 self._store(inner, places[node.id], register)
+            if node.id in self._watched:
+                finite = inner.watched(inner.overflowing(register), self._load(inner, WATCH))
+                self._store(inner, WATCH, finite)
             for k in results.get(node.id, ()):
                 inner.do(f"store double {register}, ptr {inner.offset('%base', k)}")
         self._call(inner, base)
@@ -116,7 +124,7 @@ class Pieces:
             own.append(inner.constant(node.value) if constant else self._load(inner, self._parts.places[node.id]))
         chains = [inner.constant(0.0)] * CHAINS
         for k, value in enumerate(own):
-            chains[k % CHAINS] = inner.watched_result(value, chains[k % CHAINS])
+            chains[k % CHAINS] = inner.watched(inner.overflowing(value), chains[k % CHAINS])
         finite = self._load(inner, WATCH)
         for chain in chains:
             finite = inner.operation("fadd", finite, chain)

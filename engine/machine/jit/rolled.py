@@ -25,12 +25,16 @@ Place = tuple[str, Any]
 
 
 class BodyStep:
-    """A step that is being recorded: `take` gives nodes of inputs, `put` sets the places of results."""
+    """A step that is being recorded: `take` gives nodes of inputs, `put` sets the places of results.
+
+    What is `watched` is no result, but has to be as moderate as these.
+    """
 
     def __init__(self) -> None:
         self.graph = Graph()
         self.places: dict[int, Place] = {}
         self.results: dict[Place, Node] = {}
+        self.watched: list[Node] = []
 
     def take(self, where: str, what: Any) -> Node:
         node = self.graph.input(f"{where} {what}")
@@ -39,6 +43,9 @@ class BodyStep:
 
     def put(self, where: str, what: Any, value: Any) -> None:
         self.results[(where, what)] = self.graph.node(value)
+
+    def watch(self, value: Any) -> None:
+        self.watched.append(self.graph.node(value))
 
 
 @dataclass
@@ -175,7 +182,7 @@ end_{s}:
 def _step(step: BodyStep, loop: Loop, lanes: int, name: str, arrays: tuple[str, ...]) -> str:
     """IR of a function for one element: loads, operations, stores."""
     block = Block(lanes)
-    results = list(step.results.values())
+    results = [*step.results.values(), *step.watched]
     values: dict[int, str] = {}
     columns: list[str] = []
     for node in live(results):
@@ -194,16 +201,17 @@ def _step(step: BodyStep, loop: Loop, lanes: int, name: str, arrays: tuple[str, 
         if node.op == trace.COSINE and node.a is not None and node.a.op == trace.INPUT
     ]
     registers = block.run(results, lambda node: values[node.id])
-    watched = list(columns)
+    enormous = registers[len(step.results) :]
     for place, register in zip(step.results, registers):
         where, what = place
         if where == loop.output:
             _scatter(block, where, what, register)
-            watched.append(register)
+            enormous.append(register)
         else:
             block.do(
                 f"store {block.double} {register}, ptr {block.offset(f'%{where}', loop.rows[what] * lanes)}, align 8"
             )
+    watched = [*columns, *(block.overflowing(register) for register in enormous)]
     if watched or angles:
         _watch(block, watched, angles, lanes)
     parameters = ", ".join(f"ptr noalias %{a}, i64 %width_{a}, i64 %column_{a}" for a in arrays)

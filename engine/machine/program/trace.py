@@ -211,6 +211,7 @@ class Program:
     inputs: dict[str, list[Node]]
     outputs: dict[str, list[Node]]
     graph: Graph = field(repr=False, compare=False)
+    watched: list[Node] = field(default_factory=list)  # no results, but they have to be as moderate as these
     blank: frozenset[int] = frozenset()
 
     def results(self) -> list[Node]:
@@ -234,10 +235,11 @@ class Recording:
         """Have the program refuse all samples in which any of these inputs is a number and not NaN."""
         self.blank |= {node.id for node in nodes}
 
-    def program(self, **outputs: Sequence[Any]) -> Program:
-        """The program from the inputs to these groups of outputs."""
+    def program(self, watched: Sequence[Any] = (), **outputs: Sequence[Any]) -> Program:
+        """The program from the inputs to these groups of outputs; compiled code looks at what is `watched`, too."""
         made = {name: [self.graph.node(x) for x in group] for name, group in outputs.items()}
-        return Program(self.name, self.inputs, made, self.graph, frozenset(self.blank))
+        looked_at = [self.graph.node(x) for x in watched]
+        return Program(self.name, self.inputs, made, self.graph, looked_at, frozenset(self.blank))
 
 
 def live(results: Iterable[Node]) -> list[Node]:

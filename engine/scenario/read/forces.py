@@ -27,7 +27,9 @@ class Efforts:
 
 def forces(reading: Reading, motions: Motions) -> Forces:
     """The force law of each joint that has one; joints whose force overrides `motion: all` leave `motions`."""
-    laws = reading.each("forces", reading.file.forces)
+    actuators = [one.name for one in reading.robot.actuators]
+    entries = {name: law for name, law in reading.file.forces.items() if name not in actuators}
+    laws = reading.each("forces", entries, actuators)
     for joint in list(laws):
         law, path = laws[joint]
         if not reading.simulating and joint.actuated:

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...laws.motions import MotionLaw
+from ...laws.motions import Law
 from ...robot.model import Joint
-from ...robot.plausible import unbelievable
+from ...robot.plausible import enormous, unbelievable
 from ...text.document import Keys
 from .reading import Reading
 
 
-def doubts(reading: Reading, motions: Mapping[Joint, tuple[MotionLaw, Keys]]) -> list[str]:
-    """Warnings about bare angles of more than a turn, in motions of joints that turn and in `initial`."""
-    return [f"{'.'.join(map(str, path))}: {words}" for path, words in _angles(reading, motions)]
+def doubts(reading: Reading, laws: Sequence[tuple[Joint, tuple[Law, Keys]]]) -> list[str]:
+    """Warnings about bare angles of more than a turn, in laws and in `initial`, and about other odd numbers."""
+    odd = [*_angles(reading, laws), *_step(reading)]
+    for section in ("motion", "forces", "wrenches", "initial", "rates", "drives"):
+        odd += enormous(getattr(reading.file, section), (section,))
+    return [f"{'.'.join(map(str, path))}: {words}" for path, words in odd]
 
 
-def _angles(reading: Reading, motions: Mapping[Joint, tuple[MotionLaw, Keys]]) -> Iterator[tuple[Keys, str]]:
-    for joint, (law, path) in motions.items():
+def _step(reading: Reading) -> Iterator[tuple[Keys, str]]:
+    """A step between rows that is longer than the run."""
+    (begin, end), step = reading.span, reading.file.time.step
+    if step is not None and step > (end - begin) * (1 + 1e-9):
+        yield ("time", "step"), f"{step:g} s is longer than the run; there are rows at its start and its end only"
+
+
+def _angles(reading: Reading, laws: Sequence[tuple[Joint, tuple[Law, Keys]]]) -> Iterator[tuple[Keys, str]]:
+    for joint, (law, path) in laws:
         for key, kind, value in law.measured():
             if kind == "position":
                 yield from _of_joint(joint, value, (*path, key))

@@ -50,9 +50,12 @@ class Reading:
         joint = next((link.joint for link in self.robot.links if link.name == name and link.joint.type.nv), None)
         return f"the joint of the link `{name}` is `{joint.name}`" if joint else did_you_mean(name, self.robot.joints)
 
-    def each(self, key: str, entries: dict[str, Any]) -> dict[Joint, tuple[Any, Keys]]:
-        """The entry and its path for each joint, in the joints' order, with `all` spread over the actuated joints."""
-        named = {self.joint(key, name, ("all",)).name: name for name in entries if name != "all"}
+    def each(self, key: str, entries: dict[str, Any], others: Sequence[str] = ()) -> dict[Joint, tuple[Any, Keys]]:
+        """The entry and its path for each joint, in the joints' order, with `all` spread over the actuated joints.
+
+        `others` are names that are allowed besides those of joints.
+        """
+        named = {self.joint(key, name, ("all", *others)).name: name for name in entries if name != "all"}
         by_joint: dict[Joint, tuple[Any, Keys]] = {}
         for joint in self.robot.moving:
             if joint.name in named:

@@ -31,8 +31,8 @@ def wrenches(reading: Reading) -> list[TimedWrench]:
             )
         components = []
         for key, kind in (("moment", "moment"), ("force", "force")):
-            for place, component in enumerate(getattr(entry, key)):
-                components.append(_component(reading, component, kind, (*path, key, place)))
+            for place, value in enumerate(getattr(entry, key)):
+                components.append(component(reading, value, kind, (*path, key, place)))
         x, y, z = entry.at
         wrenches.append(TimedWrench(entry.link, tuple(components), (float(x), float(y), float(z)), entry.axes))
     return wrenches
@@ -49,8 +49,8 @@ def laws(reading: Reading) -> list[tuple[ForceLaw, Keys]]:
     ]
 
 
-def _component(reading: Reading, value: Any, kind: str, path: Keys) -> Callable[[Any], Any]:
-    """A component of a wrench as a function of time."""
+def component(reading: Reading, value: Any, kind: str, path: Keys, what: str = "a wrench") -> Callable[[Any], Any]:
+    """A component of a wrench as a function of time; `what` names what has it."""
     if not isinstance(value, ForceLaw):
         reading.fits(value, kind, path)
         number = float(value)
@@ -58,9 +58,9 @@ def _component(reading: Reading, value: Any, kind: str, path: Keys) -> Callable[
     if not value.of_time():
         raise reading.error(
             path,
-            "a wrench can depend on time only",
+            f"{what} can depend on time only",
             found=f"law: {getattr(value, 'law', '')}",
-            allowed=", ".join(["a number", *laws_of_time()]),
+            allowed=", ".join(["a number"] * (what == "a wrench") + laws_of_time()),
         )
     for key, kind_of_parameter, given in value.measured():
         if kind_of_parameter != "effort":
@@ -70,9 +70,9 @@ def _component(reading: Reading, value: Any, kind: str, path: Keys) -> Callable[
         reading.fits(given, kind, (*path, key))
     function = reading.tabled(value, path, 1, "one component", partial(value.forces, 1, reading.folder))[0]
 
-    def component(t: Any) -> Any:
+    def at(t: Any) -> Any:
         if isinstance(t, np.ndarray):
             return np.array([function(float(x), 0.0, 0.0, None) for x in t])
         return function(t, 0.0, 0.0, None)
 
-    return component
+    return at

@@ -43,7 +43,10 @@ RANGES = ("column", "line", "unit", "first", "least", "largest", "last")
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Columns over the table's first one, panels that show them, and rows of the paper's numbers and ours."""
+    """Columns over the table's first one, panels that show them, and rows of the paper's numbers and ours.
+
+    The verdict says in words what these numbers show; it is made of them, so it can't say what they don't.
+    """
 
     table: Table
     panels: tuple[Panel, ...]
@@ -51,11 +54,15 @@ class Reproduction:
     heads: Row = COMPARED
     across: str = "time (s)"
     ranges: bool = True  # whether least and largest values are of interest
+    verdict: str = ""  # empty where the paper has nothing that the numbers could confirm or not
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A table or figure of a paper: its caption, the claim that our reproduction supports, and its function."""
+    """A table or figure of a paper: its caption, what can be claimed of it, and the function that makes it.
+
+    The claim is about what the paper prints and how it is read here, and holds whatever our numbers are.
+    """
 
     paper: str
     what: str
@@ -100,14 +107,19 @@ def ran(scenario: str, changes: Changes = ()) -> Result:
 
 
 def curves(
-    scenario: str, *panels: Panel, rows: Callable[[Result], Sequence[Row]] | None = None, changes: Changes = ()
+    scenario: str,
+    *panels: Panel,
+    rows: Callable[[Result], Sequence[Row]] | None = None,
+    verdict: Callable[[Result], str] | None = None,
+    changes: Changes = (),
 ) -> Callable[[], Reproduction]:
     """A function that makes a reproduction from columns of a scenario's result."""
 
     def make() -> Reproduction:
         result = ran(scenario, changes)
         table = {"t": result.t, **{name: result.table[name] for name in columns(panels)}}
-        return Reproduction(table, panels, tuple(rows(result)) if rows else ())
+        compared = tuple(rows(result)) if rows else ()
+        return Reproduction(table, panels, compared, verdict=verdict(result) if verdict else "")
 
     return make
 

@@ -2,24 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from .entry import Entry, Row, at, curves, each, span
+from .entry import Entry, Row, at, curves, each, ran, span
 
 PLANAR = ("joint1", "joint2", "joint3")
+TORQUES, ANGLES = (-2.0, 5.0), (-4.0, 1.0)  # the axes of Figs. 5 and 6
+
+
+def _planar(result: Result, suffix: str) -> list[np.ndarray]:
+    return [result.table[f"{joint}.{suffix}"] for joint in PLANAR]
 
 
 def _torques(result: Result) -> Sequence[Row]:
-    ours = span(*(result.table[f"{joint}.tau"] for joint in PLANAR))
-    return [("torques, N m", "axis of the figure: -2 to 5", ours)]
+    return [("torques, N m", "axis of the figure: -2 to 5", span(*_planar(result, "tau")))]
+
+
+def fills(curves: Sequence[np.ndarray], axis: tuple[float, float], what: str) -> str:
+    """How much of an axis the curves fill, and whether they stay within it."""
+    low, high = min(x.min() for x in curves), max(x.max() for x in curves)
+    if low < axis[0] or high > axis[1]:
+        return f"The {what}, {low:.2f} to {high:.2f}, leave the axis of the figure."
+    share = 100 * (high - low) / (axis[1] - axis[0])
+    return f"The {what} stay within the axis of the figure and fill {share:.0f} % of it."
+
+
+def _first(result: Result) -> str:
+    return "negative" if at(result, "joint1.q", 0.1) < 0 else "positive"
+
+
+def _falls(result: Result) -> str:
+    way = "as the paper says" if _first(result) == "negative" else "other than the paper says"
+    moves = f"The first angle moves off in the {_first(result)} direction, {way}."
+    return f"{fills(_planar(result, 'q'), ANGLES, 'angles')} {moves}"
 
 
 def _angles(result: Result) -> Sequence[Row]:
-    first = "negative" if at(result, "joint1.q", 0.1) < 0 else "positive"
+    first = _first(result)
     return [
-        ("angles, rad", "axis of the figure: -4 to 1", span(*(result.table[f"{joint}.q"] for joint in PLANAR))),
+        ("angles, rad", "axis of the figure: -4 to 1", span(*_planar(result, "q"))),
         ("the first angle moves off", "in the negative direction", f"{first}, to {at(result, 'joint1.q', 0.1):.3f}"),
     ]
 
@@ -28,12 +53,39 @@ def _slider(result: Result) -> Sequence[Row]:
     ours = ", ".join(f"{at(result, 'joint3.q', t):.2f} m at {t:g} s" for t in (0.5, 1.0, 1.5))
     return [
         ("joint 3", "moves off sharply once joint 2 is past 90 deg", ours),
-        (
-            "joint 2",
-            "turns beyond 90 deg",
-            f"{at(result, 'joint2.q', 1.0):.2f} rad at 1 s, from 1.57: the mirror image",
-        ),
+        ("joint 2", "turns beyond 90 deg", f"{at(result, 'joint2.q', 1.0):.2f} rad at 1 s, from 1.57"),
     ]
+
+
+def runs_off(result: Result) -> str:
+    """Which way joint 2 falls from 90 deg, and whether the slider moves off."""
+    turned, out = at(result, "joint2.q", 0.5) - at(result, "joint2.q", 0.0), at(result, "joint3.q", 0.5)
+    slides = "The slider moves off, as the paper says" if abs(out) > 0.1 else "The slider doesn't move off"
+    if turned > 0:
+        return f"{slides} ({out:.2f} m in half a second), and joint 2 turns beyond 90 deg, as it says, too."
+    return (
+        f"{slides} ({out:.2f} m in half a second), but joint 2 falls by {-turned:.2f} rad in that time instead of "
+        "turning beyond 90 deg: the paper's curve is the mirror image, or its table has other signs."
+    )
+
+
+def other_table(scenario: str, which: str) -> Callable[[Result], str]:
+    """How far the torques are from those of the other paper's table for the same arm and motion."""
+
+    def verdict(result: Result) -> str:
+        other = ran(scenario)
+        off = {
+            k: float(abs(result.table[f"joint{k}.tau"] - other.table[f"joint{k}.tau"]).max()) for k in (1, 2, 4, 5, 6)
+        }
+        worst = max(off, key=lambda k: off[k])
+        if off[worst] < 1e-6:
+            return f"The table of {which} gives the same torques."
+        return (
+            f"The table of {which} gives other torques, up to {off[worst]:.2f} N m apart (joint {worst}): of the two "
+            "claims of exact agreement with one thesis at most one is right."
+        )
+
+    return verdict
 
 
 TURN, FORCE = ("torque", "N m"), ("force", "N")
@@ -47,8 +99,8 @@ ENTRIES = (
         "saha-1999",
         "Fig. 5",
         "torques of the planar arm, angles from 0 to 180 deg in 10 s",
-        "The paper prints no link data; with those of the same group's programs the torques fill the axis of its "
-        "figure. That these are its data is very likely, not proven, and its curves have no numbers to compare with.",
+        "The paper prints no link data; those of the same group's programs are taken. That these are its data is very "
+        "likely, not proven, and its curves have no numbers to compare with.",
         curves(
             "planar3r-idyn",
             Panel(
@@ -56,18 +108,19 @@ ENTRIES = (
                 "torque",
                 "N m",
                 tuple(Line(f"joint{k}.tau", f"τ{chr(0x2080 + k)}") for k in (1, 2, 3)),
-                low=-2.0,
-                high=5.0,
+                low=TORQUES[0],
+                high=TORQUES[1],
             ),
             rows=_torques,
+            verdict=lambda result: fills(_planar(result, "tau"), TORQUES, "torques"),
         ),
     ),
     Entry(
         "saha-1999",
         "Fig. 6",
         "free fall of the planar arm, held out level at the start",
-        "With the same link data the angles of the first second fill the axis of the figure, and the first angle goes "
-        "negative first, as the paper says. The curves themselves have no numbers to compare with.",
+        "With the same link data. The paper says which way the first angle moves off and what its axes show; the "
+        "curves themselves have no numbers to compare with.",
         curves(
             "planar3r-fall",
             Panel(
@@ -75,10 +128,11 @@ ENTRIES = (
                 "angle",
                 "rad",
                 tuple(Line(f"joint{k}.q", f"θ{chr(0x2080 + k)}") for k in (1, 2, 3)),
-                low=-4.0,
-                high=1.0,
+                low=ANGLES[0],
+                high=ANGLES[1],
             ),
             rows=_angles,
+            verdict=_falls,
         ),
     ),
     Entry(
@@ -86,15 +140,15 @@ ENTRIES = (
         "Fig. 8",
         "torques and the slider's force of the Stanford arm, 10 s",
         "Right for the printed table and motion, with gravity along -Z, which isn't stated. Paper and overview both "
-        "claim exact agreement with the same thesis from tables that give different torques, so at most one is right.",
-        curves("stanford-idyn", *each("tau", SIX_FORCES)),
+        "claim exact agreement with the same thesis, from different tables.",
+        curves("stanford-idyn", *each("tau", SIX_FORCES), verdict=other_table("stanford-2009-idyn", "the overview")),
     ),
     Entry(
         "saha-1999",
         "Fig. 9",
         "free fall of the Stanford arm from a level boom",
-        "The slider runs off as the paper says. With the printed signs of the twist angles joint 2 falls towards 0 "
-        "instead of growing beyond 90 deg, so the paper's curve must be the mirror image; its length isn't stated.",
-        curves("stanford-fall", *each("q", SIX_PLACES), rows=_slider),
+        "With the printed signs of the twist angles; the usual table of this arm has the opposite ones of the second "
+        "and the fourth. How long the fall lasts isn't stated.",
+        curves("stanford-fall", *each("q", SIX_PLACES), rows=_slider, verdict=runs_off),
     ),
 )

@@ -12,7 +12,7 @@ from ...scenario.run import Result
 from .. import complexity
 from ..complexity import FORWARD, INVERSE, Published
 from .entry import Entry, Reproduction, Row, at, curves, each, ran, span
-from .saha_1999 import SIX_FORCES, SIX_PLACES
+from .saha_1999 import SIX_FORCES, SIX_PLACES, other_table
 
 MOST = 16  # joints of the longest chain that is counted
 
@@ -67,7 +67,9 @@ def _table_1() -> Reproduction:
     ours = _count_at(table, "denoc", 6)
     rows.append(("denoc, a general chain", *(_linear(table, "denoc", kind) for kind in _KINDS), "", ours))
     heads = ("algorithm", "multiplications", "additions", "printed, n = 6", "computed, n = 6")
-    return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False)
+    right = sum(row.at(6) == PRINTED_AT_SIX[row.algorithm] for row in INVERSE)
+    verdict = f"The formulas give {_of(right, len(INVERSE))} printed counts. {_cheapest(table, 'denoc', INVERSE, 6)}"
+    return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False, verdict=verdict)
 
 
 def _table_2() -> Reproduction:
@@ -92,7 +94,31 @@ def _table_2() -> Reproduction:
     crossing = f"{ours['multiplications']}; {ours['operations']}"
     rows.append(("denoc, O(n) against its own dense way", "", "", "", "", crossing))
     heads = ("algorithm", "multiplications", "additions", "n = 6", "printed n*; n+", "computed n*; n+")
-    return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False)
+    linear = [row for row in FORWARD if row.algorithm in PRINTED_CROSSINGS]
+    printed = [(_crossings(row), PRINTED_CROSSINGS[row.algorithm]) for row in linear]
+    firsts, boths = (sum(found[0] == n[0] for found, n in printed), sum(found[1] == n[2] for found, n in printed))
+    given = sum("not what" not in row[4] for row in rows if row[4])
+    verdict = (
+        f"The formulas give {_of(given, len(linear))} rows of printed counts; of the printed n* {firsts} of "
+        f"{len(linear)} follow from them, of the n+ {boths}. {_cheapest(table, 'denoc, O(n)', linear, 6)} "
+        f"{_cheapest(table, 'denoc, O(n)', linear, 12)}"
+    )
+    return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False, verdict=verdict)
+
+
+def _of(count: int, all_: int) -> str:
+    return f"all {all_}" if count == all_ else f"only {count} of {all_}"
+
+
+def _cheapest(table: dict[str, np.ndarray], label: str, published: Sequence[Published], n: int) -> str:
+    """How our counts for n joints compare with the least of the published ones, kind by kind."""
+    ours = [int(table[f"{label}: {kind}"][n - 1]) for kind in _KINDS]
+    least = [min(row.at(n)[place] for row in published) for place in range(len(_KINDS))]
+    less = "less of both" if all(a < b for a, b in zip(ours, least)) else "not less of both"
+    return (
+        f"At n = {n} {label} takes {ours[0]} multiplications and {ours[1]} additions, {less} than the least published "
+        f"({least[0]} and {least[1]})."
+    )
 
 
 _KINDS = ("multiplications", "additions")
@@ -134,6 +160,18 @@ def _five_bar(result: Result) -> Sequence[Row]:
     return [("θ₁¹", "30 to 90 deg", ends("J1^1")), ("θ₁²", "30 to 70.3 deg", ends("J1^2"))]
 
 
+def _driven(result: Result) -> str:
+    ends = {"J1^1": (30, 90), "J1^2": (30, 70.3)}
+    off = max(abs(np.degrees(result.table[f"{j}.q"][k]) - ends[j][k]) for j in ends for k in (0, -1))
+    return "The driven angles are the paper's at both ends." if off < 0.05 else "The driven angles aren't the paper's."
+
+
+def _rounds(result: Result) -> str:
+    t = result.audit["singular"]["t"]
+    rounds = "rounds to the paper's 1.4 s" if round(t, 1) == 1.4 else "doesn't round to the paper's 1.4 s"
+    return f"The time of the singular position, {t:.3f} s, {rounds}."
+
+
 def _singular(result: Result) -> Sequence[Row]:
     t = result.audit["singular"]["t"]
     return [("singular position", "after about 1.4 s", f"at {t:.4f} s"), ("end", "the program stopped", result.ended)]
@@ -153,7 +191,10 @@ def _scraper() -> Reproduction:
         ("torque, N m, knee to the left", "no readable numbers", span(left.table["II-1.tau"])),
         ("torque, N m, knee to the right", "no readable numbers", span(right.table["II-1.tau"])),
     )
-    return Reproduction(table, (Panel("", "driving torque", "N m", lines),), rows)
+    off, right_rate = abs(table["knee-left.tau"] - table["knee-right.tau"]).max(), abs(rate - 4.712) < 5e-4
+    turns = "The crank turns at the paper's rate." if right_rate else "The crank doesn't turn at the paper's rate."
+    verdict = f"{turns} Which way the pantograph bends changes the torque by up to {off:.0f} N m."
+    return Reproduction(table, (Panel("", "driving torque", "N m", lines),), rows, verdict=verdict)
 
 
 LEG_1 = (Line("J1^1.q", "θ₁¹, driven"), Line("J2^1.q", "θ₂¹"))
@@ -164,16 +205,16 @@ ENTRIES = (
         "saha-overview",
         "Table 1",
         "operations of inverse dynamics, n revolute joints",
-        "The formulas give every printed count. denoc's row is counted from its own program, for a general chain with "
-        "regrouped inertias; it is not the paper's algorithm operation by operation, and costs less.",
+        "denoc's row is counted from its own program, for a general chain with regrouped inertias; it is not the "
+        "paper's algorithm operation by operation.",
         _table_1,
     ),
     Entry(
         "saha-overview",
         "Table 2",
         "operations of forward dynamics, n revolute joints",
-        "The formulas give every printed count, but the printed n+ follow no one rule, and Brandle's n* of 14 is 15 by "
-        "its formula. denoc's rows are counted from its own programs, O(n) and dense.",
+        "n* and n+ are the numbers of links from which on an algorithm is cheaper than the cubic one, without and with "
+        "additions. denoc's rows are counted from its own programs, O(n) and dense.",
         _table_2,
     ),
     Entry(
@@ -196,9 +237,9 @@ ENTRIES = (
         "saha-overview",
         "Fig. 8",
         "torques and the slider's force of the Stanford arm, 10 s",
-        "Right for the later table with θ₂ starting at 90 deg, as the text says (its Table 4 has 0). The table of 1999 "
-        "gives other torques, and both papers claim exact agreement with the same thesis.",
-        curves("stanford-2009-idyn", *each("tau", SIX_FORCES)),
+        "Right for the later table with θ₂ starting at 90 deg, as the text says (its Table 4 has 0). This paper and "
+        "that of 1999 claim exact agreement with the same thesis, from different tables.",
+        curves("stanford-2009-idyn", *each("tau", SIX_FORCES), verdict=other_table("stanford-idyn", "1999")),
     ),
     Entry(
         "saha-overview",
@@ -212,13 +253,14 @@ ENTRIES = (
         "saha-overview",
         "Fig. 12",
         "joint angles of the five-bar manipulator, 20 s",
-        "The driven angles are the paper's. Those of the outer links hang on the distance of the base joints, which "
-        "the text leaves out (1.2 m here), so their curves can't be claimed.",
+        "The angles of the outer links hang on the distance of the base joints, which the text leaves out (1.2 m "
+        "here), so their curves can't be claimed.",
         curves(
             "five-bar-idyn",
             Panel("(a) leg 1", "angle", "rad", LEG_1),
             Panel("(b) leg 2", "angle", "rad", LEG_2),
             rows=_five_bar,
+            verdict=_driven,
         ),
     ),
     Entry(
@@ -233,20 +275,21 @@ ENTRIES = (
         "saha-overview",
         "Fig. 14",
         "free fall of the five-bar manipulator from 80 and 70 deg, until it is singular",
-        "The time of the singular position rounds to the paper's, but the distance of the base joints was chosen so "
-        "that it does. The curves can't be claimed.",
+        "The distance of the base joints was chosen so that the time of the singular position fits. The curves can't "
+        "be claimed.",
         curves(
             "five-bar-fall",
             Panel("", "angle", "rad", (Line("J1^1.q", "θ 1-1"), Line("J1^2.q", "θ 1-2"))),
             rows=_singular,
+            verdict=_rounds,
         ),
     ),
     Entry(
         "saha-overview",
         "Fig. 20",
         "driving torque of the carpet scraper, one turn at 45 rpm",
-        "The geometry is confirmed by the tip's straight line and the printed inertias. Which way the pantograph "
-        "bends (both are shown), gravity and the crank's start aren't stated, so the curve can't be claimed.",
+        "Which way the pantograph bends (both are shown), gravity and the crank's start aren't stated, so the curve "
+        "can't be claimed.",
         _scraper,
     ),
 )

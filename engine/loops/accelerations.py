@@ -1,0 +1,82 @@
+"""Accelerations of a mechanism under its joints' forces, as text, with a watch over the inertias that it divides by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+
+from ..dynamics.dense import Factors
+from ..dynamics.spatial import add, scale
+from ..machine.jit.block import ENORMOUS
+from ..machine.program.scalars import Scalar, as_float
+from ..robot.model import Body
+from .constraints import Closure
+from .methods import reduced
+from .partition import Partition, partition
+from .texts import CHECKS, Arguments, PartitionText, TextFamily
+from .vanishing import examined, least, losses
+
+
+class Accelerated(PartitionText):
+    """A text with accelerations under the joints' forces; `least` has the least pivot of each freedom, or 0."""
+
+    inputs = ("q", "qd", "tau")
+
+    def __init__(self, loops: Closure, part: Partition, wrenched: tuple[str, ...] = (), least: Sequence[float] = ()):
+        self.least = tuple(least)
+        super().__init__(loops, part, wrenched)
+
+    @classmethod
+    def at(cls, loops: Closure, q: np.ndarray, preferred: Sequence[int], wrenched: tuple[str, ...] = ()) -> Self:
+        """The text that is best at q, or an error if a freedom has next to nothing to accelerate there."""
+        part = examined(loops, partition(loops, q, (), preferred), q)
+        return cls(loops, part, wrenched, least(loops, part, q))
+
+    def identity(self) -> tuple[str, ...]:
+        """Everything that the program depends on, as strings."""
+        return *super().identity(), repr(self.least)
+
+    def balanced(
+        self, given: Arguments, bodies: tuple[Body, ...]
+    ) -> tuple[list[list[Scalar]], Factors, list[Scalar], list[Scalar], list[Scalar]]:
+        """The columns of T, the factors of Tᵀ M T, the independent accelerations, all accelerations, and checks."""
+        problem, checks = self.problem(given, given["tau"], bodies)
+        qdd, T, inertia, force = reduced(problem, problem.second)
+        factors = Factors(inertia)
+        z = factors.solve(scale(-1.0, force))
+        for column, x in zip(T, z):
+            qdd = add(qdd, scale(x, column))
+        return T, factors, z, qdd, [*checks, *losses(self.least, factors)]
+
+    def look(self, rows: np.ndarray, watched: np.ndarray, q: Sequence[Scalar]) -> None:
+        """Raise an error where a number is enormous because a joint has next to nothing to accelerate."""
+        moderate = np.concatenate([abs(rows[:, : self.loops.robot.nv]), abs(watched)], axis=1) < ENORMOUS
+        strange = ~moderate.all(axis=1) & (rows[:, -CHECKS] >= 0.0)
+        if strange.any():
+            n = int(np.argmax(strange))
+            examined(self.loops, self.part, [float(x[n]) if isinstance(x, np.ndarray) else as_float(x) for x in q])
+
+
+class Forward(Accelerated):
+    """The text of accelerations under the joints' forces."""
+
+    def results(self) -> int:
+        """The number of accelerations of the spanning tree."""
+        return self.loops.robot.nv
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """The accelerations, and checks."""
+        _, _, _, qdd, checks = self.balanced(given, bodies)
+        return qdd, checks
+
+
+def forward(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
+    """The family of the robot's texts of forward dynamics."""
+    key = (Forward, wrenched) if wrenched else Forward
+    result: TextFamily | None = loops.robot.derived.get(key)
+    if result is None:
+        made = TextFamily(loops, lambda q: Forward.at(loops, q, loops.robot.driven, wrenched))
+        result = loops.robot.derived.setdefault(key, made)
+    return result

@@ -1,0 +1,189 @@
+"""Table 1 of Rahmani Hanzaki, Saha and Rao (2009): what Euler parameters save against three revolutes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...api import forward, inverse
+from ...dynamics.explicit import matrices
+from ...dynamics.programs import program
+from ...loops.accelerations import Forward
+from ...loops.branches import Inverse, order_at, present
+from ...loops.constraints import closure
+from ...loops.partition import partition
+from ...machine.jit import choice
+from ...machine.jit.kernel import build
+from ...machine.program.trace import Count, count
+from ...record.panels import Line, Panel
+from ...robot.load import load
+from ...robot.model import Robot
+from ...scenario.run import carry_out, prepare, with_changes
+from ...text.change import Change
+from .entry import Changes, Reproduction, Row
+
+if TYPE_CHECKING:
+    from ...scenario.plan import Plan
+
+ANGLES = ("75.1 deg", "18.4 deg", "-97.5 deg")  # of the coupler at the start, about z, y and x
+THREE: Changes = (
+    ("robot.links.link2.joint.as", "three-revolutes"),
+    ("robot.assembly.joint2", list(ANGLES)),
+)
+STEPS = 1000
+ROUNDS = 5
+SCENARIO: Changes = (
+    ("time", {"end": 0.6, "step": 0.6 / STEPS}),
+    ("record", {"reactions": False, "energy": False}),
+)
+PAPER = (0.438, 0.486)  # s of CPU time
+TREE, INVERSE, FORWARD, WHOLE, MATRICES = (
+    "inverse dynamics of the tree",
+    "inverse dynamics with the loop",
+    "forward dynamics with the loop",
+    "positions and dynamics",
+    "matrices N_l, N_d, M, I and C in the open",
+)
+
+
+def rssr(changes: Changes) -> Robot:
+    """The linkage with those of a scenario's changes that are about the robot."""
+    keys = [(key.removeprefix("robot."), value) for key, value in changes if key.startswith("robot.")]
+    return with_changes(load("rssr"), [Change(key, value, key) for key, value in keys])
+
+
+def linked() -> Robot:
+    """The linkage as the paper's argument has it: three joints, and two links of no size and no mass between them."""
+    robot = load("rssr")
+    assert robot.document is not None
+    data = deepcopy(robot.document.data)
+    crank, coupler, rocker = data["links"]
+    place, parent, between = coupler["joint"]["xyz"], crank["name"], []
+    for name, axis in (("turned-z", [0, 0, 1]), ("turned-y", [0, 1, 0])):
+        joint = {"name": f"{name}-joint", "type": "revolute", "axis": axis, "xyz": place}
+        between.append({"name": name, "parent": parent, "joint": joint, "mass": 0})
+        parent, place = name, [0, 0, 0]
+    last = {"name": "joint2", "type": "revolute", "axis": [1, 0, 0], "xyz": place}
+    links = [crank, *between, coupler | {"parent": parent, "joint": last}, rocker]
+    start = dict(zip(("turned-z-joint", "turned-y-joint", "joint2"), ANGLES)) | {"joint4": data["assembly"]["joint4"]}
+    return with_changes(robot, [Change("links", links, "links"), Change("assembly", start, "assembly")])
+
+
+class _Form:
+    """The linkage with one of the two forms of its spherical joint; `tree` is it with a link for each joint."""
+
+    def __init__(self, label: str, changes: Changes, tree: Robot | None = None):
+        self.label = label
+        self.robot = rssr(changes)
+        self.tree = tree or self.robot
+        given = [Change(key, value, key) for key, value in (*changes, *SCENARIO)]
+        self.plan: Plan = prepare("rssr-idyn", changes=given)
+        self.result = carry_out(self.plan)
+
+    def rows_of(self, kind: str) -> np.ndarray:
+        joints = self.robot.moving
+        names = [f"{joint.name}.{suffix}" for joint in joints for suffix in getattr(joint.type, kind)]
+        return np.ascontiguousarray(np.column_stack([self.result.table[name] for name in names]))
+
+    def works(self) -> dict[str, Callable[[], Any]]:
+        """The computations to be timed, by name."""
+        q, qd, qdd = (self.rows_of(kind) for kind in ("coordinates", "speeds", "accelerations"))
+        widths, identity = [self.robot.nq, self.robot.nv, self.robot.nv], (repr(self.robot.tree.bodies), "papers")
+        kernel = build(lambda: program(self.robot, "idyn"), widths, [self.robot.nv], identity, False)
+        assert kernel is not None
+        return {
+            TREE: lambda: kernel(q, qd, qdd),
+            INVERSE: lambda: compiled(lambda: inverse(self.robot, q, qd, qdd)),
+            FORWARD: lambda: compiled(lambda: forward(self.robot, q, qd, 0.0 * qd)),
+            WHOLE: lambda: compiled(lambda: carry_out(self.plan)),
+            MATRICES: lambda: matrices(self.tree, q[0], qd[0]),
+        }
+
+    def operations(self) -> dict[str, Count]:
+        """The operations of one sample, by the names of the computations."""
+        loops, q = closure(self.robot), self.rows_of("coordinates")[0]
+        backwards = Inverse(loops, order_at(loops, q, present(loops)))
+        onwards = Forward(loops, partition(loops, q, (), self.robot.driven))
+        programs = {TREE: program(self.tree, "idyn"), INVERSE: backwards.program(), FORWARD: onwards.program()}
+        return {name: count(one.results()) for name, one in programs.items()}
+
+    def sizes(self) -> tuple[str, int]:
+        """The sizes of N_l and N_d in words, and the number of their entries."""
+        made = matrices(self.tree, self.rows_of("coordinates")[0], None)
+        (a, b), (c, d) = made["N_l"].shape, made["N_d"].shape
+        return f"{a} × {b}, {c} × {d}", a * b + c * d
+
+
+def compiled(work: Callable[[], Any]) -> Any:
+    """The result of a computation whose programs are compiled from the first call on."""
+    with choice.using("compiled"):
+        return work()
+
+
+def timed(works: Sequence[dict[str, Callable[[], Any]]], rounds: int = ROUNDS) -> dict[str, list[float]]:
+    """The least CPU time of each computation for each form of the joint, measured in turns."""
+    best = {name: [np.inf] * len(works) for name in works[0]}
+    for _ in range(rounds):
+        for name, least in best.items():
+            for k, way in enumerate(works):
+                repeat = 1 if name == WHOLE else 50
+                begun = time.thread_time()
+                for _ in range(repeat):
+                    way[name]()
+                least[k] = min(least[k], (time.thread_time() - begun) / repeat)
+    return best
+
+
+def verdict(paper: float, operations: dict[str, float], times: dict[str, float], entries: float) -> str:
+    """What Euler parameters save, by ratios to three revolutes: of operations and of times."""
+
+    def saving(ratio: float) -> str:
+        percent = 100 * (1 - ratio)
+        return f"{percent:.0f} %" if percent >= 0.5 else f"{-percent:.0f} % more" if percent <= -0.5 else "nothing"
+
+    def costs(name: str) -> str:
+        ratio = operations[name]
+        verb = "save" if ratio < 0.995 else "take" if ratio > 1.005 else "save"
+        timed = "save" if times[name] < 0.995 else "take" if times[name] > 1.005 else "save"
+        both = f"{verb} {saving(ratio)} of the operations", f"{timed} {saving(times[name])} of the time"
+        return f"in {name} they {both[0]} and {both[1]}"
+
+    beside = times[MATRICES] - paper
+    size = "about the paper's saving" if abs(beside) < 0.05 else "a larger saving" if beside < 0 else "a smaller saving"
+    return (
+        f"In the paper Euler parameters save {saving(paper)} of the time. Here {costs(TREE)}; {costs(INVERSE)}; "
+        f"{costs(FORWARD)}. Of matrices over all links {100 * entries:.0f} % of the entries are left, and the time of "
+        f"matrices is {times[MATRICES]:.2f} of that with three joints, {size}."
+    )
+
+
+def cpu_time() -> Reproduction:
+    """Operations, sizes and times of both forms; times differ from run to run, and so may the verdict."""
+    ways = [_Form("Euler parameters", ()), _Form("three revolutes", THREE, linked())]
+    paper = PAPER[0] / PAPER[1]
+    rows: list[Row] = [("paper: dynamics, 1000 steps: CPU time", *(f"{s:g} s" for s in PAPER), f"{paper:.2f}")]
+    operations = {}
+    counts = [way.operations() for way in ways]
+    for name in counts[0]:
+        pair = [one[name] for one in counts]
+        total = [one.multiplications + one.additions + one.divisions + one.trigonometric for one in pair]
+        operations[name] = total[0] / total[1]
+        rows.append((f"denoc: operations, {name}", *(str(one) for one in pair), f"{operations[name]:.2f}"))
+    sizes = [way.sizes() for way in ways]
+    entries = sizes[0][1] / sizes[1][1]
+    rows.append(("denoc: sizes of N_l and N_d", *(words for words, _ in sizes), f"{entries:.2f}"))
+    times = {}
+    for name, (euler, three) in timed([way.works() for way in ways]).items():
+        times[name] = euler / three
+        rows.append((f"denoc: CPU time, {name}", *(f"{1e3 * s:.3g} ms" for s in (euler, three)), f"{times[name]:.2f}"))
+    a, b = (way.result.table["joint1.tau"] for way in ways)
+    rows.append(("largest difference of the torque, N m", "", f"{abs(a - b).max():.1e}", ""))
+    table = {"t": ways[0].result.t, "euler-parameters.tau": a, "three-revolutes.tau": b}
+    lines = (Line("euler-parameters.tau", ways[0].label), Line("three-revolutes.tau", ways[1].label))
+    heads = ("1000 steps", "Euler parameters", "three revolutes", "ratio")
+    panels = (Panel("the same torque both ways", "torque", "N m", lines),)
+    return Reproduction(table, panels, tuple(rows), heads, verdict=verdict(paper, operations, times, entries))

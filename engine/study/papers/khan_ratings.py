@@ -1,0 +1,124 @@
+"""Khan's Table 5.1 (2002): how the thesis rates the closure methods, and the numbers that there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...record.panels import Line, Panel
+from ..compare import ADAPTIVE, Run, Setting
+from .entry import Reproduction, Row, Table
+from .khan_runs import (
+    FEW,
+    MOTION,
+    QR,
+    RAW,
+    by_legs,
+    carried_out,
+    comparison,
+    exchanges_a_step,
+    gauss,
+    on,
+    pace,
+    penalty,
+    plain,
+    raw,
+)
+
+TOLERANCE = 1e-6
+HEADS = (
+    f"rtol {TOLERANCE:g}",
+    "efficiency; evaluations",
+    "stiffness; |λ| T",
+    "cost of an evaluation, plain",
+    "accuracy; largest error",
+    "distribution; exchanges a step of rk4",
+    "modularity",
+    "preparation",
+)
+
+
+@dataclass(frozen=True)
+class Rated:
+    """A row of the table: a method's name, its ratings in the order of the columns, and its numbers."""
+
+    name: str
+    ratings: tuple[str, ...]
+    run: Run
+    cost: float  # s, of an evaluation that isn't compiled
+    exchanges: int | None  # a step; None where there is no distributed form
+
+    @property
+    def evaluations(self) -> float:
+        """For the whole motion; at the pace of what there is, if the run was given up."""
+        return float(self.run.evaluations) if self.run.ended == "done" else pace(self.run)
+
+    def row(self) -> Row:
+        """The ratings, each with its number."""
+        run = self.run
+        done = run.ended == "done"
+        count = f"{run.evaluations}" if done else f"{self.evaluations:.0f} at the pace of the first {run.reached:.2f} s"
+        numbers = (
+            count,
+            f"{run.stiffness:.0f}" if np.isfinite(run.stiffness) else "no derivative",
+            f"{1e3 * self.cost:.2g} ms",
+            f"{run.error_max:.1e} rad" if done else "not to the end",
+            "no such form here" if self.exchanges is None else str(self.exchanges),
+        )
+        words = (f"{rating}; {number}" for rating, number in zip(self.ratings, numbers))
+        return (self.name, *words, *self.ratings[len(numbers) :])
+
+
+def _rated(setting: Setting, ratings: tuple[str, ...]) -> Rated:
+    return Rated(setting.model, ratings, carried_out(setting), plain(setting), exchanges_a_step(setting))
+
+
+def _methods() -> list[Rated]:
+    springs = ("low", "high", "low", "medium", "high", "high", "low")
+    numerical = ("medium", "low", "medium", "medium", "high", "high", "medium")
+    recursive = ("medium", "low", "high", "high", "medium", "medium", "high")
+    begun = carried_out(raw(), MOTION, FEW)
+    legs = by_legs(ADAPTIVE, TOLERANCE)
+    return [
+        _rated(penalty(1e5, ADAPTIVE, TOLERANCE), springs),
+        Rated(f"{RAW} sigma = 10, rtol 0.001", numerical, begun, plain(raw()), None),
+        _rated(gauss(10.0, ADAPTIVE, TOLERANCE), numerical),
+        _rated(Setting(QR, "sigma", 10.0, ADAPTIVE, TOLERANCE), numerical),
+        Rated("denoc by legs", recursive, legs.run, legs.run.evaluation, exchanges_a_step(legs.run.setting)),
+    ]
+
+
+def verdict(methods: list[Rated]) -> str:
+    """Where the numbers order the methods as the words do, and where they don't; the rest isn't measured."""
+    *others, legs = methods
+    springs, kept = others[0], [one for one in others if one.run.ended == "done"]
+    judged = {
+        "efficiency": springs.evaluations > 5 * max(one.evaluations for one in (*kept[1:], legs)),
+        "stiffness": springs.run.stiffness > 5 * max(one.run.stiffness for one in (*kept[1:], legs)),
+        "cost": legs.cost > 2 * max(one.cost for one in kept),
+        "accuracy": all(legs.run.error_max < 0.5 * one.run.error_max for one in kept),
+        "distribution": all(one.exchanges is not None and one.exchanges < (legs.exchanges or 0) for one in kept),
+    }
+    agrees = ", ".join(name for name, is_so in judged.items() if is_so) or "none"
+    differs = ", ".join(name for name, is_so in judged.items() if not is_so) or "none"
+    most = max(one.run.error_max for one in (*kept[1:], legs)) / min(one.run.error_max for one in (*kept[1:], legs))
+    return (
+        f"Confirmed by the numbers: {agrees}; not confirmed: {differs}. The errors of the projections and of DeNOC are "
+        f"within a factor of {most:.1f}; an evaluation of the recursion by legs takes "
+        f"{legs.cost / kept[1].cost:.1f} times as long as one of a projection, both plain."
+    )
+
+
+def ratings() -> Reproduction:
+    """The table; modularity and preparation rate the work of people, of which there is no number."""
+    grid, methods = comparison().plan.grid, _methods()
+    table: Table = {"t": grid}
+    lines = []
+    for one in methods:
+        worst = np.maximum(abs(np.array(list(one.run.errors.values()))).max(axis=0), 1e-16)
+        table[f"{one.name}: error"] = on(grid, one.run, worst)
+        lines.append(Line(f"{one.name}: error", one.name))
+    panel = Panel("", "largest joint-angle error", "rad", tuple(lines), log=True)
+    rows = tuple(one.row() for one in methods)
+    return Reproduction(table, (panel,), rows, HEADS, ranges=False, verdict=verdict(methods))

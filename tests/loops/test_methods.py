@@ -1,0 +1,89 @@
+"""What closure methods make of gaps, of speeds that open the loops, and of forces that nothing can balance."""
+
+import numpy as np
+import pytest
+
+from denoc.loops.elimination import Elimination, pivots
+from denoc.loops.methods import METHODS, Problem
+from denoc.loops.subsystems import Subsystem, eliminated, solved
+
+pytestmark = pytest.mark.smoke
+
+A = np.array([[1.0, 2.0, -1.0, 0.5], [0.3, -1.0, 0.2, 1.0]])
+N = np.array([[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+M = np.array([[4.0, 1.0, 0.0, 0.2], [1.0, 3.0, 0.5, 0.0], [0.0, 0.5, 2.0, 0.1], [0.2, 0.0, 0.1, 1.0]])
+LOAD = np.array([0.7, -1.1, 0.4, 2.0])  # velocity terms and weights, less the applied forces
+GAP, RATE, SECOND = np.array([0.1, -0.2]), np.array([0.05, 0.3]), np.array([0.9, -0.4])
+QD = np.array([1.0, -2.0, 0.5, 3.0])
+SCALES = np.array([1.0, 0.25])
+
+
+def accelerations(name, **given):
+    K = np.concatenate([A, N])
+    method = METHODS[name]
+    problem = Problem(
+        n=4,
+        closures=2,
+        A=A.tolist(),
+        gap=GAP.tolist(),
+        rate=RATE.tolist(),
+        second=SECOND.tolist(),
+        N=N.tolist(),
+        K=Elimination(K.tolist(), pivots(K)),
+        qd=QD.tolist(),
+        bias=lambda x: (M @ x + LOAD).tolist(),
+        momentum=lambda x: (M @ x).tolist(),
+        response=lambda x: np.linalg.solve(M, x).tolist(),
+        free=lambda: np.linalg.solve(M, -LOAD).tolist(),
+        scales=SCALES.tolist(),
+        parameters=method.values(given),
+    )
+    return np.array(method.accelerations(problem))
+
+
+def pushing(qdd):
+    """The forces of the constraints; on motions that keep them they do no work."""
+    return M @ qdd + LOAD
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "second"),
+    [
+        ("denoc", {}, SECOND),
+        ("denoc-extended", {}, SECOND),
+        ("projection-qr", {"sigma": 7.0}, SECOND - 7 * (A @ QD - RATE)),
+        ("projection-svd", {"sigma": 0.0}, SECOND),
+        ("multipliers", {"alpha": 3.0, "beta": 5.0}, SECOND - 2 * 3 * (A @ QD - RATE) - 5**2 * GAP),
+        ("multipliers", {"alpha": 0.0, "beta": 2.0}, SECOND - 2**2 * GAP),
+    ],
+)
+def test_corrections_close_what_is_open(name, given, second):
+    qdd = accelerations(name, **given)
+    assert A @ qdd == pytest.approx(second, abs=1e-12)
+    free = np.linalg.svd(A)[2][2:]
+    assert free @ pushing(qdd) == pytest.approx([0, 0], abs=1e-12)
+
+
+@pytest.mark.parametrize(("given", "d"), [({"k": 40.0, "d": 3.0}, 3.0), ({"k": 100.0}, 20.0)])
+def test_penalties_are_springs_with_dampers_of_critical_size(given, d):
+    expected = -A.T @ (SCALES * (given["k"] * GAP + d * (A @ QD - RATE)))
+    assert pushing(accelerations("penalty", **given)) == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_elimination_solves_both_ways(seed):
+    rng = np.random.default_rng(seed)
+    K, b = rng.normal(size=(5, 5)) * (rng.uniform(size=(5, 5)) < 0.7) + np.eye(5), rng.normal(size=5)
+    factors = Elimination(K.tolist(), pivots(K))
+    assert factors.solve(b.tolist()) == pytest.approx(np.linalg.solve(K, b), rel=1e-9)
+    assert factors.transposed(b.tolist()) == pytest.approx(np.linalg.solve(K.T, b), rel=1e-9)
+
+
+@pytest.mark.parametrize("spins", [0, 1, 2])
+def test_what_would_spin_rods_is_left_out(spins):
+    """More equations than unknowns: what nothing can balance goes as it goes in least squares."""
+    rng = np.random.default_rng(spins)
+    own, right = rng.normal(size=(3 + spins, 3)), rng.normal(size=3 + spins)
+    step = eliminated(Subsystem((0,), tuple(range(3 + spins)), (0, 1, 2), True), own, own)
+    found, _ = solved([step], own.tolist(), right.tolist())
+    assert [found[k] for k in range(3)] == pytest.approx(np.linalg.lstsq(own, right, rcond=None)[0], rel=1e-10)

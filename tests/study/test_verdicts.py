@@ -1,0 +1,138 @@
+"""Verdicts of `denoc paper` are made of the numbers beside them: other numbers have another verdict."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from denoc.study.compare import ADAPTIVE, FIXED, Run, Setting
+from denoc.study.papers import hanzaki_costs, khan_ratings, saha_1999, saha_overview
+from denoc.study.papers import khan_verdicts as verdicts
+
+
+def ran(value=1e3, ended="done", accuracy=0.01, **numbers):
+    """A run with these numbers."""
+    run = Run(Setting("penalty", "k", value, FIXED, accuracy), ended, reached=3.0)
+    for name, x in numbers.items():
+        setattr(run, name, x)
+    return run
+
+
+def test_runs_that_break_off():
+    runs = [ran(1e3), ran(1e4, "failed")]
+    assert verdicts.broken(("", "fails"))(runs) == "Broken off: k = 10000, exactly as in the thesis."
+    assert verdicts.broken(("fails", "fails"))(runs).endswith(
+        "in the thesis: k = 1000 and k = 10000, so that isn't confirmed."
+    )
+    assert verdicts.broken(("", ""))([ran(), ran()]) == "Broken off: none, exactly as in the thesis."
+
+
+def test_errors_and_evaluations_over_a_parameter():
+    runs = [ran(error_max=2.0, evaluations=10), ran(error_max=4.0, evaluations=20)]
+    assert verdicts.spread(runs).startswith("The errors are large whatever the constant, 2 to 4 rad")
+    assert "the evaluations grow with it: 10 and 20." in verdicts.spread(runs)
+    assert "don't always grow" in verdicts.spread(runs[::-1])
+    assert "not large" in verdicts.spread([ran(error_max=1e-3), ran(error_max=1.0)])
+    given_up = ran(error_max=9.0, evaluations=30, ended="failed")
+    assert verdicts.spread([*runs, given_up]).endswith("10, 20 and more than 30.")
+    assert "4 rad" in verdicts.spread([*runs, given_up])  # the errors of complete runs
+
+
+@pytest.mark.parametrize(
+    "largest, now, words",
+    [
+        (2.0, 34.0, "holds if it means the largest torque"),
+        (34.0, 2.0, "holds if it means the torque at that instant"),
+        (2.0, 12.0, "both within"),
+        (20.0, 120.0, "neither within"),
+        (1e-8, 1e-7, "No correction of the thesis' size"),
+    ],
+)
+def test_corrections(largest, now, words):
+    run = ran(correction=largest, correction_now=now)
+    assert words in verdicts.within(15.0)(run)
+    assert (verdicts.tiny(run).startswith("The correction is extremely small")) == (now < 1e-3)
+
+
+def test_stiffness_steps_and_orders():
+    assert verdicts.calm(4000.0)([ran(stiffness=100.0), ran(stiffness=30.0)]).startswith("The model isn't stiff")
+    assert verdicts.calm(400.0)([ran(stiffness=100.0), ran(stiffness=30.0)]).startswith("The model is stiff")
+    few = [ran(evaluations=310, steps=50), ran(evaluations=330, steps=52)]
+    assert "are near" in verdicts.sparse((301, 319))(few)
+    assert "not near" in verdicts.sparse((101, 119))(few)
+    errors = {"J1.q": np.array([0.0, 1e-6, 1e-3, 1e-2])}
+    two = [ran(errors=errors, error_max=1e-2), ran(errors=errors, error_max=1e-6, accuracy=0.001)]
+    assert verdicts.shrinking(two) == (
+        "The errors grow along the motion, as the thesis describes, and shrink with the power 4.00 of the step."
+    )
+    flat = {"J1.q": np.full(4, 1e-2)}
+    assert "don't grow" in verdicts.shrinking([replace(run, errors=flat) for run in two])
+
+
+def rated(name, run, cost=1e-3, exchanges=1):
+    return khan_ratings.Rated(name, ("high",) * 7, run, cost, exchanges)
+
+
+def test_ratings():
+    def made(**legs):
+        numbers = {"evaluations": 400, "stiffness": 17.0, "error_max": 1e-3} | legs
+        cost = numbers.pop("cost", 5e-3)
+        return khan_ratings.verdict(
+            [
+                rated("springs", ran(evaluations=9000, stiffness=4000.0, error_max=5.0)),
+                rated("kept", ran(evaluations=400, stiffness=30.0, error_max=1e-3)),
+                rated("legs", ran(**numbers), cost, 16),
+            ]
+        )
+
+    assert made().startswith(
+        "Confirmed by the numbers: efficiency, stiffness, cost, distribution; not confirmed: accuracy."
+    )
+    assert "not confirmed: cost, accuracy." in made(cost=1e-3)
+    assert "not confirmed: none." in made(error_max=1e-5)
+    assert "not confirmed: efficiency, accuracy." in made(evaluations=8000)
+
+
+def test_axes_and_falls():
+    curve = [np.array([0.0, 3.0])]
+    assert "fill 50 % of it" in saha_1999.fills(curve, (-2.0, 4.0), "torques")
+    assert saha_1999.fills(curve, (-2.0, 2.0), "torques").endswith("leave the axis of the figure.")
+
+    def fallen(angle):
+        t = np.array([0.0, 0.5])
+        return SimpleNamespace(t=t, table={"joint2.q": np.array([1.57, angle]), "joint3.q": np.array([0.0, 0.4])})
+
+    assert "joint 2 turns beyond 90 deg, as it says" in saha_1999.runs_off(fallen(2.5))
+    assert "mirror image" in saha_1999.runs_off(fallen(0.5))
+
+
+def test_counts_beside_published_ones():
+    published = [SimpleNamespace(at=lambda n: (100 * n, 50 * n)), SimpleNamespace(at=lambda n: (90 * n, 60 * n))]
+
+    def words(multiplications, additions):
+        counts = {"ours: multiplications": multiplications, "ours: additions": additions}
+        table = {kind: np.full(6, x, dtype=float) for kind, x in counts.items()}
+        return saha_overview._cheapest(table, "ours", published, 6)
+
+    assert words(500, 290).endswith("290 additions, less of both than the least published (540 and 300).")
+    assert "not less of both" in words(500, 300)
+    assert "not less of both" in words(541, 290)
+    assert (saha_overview._of(5, 5), saha_overview._of(4, 5)) == ("all 5", "only 4 of 5")
+
+
+def test_savings():
+    names = (hanzaki_costs.TREE, hanzaki_costs.INVERSE, hanzaki_costs.FORWARD)
+    operations = dict(zip(names, (1.1, 0.93, 0.88)))
+    times = dict.fromkeys((*names, hanzaki_costs.WHOLE), 0.95) | {hanzaki_costs.MATRICES: 0.9}
+    words = hanzaki_costs.verdict(0.9, operations, times, 0.4)
+    assert "take 10 % more of the operations and save 5 % of the time" in words
+    assert words.endswith("0.90 of that with three joints, about the paper's saving.")
+    assert hanzaki_costs.verdict(0.9, operations, times | {hanzaki_costs.MATRICES: 1.2}, 0.4).endswith(
+        "a smaller saving."
+    )
+    assert "save nothing of the operations" in hanzaki_costs.verdict(0.9, dict.fromkeys(names, 1.0), times, 0.4)
+
+
+def test_a_setting_of_a_run_is_named_by_its_parameter():
+    assert verdicts.name_of(Setting("denoc", "", None, ADAPTIVE, 1e-3)) == "rtol 0.001"

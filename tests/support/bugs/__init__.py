@@ -1,0 +1,21 @@
+"""Bugs that the tests have to catch: one line of the program each, as it is and as it would be wrong.
+
+`tests/tools/mutants.py` puts them into copies of the tree, one at a time, and runs the tests that are to fail then.
+"""
+
+from __future__ import annotations
+
+from .bug import Bug, wrong
+from .commands import COMMANDS
+from .compiled import COMPILED
+from .contacts import CONTACTS
+from .direct import DIRECT
+from .dynamics import DYNAMICS
+from .files import FILES
+from .loops import LOOPS
+from .results import RESULTS
+from .runs import RUNS
+
+BUGS: tuple[Bug, ...] = (*DYNAMICS, *LOOPS, *RUNS, *CONTACTS, *COMPILED, *DIRECT, *FILES, *RESULTS, *COMMANDS)
+
+__all__ = ["BUGS", "Bug", "wrong"]

@@ -1,0 +1,96 @@
+"""Bugs in what the command line says and ends with."""
+
+from .bug import Bug
+
+REPORT = "cli/report.py"
+FAILING = ("cli/test_commands.py::test_a_failing_run_keeps_its_rows_and_says_why",)
+
+COMMANDS = (
+    Bug(
+        "runs that failed end with another exit code",
+        REPORT,
+        'return 0 if result.ended == result.record["expected"] else 3',
+        'return 0 if result.ended == result.record["expected"] else 1',
+        FAILING,
+    ),
+    Bug(
+        "the exit code is the last run's",
+        REPORT,
+        "code = max(code, own)",
+        "code = own",
+        (
+            "cli/test_commands.py::test_run_several_scenarios",
+            "cli/test_commands.py::test_the_exit_code_of_several_runs_is_the_highest",
+        ),
+    ),
+    Bug(
+        "runs go on after an interrupt",
+        REPORT,
+        'if result.ended == "interrupted":\n            break',
+        'if result.ended == "never":\n            break',
+        ("cli/test_commands.py::test_an_interrupted_run_keeps_what_it_had",),
+    ),
+    Bug(
+        "balances that are off are shown as holding",
+        REPORT,
+        'audit["energy"] < DOUBTFUL * audit["exchanged"]',
+        'audit["energy"] > DOUBTFUL * audit["exchanged"]',
+        ("scenario/test_audit.py::test_the_command_says_that_it_is_off",),
+    ),
+    Bug(
+        "SIGTERM ends with the code of Ctrl-C",
+        "cli/signals.py",
+        "INTERRUPTED, TERMINATED = 130, 143",
+        "INTERRUPTED, TERMINATED = 130, 130",
+        ("cli/test_signals.py::test_a_run_keeps_the_rows_that_it_has",),
+    ),
+    Bug(
+        "writing is interrupted",
+        "cli/signals.py",
+        "if (first and not _holding) or (not first and number == signal.SIGINT):",
+        "if first or (not first and number == signal.SIGINT):",
+        ("cli/test_signals.py::test_what_is_being_written_is_written",),
+    ),
+    Bug(
+        "what the system refuses is a mistake of denoc",
+        "cli/main.py",
+        "if isinstance(error, OSError) and error.errno in REFUSED:",
+        "if isinstance(error, OSError) and error.errno not in REFUSED:",
+        ("cli/test_signals.py::test_what_the_system_refuses_is_no_mistake_of_denoc",),
+    ),
+    Bug(
+        "mistakes in files end with the code of failures",
+        "engine/errors.py",
+        'the user can mend; its text says how."""\n\n    exit_code = 2',
+        'the user can mend; its text says how."""\n\n    exit_code = 3',
+        ("cli/test_commands.py::test_all_files_are_read_before_the_first_runs",),
+    ),
+    Bug(
+        "differences from the baseline end with 0",
+        "cli/regress.py",
+        "if different and not update:",
+        "if different < 0 and not update:",
+        ("cli/test_regress.py::test_a_changed_mass",),
+    ),
+    Bug(
+        "inspect --strict forgives",
+        "cli/inspect.py",
+        "if strict and",
+        "if not strict and",
+        ("cli/test_commands.py::test_inspect_strict",),
+    ),
+    Bug(
+        "a tighter --rtol leaves a loose atol",
+        "cli/choose.py",
+        'if "rtol" in solver and "atol" not in solver:',
+        'if "rtol" in solver and "atol" in solver:',
+        ("cli/test_commands.py::test_rtol_of_the_option_takes_the_place_of_the_scenario_s_atol",),
+    ),
+    Bug(
+        "a shorter run has to come to its singular position",
+        "cli/choose.py",
+        'if end is not None and data.get("expect") == "singularity":',
+        'if end is None and data.get("expect") == "singularity":',
+        ("cli/test_commands.py::test_a_shorter_run_need_not_come_to_its_singular_position",),
+    ),
+)

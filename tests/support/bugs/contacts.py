@@ -1,0 +1,152 @@
+"""Bugs in dry friction, stops, blows and effort limits."""
+
+from .bug import Bug
+
+CONTACT = "engine/simulate/contact.py"
+BALANCED = "engine/simulate/complementarity.py"
+SHARING = "engine/simulate/sharing.py"
+SATURATION = "engine/simulate/saturation.py"
+CUT_OFF = ("simulate/test_saturation.py::test_a_harmonic_force_is_cut_off_where_it_passes_its_limits",)
+COMPLEMENTARY = (
+    "simulate/test_complementarity.py::test_a_joint_moves_only_where_its_force_is_at_a_bound",
+    "simulate/test_complementarity.py::test_the_motion_is_that_of_least_constraint",
+)
+
+CONTACTS = (
+    Bug(
+        "a blow at a stop brings energy",
+        CONTACT,
+        "y[-1] += lost",
+        "y[-1] -= lost",
+        ("simulate/test_friction.py::test_a_falling_joint_lands_on_its_stop",),
+    ),
+    Bug(
+        "lower stops taken for upper ones",
+        CONTACT,
+        "return q[stop.coordinate] <= stop.low + near, q[stop.coordinate] >= stop.high - near",
+        "return q[stop.coordinate] >= stop.high - near, q[stop.coordinate] <= stop.low + near",
+        ("simulate/test_friction.py::test_resting_on_a_stop_from_the_start",),
+    ),
+    Bug(
+        "stops push both ways",
+        CONTACT,
+        "return -math.inf if high else -coulomb, math.inf if low else coulomb",
+        "return -math.inf, math.inf",
+        ("simulate/test_friction.py::test_release_from_a_stop",),
+    ),
+    Bug(
+        "a joint that breaks loose slips backwards",
+        CONTACT,
+        "slip[k] = math.copysign(1.0, x)",
+        "slip[k] = -math.copysign(1.0, x)",
+        ("simulate/test_friction.py::test_break_away_under_a_growing_force",),
+    ),
+    Bug(
+        "blows of joints that only touch their stops",
+        CONTACT,
+        "outwards = [k for k in stops if (sides[k][0] and now[k] < 0.0) or (sides[k][1] and now[k] > 0.0)]",
+        "outwards = [k for k in stops if (sides[k][0] and now[k] > 0.0) or (sides[k][1] and now[k] < 0.0)]",
+        ("simulate/test_friction.py::test_a_falling_joint_lands_on_its_stop",),
+    ),
+    Bug(
+        "blows don't move the other joints",
+        CONTACT,
+        "qd = led + response.after(stops, impulses)",
+        "qd = led.copy()",
+        (
+            "simulate/test_friction.py::test_a_blow_inside_a_linkage",
+            "simulate/test_blows.py::test_a_stop_of_a_dependent_joint_takes_one_of_two_freedoms",
+        ),
+    ),
+    Bug(
+        "rates that jump are no blow",
+        CONTACT,
+        "if not names:",
+        "if names is not None:",
+        ("simulate/test_blows.py::test_a_ramp_that_ends_gives_a_blow",),
+    ),
+    Bug(
+        "joints at dead centres stick",
+        CONTACT,
+        "if _carried_off(run, trial, now):",
+        "if False:",
+        ("simulate/test_sticking_mechanisms.py::test_a_joint_that_turns_back_at_a_dead_centre_does_not_stick",),
+    ),
+    Bug(
+        "forces pushed away from their bounds",
+        BALANCED,
+        "room = np.where(step > 0, high[these] - s[these], low[these] - s[these])",
+        "room = np.where(step < 0, high[these] - s[these], low[these] - s[these])",
+        COMPLEMENTARY,
+    ),
+    Bug(
+        "forces are never freed where joints move down",
+        BALANCED,
+        "wrong = np.where(a < 0, s < high, s > low) * abs(a)",
+        "wrong = np.where(a < 0, False, s > low) * abs(a)",
+        COMPLEMENTARY,
+    ),
+    Bug(
+        "scale of forces not taken out again",
+        BALANCED,
+        "np.where(s >= high, bounds[1], s * scale)",
+        "np.where(s >= high, bounds[1], s)",
+        COMPLEMENTARY,
+    ),
+    Bug(
+        "shares of friction whatever the break-away forces",
+        SHARING,
+        "Effort(low, high, 1.0 / s**2)",
+        "Effort(low, high, 1.0)",
+        ("simulate/test_sticking_mechanisms.py::test_supports_are_the_least_sum_of_squares_relative_to_break_away",),
+    ),
+    Bug(
+        "margin of supports with the wrong lower bounds",
+        SHARING,
+        "limits = np.concatenate([high[upper], -low[lower]])",
+        "limits = np.concatenate([high[upper], low[lower]])",
+        ("simulate/test_sticking_mechanisms.py::test_margin_is_how_far_all_supports_stay_from_their_bounds",),
+    ),
+    Bug(
+        "margin of one freedom counts one side",
+        SHARING,
+        "float(min(ends[1].sum() - b[0], b[0] - ends[0].sum()) / max(reach, 1e-300))",
+        "float((ends[1].sum() - b[0]) / max(reach, 1e-300))",
+        ("simulate/test_sticking_mechanisms.py::test_margin_is_how_far_all_supports_stay_from_their_bounds",),
+    ),
+    Bug(
+        "saturated at the other limit",
+        SATURATION,
+        "saturated[k] = high if force >= high else low",
+        "saturated[k] = low if force >= high else high",
+        CUT_OFF,
+    ),
+    Bug(
+        "laws never come back from their limits",
+        SATURATION,
+        "watched.append(Watch(_distance(run, k, bound, -side, size), LEAVES, k, side))",
+        "pass",
+        CUT_OFF,
+    ),
+    Bug(
+        "lower effort limits aren't watched",
+        SATURATION,
+        "elif math.isfinite(bound):",
+        "elif math.isfinite(bound) and side < 0:",
+        CUT_OFF,
+    ),
+    Bug(
+        "feedforward knows no effort limits",
+        SATURATION,
+        "forces |= {k: wanted[k] for k in planned}",
+        "forces |= {}",
+        ("simulate/test_saturation.py::test_feedforward_ends_at_the_limits",),
+    ),
+    Bug(
+        "events of effort limits swapped",
+        SATURATION,
+        '"event": LEAVES, "then"',
+        '"event": REACHES, "then"',
+        CUT_OFF,
+    ),
+)

@@ -1,0 +1,159 @@
+"""Bugs in the machine code between Python and compiled programs."""
+
+from .bug import Bug
+
+BATCH = "engine/machine/jit/builtin_batch.py"
+ONE = "engine/machine/jit/builtin_one.py"
+CODE = "engine/machine/jit/builtin_code.py"
+ANYWHERE = ("machine/test_batches.py::test_rows_that_lie_anywhere",)
+ONE_GROUP = ("machine/test_batches.py::test_arguments_that_are_one_group_of_the_code",)
+CHECKS = ("machine/test_batches.py::test_the_last_results_are_checks_of_each_sample",)
+NORMS = ("machine/test_builtin.py::test_groups_of_four_are_brought_to_norm_1",)
+TAKEN = ("machine/test_builtin.py::test_what_is_taken",)
+LEFT = ("machine/test_builtin.py::test_what_is_left_to_the_general_function_is_left_as_it_came",)
+
+DIRECT = (
+    Bug(
+        "rows of strided arrays taken for contiguous",
+        BATCH,
+        "%row = select i1 %is_whole, i64 %row.whole, i64 %row.own",
+        "%row = select i1 true, i64 %row.whole, i64 %row.own",
+        ANYWHERE,
+    ),
+    Bug(
+        "columns of strided arrays taken for contiguous",
+        BATCH,
+        "%column = select i1 %is_whole, i64 8, i64 %column.own",
+        "%column = select i1 true, i64 8, i64 %column.own",
+        ANYWHERE,
+    ),
+    Bug(
+        "rows that fill up the lanes are behind the array",
+        BATCH,
+        "%source = select i1 %is_there, i64 %r, i64 %final",
+        "%source = select i1 true, i64 %r, i64 %final",
+        ("machine/test_batches.py::test_nothing_behind_the_last_sample_is_read",),
+    ),
+    Bug(
+        "numbers of samples that differ are taken by the kernel",
+        BATCH,
+        "%is_high = icmp eq i64 %rows, %count",
+        "%is_high = icmp sge i64 %rows, %count",
+        ("machine/test_batches.py::test_what_is_left_to_the_general_function",),
+    ),
+    Bug(
+        "checks of the last sample not looked at",
+        BATCH,
+        "%r.more = icmp sle i64 %r.next, %count",
+        "%r.more = icmp slt i64 %r.next, %count",
+        CHECKS,
+    ),
+    Bug(
+        "the first of a sample's checks not looked at",
+        BATCH,
+        "%k.more = icmp sle i64 %k.next, %checks",
+        "%k.more = icmp slt i64 %k.next, %checks",
+        CHECKS,
+    ),
+    Bug(
+        "lanes' angles out of reach pass",
+        BATCH,
+        "%is_well = and i1 %is_finite, %is_within",
+        "%is_well = and i1 %is_finite, true",
+        ("machine/test_batches.py::test_what_is_left_to_the_general_function",),
+    ),
+    Bug(
+        "the second of joined arguments lies over the first",
+        BATCH,
+        "%g.within = sub i64 %g.used, %g.base",
+        "%g.within = sub i64 %g.base, %g.base",
+        ONE_GROUP,
+    ),
+    Bug(
+        "blocks begin where the last one began",
+        BATCH,
+        "%g.skip = mul i64 %g.row, %start",
+        "%g.skip = mul i64 %g.row, 0",
+        ANYWHERE,
+    ),
+    Bug(
+        "Euler parameters of the caller's own array are normalised",
+        BATCH,
+        "%is_changed = and i1 %is_first, %has_units",
+        "%is_changed = and i1 %is_first, false",
+        ("machine/test_batches.py::test_groups_of_four_are_brought_to_norm_1",),
+    ),
+    Bug(
+        "samples that are shared among processors are taken",
+        BATCH,
+        "%is_small = icmp sle i64 %count, %most",
+        "%is_small = icmp sgt i64 %count, 0",
+        ("machine/test_batches.py::test_more_samples_than_one_call_takes_are_shared_among_processors",),
+    ),
+    Bug(
+        "strided rows of one sample read without their stride",
+        ONE,
+        "%skip = mul i64 %k, %stride",
+        "%skip = mul i64 %k, 8",
+        TAKEN,
+    ),
+    Bug(
+        "rows of another length are taken",
+        ONE,
+        "%is_long = icmp eq i64 %length, %width",
+        "%is_long = icmp sge i64 %length, %width",
+        LEFT,
+    ),
+    Bug(
+        "integers too large leave an error behind",
+        ONE,
+        "too_large:\n  call void %PyErr_Clear()\n",
+        "too_large:\n",
+        ("machine/test_builtin.py::test_no_error_is_left_behind",),
+    ),
+    Bug(
+        "lists longer than the argument are taken",
+        ONE,
+        "%is_long = icmp eq i64 %size, %width",
+        "%is_long = icmp sge i64 %size, %width",
+        LEFT,
+    ),
+    Bug(
+        "Euler parameters of next to no length are taken",
+        ONE,
+        "%is_fit = and i1 %is_large, %is_small",
+        "%is_fit = and i1 true, %is_small",
+        NORMS,
+    ),
+    Bug(
+        "results of one sample that aren't finite are given out",
+        CODE,
+        "%is_finite = fcmp oeq double %finite, {double(0.0)}\n  %is_within",
+        "%is_finite = fcmp uge double %finite, {double(0.0)}\n  %is_within",
+        LEFT,
+    ),
+    Bug(
+        "checks of one sample: the first one not looked at",
+        CODE,
+        "%l.more = icmp slt i64 %l, %checks",
+        "%l.more = icmp sgt i64 %l, %checks",
+        (
+            "machine/test_builtin.py::test_another_code_and_another_shape",
+            "test_functions.py::test_open_loops_are_refused_by_a_direct_call_too",
+        ),
+    ),
+    Bug(
+        "code serves although a backend is chosen",
+        CODE,
+        "%is_nothing = icmp eq ptr %chosen, %nothing",
+        "%is_nothing = icmp ne ptr %chosen, null",
+        ("machine/test_builtin.py::test_code_serves_only_while_nothing_is_chosen",),
+    ),
+    Bug(
+        "references to the context's value are lost",
+        CODE,
+        "  call void %Py_DecRef(ptr %chosen)\n",
+        "",
+        ("machine/test_builtin.py::test_code_serves_only_while_nothing_is_chosen",),
+    ),
+)

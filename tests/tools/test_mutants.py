@@ -1,0 +1,79 @@
+"""The table of bugs fits the tree that it is tried on, and the tool tells what is caught from what isn't."""
+
+import runpy
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bugs import BUGS, wrong
+
+TOOL = runpy.run_path(str(Path(__file__).with_name("mutants.py")))
+Run, ROOT = TOOL["Run"], TOOL["ROOT"]
+
+pytestmark = pytest.mark.smoke
+
+
+def test_every_bug_can_be_put_into_this_tree():
+    """Whoever changes such a line changes its row, too; one whose line is gone goes or finds another."""
+    unfit = [f"{bug.name}: {why}" for bug in BUGS if (why := wrong(bug, ROOT))]
+    assert not unfit, "\n".join(unfit)
+
+
+def test_bugs_have_names_of_their_own_and_are_of_all_rooms():
+    assert not [name for name, times in Counter(bug.name for bug in BUGS).items() if times > 1]
+    rooms = {bug.file.split("/")[1] for bug in BUGS if bug.file.startswith("engine/")}
+    assert rooms >= {"dynamics", "laws", "loops", "machine", "record", "robot", "scenario", "simulate", "study", "text"}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"was": "no such text"}, "occurs 0 times"),
+        ({"was": "def "}, "times in engine/dynamics/sweeps.py, not once"),
+        ({"file": "engine/no_such.py"}, "occurs 0 times"),
+        ({"became": BUGS[0].was}, "changes nothing"),
+        ({"became": "("}, "is no Python"),
+        ({"tests": ()}, "names no test"),
+        ({"tests": ("dynamics/test_theorems.py::test_nothing",)}, "there is no test"),
+        ({"tests": ("dynamics/test_nothing.py::test_nothing",)}, "there is no test"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused(change, why):
+    assert not wrong(BUGS[0], ROOT)
+    assert why in wrong(replace(BUGS[0], **change), ROOT)
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "caught", "why"),
+    [
+        (0, "", "", ""),
+        (1, "FAILED tests/a.py::test_b[x - y 0.5] - assert 1 == 2\nFAILED tests/a.py::test_c", "test_b", ""),
+        (1, "ERROR tests/a.py::test_b - ImportError: no", "", "ImportError: no"),
+        (2, "ERROR tests/a.py - NameError: x", "", "NameError: x"),
+        (5, "no tests ran", "", "no tests ran"),
+        (-24, "", "by SIGXCPU", ""),
+    ],
+)
+def test_only_a_test_that_fails_has_caught_a_bug(code, said, caught, why):
+    found, reason = TOOL["judged"](Run(code, TOOL["failures"](said), 0.0, said))
+    assert bool(found) == bool(caught)
+    assert caught in found
+    assert bool(reason) == bool(why)
+    assert why in reason
+
+
+def test_samples_are_drawn_by_their_seed():
+    chosen = TOOL["chosen"]
+    assert chosen([], 5, "x") == chosen([], 5, "x") != chosen([], 5, "y")
+    assert len({bug.name for bug in chosen([], 5, "x")}) == 5
+    assert chosen([], 0, "") == list(BUGS)
+    assert chosen(["no such word"], 3, "x") == []
+
+
+def test_tests_are_named_as_files_and_words():
+    """Not as pytest's own names, with which all cases would run, and not the sample that CI runs."""
+    assert TOOL["words_of"](["a/t.py::test_x", "a/t.py::test_y", "b/u.py::test_x"]) == [
+        "tests/a/t.py", "tests/b/u.py", "-k", "test_x or test_y",
+    ]  # fmt: skip
