@@ -230,7 +230,7 @@ def test_open_loops_are_refused_by_a_direct_call_too():
 def test_a_function_gives_what_the_call_gives(what, name):
     robot = denoc.load(name)
     q, qd, x = state(robot)
-    given = (q, qd, x)[: 1 + FUNCTIONS[what].rates]
+    given = (q, qd, x, x)[: 1 + FUNCTIONS[what].rates]
     if name == "puma" and what == "reduced":
         given = (q, qd)
     right, found = getattr(denoc, what)(robot, *given), denoc.function(robot, what)(*given)

@@ -24,6 +24,7 @@ from .regroup import regrouped
 from .samples import BLOCK, Samples, no_numbers, singular, vector
 from .vanishing import examine_once, examine_strange
 
+OF_PARTS = ("reactions", "inertial-adjoint")  # quantities of every link, fixed ones too
 Result = np.ndarray | dict[str, np.ndarray] | tuple[np.ndarray, ...]
 
 
@@ -40,6 +41,7 @@ class Offered:
         self.turning = turning(subject.bodies)
         self.name = direct_name(what, subject.link, subject.at)
         mechanism = {"reactions": subject.robot.closed, "fdyn-derivatives": subject.robot.tied}
+        mechanism["fdyn-adjoint"] = subject.robot.tied
         if mechanism.get(what):
             self.name = f"{what} of the tree"  # those of the mechanism have the plain name
 
@@ -58,7 +60,7 @@ class Offered:
             robot.gravity,
             (subject.wrenched, subject.link, subject.at, subject.square),
         )
-        return self.what, repr(robot.parts if self.what == "reactions" else robot.tree.bodies), repr(rest)
+        return self.what, repr(robot.parts if self.what in OF_PARTS else robot.tree.bodies), repr(rest)
 
     # ---- calls
 

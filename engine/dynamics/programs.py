@@ -13,6 +13,7 @@ from ..errors import InputError, did_you_mean
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot, Tree
+from .adjoint import INERTIAL, along_inertias, along_state
 from .dense import inertia_matrix
 from .derivatives import SLOPES, slopes
 from .energy import energies
@@ -83,6 +84,7 @@ WIDTHS: dict[str, Callable[[Subject], int]] = {
     "qd": lambda subject: subject.robot.nv,
     "qdd": lambda subject: subject.robot.nv,
     "tau": lambda subject: subject.robot.nv,
+    "costate": lambda subject: subject.robot.nv,
     "at": lambda subject: 3,
     "w": lambda subject: 6 * len(subject.wrenched),
 }
@@ -155,6 +157,18 @@ def _losses(subject: Subject, given: Given) -> list[Scalar]:
     return losses(least(robot, free), pivots)
 
 
+def _adjoint(subject: Subject, given: Given) -> list[Scalar]:
+    robot = subject.robot
+    state = given["q"], given["qd"], given["tau"], given["costate"]
+    return along_state(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
+
+
+def _inertial_adjoint(subject: Subject, given: Given) -> list[Scalar]:
+    robot = subject.robot
+    state = given["q"], given["qd"], given["tau"], given["costate"]
+    return along_inertias(robot, *state, *subject.acting(robot.parts, given))
+
+
 def link_reactions(
     robot: Robot,
     q: list[Scalar],
@@ -199,6 +213,25 @@ PROGRAMS = {
         _slopes,
         watched=_losses,
         parts=_derivative_parts,
+    ),
+    "fdyn-adjoint": Quantity(
+        "derivatives of costate . accelerations along the coordinates, speeds and forces",
+        ("q", "qd", "tau", "costate"),
+        "adjoint",
+        lambda subject: (3 * subject.robot.nv,),
+        _adjoint,
+        watched=_losses,
+        parts=lambda subject: [(name, (subject.robot.nv,)) for name in SLOPES],
+    ),
+    "inertial-adjoint": Quantity(
+        "derivatives of costate . accelerations along the inertial numbers of each link, 10 numbers",
+        ("q", "qd", "tau", "costate"),
+        "adjoint",
+        lambda subject: (len(subject.robot.links), INERTIAL),
+        _inertial_adjoint,
+        regroups=False,
+        watched=_losses,
+        parts=lambda subject: [(link.name, (INERTIAL,)) for link in subject.robot.links],
     ),
     "inertia": Quantity(
         "generalized inertia matrix, row by row",

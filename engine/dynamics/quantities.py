@@ -80,6 +80,19 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
     return result
 
 
+def adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any) -> dict[str, np.ndarray]:
+    """The derivatives dq, dqd, dtau of costate · qdd."""
+    result: dict[str, np.ndarray] = _made(robot, "fdyn-adjoint")(q, qd, tau, costate)
+    return result
+
+
+def inertial_adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any) -> dict[str, np.ndarray]:
+    """The derivatives of costate · qdd along the ten inertial numbers of each link, by link."""
+    call = _known(robot, "inertial-adjoint") or _made(robot, "inertial-adjoint")
+    result: dict[str, np.ndarray] = call(q, qd, tau, costate)
+    return result
+
+
 def _known(robot: Robot, name: Hashable) -> Callable[..., Any] | None:
     """The robot's direct call of this name, if it was made before."""
     try:

@@ -75,6 +75,7 @@ CALLS: dict[str, Callable[[Robot, Given, int | None], Callable[[], object]]] = {
     "reactions": lambda r, x, n: lambda: denoc.reactions(r, *x),
     "reactions, wrench": lambda r, x, n: (lambda w: lambda: denoc.reactions(r, *x, w))(pushed(r, n)),
     "derivatives": lambda r, x, n: lambda: denoc.derivatives(r, *x),
+    "adjoint": lambda r, x, n: lambda: denoc.adjoint(r, *x, x[2]),
     "linearize": lambda r, x, n: lambda: denoc.linearize(r, x[0], None if n is None else x[1]),
     "matrices": lambda r, x, n: lambda: denoc.matrices(r, x[0], x[1]),
     "parallel_matrices": lambda r, x, n: lambda: denoc.parallel_matrices(r, x[0], x[1]),

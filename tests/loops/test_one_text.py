@@ -12,7 +12,7 @@ from comparing import off
 from denoc.dynamics import mixed
 from denoc.dynamics import programs as tree_programs
 from denoc.loops import accelerations as compiled
-from denoc.loops import branches, linear, reactions
+from denoc.loops import adjoint, branches, linear, reactions
 from denoc.loops.constraints import closure
 from denoc.loops.exported import TEXTS, program
 from denoc.loops.rank import null_space
@@ -27,6 +27,7 @@ CASES = [
     ("carpet-scraper", "fdyn", ((compiled.Forward, "text"),)),
     ("rssr", "idyn", ((branches.Inverse, "text"),)),
     ("carpet-scraper", "fdyn-derivatives", ((linear.Slopes, "text"),)),
+    ("carpet-scraper", "fdyn-adjoint", ((adjoint.AlongState, "text"),)),
     ("carpet-scraper", "reactions", ((reactions.Reactions, "text"),)),
     ("gough-stewart", "reactions", ((reactions.Reactions, "text"),)),
 ]
@@ -34,6 +35,7 @@ CALL = {
     "idyn": denoc.inverse,
     "fdyn": denoc.forward,
     "fdyn-derivatives": lambda *given: together(denoc.derivatives(*given), np.ndim(given[1]) - 1),
+    "fdyn-adjoint": lambda *given: together(denoc.adjoint(*given, given[-1]), np.ndim(given[1]) - 1),
     "reactions": lambda *given: together(denoc.reactions(*given), np.ndim(given[1]) - 1),
 }
 
@@ -64,7 +66,8 @@ def exported(robot, what, arguments):
     made = program(robot, what)
     space: dict = {}
     exec("from math import cos, sin, sqrt\n" + python_function(made, "found", ""), space)
-    return np.array(space["found"](*(list(x) for x in arguments)))
+    more = arguments[-1:] * (len(made.inputs) - len(arguments))  # what `CALL` takes for a costate
+    return np.array(space["found"](*(list(x) for x in (*arguments, *more))))
 
 
 def ways(name, what):

@@ -113,3 +113,8 @@ def _from_inputs(results: Sequence[Any]) -> list[Taped]:
             waiting.append((scalar, True))
             waiting += [(source, False) for source, _ in scalar.sources if id(source) not in done]
     return order
+
+
+def value_of(x: Any) -> Scalar:
+    """The value of a scalar without its history."""
+    return x.value if isinstance(x, Taped) else x
