@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import NumericalError
-from ..machine.jit.llvm import ENORMOUS
+from ..machine.jit.block import ENORMOUS
 from ..machine.program.scalars import Scalar
 from ..robot.bodies import scalar
 from ..robot.model import Body, Drive, Joint, Robot

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.vanishing import words
-from ..machine.jit.llvm import ENORMOUS
+from ..machine.jit.block import ENORMOUS
 from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import contact, coordinates, saturation
 from .discrete import Discrete

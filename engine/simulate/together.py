@@ -13,7 +13,7 @@ from ..dynamics.energy import energies
 from ..dynamics.regroup import moved_inwards
 from ..dynamics.symbols import Path, leaves, planted, shape
 from ..machine.jit import choice, march, native
-from ..machine.jit.llvm import ENORMOUS
+from ..machine.jit.block import ENORMOUS
 from ..machine.jit.march import ACCEPTED, REJECTED, ROW, STATUS, March
 from ..machine.jit.offer import Offer
 from ..machine.jit.trigonometry import REACH

@@ -13,8 +13,10 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+import calls
 import compiling
 import fall
+import humanoid
 import many
 import numpy as np
 import process
@@ -115,6 +117,8 @@ def main() -> int:
     rows += compiling.rows(arm)
     rows += process.rows()
     rows += one_sample(arm, peer)
+    rows += humanoid.rows()
+    rows += calls.rows()
     write(rows, OUT)
     print(table(rows))
     print(versions())

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..program.control import bounded, lengths
 from ..program.trace import Program
-from .llvm import Block, hexadecimal
+from .block import Block, hexadecimal
 from .march_block import (
     ACCEPTED,
     FRESH,

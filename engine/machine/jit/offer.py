@@ -23,6 +23,7 @@ import numpy as np
 
 from ..program.trace import Program
 from . import choice, kernel
+from .account import note
 from .kernel import Kernel, Single
 
 # seconds on a present-day machine
@@ -109,6 +110,7 @@ class Offer:
         self, samples: int, text: Callable[Given, Found], /, *arguments: Given.args, **named: Given.kwargs
     ) -> Found:
         """The result of the plain text, whose time is charged to the ledger."""
+        note("plain")
         if choice.backend() != "auto":
             return text(*arguments, **named)
         begun = thread_time()
@@ -136,6 +138,7 @@ class Offer:
         here = choice.way()
         settled = self._settled.get(form)
         if settled is not None and settled[0] is here:
+            note(form)
             code: Code | None = settled[1]
             return code
         backend = choice.backend()
@@ -146,6 +149,7 @@ class Offer:
         else:
             code = self._now((form, here.lanes), build, "compiled" if backend == "compiled" else None, samples, price)
         if code is not None:
+            note(form)
             self._settled[form] = here, code
         return code
 
