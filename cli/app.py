@@ -29,6 +29,7 @@ from denoc.cli import (
     run,
     schema,
     simulate,
+    verify,
 )
 
 app = typer.Typer(
@@ -48,6 +49,7 @@ app.command("run")(run.run)
 app.command("inspect")(inspect.inspect)
 app.command("matrices")(matrices.matrices)
 app.command("plot")(plot.plot)
+app.command("verify")(verify.verify)
 app.command("regress")(regress.regress)
 app.command("paper")(paper.paper)
 app.command("compare")(compare.compare)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from denoc.cli import as_json as printed
 from denoc.cli import options, signals
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
+    from denoc.cli.shapes import Comparison as Document
     from denoc.study.compare import Comparison, Run, Setting
 
 HEADS = (
@@ -99,7 +100,7 @@ def compare(
         with signals.held():
             files = _write(folder, comparison.name, runs, form.value if plot else None)
     if as_json:
-        typer.echo(json.dumps(_as_json(comparison.name, runs, files, interrupted=interrupted), indent=1))
+        printed.show(_document(comparison.name, runs, files, interrupted=interrupted))
     elif not quiet:
         _show(runs)
         _show_summary(summary(runs))
@@ -171,24 +172,17 @@ def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[P
 # ---- output
 
 
-def _as_json(name: str, runs: list[Run], files: list[Path], *, interrupted: bool) -> dict[str, Any]:
+def _document(name: str, runs: list[Run], files: list[Path], *, interrupted: bool) -> Document:
     """The data that `--json` prints."""
     from denoc.study.compare_table import summary
 
     return {
         "scenario": name,
         "interrupted": interrupted,
-        "runs": [_for_json(run.row()) for run in runs],
-        "summary": [_for_json(row) for row in summary(runs)],
+        "runs": [run.row() for run in runs],
+        "summary": summary(runs),
         "files": [str(file) for file in files],
     }
-
-
-def _for_json(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with null for numbers that are unknown or not finite, which JSON doesn't have."""
-    import math
-
-    return {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in row.items()}
 
 
 def _show(runs: list[Run]) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from denoc.cli import as_json as printed
 from denoc.cli import options
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
+    from denoc.cli.robot_shapes import Complexity, Operations
     from denoc.machine.program.trace import Count
     from denoc.robot.model import Robot
 
@@ -58,7 +59,7 @@ def complexity(
     if plot is not None:
         _draw(plot, own, times)
     if as_json:
-        typer.echo(json.dumps(_as_json(n, own, counted, crossing, times), indent=1))
+        printed.show(_document(n, own, counted, crossing, times))
         return
     _show(n, own, model, counted, crossing, times)
 
@@ -138,7 +139,7 @@ def _table(title: str, published: Any, n: int, own: dict[str, Count], formula: t
     typer.echo("")
 
 
-def _as_json(n: int, own: Own, counted: Counted, crossing: dict[str, int | None], times: Times) -> dict[str, Any]:
+def _document(n: int, own: Own, counted: Counted, crossing: dict[str, int | None], times: Times) -> Complexity:
     from denoc.study import complexity as study
 
     return {
@@ -148,10 +149,21 @@ def _as_json(n: int, own: Own, counted: Counted, crossing: dict[str, int | None]
             ]
             for title, rows in (("inverse", study.INVERSE), ("forward", study.FORWARD))
         },
-        "chain": {k: {what: vars(c) for what, c in row.items()} for k, row in own.items()},
-        "robot": {w: {"regrouped": vars(b[True]), "plain": vars(b[False])} for w, b in counted.items()},
+        "chain": {str(k): {what: _operations(c) for what, c in row.items()} for k, row in own.items()},
+        "robot": {w: {"regrouped": _operations(b[True]), "plain": _operations(b[False])} for w, b in counted.items()},
         "crossover": crossing,
-        "seconds": {k: {"forward": a, "forward, dense": b} for k, (a, b) in times.items()},
+        "seconds": {str(k): {"forward": a, "forward, dense": b} for k, (a, b) in times.items()},
+    }
+
+
+def _operations(count: Count) -> Operations:
+    return {
+        "multiplications": count.multiplications,
+        "additions": count.additions,
+        "divisions": count.divisions,
+        "trigonometric": count.trigonometric,
+        "square_roots": count.square_roots,
+        "signs": count.signs,
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from enum import StrEnum
 from pathlib import Path
@@ -10,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from denoc.cli import as_json as printed
 from denoc.cli import options
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from denoc.cli.shapes import Distributed, Message, Plan
     from denoc.parallel.steps import Exchange
     from denoc.study.distribute import Outcome
     from denoc.study.forecast import Cost, Forecast
@@ -99,7 +100,7 @@ def distribute(
     if others and not quiet:
         typer.echo(f"warning: {others}", err=True)
     if as_json:
-        typer.echo(json.dumps(_summary(outcome, files), indent=1))
+        printed.show(_summary(outcome, files))
     elif not quiet:
         _show(outcome, files)
     code = report.exit_code(outcome.result)
@@ -124,8 +125,8 @@ def _progress(make: Callable[[], Any], wait: Wait) -> Callable[[float], None]:
 
 def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], *, as_json: bool) -> None:
     if as_json:
-        plan = [{**vars(row)} for row in rows]
-        typer.echo(json.dumps({"unit": unit, "legs": legs, "nodes": nodes, "messages": plan}, indent=1))
+        plan: Plan = {"unit": unit, "legs": legs, "nodes": nodes, "messages": _messages(rows)}
+        printed.show(plan)
         return
     typer.echo(f"{_count(legs, 'leg')} on {_count(nodes, 'node')}; messages of {unit}:")
     widest = max(len(row.number) for row in rows)
@@ -177,21 +178,37 @@ def _show_cost(cost: Cost, engine: str) -> None:
     )
 
 
-def _summary(outcome: Outcome, files: list[Path]) -> dict[str, Any]:
+def _summary(outcome: Outcome, files: list[Path]) -> Distributed:
     """The data that `--json` prints."""
+    document: Distributed = {
+        "name": outcome.name,
+        "task": outcome.task,
+        "form": outcome.form,
+        "legs": outcome.legs,
+        "nodes": outcome.nodes,
+        "engine": outcome.engine,
+        "off": dict(outcome.off),
+        "undistributed": outcome.undistributed,
+        "seconds": outcome.seconds,
+        "units": outcome.units,
+        "messages": outcome.messages,
+        "bytes": outcome.bytes,
+        "notes": outcome.notes,
+        "ended": outcome.result.ended,
+        "plan": _messages(outcome.rows),
+        "files": [str(file) for file in files],
+    }
+    if (cost := outcome.cost) is not None:
+        more = {"alone": cost.alone, "together": cost.together, "pays_from": cost.pays_from}
+        document["cost"] = {**vars(cost), **more}
+    return document
 
-    def plain(x: float) -> float | None:
-        return x if math.isfinite(x) else None
 
-    cost = outcome.cost
-    names = ("name", "task", "form", "legs", "nodes", "engine", "off", "undistributed", "seconds", "units")
-    summary = {name: getattr(outcome, name) for name in names}
-    summary |= {"messages": outcome.messages, "bytes": outcome.bytes, "notes": outcome.notes}
-    summary |= {"ended": outcome.result.ended, "plan": [vars(row) for row in outcome.rows]}
-    if cost is not None:
-        summary["cost"] = {name: plain(x) for name, x in vars(cost).items()}
-        summary["cost"] |= {name: plain(getattr(cost, name)) for name in ("alone", "together", "pays_from")}
-    return {**summary, "files": [str(file) for file in files]}
+def _messages(rows: list[Exchange]) -> list[Message]:
+    return [
+        {"number": row.number, "way": row.way, "fields": row.fields, "messages": row.messages, "bytes": row.bytes}
+        for row in rows
+    ]
 
 
 def _count(n: int, what: str) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from denoc.cli import as_json as printed
 from denoc.cli import options
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from denoc.cli import robot_shapes
     from denoc.loops.mobility import Mobility
     from denoc.robot.model import Link, Robot
 
@@ -42,8 +43,10 @@ def inspect(
     warnings = [*model.warnings, *(mobility.warnings if mobility else ()), *_idle(model, mobility)]
     drawn = _sketch(model, mobility, out, form.value) if plot else None
     if as_json:
-        files = {"files": [str(drawn)]} if drawn else {}
-        typer.echo(json.dumps({**_facts(model, mobility, warnings), **files}, indent=1, ensure_ascii=False))
+        facts = _facts(model, mobility, warnings)
+        if drawn:
+            facts["files"] = [str(drawn)]
+        printed.show(facts)
     else:
         _draw(model, mobility, warnings)
         if drawn:
@@ -88,12 +91,13 @@ def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Pa
 # ---- JSON
 
 
-def _facts(model: Robot, mobility: Mobility | None, warnings: list[str]) -> dict[str, Any]:
+def _facts(model: Robot, mobility: Mobility | None, warnings: list[str]) -> robot_shapes.Robot:
+    """The data that `--json` prints."""
     from denoc.dynamics.masses import whole
 
     mass, centre = whole(model, mobility.q if mobility else None)
     freedoms = model.nv if mobility is None else mobility.standing.freedoms if mobility.standing else None
-    return {
+    facts: robot_shapes.Robot = {
         "name": model.name,
         "about": model.about,
         "degrees_of_freedom": freedoms,
@@ -103,53 +107,56 @@ def _facts(model: Robot, mobility: Mobility | None, warnings: list[str]) -> dict
         "gravity": list(model.gravity),
         "mass": mass,
         "centre": list(centre),
-        "links": [
-            {
-                "name": link.name,
-                "parent": link.parent,
-                "joint": link.joint.name,
-                "type": link.joint.type.name,
-                "coordinates": [f"{link.joint.name}.{suffix}" for suffix in link.joint.type.coordinates],
-                "initial": list(link.joint.initial),
-                "actuated": link.joint.actuated,
-                "placement": dict(zip(("xyz", "rpy"), _placed(link))),
-                "mass": link.mass,
-                "com": list(link.com),
-                "points": {name: list(at) for name, at in link.points.items()},
-            }
-            for link in model.links
-        ],
-        **(_closing(model, mobility) if mobility else {}),
+        "links": [_link(link) for link in model.links],
         "notes": list(model.notes),
         "warnings": warnings,
     }
+    if mobility:
+        _add_closing(facts, model, mobility)
+    return facts
 
 
-def _closing(model: Robot, mobility: Mobility) -> dict[str, Any]:
-    """The data on loops, couplings and further actuators."""
+def _link(link: Link) -> robot_shapes.Link:
+    joint, (xyz, rpy) = link.joint, _placed(link)
+    return {
+        "name": link.name,
+        "parent": link.parent,
+        "joint": joint.name,
+        "type": joint.type.name,
+        "coordinates": [f"{joint.name}.{suffix}" for suffix in joint.type.coordinates],
+        "initial": joint.initial,
+        "actuated": joint.actuated,
+        "placement": {"xyz": xyz, "rpy": rpy},
+        "mass": link.mass,
+        "com": link.com,
+        "points": dict(link.points),
+    }
+
+
+def _add_closing(facts: robot_shapes.Robot, model: Robot, mobility: Mobility) -> None:
+    """Adds the data on loops, couplings and further actuators."""
     from dataclasses import asdict
 
-    gaps = {gap.name: {"m": gap.length, "rad": gap.angle} for gap in mobility.gaps}
+    gaps: dict[str, robot_shapes.Gap] = {gap.name: {"m": gap.length, "rad": gap.angle} for gap in mobility.gaps}
     names = _coordinate_owners(model)
-    return {
-        "loops": [
-            {"name": loop.name, "type": loop.type.name, "between": list(loop.between), "gap": gaps[loop.name]}
-            for loop in model.loops
-        ],
-        "couplings": [
-            {"joint": names[c.coordinate], "to": names[c.to], "ratio": c.ratio, "offset": c.offset}
-            for c in model.couplings
-        ],
-        "actuators": [{"name": one.name, "link": one.link} for one in model.actuators],
-        "mobility": {
-            "closed": mobility.closed,
-            "assembled": {j.name: [mobility.q[k] for k in j.coordinates] for j in model.moving},
-            "kutzbach": mobility.kutzbach,
-            "independent_loops": mobility.loops,
-            "actuators": mobility.actuators,
-            **(asdict(mobility.standing) if mobility.standing else {}),
-        },
+    facts["loops"] = [
+        {"name": loop.name, "type": loop.type.name, "between": loop.between, "gap": gaps[loop.name]}
+        for loop in model.loops
+    ]
+    facts["couplings"] = [
+        {"joint": names[c.coordinate], "to": names[c.to], "ratio": c.ratio, "offset": c.offset} for c in model.couplings
+    ]
+    facts["actuators"] = [{"name": one.name, "link": one.link} for one in model.actuators]
+    document: robot_shapes.Mobility = {
+        "closed": mobility.closed,
+        "assembled": {j.name: [mobility.q[k] for k in j.coordinates] for j in model.moving},
+        "kutzbach": mobility.kutzbach,
+        "independent_loops": mobility.loops,
+        "actuators": mobility.actuators,
     }
+    standing: Any = asdict(mobility.standing) if mobility.standing else {}
+    document.update(standing)
+    facts["mobility"] = document
 
 
 def _coordinate_owners(model: Robot) -> dict[int, str]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 import textwrap
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from denoc.cli import as_json as printed
 from denoc.cli import options
+
+if TYPE_CHECKING:
+    from denoc.cli.shapes import Entry
 
 KINDS = ("robots", "scenarios")
 
@@ -31,14 +34,21 @@ def list_library(
     entries_of = {kind: {name: _about(folder(kind) / f"{name}.yaml") for name in names(kind)} for kind in kinds}
     if what is not None and what not in KINDS:
         bare = what.removesuffix(".yaml")
-        paths = [folder(kind) / f"{bare}.yaml" for kind in KINDS if bare in entries_of[kind]]
-        if not paths:
+        found: list[Entry] = [
+            {"name": bare, "kind": kind, "file": str(folder(kind) / f"{bare}.yaml")}
+            for kind in KINDS
+            if bare in entries_of[kind]
+        ]
+        if not found:
             known = [*KINDS, *(name for kind in KINDS for name in entries_of[kind])]
             raise InputError(f"the library has no `{what}`", allowed=", ".join(known), hint=did_you_mean(bare, known))
-        typer.echo(json.dumps([str(path) for path in paths]) if as_json else "\n".join(map(str, paths)))
+        if as_json:
+            printed.show(found)
+        else:
+            typer.echo("\n".join(entry["file"] for entry in found))
         return
     if as_json:
-        typer.echo(json.dumps(entries_of, indent=1, ensure_ascii=False))
+        printed.show(entries_of)
         return
     for kind, entries in entries_of.items():
         typer.echo(f"{kind}, in {folder(kind)}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from denoc.cli import as_json as printed
 from denoc.cli import options
+
+if TYPE_CHECKING:
+    from denoc.cli.robot_shapes import Linearized
 
 
 def linearize(
@@ -40,15 +43,20 @@ def linearize(
     inputs = [options.columns(model, "forces")[k] for k in linear["actuated"]]
     eigenvalues = np.linalg.eigvals(linear["A"])
     if as_json:
-        matrices = {key: linear[key].tolist() for key in ("A", "B", "tau", "qdd")}
-        states = [f"displacement {name}" for name in names] + names
-        pairs = [[float(x.real), float(x.imag)] for x in eigenvalues]
-        typer.echo(
-            json.dumps(
-                {"robot": model.name, "q": list(q), "qd": list(qd), "states": states, "inputs": inputs, **matrices}
-                | {"equilibrium": bool(linear["equilibrium"]), "eigenvalues": pairs}
-            )
-        )
+        document: Linearized = {
+            "robot": model.name,
+            "q": q,
+            "qd": qd,
+            "states": [f"displacement {name}" for name in names] + names,
+            "inputs": inputs,
+            "A": linear["A"].tolist(),
+            "B": linear["B"].tolist(),
+            "tau": linear["tau"].tolist(),
+            "qdd": linear["qdd"].tolist(),
+            "equilibrium": bool(linear["equilibrium"]),
+            "eigenvalues": [[float(x.real), float(x.imag)] for x in eigenvalues],
+        }
+        printed.show(document, indent=None)
         return
     state = "an equilibrium" if linear["equilibrium"] else "not an equilibrium"
     typer.echo(f"{model.name}: {state}; x = [displacements, speeds] of {', '.join(names)}; u = {', '.join(inputs)}")

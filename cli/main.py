@@ -11,10 +11,11 @@ import sys
 import warnings
 from typing import Any
 
-from denoc.cli import signals, streams
+from denoc.cli import as_json, signals, streams
 from denoc.errors import DenocError
 
 INTERRUPTED = "interrupted; results that were not complete have not been written"
+INTERRUPT = 130  # with which typer ends when it is interrupted
 # errors of the system when a disk, a quota or a limit is exhausted, or hardware fails
 REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EIO, errno.EROFS)
 MISTAKE = "this is a mistake in denoc itself ({}: {}); DENOC_DEBUG=1 shows where it happened"
@@ -24,12 +25,14 @@ def main() -> None:
     """Runs the command line; the only place where errors become messages."""
     with signals.heeded(), streams.guarded():
         warnings.showwarning = _show_warning
+        as_json.begin()
         try:
             code = _code()
             if sys.stdout is not None:
                 sys.stdout.flush()
         except streams.OutputError as error:
-            code = _report(error, error.code)
+            print(f"error: {error}", file=sys.stderr)
+            code = error.code
             streams.forget()
     sys.exit(code)
 
@@ -39,9 +42,10 @@ def _code() -> int:
     try:
         from denoc.cli.app import app
 
-        app()
+        code = app(standalone_mode=not _json())
+        return _interrupted() if signals.heard() and code == INTERRUPT else int(code or 0)
     except DenocError as error:
-        return _report(error, error.exit_code)
+        return _report(as_json.kind_of(error), str(error), error.exit_code, error)
     except KeyboardInterrupt:
         return _interrupted()
     except SystemExit as leaving:  # with which typer always ends; it turns an interrupt into one, too
@@ -51,26 +55,43 @@ def _code() -> int:
     except streams.OutputError:
         raise
     except Exception as error:
-        if signals.heard():  # an import that was interrupted may end as any error
+        if signals.heard():  # an import that was interrupted may end as any error, and typer makes one of an interrupt
             return _interrupted()
+        if _json() and callable(message := getattr(error, "format_message", None)):  # a mistake on the command line
+            return _report("usage", message(), int(getattr(error, "exit_code", 2)))
         if os.environ.get("DENOC_DEBUG"):
             raise
-        if isinstance(error, MemoryError):
-            return _report("there isn't enough memory for this", 3)
-        if isinstance(error, OSError) and error.errno in REFUSED:
-            return _report(f"{error.filename or 'the system refuses'}: {error.strerror}", 2)
-        return _report(MISTAKE.format(type(error).__name__, error), 3)
-    return 0
+        return _unforeseen(error)
+
+
+def _unforeseen(error: Exception) -> int:
+    """Reports an error that isn't one of denoc's own, and returns the exit code."""
+    if isinstance(error, MemoryError):
+        return _report("memory", "there isn't enough memory for this", 3)
+    if isinstance(error, OSError) and error.errno in REFUSED:
+        return _report("system", f"{error.filename or 'the system refuses'}: {error.strerror}", 2)
+    return _report("bug", MISTAKE.format(type(error).__name__, error), 3)
+
+
+def _json() -> bool:
+    return as_json.asked(sys.argv[1:])
 
 
 def _interrupted() -> int:
-    print(INTERRUPTED, file=sys.stderr)
-    return signals.code()
+    code = signals.code()
+    if _json():
+        as_json.show_failure("interrupted", INTERRUPTED, code)
+    else:
+        print(INTERRUPTED, file=sys.stderr)
+    return code
 
 
-def _report(error: object, code: int) -> int:
-    """Prints an error, and returns the exit code."""
-    print(f"error: {error}", file=sys.stderr)
+def _report(kind: str, message: str, code: int, error: DenocError | None = None) -> int:
+    """Prints an error, as JSON where that is asked for, and returns the exit code."""
+    if _json():
+        as_json.show_failure(kind, message, code, error)
+    else:
+        print(f"error: {message}", file=sys.stderr)
     return code
 
 

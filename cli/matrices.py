@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from denoc.cli import as_json as printed
 from denoc.cli import options
 
 if TYPE_CHECKING:
@@ -74,9 +74,8 @@ def matrices(
             )
     if as_json:
         listed = {name: computed[name].tolist() for name in chosen}
-        typer.echo(
-            json.dumps({"robot": model.name, "q": list(q), "qd": list(qd), "order": computed["order"], **listed})
-        )
+        # the shape is `shapes.Matrices`, whose keys for matrices are those that were asked for
+        printed.show({"robot": model.name, "q": q, "qd": qd, "order": computed["order"], **listed}, indent=None)
         return
     typer.echo(
         f"{model.name} at q = {_row(np.array(q))}, rates {_row(np.array(qd))}; links {', '.join(computed['order'])}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -14,10 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from denoc.cli import as_json as printed
 from denoc.cli import options
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
+    from denoc.cli.shapes import Paper
+    from denoc.cli.shapes import Reproduction as Document
     from denoc.study.papers.entry import Entry, Reproduction
 
 WIDTH = 110
@@ -59,16 +61,18 @@ def paper(
         if not quiet and not as_json:
             _show(one, made, files)
     if as_json:
-        typer.echo(json.dumps(summaries if len(summaries) > 1 else summaries[0], indent=1, ensure_ascii=False))
+        printed.show(summaries)
 
 
 def _list(entries: list[Entry], as_json: bool) -> None:
     from denoc.study.papers.entry import PAPERS
 
     if as_json:
-        keys = ("id", "paper", "what", "caption", "claim")
-        listed = [{key: getattr(one, key) for key in keys} for one in entries]
-        typer.echo(json.dumps(listed, indent=1, ensure_ascii=False))
+        listed: list[Paper] = [
+            {"id": one.id, "paper": one.paper, "what": one.what, "caption": one.caption, "claim": one.claim}
+            for one in entries
+        ]
+        printed.show(listed)
         return
     width = max(len(one.id) for one in entries)
     for key, group in groupby(entries, key=lambda one: one.paper):
@@ -134,7 +138,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     typer.echo("\n".join("  " + line.rstrip() for line in shown.get().splitlines()))
 
 
-def _summary(entry: Entry, made: Reproduction, files: list[Path]) -> dict[str, Any]:
+def _summary(entry: Entry, made: Reproduction, files: list[Path]) -> Document:
     """The data that `--json` prints."""
     from denoc.study.papers.entry import RANGES, ranges
 

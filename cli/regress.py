@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from denoc.cli import as_json as printed
 from denoc.cli import options
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
+    from denoc.cli.shapes import Regressed, Regression
     from denoc.record.deviation import Difference
     from denoc.study.regress import Case, Verdict
 
@@ -66,9 +67,14 @@ def regress(
     done = study.update(baseline, verdicts) if update else {}
     different = sum(not verdict.same for verdict in verdicts)
     if as_json:
-        summaries = [{**_summary(verdict), "plots": drawn[verdict.name]} for verdict in verdicts]
-        counts = {"same": len(verdicts) - different, "different": different}
-        typer.echo(json.dumps({"baseline": str(baseline), **counts, "updated": done, "scenarios": summaries}, indent=1))
+        document: Regression = {
+            "baseline": str(baseline),
+            "same": len(verdicts) - different,
+            "different": different,
+            "updated": done,
+            "scenarios": [_summary(verdict, drawn[verdict.name]) for verdict in verdicts],
+        }
+        printed.show(document)
     elif not quiet:
         typer.echo(ci.headline(verdicts))
         if update:
@@ -166,20 +172,13 @@ def _table(numbers: list[Difference]) -> None:
         typer.echo(f"  … and {len(numbers) - MOST_SHOWN} more")
 
 
-def _summary(verdict: Verdict) -> dict[str, Any]:
+def _summary(verdict: Verdict, plots: list[str]) -> Regressed:
     """The data that `--json` prints for a scenario."""
-    import math
-
-    def number(x: float | None) -> float | None:
-        return x if x is not None and math.isfinite(x) else None
-
     return {
         "scenario": verdict.name,
         "same": verdict.same,
-        "nearest": number(verdict.nearest),
-        "differences": [
-            {key: number(x) if isinstance(x, float) else x for key, x in {**vars(one), "times": one.times}.items()}
-            for one in verdict.differences
-        ],
+        "nearest": verdict.nearest,
+        "differences": [printed.difference(one) for one in verdict.differences],
         "notes": verdict.notes,
+        "plots": plots,
     }

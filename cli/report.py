@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from denoc.cli import as_json as printed
 from denoc.cli import signals
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
+    from denoc.cli.shapes import Run
     from denoc.scenario.plan import Plan
     from denoc.scenario.run import Result
 
 MOST_KEYS = 4  # of the inputs that differ from those of the run that is replaced
 
 
-def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: str, as_json: bool, quiet: bool) -> None:
-    """Runs each plan, writes its results, prints a summary, and exits with the highest exit code."""
+def carry_out(
+    plans: list[Plan],
+    out: Path,
+    *,
+    plot: bool,
+    form: str,
+    backend: str,
+    as_json: bool,
+    quiet: bool,
+    several: bool = False,
+) -> None:
+    """Runs each plan, writes its results, prints a summary, and exits with the highest exit code.
+
+    The JSON document is a list of summaries if the command takes `several` scenarios, whatever their number.
+    """
     from denoc.machine.jit.choice import using
     from denoc.record.write import check
 
     for plan in plans:
         check(out / plan.name)
-    code, summaries = 0, []
+    code = 0
+    summaries: list[Run] = []
     for plan in plans:
         for warning in plan.robot.warnings if not quiet else ():
             typer.echo(f"warning: {warning}", err=True)
@@ -45,7 +60,7 @@ def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: s
         if result.ended == "interrupted":
             break
     if as_json:
-        typer.echo(json.dumps(summaries if len(plans) > 1 else summaries[0], indent=1))
+        printed.show(summaries if several else summaries[0])
     if code:
         raise typer.Exit(code)
 
@@ -77,13 +92,22 @@ def exit_code(result: Result) -> int:
     return 0 if result.ended == result.record["expected"] else 3
 
 
-def summary(result: Result, files: list[Path]) -> dict[str, Any]:
+def summary(result: Result, files: list[Path]) -> Run:
     """The data that `--json` prints."""
-    keys = ("scenario", "task", "ended", "expected", "reason", "rows", "seconds", "audit", "events", "warnings")
+    record = result.record
     return {
-        **{key: result.record[key] for key in keys},
-        "robot": result.record["robot"]["name"],
-        "files": [str(f) for f in files],
+        "scenario": record["scenario"],
+        "task": record["task"],
+        "ended": record["ended"],
+        "expected": record["expected"],
+        "reason": record["reason"],
+        "rows": record["rows"],
+        "seconds": record["seconds"],
+        "audit": record["audit"],
+        "events": record["events"],
+        "warnings": record["warnings"],
+        "robot": record["robot"]["name"],
+        "files": [str(file) for file in files],
     }
 
 

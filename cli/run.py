@@ -34,4 +34,4 @@ def run(
     for one in names:
         if names.count(one) > 1:
             raise InputError(f"two scenarios are called `{one}`: their results would overwrite each other")
-    carry_out(plans, out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet)
+    carry_out(plans, out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet, several=True)

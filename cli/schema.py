@@ -1,42 +1,65 @@
-"""`denoc schema`: JSON Schemas for editors."""
+"""`denoc schema`: JSON Schemas of files, for editors, and of what `--json` prints, for other programs."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from denoc.cli import options
 
+if TYPE_CHECKING:
+    from denoc.text.json_schema import Schema
 
-class Kind(StrEnum):
-    """The kinds of files."""
+FILES = ("robot", "scenario")
 
-    robot = "robot"
-    scenario = "scenario"
+
+def kinds() -> list[str]:
+    """Everything that has a schema: the kinds of files, the commands with `--json`, and `error`."""
+    from denoc.cli.shapes import OUTPUTS
+
+    return [*FILES, *OUTPUTS]
 
 
 def schema(
-    kind: Annotated[Kind, typer.Argument(metavar="robot|scenario", help="Kind of files.")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="robot|scenario|COMMAND|error",
+            help="Kind of files, or a command with --json.",
+            autocompletion=options.names("denoc.cli.schema", "kinds"),
+        ),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the schema to this file (default: print it).")
     ] = None,
 ) -> None:
-    """Print the JSON Schema of robot or scenario files, with which editors complete and check them."""
+    """Print the JSON Schema of robot or scenario files, or of what a command prints with --json."""
     from denoc.text.json_schema import schema_text
 
-    if kind is Kind.robot:
+    text = schema_text(made(kind))
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    options.write_text(out, text)
+    typer.echo(str(out))
+
+
+def made(kind: str) -> Schema:
+    """The JSON Schema of a kind of files, or of a command's output."""
+    if kind == "robot":
         from denoc.robot.json_schema import robot_schema
 
-        made = robot_schema()
-    else:
+        return robot_schema()
+    if kind == "scenario":
         from denoc.scenario.json_schema import scenario_schema
 
-        made = scenario_schema()
-    if out is None:
-        typer.echo(schema_text(made), nl=False)
-        return
-    options.write_text(out, schema_text(made))
-    typer.echo(str(out))
+        return scenario_schema()
+    from denoc.cli.output_schema import output_schema
+    from denoc.errors import InputError, did_you_mean
+
+    known = kinds()
+    if kind not in known:
+        raise InputError("no such schema", found=f"`{kind}`", allowed=", ".join(known), hint=did_you_mean(kind, known))
+    return output_schema(kind)

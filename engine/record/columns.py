@@ -15,6 +15,11 @@ class Column:
     owner: str
     label: str
 
+    @property
+    def kind(self) -> tuple[str, str]:
+        """The key of columns with a common scale; reactions share one, since their moments may be mere rounding."""
+        return self.unit if self.family != "reaction" else "", self.family
+
     def as_dict(self) -> dict[str, str]:
         return asdict(self)
 

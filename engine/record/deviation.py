@@ -85,10 +85,10 @@ def signal(name: str, unit: str, values: np.ndarray, allowed: float) -> Signal:
     return Signal(name, unit, low, high, allowed)
 
 
-def excess(old: np.ndarray, new: np.ndarray, allowed: float) -> np.ndarray:
+def excess(old: np.ndarray, new: np.ndarray, allowed: float | np.ndarray) -> np.ndarray:
     """The ratio of each difference to the allowed one; infinite if only one of the two is a number."""
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        off = abs(new - old) / allowed if allowed else np.where(new == old, 0.0, np.inf)
+        off = abs(new - old) / allowed
     same = (old == new) | (np.isnan(old) & np.isnan(new))
     return np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
 

@@ -52,16 +52,19 @@ class Stored:
         return files
 
 
-def stored(path: Path) -> Stored:
-    """The result in a folder, given by the folder or by a file in it; incomplete results are refused."""
+def stored(path: Path, *, unchanged: bool = True) -> Stored:
+    """The result in a folder, given by the folder or by a file in it; incomplete results are refused.
+
+    So are tables that aren't those that were written with the record, unless `unchanged` is false.
+    """
     path = Path(path)
     home = Path(os.path.realpath(path if os.path.isdir(path) else path.parent))
     mend(home)
     with locked(home.parent, shared=True):  # while no run replaces it
-        return _stored(path)
+        return _stored(path, unchanged)
 
 
-def _stored(path: Path) -> Stored:
+def _stored(path: Path, unchanged: bool) -> Stored:
     if os.path.isdir(path):
         records = sorted(p for p in path.glob("*.json") if p.with_suffix(".csv").is_file())
         if len(records) != 1:
@@ -80,7 +83,8 @@ def _stored(path: Path) -> Stored:
                 allowed="a folder with <scenario>.csv and <scenario>.json, or one of the two",
             )
     record, columns = _record(record_file)
-    checksums.check(csv.parent, record, [csv.name])
+    if unchanged:
+        checksums.check(csv.parent, record, [csv.name])
     table = table_of(csv)
     columns = [column for column in columns if column.name in table]
     return Stored(path.parent, path.stem, table.pop("t"), table, columns, record)

@@ -16,7 +16,6 @@ import numpy as np
 from ..errors import InputError, NumericalError, Place, did_you_mean
 from ..record import deviation as compare
 from ..record import images, plots
-from ..record.columns import Column
 from ..record.described import Line, Picture, changes, numbers_of_line, picture_of
 from ..record.deviation import Difference, Signal
 from ..record.folders import mend
@@ -169,22 +168,16 @@ def _signals(result: Result, settings: RegressEntry, count: int) -> list[Signal]
     """The columns, each with its allowed difference."""
     kinds: dict[tuple[str, str], float] = {}
     for column in result.columns:
-        kind = _kind(column)
-        kinds[kind] = max(kinds.get(kind, 0.0), compare.size(result.table[column.name][:count]))
+        kinds[column.kind] = max(kinds.get(column.kind, 0.0), compare.size(result.table[column.name][:count]))
     _check_names(result, settings)
     signals = []
     for column in result.columns:
         values = result.table[column.name][:count]
         floor = FLOORS.get(column.family, compare.FLOOR)
         rtol, atol = _tolerance(settings, column.name)
-        allowed = compare.allowance(compare.size(values), kinds[_kind(column)], rtol, atol, floor)
+        allowed = compare.allowance(compare.size(values), kinds[column.kind], rtol, atol, floor)
         signals.append(compare.signal(column.name, column.unit, values, allowed))
     return signals
-
-
-def _kind(column: Column) -> tuple[str, str]:
-    """The key of columns with a common scale; reactions share one, since their moments may be mere rounding."""
-    return column.unit if column.family != "reaction" else "", column.family
 
 
 def _tolerance(settings: RegressEntry, name: str) -> tuple[float | None, float | None]:

@@ -21,8 +21,13 @@ _SINGLE = ("items", "additionalProperties", "propertyNames", "if", "then", "else
 
 def json_schema(model: type[Strict], title: str) -> Schema:
     """The JSON Schema of the files that a model reads."""
-    made = model.model_json_schema()
-    return {"$schema": DIALECT, "title": title, **_without_kinds(_tidied(made))}
+    return {"$schema": DIALECT, "title": title, **described(model.model_json_schema())}
+
+
+def described(made: Schema) -> Schema:
+    """A schema of pydantic's, simplified, with the units of quantities in its descriptions."""
+    tidy: Schema = _without_kinds(_tidied(made))
+    return tidy
 
 
 def schema_text(schema: Schema) -> str:

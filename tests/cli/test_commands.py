@@ -312,7 +312,7 @@ def test_quiet_and_json(denoc):
     assert denoc("run", "swing.yaml", "--quiet", "--no-plot") == (0, "", "")
     code, out, err = denoc("run", "swing.yaml", "--json", "--no-plot")
     assert (code, err) == (0, "")
-    told = json.loads(out)
+    (told,) = json.loads(out)  # a list, whatever the number of scenarios
     assert (told["scenario"], told["robot"], told["ended"], told["rows"]) == ("swing", "pendulum", "done", 11)
     assert told["audit"]["energy"] < 1e-6
     again = ["pendulum.robot.yaml", "swing.csv", "swing.json", "swing.scenario.yaml"]
@@ -373,7 +373,7 @@ def test_a_failing_run_keeps_its_rows_and_says_why(denoc):
     code, out, err = denoc("run", "swing.yaml", "--quiet", "--no-plot")
     assert (code, out) == (3, "")
     assert "swing: at t = " in err
-    assert json.loads(denoc("run", "swing.yaml", "--json", "--no-plot")[1])["ended"] == "failed"
+    assert json.loads(denoc("run", "swing.yaml", "--json", "--no-plot")[1])[0]["ended"] == "failed"
 
 
 def test_nothing_to_accelerate(denoc):
@@ -517,7 +517,7 @@ def test_matrices(denoc):
     U, D = np.array(told["U"]), np.diag(told["D"])
     np.testing.assert_allclose(U @ D @ U.T, told["I"], rtol=1e-12)
     every = json.loads(denoc("matrices", "planar3r", "--only", "all", "--point", "link3", "--json")[1])
-    assert set(every) == {"robot", "q", "qd", "order"} | set(TITLES)
+    assert set(every) == {"format", "robot", "q", "qd", "order"} | set(TITLES)
     assert np.array(every["N_l"]).shape == (18, 18)
     assert np.array(every["M_hat"]).shape == (3, 6, 6)
     code, out, _ = denoc("matrices", "pendulum", "--only", "J", "--point", "rod.tip")
@@ -578,6 +578,7 @@ def test_list(denoc):
     lines = out.splitlines()
     assert max(map(len, lines)) <= 100
     found = json.loads(denoc("list", "--json")[1])
+    assert found.pop("format") == 1
     assert set(found) == {"robots", "scenarios"}
     for entries in found.values():
         for name, about in entries.items():

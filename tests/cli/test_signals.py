@@ -179,7 +179,7 @@ def test_messages_that_cannot_be_written_stop_nothing(tmp_path, line):
     ],
 )
 def test_what_the_system_refuses_is_no_mistake_of_denoc(monkeypatch, capsys, error, code, told):
-    def refuse():
+    def refuse(**_):
         raise error
 
     monkeypatch.setattr(app, "app", refuse)

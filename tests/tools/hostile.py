@@ -50,8 +50,8 @@ def tried(one: Case) -> str:
 
     before = signal.signal(signal.SIGPROF, late)
     # what doesn't end then, or never comes back to Python, ends with the process
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 2 * LIMIT, resource.RLIM_INFINITY))
+    used, own = resource.getrusage(resource.RUSAGE_SELF), resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 2 * LIMIT, own[1]))
     signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
         with tempfile.TemporaryDirectory(prefix="denoc-hostile-") as folder:
@@ -61,6 +61,7 @@ def tried(one: Case) -> str:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+        resource.setrlimit(resource.RLIMIT_CPU, own)  # or whoever calls this ends there some time later
 
 
 def _batch(seed: str, numbers: Sequence[int], to: Connection) -> None:

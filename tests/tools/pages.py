@@ -9,8 +9,7 @@ import re
 from pathlib import Path
 
 import reference
-from denoc.robot.json_schema import robot_schema
-from denoc.scenario.json_schema import scenario_schema
+from denoc.cli.schema import FILES, kinds, made
 from denoc.text.json_schema import schema_text
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -23,10 +22,14 @@ def pages() -> dict[Path, str]:
     """The text of each page, by its file."""
     return {
         DOCS / "reference.md": reference.page(),
-        DOCS / "schema" / "robot.json": schema_text(robot_schema()),
-        DOCS / "schema" / "scenario.json": schema_text(scenario_schema()),
+        **{schema(kind): schema_text(made(kind)) for kind in kinds()},
         DOCS / "theory.md": linked((DOCS / "theory.md").read_text(encoding="utf-8")),
     }
+
+
+def schema(kind: str) -> Path:
+    """Where the schema of a kind of files, or of a command's output, is kept."""
+    return DOCS / "schema" / ("" if kind in FILES else "output") / f"{kind}.json"
 
 
 def linked(text: str) -> str:
@@ -46,7 +49,8 @@ def linked(text: str) -> str:
 def main() -> None:
     """Writes those that have changed, and says which."""
     for path, text in pages().items():
-        if path.read_text(encoding="utf-8") != text:
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
             print(path.relative_to(DOCS.parent))
 

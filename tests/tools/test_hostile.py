@@ -1,5 +1,6 @@
 """The sweep over broken files sees what it is there to see, and shows it with no more than it takes."""
 
+import resource
 import runpy
 from pathlib import Path
 
@@ -54,7 +55,9 @@ def test_a_failure_is_shown_with_what_it_takes(monkeypatch):
     monkeypatch.setattr(build.plausible, "doubts", fails)  # reached only where the file can be read at all
     text = PUMA.read_text(encoding="utf-8").replace("mass: ", "mass:  ").replace("convention: dh", "convention:  dh")
     one = mutations.Case(PUMA, text, (mutations.CHECK, mutations.NAME))
+    before = resource.getrlimit(resource.RLIMIT_CPU)
     wrong = TOOL["tried"](one)
+    assert resource.getrlimit(resource.RLIMIT_CPU) == before
     assert wrong.startswith("ZeroDivisionError: by nothing (test_hostile.py:")
     best, same = TOOL["simplest"](one, wrong)
     assert same == wrong

@@ -1,0 +1,208 @@
+"""The shapes of documents on robots: what they are, their matrices, their operation counts; see `shapes.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+
+def about(text: str) -> Any:
+    """A description, as part of the schema."""
+    return Field(description=text)
+
+
+Files = Annotated[Sequence[str], about("the files that were written")]
+Row = Sequence[float]
+Matrix = Sequence[Row]
+
+
+class Pose(TypedDict):
+    """A joint's frame in its parent's, in zero position."""
+
+    xyz: Annotated[Sequence[float], about("m")]
+    rpy: Annotated[Sequence[float], about("roll, pitch, yaw in rad")]
+
+
+class Link(TypedDict):
+    """A link and its joint."""
+
+    name: str
+    parent: str
+    joint: str
+    type: str
+    coordinates: Sequence[str]
+    initial: Sequence[float]
+    actuated: bool
+    placement: Pose
+    mass: float
+    com: Sequence[float]
+    points: dict[str, Sequence[float]]
+
+
+class Gap(TypedDict):
+    """How far a loop is from closed in the assembled position."""
+
+    m: float
+    rad: float
+
+
+class Loop(TypedDict):
+    """A loop's cut."""
+
+    name: str
+    type: str
+    between: Sequence[str]
+    gap: Gap
+
+
+class Coupling(TypedDict):
+    """A joint whose coordinate follows another one's."""
+
+    joint: str
+    to: str
+    ratio: float
+    offset: float
+
+
+class Actuator(TypedDict):
+    """An actuator that belongs to no joint."""
+
+    name: str
+    link: str
+
+
+class Unknowable(TypedDict):
+    """Components of a cut's reaction that no rigid-body model can determine."""
+
+    loop: str
+    forces: Sequence[str]
+    moments: Sequence[str]
+    other: Annotated[bool, about("whether a force along another direction than an axis is among them")]
+
+
+class Spin(TypedDict):
+    """An idle spin."""
+
+    joints: Sequence[str]
+    links: Sequence[str]
+
+
+class Subsystem(TypedDict):
+    """Branches that are solved together."""
+
+    name: str
+    branches: Annotated[Sequence[Sequence[str]], about("links of each branch")]
+    equations: int
+    unknowns: int
+    determinate: bool
+
+
+class Mobility(TypedDict):
+    """The mobility of a mechanism; what follows the first five keys is missing where the loops can't be closed."""
+
+    closed: bool
+    assembled: dict[str, Sequence[float]]
+    kutzbach: int
+    independent_loops: int
+    actuators: int
+    freedoms: NotRequired[int]
+    redundant: NotRequired[int]
+    undetermined: NotRequired[Sequence[Unknowable]]
+    spins: NotRequired[Sequence[Spin]]
+    surplus: NotRequired[int]
+    unmoved: NotRequired[int]
+    useless: NotRequired[Sequence[str]]
+    subsystems: NotRequired[Sequence[Subsystem]]
+    loops_distance: NotRequired[float | None]
+    distance: NotRequired[float | None]
+
+
+class Robot(TypedDict):
+    """A robot; loops, couplings, actuators and mobility only where the robot is more than its tree."""
+
+    name: str
+    about: str
+    degrees_of_freedom: int | None
+    coordinates: int
+    actuated: Sequence[str]
+    elastic: Sequence[str]
+    gravity: Sequence[float]
+    mass: float
+    centre: Annotated[Sequence[float], about("of mass, m")]
+    links: Sequence[Link]
+    loops: NotRequired[Sequence[Loop]]
+    couplings: NotRequired[Sequence[Coupling]]
+    actuators: NotRequired[Sequence[Actuator]]
+    mobility: NotRequired[Mobility]
+    notes: Sequence[str]
+    warnings: Sequence[str]
+    files: NotRequired[Files]
+
+
+class Matrices(TypedDict):
+    """The DeNOC matrices of one state; those that were asked for, in base-frame axes."""
+
+    robot: str
+    q: Row
+    qd: Row
+    order: Annotated[Sequence[str], about("the links to which blocks belong")]
+    N_l: NotRequired[Matrix]
+    N_d: NotRequired[Matrix]
+    I: NotRequired[Matrix]
+    C: NotRequired[Matrix]
+    h: NotRequired[Row]
+    U: NotRequired[Matrix]
+    D: NotRequired[Row | Matrix]
+    M_hat: NotRequired[Sequence[Matrix]]
+    M_tilde: NotRequired[Sequence[Matrix]]
+    M: NotRequired[Sequence[Matrix] | Matrix]
+    J: NotRequired[Matrix]
+
+
+class Linearized(TypedDict):
+    """The linearised equations of state."""
+
+    robot: str
+    q: Row
+    qd: Row
+    states: Annotated[Sequence[str], about("names of x: displacements, then speeds")]
+    inputs: Annotated[Sequence[str], about("names of u")]
+    A: Matrix
+    B: Matrix
+    tau: Row
+    qdd: Row
+    equilibrium: bool
+    eigenvalues: Annotated[Matrix, about("pairs of real and imaginary parts")]
+
+
+class Operations(TypedDict):
+    """Numbers of operations."""
+
+    multiplications: int
+    additions: int
+    divisions: int
+    trigonometric: int
+    square_roots: int
+    signs: int
+
+
+class Published(TypedDict):
+    """A row of a paper's table."""
+
+    algorithm: str
+    formulas: Annotated[Sequence[str], about("of multiplications and of additions")]
+    n: int
+    count: Annotated[Sequence[int], about("multiplications and additions for n joints")]
+
+
+class Complexity(TypedDict):
+    """Operation counts."""
+
+    published: dict[str, Sequence[Published]]
+    chain: Annotated[dict[str, dict[str, Operations]], about("joints of the chain → algorithm → operations")]
+    robot: Annotated[dict[str, dict[str, Operations]], about("program → `regrouped` or `plain` → operations")]
+    crossover: Annotated[dict[str, int | None], about("joints from which on O(n) is cheaper than dense matrices")]
+    seconds: Annotated[dict[str, dict[str, float]], about("joints → algorithm → seconds a sample, measured")]

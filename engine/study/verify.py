@@ -1,0 +1,360 @@
+"""Verification of a stored result: everything in it is computed again from its own files, by other means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..dynamics.quantities import energy, inertia
+from ..errors import DenocError, InputError, NumericalError, Place
+from ..loops.constraints import Closure
+from ..machine.jit.choice import using
+from ..peers.engine import Engine
+from ..peers.table import peer
+from ..peers.text import PlainText
+from ..record import checksums
+from ..record.columns import Column
+from ..record.deviation import Difference, allowance, excess, size
+from ..robot.model import Robot
+from ..scenario.audit import BROKEN
+from ..scenario.plan import Plan, plan
+from ..scenario.replay import ENDING, Prepared, prepared
+from ..scenario.run import Result, carry_out, robot_of
+from ..scenario.stored import Stored
+from ..simulate.integrate import INTEGRATORS
+from ..simulate.signals import wanted
+from ..text.source import read
+from .rows import Reading, Rows
+
+EXACT = 1e-9  # of a column's largest number, where nothing was integrated, and in single rows
+GROWTH = 1000.0  # times `rtol`: what two runs of one simulation may differ by
+FLOOR = 0.01  # of the allowed share, relative to the largest number of the column's unit and family
+SENSITIVITY = 10.0  # times the difference between two runs with other tolerances
+ENERGIES = ("kinetic", "potential", "elastic")
+
+Progress = Callable[[str, float | None], None]  # hears what is being done, and its share if that is known
+Table = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check: what was looked at, by what means, and all that is beyond what is allowed, the worst first."""
+
+    name: str
+    by: str
+    words: str
+    differences: list[Difference] = field(default_factory=list)
+    worst: Difference | None = None  # the largest difference in terms of the allowed one, whether beyond it or not
+
+    @property
+    def ok(self) -> bool:
+        return not self.differences
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All checks of one result, and notes on what could not be checked."""
+
+    result: str
+    checks: list[Check]
+    notes: list[str]
+    tolerance: float  # of the recomputed columns
+
+    @property
+    def ok(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+
+def verified(
+    kept: Stored, engines: Sequence[str] = (), tolerance: float | None = None, report: Progress = lambda _, __: None
+) -> Verification:
+    """The checks of a result: its files, its columns, its rows by each engine, its loops, its energy.
+
+    `tolerance` is what is allowed of a column's largest number, in place of what follows from the run.
+    """
+    notes: list[str] = []
+    files = _files(kept, notes)
+    if kept.record.get("ended") != kept.record.get("expected"):
+        notes.append(f"the run ended as `{kept.record.get('ended')}`: {kept.record.get('reason')}")
+    try:
+        made = _plan(kept)
+    except DenocError as error:
+        if files.ok:
+            raise
+        lost = Difference("scenario", f"can't be read: {error}")
+        return Verification(kept.name, [files, Check("columns", "plain text", "nothing", [lost])], notes, 0.0)
+    peers = [peer(name, made.robot) for name in dict.fromkeys(engines)]
+    with using("plain"):
+        again = _again(made, report)
+        allowed = _tolerance(made, again) if tolerance is None else tolerance
+        columns = _columns(kept, made, again, allowed, sensitive=tolerance is None, report=report)
+        checks = [files, columns]
+        reading = Reading(made, kept.t, kept.table, bool(again.audit["steps"]))
+        try:
+            rows = reading.rows()
+        except InputError as error:
+            notes.append(f"the equations of motion were not checked: {error.message}")
+            if peers:
+                raise
+        else:
+            share = EXACT if tolerance is None else tolerance
+            for engine in (PlainText(made.robot), *peers):
+                report(f"checking rows by {engine.title}", None)
+                checks.append(_motion(reading, rows, engine, share, notes))
+            if made.system.loops is not None:
+                close = share if made.system.method.closes else allowed
+                checks.append(_closure(made, made.system.loops, kept.t[reading.sound], rows, close))
+        checks += _energy(kept, made, again, EXACT if tolerance is None else tolerance)
+    return Verification(kept.name, checks, list(dict.fromkeys(notes)), allowed)
+
+
+# ---- files
+
+
+def _files(kept: Stored, notes: list[str]) -> Check:
+    """Whether the files are those that were written with the record."""
+    sums = kept.record.get("checksums")
+    if not isinstance(sums, Mapping) or not sums:
+        notes.append("the record has no checksums: it comes from an old version")
+        return Check("files", "SHA-256", "no checksums")
+    changed: list[Difference] = []
+    for name in sums:
+        try:
+            checksums.check(kept.folder, kept.record, [str(name)])
+        except InputError as error:
+            changed.append(Difference(str(name), error.message))
+    return Check("files", "SHA-256", f"{len(sums)} files", changed)
+
+
+def _plan(kept: Stored) -> Prepared:
+    """The plan of the result's own scenario with its own robot; what it notes of the run's programs is left out."""
+    path = kept.folder / f"{kept.name}{ENDING}.yaml"
+    if not path.is_file():
+        raise InputError(
+            "the result has no scenario of its own, from which it could be computed again",
+            place=Place(str(path)),
+            hint="results of versions before 0.2.0 lack it: run the scenario again",
+        )
+    document = read(path)
+    made = plan(document, robot_of(document, path.parent), kept.name)
+    made = replace(made, file=made.file.model_copy(update={"replay": None}))
+    if kept.record.get("ended") == "interrupted":  # as far as it came
+        made = replace(made, grid=made.grid[made.grid <= kept.t[-1]])
+    return prepared(made, document)
+
+
+# ---- columns
+
+
+def _again(made: Plan, report: Progress) -> Result:
+    """The same run on the plain backend."""
+    first, last = float(made.grid[0]), float(made.grid[-1])
+
+    def reached(t: float) -> None:
+        report(f"t = {t:.3f} of {last:g} s", (t - first) / (last - first or 1.0))
+
+    report("computing it again", None)
+    return carry_out(made, reached)
+
+
+def _tolerance(made: Plan, again: Result) -> float:
+    """The allowed share of a column's largest number: more where the run was integrated to a tolerance of its own."""
+    integrated = again.audit["steps"] and INTEGRATORS[made.solver.method].adaptive
+    return max(EXACT, GROWTH * made.solver.rtol) if integrated else EXACT
+
+
+def _columns(kept: Stored, made: Plan, again: Result, share: float, *, sensitive: bool, report: Progress) -> Check:
+    """Whether the run gives the same columns and the same end again."""
+    frame = list(_frame(kept, again))
+    count = min(len(kept.t), len(again.t))
+    t, units = kept.t[:count], {column.name: column for column in again.columns}
+    common = [name for name in units if name in kept.table]
+    old, new = ({name: table[name][:count] for name in common} for table in (kept.table, again.table))
+    allowed = _allowed(kept.columns, old, share)
+    compared = [_worst(units[name].unit, name, t, old[name], new[name], allowed[name]) for name in common]
+    words = f"{len(common)} columns at {count} instants"
+    adaptive = again.audit["steps"] and INTEGRATORS[made.solver.method].adaptive
+    if sensitive and adaptive and any(one.times > 1.0 for one in compared):
+        room = _sensitivity(made, again, count, report)
+        limits = {name: np.maximum(allowed[name], SENSITIVITY * room[name]) for name in common}
+        compared = [_worst(units[name].unit, name, t, old[name], new[name], limits[name]) for name in common]
+        words += ", of which some depend on the last digits and are allowed more"
+    return _check("columns", "plain text", words, compared, frame)
+
+
+def _frame(kept: Stored, again: Result) -> Iterator[Difference]:
+    """The differences in rows, columns and the end of the run."""
+    ended = kept.record.get("ended")
+    if ended not in (again.ended, "interrupted"):
+        yield Difference("ended", f"`{ended}` in the record, `{again.ended}` if it is computed again")
+    if len(kept.t) != len(again.t) or (excess(kept.t, again.t, allowance(size(kept.t), 0.0, None, None)) > 1.0).any():
+        yield Difference("rows", f"{len(kept.t)} rows to {kept.t[-1]:g} s, {len(again.t)} to {again.t[-1]:g} s again")
+    for name in (name for name in again.table if name not in kept.table):
+        yield Difference(name, "the column is missing")
+    for name in (name for name in kept.table if name not in again.table):
+        yield Difference(name, "no such column comes out again")
+    before, now = ([(one.get("joint"), one.get("event")) for one in events] for events in _events(kept, again))
+    if before != now and ended != "interrupted":
+        yield Difference("events", f"{len(before)} in the record, {len(now)} if it is computed again, or others")
+
+
+def _events(kept: Stored, again: Result) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    return kept.record.get("events") or [], again.record["events"]
+
+
+def _sensitivity(made: Plan, again: Result, count: int, report: Progress) -> dict[str, np.ndarray]:
+    """What halved tolerances change in each column up to each row: that much depends on the last digits."""
+    solver = replace(made.solver, rtol=made.solver.rtol / 2, atol=made.solver.atol / 2)
+    other = _again(replace(made, solver=solver), report)
+    room = {}
+    for name, values in again.table.items():
+        off = np.full(count, np.inf)
+        shared = min(count, len(other.t))
+        off[:shared] = abs(values[:shared] - other.table[name][:shared])
+        room[name] = np.maximum.accumulate(np.where(np.isnan(off), 0.0, off))
+    return room
+
+
+# ---- rows
+
+
+def _motion(reading: Reading, rows: Rows, engine: Engine, share: float, notes: list[str]) -> Check:
+    """Whether each row satisfies the equations of motion: its forces fit its motion, and its motion its forces."""
+    robot, t = reading.plan.robot, reading.t[reading.sound]
+    sizes = rows.sizes(engine)
+    compared = list(_along(robot, t, "forces", rows.tau, rows.tau + rows.residual(engine), sizes, share))
+    words = f"forces of {len(t)} rows"
+    try:
+        found = rows.accelerations(engine)
+    except NumericalError:
+        found = None
+    if found is None or not np.isfinite(found).all():
+        notes.append(f"accelerations were not checked by {engine.title}: the tree alone has massless joints")
+    else:
+        sizes = abs(rows.qdd).max(axis=0, initial=0.0)
+        share = max(share, _conditioned(robot, rows.q))
+        compared += _along(robot, t, "accelerations", rows.qdd, found, sizes, share)
+        words = f"forces and accelerations of {len(t)} rows"
+    return _check("motion", engine.title, words, compared)
+
+
+def _along(
+    robot: Robot, t: np.ndarray, what: str, old: np.ndarray, new: np.ndarray, sizes: np.ndarray, share: float
+) -> Iterator[Difference]:
+    """The worst difference along each speed, whose column is named by `forces` or `accelerations`."""
+    turns = [turning for joint in robot.moving for turning in joint.type.turning]
+    names = [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in getattr(joint.type, what)]
+    units = {"forces": ("N m", "N"), "accelerations": ("rad/s²", "m/s²")}[what]
+    for k, (name, turning) in enumerate(zip(names, turns)):
+        kind = max(x for x, other in zip(sizes, turns) if other == turning)
+        allowed = allowance(float(sizes[k]), float(kind), share, None, FLOOR * share)
+        yield _worst(units[0] if turning else units[1], name, t, old[:, k], new[:, k], allowed)
+
+
+def _conditioned(robot: Robot, q: np.ndarray) -> float:
+    """The share to which accelerations can be known, by the condition of the inertia matrix in a few rows."""
+    if not len(q) or not robot.nv:
+        return 0.0
+    return max(1e-14 * float(np.linalg.cond(inertia(robot, q[n]))) for n in {0, len(q) // 2, len(q) - 1})
+
+
+# ---- loops and energy
+
+
+def _closure(made: Plan, loops: Closure, t: np.ndarray, rows: Rows, share: float) -> Check:
+    """Whether loops and couplings are closed in each row, and stay so at its speeds and accelerations."""
+    J, drift = loops.jacobian(rows.q, rows.qd)
+    target = np.array([wanted(made.system, float(x)) for x in t]).reshape(len(t), 3, loops.m)
+    rates, seconds = (np.einsum("nmk,nk->nm", J, x) for x in (rows.qd, rows.qdd))
+    parts = (
+        ("position", loops.gap(rows.q) - target[:, 0], np.ones(loops.m)),
+        ("rate", rates - target[:, 1], _reach(J, rows.qd)),
+        ("acceleration", seconds + drift - target[:, 2], _reach(J, rows.qdd) + abs(drift).max(axis=0, initial=0.0)),
+    )
+    compared = []
+    for word, off, sizes in parts:
+        for k, name in enumerate(_owners(made.robot, loops)):
+            turning = bool(loops.turning[k])
+            length = 1.0 if turning or word != "position" else loops.length
+            unit = ("rad" if turning else "m") + {"position": "", "rate": "/s", "acceleration": "/s²"}[word]
+            kind = max(x for x, other in zip(sizes, loops.turning) if bool(other) == turning)
+            allowed = allowance(float(sizes[k]) * length, float(kind) * length, share, None, share)
+            compared.append(_worst(unit, f"{name}, {word}", t, np.zeros(len(t)), off[:, k], allowed))
+    if made.system.method.raw:  # which is what the method is there to show
+        worst = max(compared, key=lambda one: one.times)
+        words = f"`{made.system.closure}` lets loops drift: only reported"
+        return Check("closure", "plain text", words, [], worst)
+    return _check("closure", "plain text", f"{loops.m} constraints in {len(t)} rows", compared)
+
+
+def _reach(J: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The size of each row of J x, whose terms may cancel."""
+    sizes: np.ndarray = np.einsum("nmk,nk->nm", abs(J), abs(x)).max(axis=0, initial=0.0)
+    return sizes
+
+
+def _owners(robot: Robot, loops: Closure) -> list[str]:
+    """The name of the tie, or of the coupled joint, that each row of the constraints belongs to."""
+    names = [one.name for one, place in zip(loops.ties, loops.places) for _ in range(place.start, place.stop)]
+    return names + [next(j.name for j in robot.moving if c.coordinate in j.coordinates) for c in loops.couplings]
+
+
+def _energy(kept: Stored, made: Plan, again: Result, share: float) -> list[Check]:
+    """Whether the energies are those of the rows' positions and speeds, and their balance holds."""
+    if not {f"energy.{name}" for name in (*ENERGIES, "total", "residual")} <= {*kept.table}:
+        return []
+    reading = Reading(made, kept.t, kept.table, False)
+    q, qd = reading.q, reading.joints("speeds")
+    sound = np.isfinite(np.hstack([q, qd])).all(axis=1)
+    parts = energy(made.robot, q[sound], qd[sound])
+    parts["total"] = parts["kinetic"] + parts["potential"] + parts["elastic"]
+    old = {f"energy.{name}": kept.table[f"energy.{name}"][sound] for name in parts}
+    allowed = _allowed(kept.columns, old, share)
+    compared = [_worst("J", name, kept.t[sound], old[name], parts[name[7:]], allowed[name]) for name in old]
+    residual = kept.table["energy.residual"]
+    most, exchanged = size(residual), again.audit["exchanged"] or 0.0
+    words = f"energies of {len(old['energy.total'])} rows; the balance is off by {most:.2g} J of {exchanged:.2g} J"
+    broken = []
+    reported = made.file.solver.energy == "accept" or (made.system.method.raw and made.system.loops is not None)
+    if exchanged and most >= BROKEN * exchanged and made.system.free and not reported:
+        at = int(np.nanargmax(abs(residual)))
+        limit = BROKEN * exchanged
+        broken = [Difference("energy.residual", "the balance", float(kept.t[at]), 0.0, float(residual[at]), limit, "J")]
+    return [_check("energy", "plain text", words, compared, broken)]
+
+
+# ---- comparing
+
+
+def _allowed(columns: Sequence[Column], table: Table, share: float) -> dict[str, float]:
+    """What is allowed in each column: a share of its largest number, and less of its kind's."""
+    kinds: dict[tuple[str, str], float] = {}
+    for column in columns:
+        if column.name in table:
+            kinds[column.kind] = max(kinds.get(column.kind, 0.0), size(table[column.name]))
+    return {
+        column.name: allowance(size(table[column.name]), kinds[column.kind], share, None, FLOOR * share)
+        for column in columns
+        if column.name in table
+    }
+
+
+def _worst(
+    unit: str, name: str, t: np.ndarray, old: np.ndarray, new: np.ndarray, allowed: float | np.ndarray
+) -> Difference:
+    """The worst row of a column."""
+    if not len(t):
+        return Difference(name, "")
+    n = int(excess(old, new, allowed).argmax())
+    limit = float(np.broadcast_to(allowed, old.shape)[n])
+    return Difference(name, "", float(t[n]), float(old[n]), float(new[n]), limit, unit)
+
+
+def _check(name: str, by: str, words: str, compared: Sequence[Difference], others: Sequence[Difference] = ()) -> Check:
+    """The check of differences that were measured, and of others that are none of numbers."""
+    measured = [one for one in compared if one.t is not None]
+    beyond = sorted((one for one in measured if one.times > 1.0), key=lambda one: -one.times)
+    worst = max(measured, key=lambda one: one.times, default=None)
+    return Check(name, by, words, [*others, *beyond], worst)
