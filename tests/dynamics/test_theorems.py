@@ -71,7 +71,8 @@ def agrees_with_newton(case):
     assert off(energy["elastic"], right.elastic) <= EXACT
     lifted = sum(link.mass for link in robot.links) * np.linalg.norm(robot.gravity)
     assert off(energy["potential"], right.potential, scale=lifted) <= EXACT
-    assert robot.warnings == ()
+    # a random mass centre may look as if `r` had the sign of other toolboxes
+    assert [text for text in robot.warnings if ".r: the mass centre lies beyond" not in text] == []
 
 
 @laws
