@@ -18,7 +18,7 @@ from ..machine.jit.account import account
 from ..record import plots, write
 from ..record.columns import Column
 from ..robot.build import build
-from ..robot.load import load
+from ..robot.load import load, shared
 from ..robot.model import Robot
 from ..simulate import internal_forces, prescribed
 from ..simulate.feedforward import runner
@@ -144,7 +144,7 @@ def robot_of(document: Document, beside: Path | None) -> Robot:
     except InputError as error:
         message = (f"{error.place}: " if error.place else "") + error.message
         raise document.error(("robot",), message, found=error.found, allowed=error.allowed, hint=error.hint) from None
-    return build(read(path))
+    return shared(path)
 
 
 # ---- carrying out

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
 
 from ..dynamics.symbols import Path, planted
 from ..machine.jit import march
 from ..machine.jit.kernel import Single
 from ..machine.jit.march import March, Scheme
 from ..machine.jit.offer import Offer
+from ..machine.jit.trigonometry import REACH
 from ..machine.program.trace import Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, evaluate, rates
@@ -31,6 +36,12 @@ def program(system: System, discrete: Discrete, signals: int, symbols: Sequence[
     return recording.program(rate=rates(system, now), row=row, **guard)
 
 
+def rows_program(system: System, discrete: Discrete, signals: int) -> Program:
+    """The recorded equations with the output `row` alone, for many rows at once."""
+    whole = program(system, discrete, signals)
+    return replace(whole, outputs={"row": whole.outputs["row"]})
+
+
 def bearing(system: System, discrete: Discrete) -> list[int]:
     """Held speeds whose supports the equations find; in a mechanism, those that are independent of each other."""
     part = discrete.partition
@@ -48,6 +59,7 @@ class Compiled:
     def __init__(self, system: System):
         self._system = system
         self._offers: dict[Hashable, Offer] = {}
+        self._rows: dict[Hashable, Offer] = {}
 
     def single(self, discrete: Discrete, signals: int) -> Single | None:
         """Machine code of one evaluation in this discrete state, or None where the plain text is to run."""
@@ -65,6 +77,22 @@ class Compiled:
 
         return offer.form("march", build)
 
+    def rows(self, discrete: Discrete, signals: np.ndarray, states: np.ndarray) -> np.ndarray | None:
+        """The outputs `row` at many instants in this discrete state, or None where the plain text is to run."""
+        code = self._rows_offer(discrete, signals.shape[1]).lanes(len(states)) if self._able else None
+        if code is None:
+            return None
+        (row,), finite, largest = code(
+            np.ascontiguousarray(signals), np.ascontiguousarray(states[:, : self._system.measured])
+        )
+        return row if finite and largest <= REACH else None
+
+    def plain_rows(
+        self, discrete: Discrete, signals: int, samples: int, text: Callable[[], Evaluation]
+    ) -> Evaluation:
+        """The evaluation of many instants by the plain text; its time is charged to their offer."""
+        return self._rows_offer(discrete, signals).plain(samples, text) if self._able else text()
+
     def plain(self, discrete: Discrete, signals: int, text: Callable[[], Evaluation]) -> Evaluation:
         """One evaluation by the plain text; its time is charged to the offer."""
         return self._offer(discrete, signals).plain(1, text) if self._able else text()
@@ -80,10 +108,33 @@ class Compiled:
         offer = self._offers.get(discrete.program)
         if offer is None:
             system = self._system
-            outputs = [system.measured + 2, system.robot.nq + 4 * system.robot.nv + len(bearing(system, discrete))]
-            outputs += [1] * (system.loops is not None)
-            given = (*identity(system, discrete), repr(signals))
+            outputs = [system.measured + 2, self._width(discrete)] + [1] * (system.loops is not None)
+            given = (*self._identity(discrete), repr(signals))
             inputs = signals, system.measured
             offer = Offer(lambda: program(system, discrete, signals), inputs, outputs, lambda: given)
             self._offers[discrete.program] = offer
         return offer
+
+    def _rows_offer(self, discrete: Discrete, signals: int) -> Offer:
+        """The offer of the equations for the rows of a result, whose costs are accounted for by themselves."""
+        offer = self._rows.get(discrete.program)
+        if offer is None:
+            system = self._system
+            given = ("rows", *self._identity(discrete), repr(signals))
+            inputs, outputs = (signals, system.measured), [self._width(discrete)]
+            offer = Offer(lambda: rows_program(system, discrete, signals), inputs, outputs, lambda: given)
+            self._rows[discrete.program] = offer
+        return offer
+
+    def _width(self, discrete: Discrete) -> int:
+        """The number of quantities in the output `row`."""
+        robot = self._system.robot
+        return robot.nq + 4 * robot.nv + len(bearing(self._system, discrete))
+
+    def _identity(self, discrete: Discrete) -> tuple[str, ...]:
+        """Everything that the recorded equations depend on; what no discrete state changes is written down once."""
+        return (*self._fixed, repr(discrete.program))
+
+    @cached_property
+    def _fixed(self) -> tuple[str, str]:
+        return repr(self._system.model), repr(self._system.structure())

@@ -161,7 +161,7 @@ def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: 
         return np.array(rows).reshape(states.shape)
 
     if system.loops is None:
-        return each()
+        return each() if system.units else states.copy()
     loops, part = system.loops, partition_of(discrete)
     free = [k for k in range(nv) if k not in part.independent]
     usual = system.inputs.timeless and system.method.closes and not discrete.passing and len(free) == len(part.rows)

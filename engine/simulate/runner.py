@@ -156,6 +156,22 @@ class Runner:
             return self._each(lambda row, y: singular.evaluated(self.system, discrete, row, y), values, states)
         if self.system.method.afresh and self.system.loops is not None:
             return self._each(lambda row, y: self._plain(row, y, discrete), values, states)
+        rows = self._compiled_rows(values, states, discrete) or self._plain_rows(values, states, discrete)
+        self._share(rows, discrete)
+        return rows
+
+    def _compiled_rows(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
+        """The same by compiled code; nothing where the plain text is to run."""
+        row = self._compiled.rows(discrete, values, states) if self._solve is None else None
+        if row is None:
+            return {}
+        nq, nv = self.robot.nq, self.robot.nv
+        cuts = (0, nq, *(nq + k * nv for k in range(1, 5)))
+        rows = {name: row[:, a:b].copy() for name, (a, b) in zip(ROW, pairwise(cuts))}
+        return rows
+
+    def _plain_rows(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
+        """The same by the plain text, with a column of numbers for each scalar."""
         columns = [np.ascontiguousarray(x) for x in values.T], [np.ascontiguousarray(x) for x in states.T]
         with np.errstate(all="ignore"):
             try:
@@ -168,17 +184,19 @@ class Runner:
             rows[name] = np.empty((len(states), len(parts)))
             for k, x in enumerate(parts):
                 rows[name][:, k] = x
-        self._share(rows, discrete)
         return rows
 
     def march(self, scheme: Scheme) -> March | None:
         """The compiled time loop of the present discrete state with this integrator, or None where it doesn't pay."""
         return self._compiled.march(self.discrete, len(self.signals(0.0)), scheme)
 
-    def _solved(self, values: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Evaluation:
+    def _solved(self, values: Sequence[np.ndarray], y: Sequence[np.ndarray], discrete: Discrete) -> Evaluation:
         if self._solve is not None and not self.system.inputs.wrenches:
             return self._solve(self, values, y, None)
-        return equations.evaluate(self.system, values, y, discrete, self.system.model)
+        system = self.system
+        return self._compiled.plain_rows(
+            discrete, len(values), len(y[0]), lambda: equations.evaluate(system, values, y, discrete, system.model)
+        )
 
     def _plain(self, values: Sequence[float], y: np.ndarray, discrete: Discrete) -> Evaluation:
         system, state = self.system, y.tolist()

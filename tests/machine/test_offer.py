@@ -10,7 +10,7 @@ import pytest
 
 import denoc
 from denoc.dynamics.mixed import mixed
-from denoc.machine.jit import choice, offer
+from denoc.machine.jit import choice, objects, offer
 from denoc.machine.jit.choice import using
 from denoc.machine.jit.offer import LOOK, RUNS, Ledger, Offer, in_blocks
 from denoc.machine.program.trace import Recording
@@ -19,9 +19,10 @@ from denoc.study.complexity import chain_robot
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path, monkeypatch):
-    """Nothing is in the cache, and no ledger has an entry."""
+    """Nothing is in the cache or in memory, and no ledger has an entry."""
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "objects"))
     offer.ledger.cache_clear()
+    objects.forget()
 
 
 class Clock:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..program.trace import Program
-from . import cache, march_block, native
+from . import march_block, native, objects
 from .march_block import ACCEPTED, FRESH, GUARDED, PAUSED, REACHED, REJECTED, ROW, ROWS, STATUS, TOO_SMALL, H, T
 from .march_code import Scheme, march
 
@@ -92,6 +92,6 @@ def build(
 ) -> March | None:
     """The compiled loop around a program, from the cache if it is there; with `cached`, None if it isn't."""
     kind = repr((scheme, measured, list(units)))
-    name = cache.key(f"march {lanes}", kind, *native.processor(), native.version(), *identity)
-    code = cache.kept(name, lambda: native.compile_ir(march(program(), scheme, measured, units, lanes)), cached)
-    return March(native.Loaded(code), m, len(scheme.B), lanes) if code is not None else None
+    form = f"march {lanes}"
+    code = objects.loaded(form, (kind, *identity), lambda: march(program(), scheme, measured, units, lanes), cached)
+    return March(code, m, len(scheme.B), lanes) if code is not None else None

@@ -11,6 +11,7 @@ Within a run, `choice.Journal` notes at which call a program changed over, so th
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import sys
 import threading
@@ -32,6 +33,8 @@ LOOP = 0.05  # to compile a loop, whatever the number of bodies
 RUNS = 100  # number of plain runs of one sample that take as long as compiling
 WIDE = 64  # samples for which a plain run on arrays takes twice as long as for one sample
 MANY = 256  # samples from which on the cost of one more can be measured
+
+_SERIALS = itertools.count()  # of all offers in this process
 
 Code = TypeVar("Code")
 Given = ParamSpec("Given")
@@ -85,7 +88,7 @@ class Offer:
         self._code: dict[tuple[str, int], Any] = {}  # by form and wanted lanes
         self._missed: set[tuple[str, int]] = set()  # keys that are not in the cache
         self._settled: dict[str, tuple[choice.Way, Any]] = {}  # by form: the code for all further calls in one context
-        self._calls: dict[str, tuple[choice.Journal, int]] = {}  # by form: the count of calls in the last run
+        self._serial = next(_SERIALS)
         self._lock = threading.RLock()
 
     @cached_property
@@ -181,9 +184,8 @@ class Offer:
         """Code (or None) within a run, as the notes of its journal decide, or with a new note there."""
         form = key[0]
         with self._lock:
-            last, call = self._calls.get(form, (journal, 0))
-            call = call if last is journal else 0
-            self._calls[form] = journal, call + 1
+            call = journal.calls.get((self._serial, form), 0)
+            journal.calls[self._serial, form] = call + 1
         name = f"{self.name}-{form}"
         ready = key in self._code or self.ledger.wants(samples, price) != "plain"
         if not journal.goes_on(name, call, ready):
