@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from ..machine.jit.trigonometry import REACH
 from ..machine.program.trace import Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, evaluate, rates
+from .events import Source
+from .situation import read
 from .system import System
 
 MOST_BODIES = 150  # straight-line code of a longer chain takes too long to compile
@@ -34,6 +36,26 @@ def program(system: System, discrete: Discrete, signals: int, symbols: Sequence[
     guard = {} if now.guard is None else {"guard": [now.guard]}
     row = [*now.q, *now.qd, *now.qdd, *now.tau, *now.resistance, *(now.support[k] for k in bearing(system, discrete))]
     return recording.program(rate=rates(system, now), row=row, **guard)
+
+
+def march_program(system: System, discrete: Discrete, signals: int) -> Program:
+    """The recorded equations as the time loop needs them: `rate`, `guard`, and the quantities `watched` for events."""
+    whole = program(system, discrete, signals)
+    outputs = {name: nodes for name, nodes in whole.outputs.items() if name != "row"}
+    bearers, u, y = bearing(system, discrete), whole.inputs["u"], whole.inputs["y"]
+    supports = whole.outputs["row"][len(whole.outputs["row"]) - len(bearers) :]
+    demanded = read(system, u, [*y, 0.0, 0.0], discrete).demanded
+    watched = [*supports, *(whole.graph.node(demanded[k]) for k in system.bounded)]
+    return replace(whole, outputs={**outputs, "watched": watched})
+
+
+def place_of(system: System, discrete: Discrete, source: Source) -> int:
+    """The place of what a watch's rule reads, among the components of the state and the outputs `watched`."""
+    what, which = source
+    if what == "state":
+        return which
+    bearers, first = bearing(system, discrete), system.measured + 2
+    return first + (bearers.index(which) if what == "support" else len(bearers) + [*system.bounded].index(which))
 
 
 def rows_program(system: System, discrete: Discrete, signals: int) -> Program:
@@ -73,7 +95,8 @@ class Compiled:
         sizes = system.measured + 2, system.measured, system.units
 
         def build(cached: bool) -> March | None:
-            return march.build(offer.program, scheme, *sizes, 1, offer.identity, cached)
+            text = partial(march_program, system, discrete, signals)
+            return march.build(text, scheme, *sizes, 1, offer.identity, cached)
 
         return offer.form("march", build)
 
@@ -87,9 +110,7 @@ class Compiled:
         )
         return row if finite and largest <= REACH else None
 
-    def plain_rows(
-        self, discrete: Discrete, signals: int, samples: int, text: Callable[[], Evaluation]
-    ) -> Evaluation:
+    def plain_rows(self, discrete: Discrete, signals: int, samples: int, text: Callable[[], Evaluation]) -> Evaluation:
         """The evaluation of many instants by the plain text; its time is charged to their offer."""
         return self._rows_offer(discrete, signals).plain(samples, text) if self._able else text()
 

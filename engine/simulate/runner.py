@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import astuple
 from itertools import pairwise
 
 import numpy as np
@@ -10,15 +11,16 @@ import numpy as np
 from ..dynamics.vanishing import vanishing
 from ..loops import vanishing as freedoms
 from ..machine.jit.march import March, Scheme
+from ..machine.jit.pieces import EMPTY, Pieces, fitted
 from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import Joint
 from . import coordinates, equations, singular
-from .compiled import Compiled, bearing
+from .compiled import Compiled, bearing, place_of
 from .discrete import Discrete
 from .equations import Evaluation
-from .events import Event
+from .events import Event, Watch
 from .sharing import shared
-from .signals import Planned, motion, signals
+from .signals import Planned, motion, signal_rows, signals
 from .system import System
 
 ROW = ("q", "qd", "qdd", "tau", "resistance")  # the fields of an evaluation from which rows of a result are made
@@ -50,11 +52,14 @@ class Runner:
         self.planned: Planned = planned or (lambda t: [0.0] * system.robot.nv)
         self._solve, self._pause = solve, pause
         self._compiled = Compiled(system)
+        self._width: int | None = None  # of the signals
+        self._pieces: dict[float, Pieces | None] = {}  # the signals of legs, by the legs' ends
 
     @property
-    def timeless(self) -> bool:
-        """Whether a compiled time loop can carry the run, because its equations don't depend on time."""
-        return self.system.inputs.timeless and self._solve is None
+    def marches(self) -> bool:
+        """Whether a compiled time loop can carry the run in its present discrete state."""
+        planned = self.system.inputs.feedforward and self.system.loops is not None  # follows a path, step by step
+        return self._solve is None and not self.discrete.passing and not planned
 
     # ---- the state
 
@@ -122,6 +127,10 @@ class Runner:
         """All signals at t, in the present discrete state or another one."""
         return signals(self.system, t, discrete or self.discrete, self.planned)
 
+    def signal_rows(self, times: np.ndarray) -> np.ndarray:
+        """All signals at many instants in the present discrete state."""
+        return signal_rows(self.system, times, self.discrete, self.planned)
+
     # ---- evaluations
 
     def derivative(self, t: float, y: np.ndarray) -> np.ndarray:
@@ -186,9 +195,38 @@ class Runner:
                 rows[name][:, k] = x
         return rows
 
-    def march(self, scheme: Scheme) -> March | None:
+    def march(self, scheme: Scheme, t: float) -> March | None:
         """The compiled time loop of the present discrete state with this integrator, or None where it doesn't pay."""
-        return self._compiled.march(self.discrete, len(self.signals(0.0)), scheme)
+        if self._width is None:
+            self._width = len(self.signals(t))
+        return self._compiled.march(self.discrete, self._width, scheme)
+
+    def pieces(self, t: float, end: float, longest: float) -> Pieces | None:
+        """The signals from t to the end of a leg as functions of time; None where these would be too many polynomials.
+
+        They hold in every discrete state, and up to the leg's end, whatever events come before.
+        """
+        inputs = self.system.inputs
+        if inputs.timeless:
+            return EMPTY
+        if end not in self._pieces:
+            longest *= 1.0 + 1e-9
+            self._pieces[end] = fitted(self.signal_rows, t, end, inputs.breaks, longest)
+        return self._pieces[end]
+
+    def rules(self, watched: Sequence[Watch]) -> list[tuple[float, ...]] | None:
+        """The rules of watches as compiled code reads them; None where a watch has none."""
+        rules = []
+        for one in watched:
+            if one.rule is None or one.source is None:
+                return None
+            rules.append((float(place_of(self.system, self.discrete, one.source)), *astuple(one.rule)))
+        return rules
+
+    @property
+    def quantities(self) -> int:
+        """The number of quantities besides the state that compiled code watches in the present discrete state."""
+        return len(bearing(self.system, self.discrete)) + len(self.system.bounded)
 
     def _solved(self, values: Sequence[np.ndarray], y: Sequence[np.ndarray], discrete: Discrete) -> Evaluation:
         if self._solve is not None and not self.system.inputs.wrenches:

@@ -16,8 +16,10 @@ import numpy as np
 
 from ..program.trace import Program
 from . import march_block, native, objects
-from .march_block import ACCEPTED, FRESH, GUARDED, PAUSED, REACHED, REJECTED, ROW, ROWS, STATUS, TOO_SMALL, H, T
+from .march_block import ACCEPTED, FRESH, GUARDED, PAUSED, REACHED, REJECTED, ROW, ROWS, STATUS, T_END, TOO_SMALL, H, T
 from .march_code import Scheme, march
+from .march_watch import RULE, SAMPLES
+from .pieces import EMPTY, Pieces
 
 __all__ = [
     "ACCEPTED",
@@ -43,28 +45,54 @@ class March:
         self._loaded, self.stages = loaded, stages
         self.m, self.lanes = m, lanes
         self.control = np.zeros((ROWS, lanes))
+        self._pieces, self._watches = EMPTY, Watches((), 0)
         self._y = np.zeros((m, lanes))
         self._stages = np.zeros((stages + 3, m, lanes))
         pointer = ctypes.c_void_p
-        kinds = [pointer] * 5 + [ctypes.c_long, pointer, ctypes.c_long]
+        kinds = [pointer] * 5 + [ctypes.c_long, pointer, ctypes.c_long, pointer, pointer]
         self._march = ctypes.CFUNCTYPE(ctypes.c_long, *kinds)(loaded.address("march"))
-        self._first = ctypes.CFUNCTYPE(None, *[pointer] * 4)(loaded.address("first"))
+        self._first = ctypes.CFUNCTYPE(None, *[pointer] * 5)(loaded.address("first"))
 
     @property
     def y(self) -> np.ndarray:
         """The states, with a row for each lane."""
         return self._y.T
 
-    def begin(self, signals: np.ndarray, y: np.ndarray, **control: float | np.ndarray) -> None:
-        """Set signals and states, with a row for each lane, and the control block; evaluate the first stage."""
+    def begin(
+        self,
+        signals: np.ndarray,
+        y: np.ndarray,
+        pieces: Pieces = EMPTY,
+        watches: Sequence[Sequence[float]] = (),
+        quantities: int = 0,
+        **control: float | np.ndarray,
+    ) -> None:
+        """Set signals and states, with a row for each lane, and the control block; evaluate the first stage.
+
+        `pieces` are the signals that vary in time; `watches` are rules, each behind the place of what it watches among
+        the components of the state and the program's `quantities`.
+        """
         rows = np.atleast_2d(signals)
-        self._signals = np.ascontiguousarray(rows.T, dtype=float) if rows.size else np.zeros((1, self.lanes))
+        self._signals = np.zeros((rows.shape[1] + 1, self.lanes))  # with a place for what pads groups of pieces
+        self._signals[:-1] = rows.T
+        self._pieces, self._table = pieces, pieces.table()
+        self._watches = Watches(watches, self.m + quantities)
         self._y[:] = np.atleast_2d(y).T
         self.control[:] = 0.0
         self.control[FRESH] = 1.0
         for name, value in control.items():
             self.control[getattr(march_block, name)] = value
-        self._first(*(x.ctypes.data for x in (self.control, self._signals, self._y, self._stages)))
+        self._first(*(x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, self._table)))
+
+    @property
+    def wanted(self) -> float:
+        """The length of the step that the first lane was to take next."""
+        return float(self.control[H, 0])
+
+    @property
+    def ahead(self) -> float:
+        """The end of that step."""
+        return float(min(self.control[T, 0] + self.control[H, 0], self.control[T_END, 0]))
 
     def finite(self) -> bool:
         """Whether all stages of the last attempt are finite numbers."""
@@ -77,7 +105,18 @@ class March:
     def go(self, grid: np.ndarray, out: np.ndarray, attempts: int) -> int:
         """Run the loop for at most so many attempts, and return why it stopped: REACHED or PAUSED."""
         before = [x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, grid)]
-        return int(self._march(*before, len(grid), out.ctypes.data, attempts))
+        behind = self._table.ctypes.data, self._watches.table.ctypes.data
+        return int(self._march(*before, len(grid), out.ctypes.data, attempts, *behind))
+
+
+class Watches:
+    """The memory of the watches of a step: their rules, what they watch, and their values in a step."""
+
+    def __init__(self, rules: Sequence[Sequence[float]], quantities: int):
+        self._rules = np.array(rules, dtype=float).reshape(-1, RULE)
+        self._watched, self._values = np.zeros(quantities), np.zeros((len(rules), SAMPLES + 1))
+        arrays = (self._rules, self._watched, self._values)
+        self.table = np.array([len(rules), *(x.ctypes.data for x in arrays)], dtype=np.int64)
 
 
 def build(
