@@ -26,6 +26,10 @@ class Rule:
     def __call__(self, x: float) -> float:
         return self.factor * (x - self.zero) + self.slack + self.share * max(abs(x), self.floor)
 
+    def numbers(self) -> tuple[float, ...]:
+        """The rule as compiled code reads it."""
+        return self.factor, self.zero, self.slack, self.share, self.floor
+
 
 Source = tuple[str, int]  # what a rule reads: a place of the `state`, or the `support` or the `demand` of a speed
 

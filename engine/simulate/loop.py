@@ -240,8 +240,9 @@ def _march(
     march, first = ready.loop, len(trace.t)
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
     out = march.room(len(ahead))
+    within = stepper.t + (end - stepper.t) / 2  # where a law has a kink, a signal may jump that is constant in the leg
     march.begin(
-        np.array(run.signals(stepper.t)),
+        np.array(run.signals(within)),
         stepper.y,
         ready.pieces,
         ready.rules,

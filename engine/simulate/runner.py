@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple
 from itertools import pairwise
 
 import numpy as np
@@ -176,8 +175,7 @@ class Runner:
             return {}
         nq, nv = self.robot.nq, self.robot.nv
         cuts = (0, nq, *(nq + k * nv for k in range(1, 5)))
-        rows = {name: row[:, a:b].copy() for name, (a, b) in zip(ROW, pairwise(cuts))}
-        return rows
+        return {name: row[:, a:b].copy() for name, (a, b) in zip(ROW, pairwise(cuts))}
 
     def _plain_rows(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
         """The same by the plain text, with a column of numbers for each scalar."""
@@ -220,7 +218,7 @@ class Runner:
         for one in watched:
             if one.rule is None or one.source is None:
                 return None
-            rules.append((float(place_of(self.system, self.discrete, one.source)), *astuple(one.rule)))
+            rules.append((float(place_of(self.system, self.discrete, one.source)), *one.rule.numbers()))
         return rules
 
     @property

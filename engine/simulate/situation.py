@@ -28,9 +28,7 @@ class Situation:
     rates: dict[int, Scalar] = field(default_factory=dict)  # first and second rates of these values
     seconds: dict[int, Scalar] = field(default_factory=dict)
     limits: Sequence[Scalar] = ()  # inverse bounds of the pivots
-    demanded: Mapping[int, Scalar] = field(
-        default_factory=dict
-    )  # by the laws of bounded actuators, whatever the limits
+    demanded: Mapping[int, Scalar] = field(default_factory=dict)  # of bounded actuators by their laws
 
 
 def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Situation:
@@ -59,7 +57,7 @@ def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
 def _applied(
     system: System, signals: Iterator[Scalar], q: list[Scalar], qd: list[Scalar]
 ) -> tuple[list[Scalar], dict[int, Scalar]]:
-    """The forces of the actuators by force laws and feedforward, one for each speed, and what bounded ones were to give."""
+    """The actuators' forces by force laws and feedforward, for each speed, and what bounded ones are asked for."""
     applied: list[Scalar] = [0.0] * system.robot.nv
     for one in system.inputs.driven:
         if one.timed:
