@@ -12,6 +12,7 @@ from ..dynamics.symbols import Path, planted
 from ..machine.jit import march
 from ..machine.jit.kernel import Single
 from ..machine.jit.march import March, Scheme
+from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.trace import Program, Recording
@@ -87,6 +88,21 @@ class Compiled:
         """Machine code of one evaluation in this discrete state, or None where the plain text is to run."""
         return self._offer(discrete, signals).single() if self._able else None
 
+    def rate(self, discrete: Discrete, signals: Sequence[float], y: np.ndarray, *, alone: bool) -> np.ndarray | None:
+        """The rate of the state by machine code, that of the time loop if it runs; None: the plain text is to run.
+
+        Code for one evaluation is wanted only if it stands `alone`, because no loop can carry the run.
+        """
+        if not self._able:
+            return None
+        offer = self._offer(discrete, len(signals))
+        loop: March | None = offer.settled("march")
+        if loop is not None:
+            rate = loop.rate(signals, y)
+            return rate if np.isfinite(rate).all() else None
+        single = offer.single() if alone else None
+        return single(signals, y[: self._system.measured]) if single is not None else None
+
     def march(self, discrete: Discrete, signals: int, scheme: Scheme) -> March | None:
         """Machine code of the time loop in this discrete state, or None where the plain text is to run."""
         if not self._able:
@@ -132,7 +148,7 @@ class Compiled:
             outputs = [system.measured + 2, self._width(discrete)] + [1] * (system.loops is not None)
             given = (*self._identity(discrete), repr(signals))
             inputs = signals, system.measured
-            offer = Offer(lambda: program(system, discrete, signals), inputs, outputs, lambda: given)
+            offer = Offer(lambda: program(system, discrete, signals), inputs, outputs, lambda: given, QUICK)
             self._offers[discrete.program] = offer
         return offer
 
@@ -143,7 +159,7 @@ class Compiled:
             system = self._system
             given = ("rows", *self._identity(discrete), repr(signals))
             inputs, outputs = (signals, system.measured), [self._width(discrete)]
-            offer = Offer(lambda: rows_program(system, discrete, signals), inputs, outputs, lambda: given)
+            offer = Offer(lambda: rows_program(system, discrete, signals), inputs, outputs, lambda: given, QUICK)
             self._rows[discrete.program] = offer
         return offer
 

@@ -153,8 +153,10 @@ def _leg(
             if t >= end or trace.ended != "done":
                 break
             _count(trace, stepper)  # the next step may have an event, which is to be found in the same step
-            stepper, again = _stepper(run, t, y, end, solver), march.loop.ahead
-            stepper.h = march.loop.wanted
+            again, wanted = march.loop.ahead, march.loop.wanted
+            stepper = _stepper(run, t, y, end, solver)
+            assert isinstance(stepper, RungeKutta)
+            stepper.h = wanted
         stepper.t_end = min(end, float(grid[len(trace.t)])) if lands else end
         failure = _stepped(run, stepper, solver, trace)
         if failure:
@@ -188,11 +190,14 @@ class _Ready:
 def _loop_for(run: Runner, stepper: Stepper, watched: Sequence[Watch], end: float, solver: Solver) -> _Ready | None:
     """The compiled loop from where the stepper is; None where steps are to be taken in Python."""
     scheme = INTEGRATORS[solver.method].scheme
-    if scheme is None or not run.marches or (rules := run.rules(watched)) is None:
+    rules = run.rules(watched) if scheme is not None and run.marches else None
+    run.alone = rules is None
+    if scheme is None or rules is None:
         return None
     assert isinstance(stepper, RungeKutta)
     loop = run.march(scheme, stepper.t)
     pieces = run.pieces(stepper.t, end, stepper.max_step) if loop is not None else None
+    run.alone = loop is not None and pieces is None
     return _Ready(loop, pieces, rules) if loop is not None and pieces is not None else None
 
 

@@ -51,6 +51,7 @@ class Runner:
         self.planned: Planned = planned or (lambda t: [0.0] * system.robot.nv)
         self._solve, self._pause = solve, pause
         self._compiled = Compiled(system)
+        self.alone = True  # whether its evaluations stand alone, because no compiled loop can carry the run
         self._width: int | None = None  # of the signals
         self._pieces: dict[float, Pieces | None] = {}  # the signals of legs, by the legs' ends
 
@@ -140,11 +141,9 @@ class Runner:
             return np.array(equations.rates(self.system, singular.evaluated(self.system, discrete, values, y)), float)
         if self._solve is not None:
             return np.array(equations.rates(self.system, self._solve(self, values, y.tolist(), t)), dtype=float)
-        single = self._compiled.single(discrete, len(values))
-        if single is not None:
-            rate = single(values, y[: self.system.measured])
-            if rate is not None:
-                return rate
+        rate = self._compiled.rate(discrete, values, y, alone=self.alone)
+        if rate is not None:
+            return rate
         return np.array(equations.rates(self.system, self._plain(values, y, discrete)), dtype=float)
 
     def evaluate(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> Evaluation:

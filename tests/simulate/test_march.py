@@ -63,7 +63,7 @@ def begin(march, steppers, end):
 
 
 @pytest.mark.parametrize(
-    "control", [{}, {"rtol": 1e-3, "atol": 1e-5}, {"max_step": 0.01}, {"rtol": 1e-11, "atol": 1e-13}]
+    "control", [{}, {"rtol": 1e-3, "atol": 1e-5}, {"max_step": 0.01}, {"rtol": 1e-10, "atol": 1e-12}]
 )
 def test_every_step_is_the_steppers(control):
     stepper, march = stepping(swing, [3.0, 0.0, 1.0, 0.0], 4.0, **control), made(swing)

@@ -121,17 +121,27 @@ MOST_NUMBERS = 100_000  # on the stack in one call
 
 
 def build(
-    program: Callable[[], Program], inputs: Sequence[int], outputs: Sequence[int], identity: Sequence[str], cached: bool
+    program: Callable[[], Program],
+    inputs: Sequence[int],
+    outputs: Sequence[int],
+    identity: Sequence[str],
+    cached: bool,
+    level: int = native.SOUND,
 ) -> Kernel | None:
     """The kernel of a program with this `identity`; with `cached`, None if the cache doesn't have it."""
     lanes = native.lanes()
-    code = objects.loaded(f"lanes {lanes}", identity, lambda: llvm.kernel(program(), lanes, "kernel"), cached)
+    code = objects.loaded(f"lanes {lanes}", identity, lambda: llvm.kernel(program(), lanes, "kernel"), cached, level)
     return Kernel(code, "kernel", inputs, outputs, lanes) if code is not None else None
 
 
 def build_single(
-    program: Callable[[], Program], inputs: Sequence[int], outputs: Sequence[int], identity: Sequence[str], cached: bool
+    program: Callable[[], Program],
+    inputs: Sequence[int],
+    outputs: Sequence[int],
+    identity: Sequence[str],
+    cached: bool,
+    level: int = native.SOUND,
 ) -> Single | None:
     """The code of a program with this `identity` for one sample; with `cached`, None if the cache doesn't have it."""
-    code = objects.loaded("single", identity, lambda: llvm.single(program(), "single"), cached)
+    code = objects.loaded("single", identity, lambda: llvm.single(program(), "single"), cached, level)
     return Single(code, "single", inputs, outputs) if code is not None else None

@@ -84,6 +84,13 @@ class March:
             self.control[getattr(march_block, name)] = value
         self._first(*(x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, self._table)))
 
+    def rate(self, signals: Sequence[float], y: np.ndarray) -> np.ndarray:
+        """The rate of one state under these signals, for a loop with one lane; what is under way isn't touched."""
+        control, rate = np.zeros(ROWS), np.empty(self.m)
+        arrays = (control, np.array([*signals, 0.0]), np.array(y, dtype=float), rate, EMPTY.table())
+        self._first(*(x.ctypes.data for x in arrays))
+        return rate
+
     @property
     def wanted(self) -> float:
         """The length of the step that the first lane was to take next."""
@@ -131,6 +138,8 @@ def build(
 ) -> March | None:
     """The compiled loop around a program, from the cache if it is there; with `cached`, None if it isn't."""
     kind = repr((scheme, measured, list(units)))
-    form = f"march {lanes}"
-    code = objects.loaded(form, (kind, *identity), lambda: march(program(), scheme, measured, units, lanes), cached)
+    form, level = f"march {lanes}", native.QUICK if lanes == 1 else native.SOUND
+    code = objects.loaded(
+        form, (kind, *identity), lambda: march(program(), scheme, measured, units, lanes), cached, level
+    )
     return March(code, m, len(scheme.B), lanes) if code is not None else None

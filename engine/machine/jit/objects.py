@@ -18,17 +18,20 @@ _loaded: OrderedDict[str, native.Loaded] = OrderedDict()  # by key; the one that
 _lock = threading.Lock()
 
 
-def loaded(form: str, identity: Sequence[str], text: Callable[[], str], only: bool) -> native.Loaded | None:
-    """The machine code of a program in this form, of which `text` writes the IR; with `only`, None if it has to be
-    compiled.
+def loaded(
+    form: str, identity: Sequence[str], text: Callable[[], str], only: bool, level: int = native.SOUND
+) -> native.Loaded | None:
+    """The machine code of a program in this form, of which `text` writes the IR.
+
+    With `only`, None if it has to be compiled; `level` is that of the code generator.
     """
-    name = cache.key(form, *native.processor(), native.version(), *identity)
+    name = cache.key(form, str(level), *native.processor(), native.version(), *identity)
     with _lock:
         known = _loaded.get(name)
         if known is not None:
             _loaded.move_to_end(name)
             return known
-    code = cache.kept(name, lambda: native.compile_ir(text()), only)
+    code = cache.kept(name, lambda: native.compile_ir(text(), level), only)
     if code is None:
         return None
     made = native.Loaded(code)

@@ -25,12 +25,14 @@ import numpy as np
 from ..program.trace import Program
 from . import choice, kernel
 from .kernel import Kernel, Single
+from .native import QUICK, SOUND
 
 # seconds on a present-day machine
 IMPORT, LOOK = 0.04, 0.002  # to look into the cache: with the import of llvmlite, and without
 LOOP = 0.05  # to compile a loop, whatever the number of bodies
 
 RUNS = 100  # number of plain runs of one sample that take as long as compiling
+FEWER = 40  # the same where the code generator is the quick one
 WIDE = 64  # samples for which a plain run on arrays takes twice as long as for one sample
 MANY = 256  # samples from which on the cost of one more can be measured
 
@@ -82,9 +84,11 @@ class Offer:
         inputs: Sequence[int],
         outputs: Sequence[int] | Callable[[], Sequence[int]],
         identity: Callable[[], Sequence[str]],
+        level: int = SOUND,
     ):
+        """`level` is that of the code generator: the quick one for programs that are run some thousand times."""
         self.program, self.inputs, self._outputs = program, tuple(inputs), outputs
-        self._identity = identity
+        self._identity, self.level = identity, level
         self._code: dict[tuple[str, int], Any] = {}  # by form and wanted lanes
         self._missed: set[tuple[str, int]] = set()  # keys that are not in the cache
         self._settled: dict[str, tuple[choice.Way, Any]] = {}  # by form: the code for all further calls in one context
@@ -156,7 +160,18 @@ class Offer:
         """Code of this form at any cost; None where compiling fails."""
         return self._made((form, choice.lanes()), build, False)
 
+    def settled(self, form: str) -> Any:
+        """The code of this form if this context has begun to run it already."""
+        settled = self._settled.get(form)
+        return settled[1] if settled is not None and settled[0] is choice.way() else None
+
     # ---- decisions
+
+    def wants(self, samples: int, price: float | None) -> str:
+        """The cheapest way by the ledger."""
+        if price is None:
+            price = self.ledger.run * (FEWER if self.level == QUICK else RUNS)
+        return self.ledger.wants(samples, price)
 
     def _now(
         self,
@@ -170,7 +185,7 @@ class Offer:
         if key in self._code:
             result: Code = self._code[key]
             return result
-        wanted = wanted or self.ledger.wants(samples, price)
+        wanted = wanted or self.wants(samples, price)
         return None if wanted == "plain" else self._made(key, build, wanted == "cached")
 
     def _in_run(
@@ -187,7 +202,7 @@ class Offer:
             call = journal.calls.get((self._serial, form), 0)
             journal.calls[self._serial, form] = call + 1
         name = f"{self.name}-{form}"
-        ready = key in self._code or self.ledger.wants(samples, price) != "plain"
+        ready = key in self._code or self.wants(samples, price) != "plain"
         if not journal.goes_on(name, call, ready):
             return None
         known = name in journal.since
@@ -214,7 +229,7 @@ class Offer:
 
     def _given(self, cached: bool) -> tuple[Any, ...]:
         outputs = self._outputs() if callable(self._outputs) else self._outputs
-        return self.program, self.inputs, outputs, self.identity, cached
+        return self.program, self.inputs, outputs, self.identity, cached, self.level
 
 
 def in_blocks(
