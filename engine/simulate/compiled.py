@@ -9,7 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from ..dynamics.symbols import Path, planted
-from ..machine.jit import march
+from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
 from ..machine.jit.march import March, Scheme
 from ..machine.jit.native import QUICK
@@ -17,12 +17,14 @@ from ..machine.jit.offer import Offer
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.trace import Program, Recording
 from .discrete import Discrete
-from .equations import Evaluation, evaluate, rates
+from .equations import Evaluation, Recursion, evaluate, rates
 from .events import Source
+from .large import recursion
 from .situation import read
 from .system import System
 
 MOST_BODIES = 150  # straight-line code of a longer chain takes too long to compile
+PRICE = 0.01  # seconds, to compile one body of a large tree; beside a loop over bodies the plain text is no measure
 
 
 def program(system: System, discrete: Discrete, signals: int, symbols: Sequence[Path] = ()) -> Program:
@@ -83,10 +85,11 @@ class Compiled:
         self._system = system
         self._offers: dict[Hashable, Offer] = {}
         self._rows: dict[Hashable, Offer] = {}
+        self._recursions: dict[Hashable, Recursion | None] = {}
 
     def single(self, discrete: Discrete, signals: int) -> Single | None:
         """Machine code of one evaluation in this discrete state, or None where the plain text is to run."""
-        return self._offer(discrete, signals).single() if self._able else None
+        return self._offer(discrete, signals).single(self._price) if self._able else None
 
     def rate(self, discrete: Discrete, signals: Sequence[float], y: np.ndarray, *, alone: bool) -> np.ndarray | None:
         """The rate of the state by machine code, that of the time loop if it runs; None: the plain text is to run.
@@ -100,7 +103,7 @@ class Compiled:
         if loop is not None:
             rate = loop.rate(signals, y)
             return rate if np.isfinite(rate).all() else None
-        single = offer.single() if alone else None
+        single = self.single(discrete, len(signals)) if alone else None
         return single(signals, y[: self._system.measured]) if single is not None else None
 
     def march(self, discrete: Discrete, signals: int, scheme: Scheme) -> March | None:
@@ -114,7 +117,7 @@ class Compiled:
             text = partial(march_program, system, discrete, signals)
             return march.build(text, scheme, *sizes, 1, offer.identity, cached)
 
-        return offer.form("march", build)
+        return offer.form("march", build, price=self._price)
 
     def rows(self, discrete: Discrete, signals: np.ndarray, states: np.ndarray) -> np.ndarray | None:
         """The outputs `row` at many instants in this discrete state, or None where the plain text is to run."""
@@ -130,6 +133,14 @@ class Compiled:
         """The evaluation of many instants by the plain text; its time is charged to their offer."""
         return self._rows_offer(discrete, signals).plain(samples, text) if self._able else text()
 
+    def recursion(self, discrete: Discrete) -> Recursion | None:
+        """The recursion by compiled code that loops over the bodies of a large tree; None for all others."""
+        if not self._large:
+            return None
+        if discrete.still not in self._recursions:
+            self._recursions[discrete.still] = recursion(self._system, discrete)
+        return self._recursions[discrete.still]
+
     def plain(self, discrete: Discrete, signals: int, text: Callable[[], Evaluation]) -> Evaluation:
         """One evaluation by the plain text; its time is charged to the offer."""
         return self._offer(discrete, signals).plain(1, text) if self._able else text()
@@ -140,6 +151,16 @@ class Compiled:
         system = self._system
         numeric = system.loops is not None and system.method.afresh
         return not numeric and len(system.model.bodies) <= MOST_BODIES
+
+    @property
+    def _large(self) -> bool:
+        """Whether evaluations loop over the bodies."""
+        return self._system.loops is None and choice.rolled(len(self._system.model.bodies))
+
+    @property
+    def _price(self) -> float | None:
+        """The time that straight-line code takes to compile, where that doesn't follow from the plain text."""
+        return PRICE * len(self._system.model.bodies) if self._large else None
 
     def _offer(self, discrete: Discrete, signals: int) -> Offer:
         offer = self._offers.get(discrete.program)

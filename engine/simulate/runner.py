@@ -234,10 +234,12 @@ class Runner:
         )
 
     def _plain(self, values: Sequence[float], y: np.ndarray, discrete: Discrete) -> Evaluation:
-        system, state = self.system, y.tolist()
+        system, state, recursion = self.system, y.tolist(), self._compiled.recursion(discrete)
         try:
             return self._compiled.plain(
-                discrete, len(values), lambda: equations.evaluate(system, values, state, discrete, system.model)
+                discrete,
+                len(values),
+                lambda: equations.evaluate(system, values, state, discrete, system.model, recursion),
             )
         except (ZeroDivisionError, OverflowError):
             return equations.lost(system, values, state, discrete)

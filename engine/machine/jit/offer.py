@@ -124,9 +124,9 @@ class Offer:
         finally:
             self.ledger.charge(thread_time() - begun, samples)
 
-    def single(self) -> Single | None:
-        """Code for one sample, or None where the plain text is to run."""
-        return self.form("single", lambda cached: kernel.build_single(*self._given(cached)))
+    def single(self, price: float | None = None) -> Single | None:
+        """Code for one sample, or None where the plain text is to run; `price` is that of `form`."""
+        return self.form("single", lambda cached: kernel.build_single(*self._given(cached)), price=price)
 
     def lanes(self, samples: int) -> Kernel | None:
         """Code for many samples side by side, or None where the plain text is to run on this number of them."""
