@@ -13,7 +13,7 @@ from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
 from ..machine.jit.march import March, Scheme
 from ..machine.jit.native import QUICK
-from ..machine.jit.offer import Offer
+from ..machine.jit.offer import RUNS, Offer
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.trace import Program, Recording
 from .discrete import Discrete
@@ -85,6 +85,7 @@ class Compiled:
         self._system = system
         self._offers: dict[Hashable, Offer] = {}
         self._rows: dict[Hashable, Offer] = {}
+        self._loops: dict[Hashable, Offer] = {}
         self._recursions: dict[Hashable, Recursion | None] = {}
 
     def single(self, discrete: Discrete, signals: int) -> Single | None:
@@ -98,8 +99,10 @@ class Compiled:
         """
         if not self._able:
             return None
-        offer = self._offer(discrete, len(signals))
-        loop: March | None = offer.settled("march")
+        width = len(signals)
+        loop: March | None = self._sound(discrete, width).settled("march") or self._offer(discrete, width).settled(
+            "march"
+        )
         if loop is not None:
             rate = loop.rate(signals, y)
             return rate if np.isfinite(rate).all() else None
@@ -107,17 +110,27 @@ class Compiled:
         return single(signals, y[: self._system.measured]) if single is not None else None
 
     def march(self, discrete: Discrete, signals: int, scheme: Scheme) -> March | None:
-        """Machine code of the time loop in this discrete state, or None where the plain text is to run."""
+        """Machine code of the time loop in this discrete state, or None where the plain text is to run.
+
+        It comes from the quick code generator until its runs have taken as long as better code takes to compile.
+        """
         if not self._able:
             return None
-        system, offer = self._system, self._offer(discrete, signals)
+        system = self._system
         sizes = system.measured + 2, system.measured, system.units
+        text = partial(march_program, system, discrete, signals)
 
-        def build(cached: bool) -> March | None:
-            text = partial(march_program, system, discrete, signals)
-            return march.build(text, scheme, *sizes, 1, offer.identity, cached)
+        def build(offer: Offer, cached: bool) -> March | None:
+            return march.build(text, scheme, *sizes, 1, offer.identity, cached, offer.level)
 
-        return offer.form("march", build, price=self._price)
+        quick, sound = self._offer(discrete, signals), self._sound(discrete, signals)
+        price = self._price or 2 * RUNS * quick.ledger.run
+        loop = sound.form("march", partial(build, sound), price=price)
+        return loop or quick.form("march", partial(build, quick), price=self._price)
+
+    def marched(self, discrete: Discrete, signals: int, seconds: float) -> None:
+        """Charge the time that a loop has taken to the account of better code for it."""
+        self._sound(discrete, signals).charge(seconds)
 
     def rows(self, discrete: Discrete, signals: np.ndarray, states: np.ndarray) -> np.ndarray | None:
         """The outputs `row` at many instants in this discrete state, or None where the plain text is to run."""
@@ -171,6 +184,15 @@ class Compiled:
             inputs = signals, system.measured
             offer = Offer(lambda: program(system, discrete, signals), inputs, outputs, lambda: given, QUICK)
             self._offers[discrete.program] = offer
+        return offer
+
+    def _sound(self, discrete: Discrete, signals: int) -> Offer:
+        """The offer of better code for the time loop."""
+        offer = self._loops.get(discrete.program)
+        if offer is None:
+            system, given = self._system, ("loop", *self._identity(discrete), repr(signals))
+            offer = Offer(lambda: march_program(system, discrete, signals), (), (), lambda: given)
+            self._loops[discrete.program] = offer
         return offer
 
     def _rows_offer(self, discrete: Discrete, signals: int) -> Offer:

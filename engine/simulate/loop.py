@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -259,7 +260,7 @@ def _march(
         ATOL=stepper.atol,
         MAX_STEP=stepper.max_step,
     )
-    before, written = trace.steps + stepper.accepted, 0
+    before, written, begun = trace.steps + stepper.accepted, 0, thread_time()
     while True:
         left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
         status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
@@ -282,6 +283,7 @@ def _march(
         tell(float(march.control[T, 0]))
         if status == REACHED or trace.ended != "done":
             break
+    run.marched(thread_time() - begun)
     trace.steps += accepted
     trace.rejected += rejected
     run.evaluations += march.stages * (accepted + rejected) + 1

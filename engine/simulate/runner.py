@@ -198,6 +198,11 @@ class Runner:
             self._width = len(self.signals(t))
         return self._compiled.march(self.discrete, self._width, scheme)
 
+    def marched(self, seconds: float) -> None:
+        """Note the time that the compiled loop has taken in the present discrete state."""
+        assert self._width is not None
+        self._compiled.marched(self.discrete, self._width, seconds)
+
     def pieces(self, t: float, end: float, longest: float) -> Pieces | None:
         """The signals from t to the end of a leg as functions of time; None where these would be too many polynomials.
 

@@ -135,11 +135,10 @@ def build(
     lanes: int,
     identity: Sequence[str],
     cached: bool,
+    level: int = native.SOUND,
 ) -> March | None:
     """The compiled loop around a program, from the cache if it is there; with `cached`, None if it isn't."""
     kind = repr((scheme, measured, list(units)))
-    form, level = f"march {lanes}", native.QUICK if lanes == 1 else native.SOUND
-    code = objects.loaded(
-        form, (kind, *identity), lambda: march(program(), scheme, measured, units, lanes), cached, level
-    )
+    text = lambda: march(program(), scheme, measured, units, lanes)  # noqa: E731
+    code = objects.loaded(f"march {lanes}", (kind, *identity), text, cached, level)
     return March(code, m, len(scheme.B), lanes) if code is not None else None
