@@ -217,4 +217,9 @@ class Compiled:
 
     @cached_property
     def _fixed(self) -> tuple[str, str]:
-        return repr(self._system.model), repr(self._system.structure())
+        system, derived = self._system, self._system.robot.derived
+        if system.loops is not None:
+            return repr(system.model), repr(system.structure())
+        if "model of a tree" not in derived:  # of the robot alone, and the longest of all texts
+            derived["model of a tree"] = repr(system.model)
+        return derived["model of a tree"], repr(system.structure())

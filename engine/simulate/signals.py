@@ -90,6 +90,15 @@ def wanted(system: System, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return rows[0], rows[1], rows[2]
 
 
+def wanted_rows(system: System, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values of all constraint rows at many instants, and their rates, with a row for each instant."""
+    loops = constraints_of(system)
+    values, rates = np.zeros((2, len(times), loops.m))
+    for row, drive in zip(loops.driven_rows(), system.inputs.drives):
+        values[:, row], rates[:, row], _ = drive.curve(times)
+    return values, rates
+
+
 def _limits(discrete: Discrete) -> list[float]:
     near = 1.0 if discrete.passing else discrete.near
     return [1.0 / (x * near) if x else 0.0 for x in partition_of(discrete).pivots]
