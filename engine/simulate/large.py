@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dynamics.mixed import Mixed
 from ..dynamics.sweeps import dynamics
+from ..machine.jit.native import QUICK
 from ..machine.program.scalars import Scalar, as_floats
 from .discrete import Discrete
 from .equations import Recursion
@@ -22,7 +23,7 @@ def recursion(system: System, discrete: Discrete) -> Recursion | None:
         return None
     given = {*system.ruled, *discrete.held}
     pattern = tuple(k in given for k in range(robot.nv))
-    mixed = Mixed(replace(robot, tree=replace(robot.tree, bodies=model.bodies)), pattern)
+    mixed = Mixed(replace(robot, tree=replace(robot.tree, bodies=model.bodies)), pattern, level=QUICK)
     on, loads = system.constant
 
     def text(q: Sequence[Scalar], qd: Sequence[Scalar], start: Sequence[Scalar]) -> list[Scalar]:

@@ -53,10 +53,8 @@ def _machine(level: int) -> Any:
     return target.create_target_machine(cpu=cpu, features=features, opt=level, jit=True)
 
 
-QUICK, SOUND = (
-    0,
-    1,
-)  # levels of LLVM's code generator: the quick one takes a fifth of the time, its code runs half as fast
+# levels of LLVM's code generator: the quick one takes a fifth of the time, and its code runs half as fast
+QUICK, SOUND = 0, 1
 
 
 def compile_ir(text: str, level: int = SOUND) -> bytes:

@@ -344,9 +344,11 @@ class Rolled:
             return work
 
 
-def build(loop: Loop, elements: Elements, widths: Sequence[int], lanes: int, cached: bool) -> Rolled | None:
+def build(
+    loop: Loop, elements: Elements, widths: Sequence[int], lanes: int, cached: bool, level: int = native.SOUND
+) -> Rolled | None:
     """The compiled loop, from the cache if it is there; with `cached`, None if it isn't."""
-    code = objects.loaded(f"rolled {lanes}", loop.identity, lambda: kernel(loop, lanes, "rolled"), cached)
+    code = objects.loaded(f"rolled {lanes}", loop.identity, lambda: kernel(loop, lanes, "rolled"), cached, level)
     return Rolled(code, loop, elements, widths, lanes) if code is not None else None
 
 
