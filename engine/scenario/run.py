@@ -14,6 +14,7 @@ import numpy as np
 from .._version import VERSION
 from ..errors import InputError, NumericalError
 from ..loops.balance import Forces
+from ..machine.jit import choice
 from ..machine.jit.account import account
 from ..record import plots, write
 from ..record.columns import Column
@@ -97,7 +98,8 @@ def prepare(scenario: Scenario, robot: Robot | str | Path | None = None, changes
     if not isinstance(robot, Robot):
         robot = load(robot) if robot is not None else robot_of(document, beside)
     robot = with_changes(robot, of_robot)
-    made = plan(document, robot, name or f"{robot.name}-{_ending(document)}")
+    with choice.using("plain"):  # a replay reads its notes with the plan, so the plan can't depend on them
+        made = plan(document, robot, name or f"{robot.name}-{_ending(document)}")
     return prepared(made, document, changes)
 
 
