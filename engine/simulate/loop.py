@@ -247,14 +247,16 @@ def _march(
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
     out = march.room(len(ahead))
     within = stepper.t + (end - stepper.t) / 2  # where a law has a kink, a signal may jump that is constant in the leg
+    wanted, slope = stepper.wanted(), stepper.f
     march.begin(
         np.array(run.signals(within)),
         stepper.y,
         ready.pieces,
         ready.rules,
         run.quantities,
+        slope,
         T=stepper.t,
-        H=stepper.wanted(),
+        H=wanted,
         T_END=end,
         RTOL=stepper.rtol,
         ATOL=stepper.atol,
@@ -286,7 +288,7 @@ def _march(
     run.marched(thread_time() - begun)
     trace.steps += accepted
     trace.rejected += rejected
-    run.evaluations += march.stages * (accepted + rejected) + 1
+    run.evaluations += march.stages * (accepted + rejected) + (slope is None)
     return float(march.control[T, 0]), march.y[0].copy()
 
 

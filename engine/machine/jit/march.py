@@ -65,12 +65,13 @@ class March:
         pieces: Pieces = EMPTY,
         watches: Sequence[Sequence[float]] = (),
         quantities: int = 0,
+        slope: np.ndarray | None = None,
         **control: float | np.ndarray,
     ) -> None:
         """Set signals and states, with a row for each lane, and the control block; evaluate the first stage.
 
         `pieces` are the signals that vary in time; `watches` are rules, each behind the place of what it watches among
-        the components of the state and the program's `quantities`.
+        the components of the state and the program's `quantities`. A `slope` that is known is the first stage.
         """
         rows = np.atleast_2d(signals)
         self._signals = np.zeros((rows.shape[1] + 1, self.lanes))  # with a place for what pads groups of pieces
@@ -82,6 +83,9 @@ class March:
         self.control[FRESH] = 1.0
         for name, value in control.items():
             self.control[getattr(march_block, name)] = value
+        if slope is not None:
+            self._stages[0, :, 0] = slope
+            return
         self._first(*(x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, self._table)))
 
     def rate(self, signals: Sequence[float], y: np.ndarray) -> np.ndarray:
