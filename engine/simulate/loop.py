@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.vanishing import words
+from ..machine.jit.curves import Pieces
 from ..machine.jit.llvm import ENORMOUS
 from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
-from ..machine.jit.pieces import Pieces
 from . import contact, coordinates, saturation
 from .discrete import Discrete
 from .events import Watch, first_crossing

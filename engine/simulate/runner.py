@@ -9,8 +9,8 @@ import numpy as np
 
 from ..dynamics.vanishing import vanishing
 from ..loops import vanishing as freedoms
+from ..machine.jit.curves import EMPTY, Pieces, fitted
 from ..machine.jit.march import March, Scheme
-from ..machine.jit.pieces import EMPTY, Pieces, fitted
 from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import Joint
 from . import coordinates, equations, singular

@@ -16,10 +16,10 @@ import numpy as np
 
 from ..program.trace import Program
 from . import march_block, native, objects
+from .curves import EMPTY, Pieces
 from .march_block import ACCEPTED, FRESH, GUARDED, PAUSED, REACHED, REJECTED, ROW, ROWS, STATUS, T_END, TOO_SMALL, H, T
 from .march_code import Scheme, march
 from .march_watch import RULE, SAMPLES
-from .pieces import EMPTY, Pieces
 
 __all__ = [
     "ACCEPTED",

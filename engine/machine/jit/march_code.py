@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..program.control import bounded, lengths
 from ..program.trace import Node, Program, live
 from . import march_time, march_watch
+from .curves import ABREAST
 from .llvm import Block, hexadecimal
 from .march_block import (
     ACCEPTED,
@@ -33,7 +34,6 @@ from .march_block import (
     T,
 )
 from .march_lanes import Lane, Loop
-from .pieces import ABREAST
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     """The IR of the loop and of its right-hand side.
 
     The loop takes the control block, u, y and the stages (rows of lanes), the grid of output instants and an array for
-    rows, the number of attempts, the table of signals that vary in time (`pieces.py`), and the watches; `units` are the
+    rows, the number of attempts, the table of signals that vary in time (`curves.py`), and the watches; `units` are the
     places of Euler parameters in y, which get norm 1 after every step. A step at whose end the `guard` isn't positive,
     or within which a watch may have an event, is not taken: its lane stops before it. Only a single lane has watches.
     """

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
 
-from denoc.machine.jit import pieces
+from denoc.machine.jit import curves
+from denoc.machine.jit.curves import EMPTY, fitted
 from denoc.machine.jit.march import build
-from denoc.machine.jit.pieces import EMPTY, fitted
 from denoc.machine.program.trace import Recording
 from denoc.simulate.runge_kutta import scheme
 from denoc.simulate.tableau import DORMAND_PRINCE
@@ -71,7 +71,7 @@ def test_what_never_settles_is_given_up():
     noise = np.random.default_rng(0)
     assert fitted(lambda t: noise.normal(size=(len(t), 1)), 0.0, 1.0, (), np.inf) is None
     assert fitted(lambda t: np.full((len(t), 1), np.nan), 0.0, 1.0, (), np.inf) is None
-    assert fitted(smooth, 0.0, 2.0, (), 2.0 / (2 * pieces.MOST)) is None
+    assert fitted(smooth, 0.0, 2.0, (), 2.0 / (2 * curves.MOST)) is None
 
 
 def test_constant_functions_need_no_pieces():
