@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .dynamics.quantities import bias, energy, frames, inertia, jacobian
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
     from .functions import function
+    from .loops.adjoint import adjoint
     from .loops.assembly import assemble
     from .loops.linear import derivatives, linearize
     from .parallel.decoupled import parallel_matrices
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .study.ensemble import ensemble
 
 _HOMES = {
+    "loops.adjoint": ("adjoint",),
     "loops.assembly": ("assemble",),
     "loops.linear": ("derivatives", "linearize"),
     "api": ("forward", "hybrid", "inverse", "reactions", "reduced"),
@@ -52,6 +54,7 @@ __all__ = [
     "Result",
     "Robot",
     "__version__",
+    "adjoint",
     "assemble",
     "bias",
     "derivatives",

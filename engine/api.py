@@ -10,8 +10,8 @@ import numpy as np
 
 from .dynamics import calls as tree
 from .dynamics import quantities
-from .dynamics.direct import direct
-from .dynamics.samples import computes, room
+from .dynamics.direct import direct, key_of
+from .dynamics.samples import room
 from .errors import InputError
 from .loops import mechanism
 from .parallel.platform import shared
@@ -84,13 +84,17 @@ def straight(robot: Robot, what: str, links: tuple[str, ...] = ()) -> Callable[.
     if not isinstance(robot, Robot):
         raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
     general = getattr(mechanism if robot.closed else tree, what)
+    return _direct(robot, what, links, general)
 
-    def with_links(q: Any, qd: Any, x: Any, *sixes: Any) -> np.ndarray:
-        result: np.ndarray = general(robot, q, qd, x, dict(zip(links, sixes)))
-        return result
+
+def _direct(robot: Robot, name: str, links: tuple[str, ...], general: Callable[..., Any]) -> Callable[..., Any]:
+    """The robot's direct call of this name for a motion or for forces, and for wrenches on these links."""
+
+    def with_links(q: Any, qd: Any, x: Any, *sixes: Any) -> Any:
+        return general(robot, q, qd, x, dict(zip(links, sixes)))
 
     widths = robot.nq, robot.nv, robot.nv
-    return direct(robot, what, links, widths, with_links if links else partial(general, robot), general.__doc__ or "")
+    return direct(robot, name, links, widths, with_links if links else partial(general, robot), general.__doc__ or "")
 
 
 def _with_wrenches(robot: Robot, what: str, wrenches: Wrenches) -> Callable[..., np.ndarray]:
@@ -105,21 +109,51 @@ def hybrid(
     robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The complete `(qdd, tau)` of an open chain; for each speed, one of the two is NaN on entry and is computed."""
+    result: tuple[np.ndarray, np.ndarray]
+    links = () if wrenches is None else quantities.links_of(wrenches)
+    try:
+        call = robot.derived[key_of(tree.HYBRID, links)]
+    except (AttributeError, KeyError):
+        call = _hybrid(robot, links)
+    result = call(q, qd, qdd, tau, *wrenches.values()) if wrenches else call(q, qd, qdd, tau)
+    return result
+
+
+def _hybrid(robot: Robot, links: tuple[str, ...]) -> Callable[..., Any]:
+    """The robot's direct call of `hybrid` with wrenches on these links."""
     if _closed(robot):
         raise InputError(
             f"{robot.name} has loops; `hybrid` is for open chains", hint="`inverse` and `forward` take loops"
         )
-    return tree.hybrid(robot, q, qd, qdd, tau, wrenches)
+
+    def general(q: Any, qd: Any, qdd: Any, tau: Any, *sixes: Any) -> Any:
+        return tree.hybrid(robot, q, qd, qdd, tau, dict(zip(links, sixes)))
+
+    if not isinstance(robot, Robot):
+        return general
+    widths = robot.nq, robot.nv, robot.nv, robot.nv
+    return direct(robot, tree.HYBRID, links, widths, general, tree.hybrid.__doc__ or "")
 
 
-@computes
 def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
     """The matrix I and the vector h in the actuated coordinates of a mechanism (Khalil's A_c and H_c, eq. 58).
 
-    If there are more actuators than freedoms, the coordinates are the independent ones.
+    If there are not as many actuators as freedoms, the coordinates are those that are independent in the robot's first
+    position, as far as they serve.
     """
-    if _closed(robot):
-        return mechanism.reduced(robot, q, qd)
+    try:
+        call = robot.derived[mechanism.REDUCED]
+    except (AttributeError, KeyError):
+        if not _closed(robot):
+            return _reduced_tree(robot, q, qd)
+        general = partial(mechanism.reduced, robot)
+        call = direct(robot, mechanism.REDUCED, (), (robot.nq, robot.nv), general, reduced.__doc__ or "")
+    result: tuple[np.ndarray, np.ndarray] = call(q, qd)
+    return result
+
+
+def _reduced_tree(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The inertia matrix and the bias, for as many samples."""
     h = quantities.bias(robot, q, qd)
     M = quantities.inertia(robot, q)
     return (M, h) if M.ndim == h.ndim + 1 else (np.broadcast_to(M, (len(h), *M.shape[-2:])), h)
@@ -130,9 +164,15 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
 
     Fixed joints are included. The wrench of a cut is that of its first link on the second, at the second's point.
     """
-    by_joint: dict[str, np.ndarray] = (mechanism if _closed(robot) else quantities).reactions(
-        robot, q, qd, qdd, wrenches
-    )
+    by_joint: dict[str, np.ndarray]
+    links = () if wrenches is None else quantities.links_of(wrenches)
+    try:
+        call = robot.derived[key_of(mechanism.REACTIONS, links)]
+    except (AttributeError, KeyError):
+        if not _closed(robot):
+            return quantities.reactions(robot, q, qd, qdd, wrenches)
+        call = _direct(robot, mechanism.REACTIONS, links, mechanism.reactions)
+    by_joint = call(q, qd, qdd, *wrenches.values()) if wrenches else call(q, qd, qdd)
     return by_joint
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from . import api
 from .dynamics import quantities
 from .errors import DenocError, InputError, did_you_mean
+from .loops.adjoint import adjoint
 from .loops.assembly import assemble
 from .loops.linear import derivatives
 from .machine.jit import choice
@@ -37,6 +38,7 @@ FUNCTIONS = {
     "inverse": Function(lambda robot: api.straight(robot, "inverse"), 2),
     "forward": Function(lambda robot: api.straight(robot, "forward"), 2),
     "bias": _tied(quantities.bias, 1),
+    "adjoint": _tied(adjoint, 3),
     "derivatives": _tied(derivatives, 2),
     "energy": _tied(quantities.energy, 1),
     "frames": _tied(quantities.frames, 0),

@@ -173,6 +173,24 @@ def test_hybrid_goes_straight_for_each_pattern(name, no_detour):
 
 
 @needs_builtins
+@pytest.mark.parametrize("what", ["inverse", "forward", "derivatives"])
+@pytest.mark.parametrize("count", [None, 9])
+def test_arrays_out_of_a_pickle_are_called_like_others(what, count, no_detour):
+    """Their type is another object than NumPy's own; processes that share work send such arrays."""
+    robot = denoc.load("puma")
+    given = state(robot) if count is None else tuple(np.tile(x, (count, 1)) for x in state(robot))
+    call = getattr(denoc, what)
+    with using("compiled"):
+        call(robot, *given)
+    right, sent = call(robot, *given), pickle.loads(pickle.dumps(given))
+    assert not any(x.dtype is np.dtype(float) for x in sent)
+    no_detour()
+    found = call(robot, *sent)
+    for x, y in zip(found.values(), right.values()) if what == "derivatives" else [(found, right)]:
+        assert np.array_equal(x, y)
+
+
+@needs_builtins
 def test_many_joints_are_called_in_a_straight_line(no_detour):
     robot = chain_robot(34)
     given = state(robot)
@@ -212,7 +230,7 @@ def test_open_loops_are_refused_by_a_direct_call_too():
 def test_a_function_gives_what_the_call_gives(what, name):
     robot = denoc.load(name)
     q, qd, x = state(robot)
-    given = (q, qd, x)[: 1 + FUNCTIONS[what].rates]
+    given = (q, qd, x, x)[: 1 + FUNCTIONS[what].rates]
     if name == "puma" and what == "reduced":
         given = (q, qd)
     right, found = getattr(denoc, what)(robot, *given), denoc.function(robot, what)(*given)

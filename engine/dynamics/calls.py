@@ -11,15 +11,18 @@ from ..errors import InputError
 from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import in_blocks
+from ..machine.jit.parts import in_order
 from ..machine.jit.rolled import Rolled
 from ..machine.program.scalars import into_columns
 from ..robot.model import Robot
 from .direct import aim, direct, key_of
-from .mixed import Mixed, Pattern, mixed
+from .mixed import Hybrid, Mixed, Pattern, mixed
+from .mixed import hybrid as known_hybrid
 from .samples import BLOCK, LARGE, Samples, no_numbers, room, singular, too_large
 from .vanishing import examine_once, examine_strange
 
 Wrenches = Mapping[str, Any]
+HYBRID = "hybrid"  # the name of the direct call
 
 
 def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, out: Any = None) -> np.ndarray:
@@ -39,35 +42,43 @@ def hybrid(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(qdd, tau), complete: for each speed one of the two is NaN on entry, and is what is sought."""
     if (answer := _at_once(robot, q, qd, qdd, tau, wrenches)) is not None:
-        return answer
+        at_once: tuple[np.ndarray, np.ndarray] = answer
+        return at_once
     s = Samples(robot, allow_nan=("qdd", "tau"), q=q, qd=qd, qdd=qdd, tau=tau)
     rates, forces = np.broadcast_arrays(s.arrays["qdd"], s.arrays["tau"])
     motion_given = _pattern(robot, rates, forces)
+    if not choice.rolled(len(robot.tree.bodies), single=s.count is None):
+        links, w = s.acting(wrenches)
+        rows = [*(s.rows(name) for name in ("q", "qd", "qdd", "tau")), w]
+        what = _of_pattern(np.array(motion_given))
+        direct(robot, what, links, (robot.nq, robot.nv, robot.nv, robot.nv), None)
+        found = _solved(known_hybrid(robot, motion_given, links), s, rows, what)
+        return found[..., : robot.nv], found[..., robot.nv :]
     known = np.array(motion_given, dtype=bool)
-    s.arrays["x"] = np.where(known, rates, forces)
-    what = _hybrid(~known, known)
-    if s.count is None:
-        direct(robot, what, tuple(wrenches or ()), (robot.nq, robot.nv, robot.nv), None)
-    sought = _sought(s, s.arrays["x"], motion_given, wrenches, what)
-    return np.where(known, s.arrays["x"], sought), np.where(known, sought, s.arrays["x"])
+    x = np.where(known, rates, forces)
+    sought = _sought(s, x, motion_given, wrenches)
+    return np.where(known, x, sought), np.where(known, sought, x)
 
 
-def _at_once(
-    robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """The same of one sample by code that is there already for the places where NaN is."""
+def _at_once(robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None) -> Any:
+    """The same by code that is there already for the places where NaN is in the first sample."""
     try:
-        unknown, given = np.isnan(qdd), np.isnan(tau)
-        call = robot.derived[key_of(_hybrid(unknown, given), tuple(wrenches or ()))]
-        sought = call(q, qd, np.where(unknown, tau, qdd), *(wrenches or {}).values())
-    except (AttributeError, KeyError, TypeError, ValueError):  # whatever is wrong is said in the general way
+        first = tau[0] if isinstance(tau, np.ndarray) and tau.ndim == 2 else tau
+        call = robot.derived[key_of(_of_pattern(np.isnan(first)), tuple(wrenches or ()))]
+        return call(q, qd, qdd, tau, *(wrenches or {}).values())
+    except (
+        AttributeError,
+        IndexError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ):  # whatever is wrong is said in the general way
         return None
-    return None if sought is None else (np.where(unknown, sought, qdd), np.where(unknown, tau, sought))
 
 
-def _hybrid(unknown: np.ndarray, given: np.ndarray) -> Hashable:
-    """The name of the direct call where these accelerations and forces are NaN."""
-    return "hybrid", unknown.tobytes(), given.tobytes()
+def _of_pattern(motion_given: np.ndarray) -> Hashable:
+    """The name of the direct call where the motion of these speeds is given."""
+    return HYBRID, motion_given.tobytes()
 
 
 def _sought(
@@ -80,15 +91,22 @@ def _sought(
 ) -> np.ndarray:
     """What is sought for each speed; code for it serves the robot's direct calls of this name from now on."""
     links, w = s.acting(wrenches)
-    problem = mixed(s.robot, motion_given, links)
     rows = [s.rows("q"), s.rows("qd"), np.ascontiguousarray(np.broadcast_to(x, (len(w), s.robot.nv))), w]
-    if s.count != 0 and ("examined", motion_given) not in s.robot.derived:
-        examine_once(s.finite().robot, rows[0][0], motion_given)
-    result = _room(out, (*s.shape, problem.nv), rows)
+    return _solved(mixed(s.robot, motion_given, links), s, rows, what, out)
+
+
+def _solved(
+    problem: Mixed, s: Samples, rows: Sequence[np.ndarray], what: Hashable = None, out: Any = None
+) -> np.ndarray:
+    """The results of a problem, with a row for each sample in its groups of inputs."""
+    robot, pattern = s.robot, problem.motion_given
+    if s.count != 0 and ("examined", pattern) not in robot.derived:
+        examine_once(s.finite().robot, rows[0][0], pattern)
+    result = _room(out, (*s.shape, problem.results()), rows)
     if s.count is None and not choice.rolled(len(problem.bodies), single=True):
-        result[...] = _alone(problem, s, x, rows, what)
+        result[...] = _alone(problem, s, rows, what)
     else:
-        _many(problem, s, x, rows, what, result if s.count is not None else result[None])
+        _many(problem, s, rows, what, result if s.count is not None else result[None])
     if out is not None and result is not out:
         out[...] = result
     return result if out is None else out
@@ -103,7 +121,7 @@ def _room(out: Any, shape: tuple[int, ...], rows: Sequence[np.ndarray]) -> np.nd
     return own if apart else np.empty(shape)
 
 
-def _alone(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray], what: Hashable) -> np.ndarray:
+def _alone(problem: Mixed, s: Samples, rows: Sequence[np.ndarray], what: Hashable) -> np.ndarray:
     """What is sought of one sample."""
     single = problem.single()
     if single is not None:
@@ -112,19 +130,17 @@ def _alone(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray]
             _direct(problem, what, single)
             return result
     s.finite()
-    answer: np.ndarray = _plain(problem, s, x, rows)[0]
+    answer: np.ndarray = _plain(problem, s, rows)[0]
     return answer
 
 
-def _many(
-    problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray], what: Hashable, result: np.ndarray
-) -> None:
+def _many(problem: Mixed, s: Samples, rows: Sequence[np.ndarray], what: Hashable, result: np.ndarray) -> None:
     """Fills the rows of many samples."""
     block = max(8, min(1024, BLOCK // max(len(problem.bodies), 1)))  # so that what the text keeps of a body stays small
 
     def text(these: slice) -> np.ndarray:
         s.finite()
-        return _plain(problem, s, x, [row[these] for row in rows])
+        return _plain(problem, s, [row[these] for row in rows])
 
     def by(code: Any, first: int) -> np.ndarray | None:
         _direct(problem, what, code)
@@ -136,10 +152,12 @@ def _many(
 def _direct(problem: Mixed, what: Hashable, code: Single | Kernel | Rolled) -> None:
     """Aims the robot's direct calls of this name at this code, where they are the tree's own."""
     if what is not None and not problem.robot.closed and not isinstance(code, Rolled):
-        aim(problem.robot, what, problem.links, code, (problem.nv,))
+        parts = in_order([("", (problem.nv,))] * 2) if isinstance(problem, Hybrid) else ()
+        for name in (what, HYBRID) if isinstance(problem, Hybrid) else (what,):
+            aim(problem.robot, name, problem.links, code, (problem.results(),), parts=parts)
 
 
-def _plain(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray]) -> np.ndarray:
+def _plain(problem: Mixed, s: Samples, rows: Sequence[np.ndarray]) -> np.ndarray:
     """Rows by the plain text, or an error that says why there are none."""
     robot, motion, count = s.robot, all(problem.motion_given), len(rows[0])
     alone = s.count is None
@@ -147,7 +165,7 @@ def _plain(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray]
     with np.errstate(all="ignore"):
         try:
             sought, watched = problem.offer.plain(count, problem.text, *columns)
-            whole = np.empty((count, problem.nv + len(watched)))
+            whole = np.empty((count, problem.results() + len(watched)))
             into_columns(whole, [*sought, *watched])
         except (ZeroDivisionError, OverflowError):
             if motion:
@@ -156,9 +174,9 @@ def _plain(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray]
             raise singular(robot) from None
     if not motion:
         examine_strange(robot, rows[0], whole, problem.motion_given)
-    result = whole[:, : problem.nv]
+    result = whole[:, : problem.results()]
     if not np.isfinite(result).all():
-        sizes = [float(abs(array).max(initial=0.0)) for array in (*s.arrays.values(), x)]
+        sizes = [float(abs(np.nan_to_num(array)).max(initial=0.0)) for array in rows]
         raise (too_large if motion or max(sizes) > LARGE else no_numbers)(robot)
     return result
 

@@ -88,14 +88,20 @@ class Factors:
                         I[i][k] = I[i][k] - factor * I[k][j]
             self._U[j] = column
 
-    def solve(self, force: Sequence[Scalar]) -> Vector:
-        """The product I⁻¹ force."""
+    def inverse(self) -> Matrix:
+        """The matrix I⁻¹, whose columns are solved for down to the diagonal only, because it is symmetric."""
+        n = len(self._U)
+        columns = [self.solve([float(r == k) for r in range(n)], k + 1) for k in range(n)]
+        return [[columns[max(r, k)][min(r, k)] for k in range(n)] for r in range(n)]
+
+    def solve(self, force: Sequence[Scalar], first: int | None = None) -> Vector:
+        """The product I⁻¹ force, or only its first elements."""
         x = list(force)
         for j in reversed(range(len(x))):
             if not nothing(x[j]):
                 for i, factor in self._U[j]:
                     x[i] = x[i] - factor * x[j]
-        for j, column in enumerate(self._U):
+        for j, column in enumerate(self._U[:first]):
             x[j] = x[j] * self.one_over[j]
             for i, factor in column:
                 if not nothing(x[i]):

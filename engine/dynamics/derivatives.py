@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ..machine.program.dual import Dual, part_of
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
 from .dense import Factors, inertia_matrix
 from .kinematics import coordinate_rates
 from .sweeps import Load, Wrenches, dynamics
+
+SLOPES = ("dq", "dqd", "dtau")  # the names of the derivatives along coordinates, speeds and forces
 
 
 def slopes(
@@ -38,7 +38,7 @@ def slopes(
     forces, _ = dynamics(bodies, robot.gravity, displaced(robot, q), speeds, qdd, (True,) * n, wrenches, loads)
     factors = Factors(inertia_matrix(bodies, q, n))
     columns = [factors.solve([-part_of(x, k) for x in forces]) for k in range(2 * n)]
-    columns += [factors.solve([float(r == k) for r in range(n)]) for k in range(n)]
+    columns += factors.inverse()
     return [*qdd, *by_rows(columns)]
 
 
@@ -47,14 +47,6 @@ def by_rows(columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     n = len(columns) // 3
     parts = [columns[first : first + n] for first in (0, n, 2 * n)]
     return [part[k][r] for part in parts for r in range(n) for k in range(n)]
-
-
-def named(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
-    """The accelerations and derivatives that a sample's numbers are, or those of many."""
-    result = {"qdd": rows[..., :n]}
-    for k, name in enumerate(("dq", "dqd", "dtau")):
-        result[name] = rows[..., n + k * n * n : n + (k + 1) * n * n].reshape(*rows.shape[:-1], n, n)
-    return result
 
 
 def displaced(robot: Robot, q: Sequence[Scalar]) -> list[Scalar]:

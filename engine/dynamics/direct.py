@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..machine.jit.account import note
 from ..machine.jit.builtin import Builtin
 from ..machine.jit.kernel import Kernel, Single
+from ..machine.jit.parts import Part
 from ..robot.model import Robot
 
 Call = Callable[..., Any]
@@ -49,14 +51,23 @@ class _Converting:
     def __call__(self, *given: Any, **named: Any) -> Any:
         fresh = [_doubles(x) for x in given]
         if self.builtin is not None and any(x is not y for x, y in zip(fresh, given)):
-            return self.builtin.call(*fresh, **named)
+            given = tuple(fresh)
+            if all(x is y for x, y in zip(map(_doubles, given), given)):  # else the call would come back for ever
+                return self.builtin.call(*given, **named)
+        note("general")
         return self._general(*given, **named)
 
 
 def _doubles(x: Any) -> Any:
-    """An array of doubles for a row of integers or of other floats; any other argument unchanged."""
-    is_row = isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "fiu"
-    return np.array(x, dtype=float) if is_row and (type(x) is not np.ndarray or x.dtype is not _DOUBLE) else x
+    """An array of NumPy's own doubles for a row of integers or of other floats; any other argument unchanged.
+
+    Arrays that come out of a pickle have a type that equals NumPy's own and is another object: they are only seen anew.
+    """
+    if not isinstance(x, np.ndarray) or (type(x) is np.ndarray and x.dtype is _DOUBLE):
+        return x
+    if type(x) is np.ndarray and x.dtype == _DOUBLE and x.dtype.isnative:
+        return x.view(_DOUBLE)
+    return x.astype(float, subok=False) if x.ndim == 1 and x.dtype.kind in "fiu" else x
 
 
 _DOUBLE = np.dtype(float)
@@ -68,15 +79,21 @@ def key_of(what: Hashable, links: tuple[str, ...]) -> Hashable:
 
 
 def aim(
-    robot: Robot, what: Hashable, links: tuple[str, ...], code: Single | Kernel, shape: Sequence[int], checks: int = 0
+    robot: Robot,
+    what: Hashable,
+    links: tuple[str, ...],
+    code: Single | Kernel,
+    shape: Sequence[int],
+    checks: int = 0,
+    parts: Sequence[Part] = (),
 ) -> None:
     """Use this code in the robot's direct call of this name, if there is one.
 
-    The result of one sample has this shape; the last outputs are checks, which a kernel mustn't have.
+    The result of one sample has this shape, or is a row that is divided into parts; the last outputs are checks.
     """
     builtin: Builtin | None = robot.derived.get(("builtin", key_of(what, links)))
     if builtin is not None:
-        code.serve(builtin, shape, *([checks] if checks else []))
+        code.serve(builtin, shape, checks, parts)
         robot.derived[key_of(what, links)] = builtin.call
 
 

@@ -17,7 +17,7 @@ from ..machine.jit.offer import LOOP, Offer
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, as_floats
-from ..machine.program.trace import Program, Recording
+from ..machine.program.trace import Node, Program, Recording
 from ..robot.model import ZERO, Robot
 from .looped import rolled as as_loop
 from .regroup import regrouped
@@ -35,8 +35,9 @@ class Mixed:
         """`level` is that of the code generator."""
         self.robot, self.motion_given, self.links = robot, motion_given, links
         self.bodies, self.nq, self.nv = robot.tree.bodies, robot.nq, robot.nv
-        self.widths = (self.nq, self.nv, self.nv, 6 * len(links))
-        self.offer = Offer(self.program, [width for width in self.widths if width], [self.nv], self.identity, level)
+        self.widths: tuple[int, ...] = (self.nq, self.nv, self.nv, 6 * len(links))
+        self.level = level
+        self._offer()
         # angles of which only cosine and sine matter: no spring measures them, no thread turns them into a slide
         measured = {drive.coordinate for body in self.bodies for drive in body.drives if drive.stiffness}
         self.turning = tuple(
@@ -46,15 +47,28 @@ class Mixed:
             if what == "turn" and body.coordinates[k] not in measured
         )
 
+    def _offer(self) -> None:
+        widths = [width for width in self.widths if width]
+        self.offer = Offer(self.program, widths, [self.results()], self.identity, self.level)
+
+    def results(self) -> int:
+        """The number of results of one sample."""
+        return self.nv
+
     # ---- the text
 
-    def text(
-        self, q: Sequence[Scalar], qd: Sequence[Scalar], x: Sequence[Scalar], w: Sequence[Scalar], bodies: Any = None
-    ) -> tuple[list[Scalar], list[Scalar]]:
-        """The recursion on any scalars, and numbers that are enormous where pivots are next to nothing.
+    def text(self, *given: Sequence[Scalar], bodies: Any = None) -> tuple[list[Scalar], list[Scalar]]:
+        """The results on any scalars, and numbers that are enormous where pivots are next to nothing.
 
-        `w` holds six for each link, at its origin and in its axes.
+        The last group has six numbers for each link, at its origin and in its axes.
         """
+        q, qd, x, w = given
+        return self.sought(q, qd, x, w, bodies)
+
+    def sought(
+        self, q: Sequence[Scalar], qd: Sequence[Scalar], x: Sequence[Scalar], w: Sequence[Scalar], bodies: Any
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """What the recursion finds for each speed where x is given, and the same numbers."""
         on, loads = self.acting(w)
         given, pivots = bodies or self.bodies, dict[int, Pivot]()
         sought, _ = dynamics(given, self.robot.gravity, q, qd, x, self.motion_given, on, loads, pivots)
@@ -70,24 +84,26 @@ class Mixed:
         own = [(link, list(w[6 * k : 6 * k + 6]), ZERO, "link") for k, link in enumerate(self.links)]
         return on_bodies(self.robot.tree, [*constant_wrenches(self.robot), *own])
 
+    names: tuple[str, ...] = ("q", "qd", "x", "w")
+
     def program(self) -> Program:
         """The recursion recorded, inertias regrouped."""
         recording = Recording("mixed")
-        groups = {
-            name: recording.input(name, width)
-            for name, width in zip(("q", "qd", "x", "w"), self.widths, strict=True)
-            if width
-        }
-        q, qd, x, w = (groups.get(name, []) for name in ("q", "qd", "x", "w"))
-        sought, watched = self.text(q, qd, x, w, regrouped(self.bodies))
+        inputs = {name: recording.input(name, width) for name, width in zip(self.names, self.widths) if width}
+        groups = [inputs.get(name, []) for name in self.names]
+        self.prepare(recording, groups)
+        sought, watched = self.text(*groups, bodies=regrouped(self.bodies))
         return recording.program(watched, sought=sought)
+
+    def prepare(self, recording: Recording, groups: Sequence[Sequence[Node]]) -> None:
+        """Says what else has to hold for the inputs."""
 
     def identity(self) -> tuple[str, ...]:
         """All that the program depends on, for the cache."""
         robot = self.robot
         seats = [robot.tree.seats[link] for link in self.links]
         rest = self.motion_given, on_bodies(robot.tree, constant_wrenches(robot)), seats
-        return repr(self.bodies), repr(robot.gravity), repr(rest)
+        return type(self).__name__, repr(self.bodies), repr(robot.gravity), repr(rest)
 
     # ---- compiled
 
@@ -141,6 +157,48 @@ class Mixed:
         for k in self.turning:
             q[..., k] = np.arctan2(np.sin(q[..., k]), np.cos(q[..., k]))
         return q
+
+
+class Hybrid(Mixed):
+    """Accelerations and forces, complete, from both with NaN for each that is sought; in straight code only."""
+
+    names = ("q", "qd", "qdd", "tau", "w")
+
+    def __init__(self, robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()):
+        super().__init__(robot, motion_given, links)
+        self.widths = (self.nq, self.nv, self.nv, self.nv, 6 * len(links))
+        self._offer()
+
+    def results(self) -> int:
+        """The number of accelerations and forces."""
+        return 2 * self.nv
+
+    def text(self, *given: Sequence[Scalar], bodies: Any = None) -> tuple[list[Scalar], list[Scalar]]:
+        """The accelerations, then the forces, each either given or found by the recursion."""
+        q, qd, qdd, tau, w = given
+        x = [a if motion else f for motion, a, f in zip(self.motion_given, qdd, tau)]
+        sought, watched = self.sought(q, qd, x, w, bodies)
+        both = list(zip(self.motion_given, x, sought))
+        qdd = [known if motion else other for motion, known, other in both]
+        return [*qdd, *(other if motion else known for motion, known, other in both)], watched
+
+    def prepare(self, recording: Recording, groups: Sequence[Sequence[Node]]) -> None:
+        """What is sought has to be NaN."""
+        _, _, qdd, tau, _ = groups
+        recording.leave_blank(f if motion else a for motion, a, f in zip(self.motion_given, qdd, tau))
+
+    def compiled(self, samples: int) -> Kernel | Rolled | None:
+        """Code for many samples where it is to be used, with so many of them ahead."""
+        return self.offer.lanes(samples) if self.nv else None
+
+
+def hybrid(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> Hybrid:
+    """The robot's problem of this kind with complete results; made once for each robot."""
+    key = ("hybrid", motion_given, links)
+    result: Hybrid | None = robot.derived.get(key)
+    if result is None:
+        result = robot.derived.setdefault(key, Hybrid(robot, motion_given, links))
+    return result
 
 
 def mixed(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> Mixed:

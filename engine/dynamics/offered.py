@@ -3,46 +3,53 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..machine.jit import choice
+from ..errors import InputError
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer, in_blocks
+from ..machine.jit.parts import divided, in_order
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, into_columns
 from ..machine.program.trace import Program
 from ..robot.model import Body, Robot
-from .programs import PROGRAMS, Subject
+from .direct import Call, aim, direct
+from .programs import ROWS, Subject
 from .regroup import regrouped
-from .samples import BLOCK, Samples, no_numbers, singular
+from .samples import BLOCK, Samples, no_numbers, singular, vector
 from .vanishing import examine_once, examine_strange
 
-Key = tuple[str, tuple[str, ...], str, str]  # what, wrenched, link, at
+OF_PARTS = ("reactions", "inertial-adjoint")  # quantities of every link, fixed ones too
+Result = np.ndarray | dict[str, np.ndarray] | tuple[np.ndarray, ...]
 
 
 class Offered:
     """One quantity of one robot, as plain text and as compiled code."""
 
     def __init__(self, what: str, subject: Subject):
-        self.what, self.row, self.subject = what, PROGRAMS[what], subject
+        self.what, self.row, self.subject = what, ROWS[what], subject
         self.shape = self.row.shape(subject)
         self.size = math.prod(self.shape)
+        self.parts = in_order(self.row.parts(subject)) if self.row.parts is not None else ()
         self.widths = self.row.widths(subject)
         self.offer = Offer(self.program, list(self.widths.values()), [self.size], self.identity)
         self.turning = turning(subject.bodies)
-        # code for one sample, once it has run; None if Euler parameters have to be normalised before
-        self.one: Single | None = None
-        self._oriented = any(joint.type.orientation is not None for joint in subject.robot.moving)
+        self.name = direct_name(what, subject.link, subject.at)
+        mechanism = {"reactions": subject.robot.closed, "fdyn-derivatives": subject.robot.tied}
+        mechanism["fdyn-adjoint"] = subject.robot.tied
+        if mechanism.get(what):
+            self.name = f"{what} of the tree"  # those of the mechanism have the plain name
 
     def program(self) -> Program:
         """The recorded program of the text, with regrouped inertias if these give the same results."""
         subject = self.subject
         bodies = regrouped(subject.bodies) if self.row.regroups else subject.bodies
-        recorded = Subject(subject.robot, bodies, subject.wrenched, subject.link, subject.at)
-        return self.row.program(recorded, self.what)
+        return self.row.program(replace(subject, bodies=bodies), self.what)
 
     def identity(self) -> tuple[str, ...]:
         """Everything that the program depends on, as strings."""
@@ -51,35 +58,63 @@ class Offered:
             [(wrench.link, wrench.wrench, wrench.at, wrench.axes) for wrench in robot.wrenches],
             [(link.name, link.mass, link.com, link.end, robot.tree.seats[link.name]) for link in robot.links],
             robot.gravity,
-            (subject.wrenched, subject.link, subject.at),
+            (subject.wrenched, subject.link, subject.at, subject.square),
         )
-        return self.what, repr(robot.parts if self.what == "reactions" else robot.tree.bodies), repr(rest)
+        return self.what, repr(robot.parts if self.what in OF_PARTS else robot.tree.bodies), repr(rest)
 
-    # ---- rows
+    # ---- calls
 
-    def __call__(self, s: Samples, **more: np.ndarray) -> np.ndarray:
-        """The quantity in its shape for one sample or many; `more` are inputs that the samples don't have."""
+    def direct(self) -> Call:
+        """The call of the quantity for one sample or many, by compiled code where there is any."""
+        robot, wrenched = self.subject.robot, self.subject.wrenched
+        widths = [width for name, width in self.widths.items() if name != "w"]
+        return direct(robot, self.name, wrenched, widths, self._generally, self.row.about)
+
+    def _generally(self, *given: Any) -> Result:
+        """The same in the general way: its inputs, then a wrench for each link."""
+        names, wrenched = self.row.inputs, self.subject.wrenched
+        if len(given) != len(names) + len(wrenched):
+            raise InputError(
+                f"`{self.what}` has other arguments",
+                found=f"{len(given)} arguments",
+                allowed=", ".join((*names, *(f"a wrench on `{link}`" for link in wrenched))),
+            )
+        arrays = dict(zip(names, given))
+        more = {"at": vector("at", arrays.pop("at"), 3)[None]} if "at" in arrays else {}
+        s = Samples(self.subject.robot, **arrays)
+        if wrenched:
+            _, more["w"] = s.acting(dict(zip(wrenched, given[len(names) :])))
+        return self(s, **more)
+
+    def __call__(self, s: Samples, **more: np.ndarray) -> Result:
+        """The quantity for one sample or many, in its shape or its parts; `more` are inputs the samples don't have."""
         count = 1 if s.count is None else s.count
         given = {name: more[name] if name in more else s.rows(name) for name in self.widths}
         arrays = {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[-1]))) for name, x in given.items()}
         if self.row.watched is not None and s.count != 0:
             examine_once(s.finite().robot, arrays["q"][0], (False,) * s.robot.nv)
         if s.count is None:
-            return self._one(s, arrays).reshape(self.shape)
-        block = max(8, min(1024, BLOCK // max(len(self.subject.bodies), 1)))
-        by, text = partial(self._by, arrays), partial(self._plain, s, arrays)
-        rows: np.ndarray = in_blocks(np.empty((count, self.size)), block, self._lanes, by, text)
-        return rows.reshape((count, *self.shape))
+            numbers = self._one(s, arrays)
+        else:
+            block = max(8, min(1024, BLOCK // max(len(self.subject.bodies), 1)))
+            by, text = partial(self._by, arrays), partial(self._plain, s, arrays)
+            numbers = in_blocks(np.empty((count, self.size)), block, self._lanes, by, text)
+        return divided(numbers, self.parts) if self.parts else numbers.reshape((*s.shape, *self.shape))
 
     def _one(self, s: Samples, arrays: dict[str, np.ndarray]) -> np.ndarray:
         single = self.offer.single() if self._compiles() else None
         if single is not None:
             result = single(*(array[0] for array in arrays.values()))
-            self.one = None if self._oriented else single
+            self._aim(single)
             if result is not None:
                 return result
         row: np.ndarray = self._plain(s, arrays, slice(0, 1))[0]
         return row
+
+    def _aim(self, code: Single | Kernel) -> None:
+        """Use this code in direct calls from now on."""
+        shape = (self.size,) if self.parts or len(self.shape) > 2 else self.shape
+        aim(self.subject.robot, self.name, self.subject.wrenched, code, shape, parts=self.parts)
 
     def _compiles(self) -> bool:
         """Whether there is anything to compile, and not too much."""
@@ -90,6 +125,7 @@ class Offered:
 
     def _by(self, arrays: dict[str, np.ndarray], code: Kernel, first: int) -> np.ndarray | None:
         """The rows by compiled code from a place on, or None where it can't compute them."""
+        self._aim(code)
         given = {name: array[first:] for name, array in arrays.items()}
         (result,), finite, largest = code(*given.values())
         if largest > REACH:
@@ -127,27 +163,19 @@ class Offered:
         examine_strange(self.subject.robot, q, numbers, (False,) * self.subject.robot.nv)
 
 
+def direct_name(what: str, link: str = "", at: str = "link") -> Hashable:
+    """The name of a quantity's direct call among those of a robot."""
+    return (what, link, at) if link or at != "link" else what
+
+
 def offered(robot: Robot, what: str, wrenched: tuple[str, ...] = (), link: str = "", at: str = "link") -> Offered:
     """The robot's quantity of this name, which is made once for each robot."""
-    key: Key = what, wrenched, link, at
+    key = "offered", what, wrenched, link, at
     result: Offered | None = robot.derived.get(key)
     if result is None:
-        made = Offered(what, Subject(robot, robot.tree.bodies, wrenched, link, at))
-        result = robot.derived.setdefault(key, made)
+        subject = Subject(robot, robot.tree.bodies, wrenched, link, at, square=what == "kinematics")
+        result = robot.derived.setdefault(key, Offered(what, subject))
     return result
-
-
-def quick(robot: Robot, key: Key, *groups: Any) -> np.ndarray | None:
-    """The quantity of one sample by existing code, with the least overhead; None where there is none."""
-    try:
-        known: Offered = robot.derived[key]
-        single = known.one
-        if single is None or not choice.free():
-            return None
-        result = single.of_doubles(*groups)
-        return None if result is None else result.reshape(known.shape)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return None
 
 
 def turning(bodies: tuple[Body, ...]) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ Inverse and forward dynamics are run by `mixed.py`, for any mixture of both; all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -13,8 +13,9 @@ from ..errors import InputError, did_you_mean
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot, Tree
+from .adjoint import INERTIAL, along_inertias, along_state
 from .dense import inertia_matrix
-from .derivatives import slopes
+from .derivatives import SLOPES, slopes
 from .energy import energies
 from .kinematics import body_placements, jacobian, link_placements
 from .regroup import regrouped
@@ -35,6 +36,7 @@ class Subject:
     wrenched: tuple[str, ...] = ()  # links on which the caller's wrenches act, [n; f] at their origins in their axes
     link: str = ""  # the link whose Jacobian is computed
     at: str = "link"  # `link` for frames of links, `end` for those at their far ends
+    square: bool = False  # whether frames have the last row 0 0 0 1
 
     def acting(self, tree: Tree, given: Given) -> tuple[Wrenches, list[Load]]:
         """All wrenches on the bodies of a tree, the robot's own and the caller's."""
@@ -50,7 +52,8 @@ class Quantity:
     `inputs` are names of `WIDTHS`; `w` is there besides where wrenches act.  `regroups` says that regrouped inertias
     give the same numbers.  Where an inertia is divided by, `watched` are numbers that are enormous if next to nothing
     is left of it.  Robots of more than `most` bodies have it as plain text only, because straight code for so
-    many takes seconds to compile.
+    many takes seconds to compile.  `parts` are names and shapes of the arrays into which calls divide the numbers;
+    without them, a call's result is one array of the shape.
     """
 
     about: str
@@ -61,6 +64,7 @@ class Quantity:
     regroups: bool = True
     most: int = 200
     watched: Callable[[Subject, Given], list[Scalar]] | None = None
+    parts: Callable[[Subject], Sequence[tuple[str, tuple[int, ...]]]] | None = None
 
     def widths(self, subject: Subject) -> dict[str, int]:
         """The number of columns of each group of inputs."""
@@ -80,6 +84,7 @@ WIDTHS: dict[str, Callable[[Subject], int]] = {
     "qd": lambda subject: subject.robot.nv,
     "qdd": lambda subject: subject.robot.nv,
     "tau": lambda subject: subject.robot.nv,
+    "costate": lambda subject: subject.robot.nv,
     "at": lambda subject: 3,
     "w": lambda subject: 6 * len(subject.wrenched),
 }
@@ -116,7 +121,12 @@ def _kinematics(subject: Subject, given: Given) -> list[Scalar]:
     for R, p in link_placements(subject.robot, given["q"], subject.at):
         for r in range(3):
             result += [*R[r], p[r]]
+        result += [0.0, 0.0, 0.0, 1.0] if subject.square else []
     return result
+
+
+def _placements(subject: Subject, given: Given) -> list[Scalar]:
+    return [x for R, p in body_placements(subject.bodies, given["q"]) for row, y in zip(R, p) for x in (*row, y)]
 
 
 def _jacobian(subject: Subject, given: Given) -> list[Scalar]:
@@ -147,6 +157,18 @@ def _losses(subject: Subject, given: Given) -> list[Scalar]:
     return losses(least(robot, free), pivots)
 
 
+def _adjoint(subject: Subject, given: Given) -> list[Scalar]:
+    robot = subject.robot
+    state = given["q"], given["qd"], given["tau"], given["costate"]
+    return along_state(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
+
+
+def _inertial_adjoint(subject: Subject, given: Given) -> list[Scalar]:
+    robot = subject.robot
+    state = given["q"], given["qd"], given["tau"], given["costate"]
+    return along_inertias(robot, *state, *subject.acting(robot.parts, given))
+
+
 def link_reactions(
     robot: Robot,
     q: list[Scalar],
@@ -170,6 +192,14 @@ def link_reactions(
 
 # ---- the table
 
+ENERGIES = ("kinetic", "potential", "elastic")
+
+
+def _derivative_parts(subject: Subject) -> list[tuple[str, tuple[int, ...]]]:
+    n = subject.robot.nv
+    return [("qdd", (n,)), *((name, (n, n)) for name in SLOPES)]
+
+
 _SPEEDS: Callable[[Subject], tuple[int, ...]] = lambda subject: (subject.robot.nv,)  # noqa: E731
 
 PROGRAMS = {
@@ -182,6 +212,26 @@ PROGRAMS = {
         lambda subject: (subject.robot.nv * (1 + 3 * subject.robot.nv),),
         _slopes,
         watched=_losses,
+        parts=_derivative_parts,
+    ),
+    "fdyn-adjoint": Quantity(
+        "derivatives of costate . accelerations along the coordinates, speeds and forces",
+        ("q", "qd", "tau", "costate"),
+        "adjoint",
+        lambda subject: (3 * subject.robot.nv,),
+        _adjoint,
+        watched=_losses,
+        parts=lambda subject: [(name, (subject.robot.nv,)) for name in SLOPES],
+    ),
+    "inertial-adjoint": Quantity(
+        "derivatives of costate . accelerations along the inertial numbers of each link, 10 numbers",
+        ("q", "qd", "tau", "costate"),
+        "adjoint",
+        lambda subject: (len(subject.robot.links), INERTIAL),
+        _inertial_adjoint,
+        regroups=False,
+        watched=_losses,
+        parts=lambda subject: [(link.name, (INERTIAL,)) for link in subject.robot.links],
     ),
     "inertia": Quantity(
         "generalized inertia matrix, row by row",
@@ -196,8 +246,9 @@ PROGRAMS = {
         "of each link the rows of [R | p] in the base, 12 numbers",
         ("q",),
         "frames",
-        lambda subject: (len(subject.robot.links), 3, 4),
+        lambda subject: (len(subject.robot.links), 4 if subject.square else 3, 4),
         _kinematics,
+        parts=lambda subject: [(link.name, (4 if subject.square else 3, 4)) for link in subject.robot.links],
     ),
     "jacobian": Quantity(
         "from the speeds to [omega; v] of a link's point `at` (link axes), base-frame axes, row by row",
@@ -207,7 +258,13 @@ PROGRAMS = {
         _jacobian,
     ),
     "energy": Quantity(
-        "kinetic, potential and elastic energy", ("q", "qd"), "energy", lambda subject: (3,), _energy, regroups=False
+        "kinetic, potential and elastic energy",
+        ("q", "qd"),
+        "energy",
+        lambda subject: (3,),
+        _energy,
+        regroups=False,
+        parts=lambda subject: [(name, ()) for name in ENERGIES],
     ),
     "reactions": Quantity(
         "of each link [n; f] from its parent at its origin, base-frame axes, 6 numbers",
@@ -216,6 +273,19 @@ PROGRAMS = {
         lambda subject: (len(subject.robot.links), 6),
         _reactions,
         regroups=False,
+        parts=lambda subject: [(link.joint.name, (6,)) for link in subject.robot.links],
+    ),
+}
+
+# with rows that other calls are made of, and that aren't exported
+ROWS = {
+    **PROGRAMS,
+    "placements": Quantity(
+        "of each body the rows of [R | p] in the base, 12 numbers",
+        ("q",),
+        "frames",
+        lambda subject: (len(subject.bodies), 3, 4),
+        _placements,
     ),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,102 +10,117 @@ import numpy as np
 from ..errors import InputError
 from ..robot.model import Robot
 from .calls import inverse
-from .derivatives import named
-from .offered import offered, quick
+from .offered import direct_name, offered
 from .programs import PROGRAMS, link_named
-from .samples import Samples, vector
+from .samples import vector
 
 Wrenches = Mapping[str, Any]
-ENERGIES = ("kinetic", "potential", "elastic")
 ORIGIN = (0.0, 0.0, 0.0)
 
 
 def inertia(robot: Robot, q: Any) -> np.ndarray:
     """The generalized inertia matrix with rotor inertias."""
-    result = quick(robot, ("inertia", (), "", "link"), q)
-    if result is None:
-        s = Samples(robot, q=q)
-        result = offered(robot, "inertia")(s)
+    result: np.ndarray = (_known(robot, "inertia") or _made(robot, "inertia"))(q)
     return result
 
 
 def bias(robot: Robot, q: Any, qd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The forces h of `tau = I qdd + h`: Coriolis, centrifugal, gravity, friction, springs, wrenches."""
-    result = quick(robot, ("bias", (), "", "link"), q, qd) if wrenches is None else None
-    if result is None:
-        s = Samples(robot, q=q, qd=qd)
-        if len(robot.tree.bodies) > PROGRAMS["bias"].most:  # inverse dynamics has a loop over the bodies
-            return inverse(robot, q, qd, np.zeros(robot.nv), wrenches)
-        wrenched, w = s.acting(wrenches)
-        result = offered(robot, "bias", wrenched)(s, w=w)
+    result: np.ndarray
+    if wrenches is None:
+        result = (_known(robot, "bias") or _bias(robot, ()))(q, qd)
+    else:
+        links = links_of(wrenches)
+        result = (_known(robot, ("bias", *links)) or _bias(robot, links))(q, qd, *wrenches.values())
     return result
+
+
+def _bias(robot: Robot, links: tuple[str, ...]) -> Callable[..., np.ndarray]:
+    """The call for the bias; inverse dynamics has a loop over the bodies, which serves robots with very many."""
+    if isinstance(robot, Robot) and len(robot.tree.bodies) > PROGRAMS["bias"].most:
+        return lambda q, qd, *sixes: inverse(robot, q, qd, np.zeros(robot.nv), dict(zip(links, sixes)) or None)
+    return _made(robot, "bias", links)
 
 
 def energy(robot: Robot, q: Any, qd: Any) -> dict[str, np.ndarray]:
     """Kinetic, potential (datum: the base's origin) and elastic energy."""
-    result = quick(robot, ("energy", (), "", "link"), q, qd)
-    if result is None:
-        s = Samples(robot, q=q, qd=qd)
-        result = offered(robot, "energy")(s)
-    return dict(zip(ENERGIES, result.T))
+    result: dict[str, np.ndarray] = (_known(robot, "energy") or _made(robot, "energy"))(q, qd)
+    return result
 
 
 def frames(robot: Robot, q: Any, at: str = "link") -> dict[str, np.ndarray]:
     """Frames of all links, name → 4 × 4 in the base; with `at="end"`, the papers' frames i + 1."""
     if not isinstance(at, str) or at not in ("link", "end"):
-        result = f"at={at!r}" if isinstance(at, str) else f"at of type {type(at).__name__}"
-        raise InputError("unknown frame", found=result, allowed="link, end")
-    rows = quick(robot, ("kinematics", (), "", at), q)
-    if rows is None:
-        s = Samples(robot, q=q)
-        rows = offered(robot, "kinematics", at=at)(s)
-    placed = np.zeros((*rows.shape[:-2], 4, 4))
-    placed[..., :3, :] = rows
-    placed[..., 3, 3] = 1.0
-    return dict(zip([link.name for link in robot.links], placed.swapaxes(0, -3)))
+        found = f"at={at!r}" if isinstance(at, str) else f"at of type {type(at).__name__}"
+        raise InputError("unknown frame", found=found, allowed="link, end")
+    call = _known(robot, "kinematics" if at == "link" else direct_name("kinematics", at=at))
+    result: dict[str, np.ndarray] = (call or _made(robot, "kinematics", at=at))(q)
+    return result
 
 
 def jacobian(robot: Robot, q: Any, link: str, at: Any = ORIGIN) -> np.ndarray:
     """The 6 × nv Jacobian: speeds → [ω; v] of the link's point `at` (link axes, or a point's name), base-frame axes."""
-    result = quick(robot, ("jacobian", (), link, "link"), q, _doubles(at))
-    if result is not None:
-        return result
-    s = Samples(robot, q=q)
-    name = link_named(robot, link)
-    return offered(robot, "jacobian", link=name)(s, at=_point(robot, name, at)[None])
+    if isinstance(at, str):
+        at = _point(robot, link, at)
+    call = _known(robot, ("jacobian", link, "link")) if isinstance(link, str) else None
+    result: np.ndarray = (call or _made(robot, "jacobian", link=link))(q, at)
+    return result
 
 
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
     """Reactions, joint → wrench [n; f] of the parent on the link at its origin, base-frame axes; fixed joints too."""
-    result = quick(robot, ("reactions", (), "", "link"), q, qd, qdd) if wrenches is None else None
-    if result is None:
-        s = Samples(robot, q=q, qd=qd, qdd=qdd)
-        wrenched, w = s.acting(wrenches)
-        result = offered(robot, "reactions", wrenched)(s, w=w)
-    return dict(zip([link.joint.name for link in robot.links], result.swapaxes(0, -2)))
+    links = () if wrenches is None else links_of(wrenches)
+    result: dict[str, np.ndarray] = _made(robot, "reactions", links)(q, qd, qdd, *(wrenches or {}).values())
+    return result
 
 
 def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
     """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions."""
-    rows = quick(robot, ("fdyn-derivatives", (), "", "link"), q, qd, tau)
-    if rows is None:
-        s = Samples(robot, q=q, qd=qd, tau=tau)
-        rows = offered(robot, "fdyn-derivatives")(s)
-    return named(rows, robot.nv)
+    result: dict[str, np.ndarray] = _made(robot, "fdyn-derivatives")(q, qd, tau)
+    return result
 
 
-def _doubles(at: Any) -> Any:
-    """An array for a tuple of three floats; any other argument unchanged, for it has to be checked first."""
-    return np.array(at) if type(at) is tuple and [type(x) for x in at] == [float] * 3 else at
+def adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any) -> dict[str, np.ndarray]:
+    """The derivatives dq, dqd, dtau of costate · qdd."""
+    result: dict[str, np.ndarray] = _made(robot, "fdyn-adjoint")(q, qd, tau, costate)
+    return result
 
 
-def _point(robot: Robot, link: str, at: Any) -> np.ndarray:
-    """A point of a link, by its name or as three numbers."""
-    if isinstance(at, str):
-        points = robot.link(link).points
-        if at not in points:
-            raise InputError(
-                f"`{link}` has no such point", found=f"`{at}`", allowed=", ".join(points) or "none is named"
-            )
-        at = points[at]
-    return vector("at", at, 3)
+def inertial_adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any) -> dict[str, np.ndarray]:
+    """The derivatives of costate · qdd along the ten inertial numbers of each link, by link."""
+    call = _known(robot, "inertial-adjoint") or _made(robot, "inertial-adjoint")
+    result: dict[str, np.ndarray] = call(q, qd, tau, costate)
+    return result
+
+
+def _known(robot: Robot, name: Hashable) -> Callable[..., Any] | None:
+    """The robot's direct call of this name, if it was made before."""
+    try:
+        call: Callable[..., Any] = robot.derived[name]
+    except (AttributeError, KeyError, TypeError):
+        return None
+    return call
+
+
+def _made(robot: Robot, what: str, links: tuple[str, ...] = (), link: str = "", at: str = "link") -> Callable[..., Any]:
+    """A new direct call of this row of the table of programs."""
+    if not isinstance(robot, Robot):
+        raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
+    if "at" in PROGRAMS[what].inputs:
+        link = link_named(robot, link)
+    return offered(robot, what, links, link, at).direct()
+
+
+def links_of(wrenches: Any) -> tuple[str, ...]:
+    """The names of the links on which wrenches act."""
+    if type(wrenches) is not dict and not isinstance(wrenches, Mapping):
+        raise InputError("`wrenches` is not a mapping", found=type(wrenches).__name__, allowed="{link: [n, f]}")
+    return tuple(wrenches)
+
+
+def _point(robot: Robot, link: str, at: str) -> tuple[float, ...]:
+    """The place of a named point of a link."""
+    points = robot.link(link_named(robot, link)).points
+    if at not in points:
+        raise InputError(f"`{link}` has no such point", found=f"`{at}`", allowed=", ".join(points) or "none is named")
+    return tuple(float(x) for x in vector("at", points[at], 3))

@@ -7,11 +7,14 @@ longer those of the real bodies, so they are computed from the plain inertias.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
+from ..robot.bodies import components, rows, scalar
+from ..robot.inertia import stacked
 from ..robot.model import Body
 from ..robot.placement import turn_matrix_of
 
@@ -21,6 +24,11 @@ CENTRE = 3  # row and column of the pseudo-inertia that hold m and m c
 @lru_cache(maxsize=128)
 def regrouped(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
     """The bodies with as much inertia as possible moved towards the base."""
+    return moved_inwards(bodies)
+
+
+def moved_inwards(bodies: Sequence[Body]) -> tuple[Body, ...]:
+    """The regrouped bodies; their inertial numbers may be arrays, with a number for each run."""
     G = [pseudo_inertia(body) for body in bodies]
     for i in reversed(range(len(bodies))):
         kept, turning_only = unmoved(bodies[i])
@@ -58,14 +66,18 @@ def unmoved(body: Body) -> tuple[np.ndarray, bool]:
 
 def pseudo_inertia(body: Body) -> np.ndarray:
     """The pseudo-inertia of a body, [∫ r rᵀ dm, m c; (m c)ᵀ, m]."""
-    G = np.zeros((4, 4))
-    G[:3, :3], G[:3, 3], G[3, :3], G[3, 3] = body.E, body.h, body.h, body.m
+    E, h = stacked([x for row in body.E for x in row]), stacked(body.h)
+    G = np.zeros((*np.broadcast_shapes(E.shape[:-1], h.shape[:-1], np.shape(body.m)), 4, 4))
+    G[..., :3, :3], G[..., :3, 3], G[..., 3, :3], G[..., 3, 3] = E.reshape(*E.shape[:-1], 3, 3), h, h, body.m
     return G
 
 
 def _with(body: Body, G: np.ndarray) -> Body:
     """The body with another inertia, in which rounding errors of zeros are removed."""
-    E, h = (np.where(abs(x) <= 1e-14 * max(abs(x).max(), 1e-300), 0.0, x) for x in (G[:3, :3], G[:3, 3]))
-    rows = tuple(tuple(float(x) for x in row) for row in E)
-    m = float(G[3, 3]) if abs(G[3, 3]) > 1e-14 * max(body.m, 1e-300) else 0.0
-    return replace(body, E=rows, h=tuple(float(x) for x in h), m=m)  # type: ignore[arg-type]
+    E, h = _clean(G[..., :3, :3], (-2, -1)), _clean(G[..., :3, 3], (-1,))
+    m = np.where(abs(G[..., 3, 3]) > 1e-14 * np.maximum(body.m, 1e-300), G[..., 3, 3], 0.0)
+    return replace(body, E=rows(E), h=components(h), m=scalar(m))
+
+
+def _clean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    return np.where(abs(x) <= 1e-14 * np.maximum(abs(x).max(axis=axes, keepdims=True), 1e-300), 0.0, x)

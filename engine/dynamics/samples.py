@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -40,9 +41,8 @@ def computes(call: Callable[Concatenate[Robot, Given], Found]) -> Callable[Conca
 
 
 def all_finite(x: np.ndarray) -> bool:
-    """Whether all numbers are finite; the sum is tested first, because that is quicker."""
-    with np.errstate(all="ignore"):
-        return bool(np.isfinite(x.sum()) or np.isfinite(x).all())
+    """Whether all numbers are finite; the sum, which may overflow, is tested first, because that is quicker."""
+    return math.isfinite(x.sum()) or bool(np.isfinite(x).all())
 
 
 def singular(robot: Robot) -> NumericalError:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body
 
@@ -51,18 +53,18 @@ def with_symbols(body: Body, symbols: Mapping[Path, Scalar]) -> Body:
 # ---- any structure of dataclasses and tuples
 
 
-def leaves(x: Any, path: Path = ()) -> Iterator[tuple[Path, float]]:
-    """All floating-point numbers of a structure, each with its place."""
-    if isinstance(x, float):
+def leaves(x: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """All floating-point numbers of a structure, and arrays in the places of numbers, each with its place."""
+    if isinstance(x, float | np.ndarray):
         yield path, x
     else:
         for step, part in _parts(x):
             yield from leaves(part, (*path, step))
 
 
-def planted(x: Any, symbols: Mapping[Path, Scalar], path: Path = ()) -> Any:
+def planted(x: Any, symbols: Mapping[Path, Any], path: Path = ()) -> Any:
     """The structure with these scalars in the places of its numbers."""
-    if isinstance(x, float):
+    if isinstance(x, float | np.ndarray):
         return symbols.get(path, x)
     parts = [(step, part, planted(part, symbols, (*path, step))) for step, part in _parts(x)]
     if all(new is old for _, old, new in parts):
@@ -74,7 +76,7 @@ def planted(x: Any, symbols: Mapping[Path, Scalar], path: Path = ()) -> Any:
 
 def shape(x: Any) -> Any:
     """A structure without its numbers; two structures of the same shape differ in numbers only."""
-    if isinstance(x, float):
+    if isinstance(x, float | np.ndarray):
         return float
     parts = [(step, shape(part)) for step, part in _parts(x)]
     return (type(x).__name__, *parts) if parts or isinstance(x, tuple) else repr(x)

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ..errors import NumericalError
-from ..machine.jit.llvm import ENORMOUS
-from ..machine.program.scalars import Scalar, as_float
-from ..robot.model import Body, Joint, Robot
+from ..machine.jit.block import ENORMOUS
+from ..machine.program.scalars import Scalar
+from ..robot.bodies import scalar
+from ..robot.model import Body, Drive, Joint, Robot
 from . import sweeps
 from .spatial import add_matrices
 from .sweeps import Motion, Pivot
@@ -74,16 +77,29 @@ def _vanishing(robot: Robot, q: Sequence[float], motion_given: Sequence[bool] | 
                 held[k] = True
 
 
+def sound(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[bool]) -> np.ndarray:
+    """For each of many positions and values of the bodies' numbers, whether no pivot is small at first sight."""
+    little = LITTLE * min(1.0, (LONG / max(len(bodies), 1)) ** 3)
+    bodies = [replace(one, drives=tuple(Drive(rotor=drive.rotor) for drive in one.drives)) for one in bodies]
+    with np.errstate(all="ignore"):
+        eliminated, whole = pivots(bodies, q, motion_given), pivots(bodies, q, [True] * len(motion_given))
+        good = [x > little * y for x, y, given in zip(eliminated, whole, motion_given) if not given]
+        finite = [abs(np.asarray(x)) < np.inf for x in q]
+    result: np.ndarray = np.all(np.broadcast_arrays(*good, *finite), axis=0)
+    return result
+
+
 def _shares(robot: Robot, q: np.ndarray, held: Sequence[bool], sought: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
     eliminated = pivots(robot.tree.bodies, q.tolist(), held)
     whole = pivots(robot.tree.bodies, q.tolist(), [True] * robot.nv)
     return np.array([eliminated[k] for k in sought]), np.array([whole[k] for k in sought])
 
 
-def pivots(bodies: Sequence[Body], q: Sequence[float], motion_given: Sequence[bool]) -> list[float]:
+def pivots(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[bool]) -> list[float]:
     """The pivot of each speed or, if its motion is given, the inertia along it without elimination of that speed.
 
-    Elimination ends at a pivot of 0; pivots nearer to the base are infinity then.
+    Elimination ends at a pivot of 0; pivots nearer to the base are infinity then.  Coordinates and numbers of bodies
+    may be arrays.
     """
     result, still = [np.inf] * len(motion_given), [0.0] * len(motion_given)
     A = [sweeps.inertia(body) for body in bodies]
@@ -97,7 +113,8 @@ def pivots(bodies: Sequence[Body], q: Sequence[float], motion_given: Sequence[bo
         for d, k, drive in zip(body.directions, body.speeds, body.drives):
             row = own[k].row
             assert row is not None  # inertia reaches every body
-            result[k] = as_float(row[d] + drive.rotor if motion_given[k] else own[k].size)
+            size: Any = row[d] + drive.rotor if motion_given[k] else own[k].size
+            result[k] = scalar(size)
         if body.parent is not None and above is not None:
             here = Motion()
             here.rotation, here.origin = sweeps.placement(body, q)

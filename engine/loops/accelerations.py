@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dynamics.dense import Factors
 from ..dynamics.spatial import add, scale
-from ..machine.jit.llvm import ENORMOUS
+from ..machine.jit.block import ENORMOUS
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Body
 from .constraints import Closure

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.samples import Samples
+from ..dynamics.stripped import massless
 from ..machine.program.scalars import Scalar, as_floats, as_samples
 from ..robot.cuts import LOCKED, PARALLEL, CutType
 from ..robot.model import Body, Coupling, Joint, Loop, Robot
@@ -52,7 +53,7 @@ class Closure:
         turning += [speeds[one.speed] for one in self.couplings]
         self.turning = np.array(turning, dtype=bool)
         self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
-        identity = (self.bodies, [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
+        identity = (massless(self.bodies), [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
         self.numbers = Numbers(self._whole, robot.nq, robot.nv, self.m, identity)
 
     def at(self, goal: np.ndarray) -> Closure:
@@ -160,6 +161,11 @@ class Closure:
         others = [k for k in range(self.robot.nv) if k not in set(kept)]
         return rows, sorted(independent(J[rows].T, [others, list(kept)]))
 
+    def upright(self, tied: Sequence[Tied]) -> list[Scalar]:
+        """The cosines of the remaining angles of loops whose rows are 0 with directions the wrong way round, too."""
+        cosines = [upright(loop.type, one) for loop, one in zip(self.robot.loops, tied)]
+        return [x for x in cosines if x is not None]
+
     def open(self, q: np.ndarray) -> list[Gap]:
         """The gaps of all loops and couplings at one position."""
         values = q.tolist()
@@ -202,6 +208,16 @@ def misalignment(type_: CutType, tied: Tied) -> tuple[list[float], float]:
         return [z, x, y], angle  # row (X, Y) measures the turn about z, and so on
     values = [s[j][k] for j, k in type_.aligned]
     return values, max((abs(math.asin(max(-1.0, min(1.0, x)))) for x in values), default=0.0)
+
+
+def upright(type_: CutType, tied: Tied) -> Scalar | None:
+    """The cosine of the remaining angle, where directions can lie the wrong way round although all rows are 0."""
+    s = tied.place.s
+    if type_.aligned == PARALLEL:
+        return s[2][2]
+    if type_.aligned == LOCKED:
+        return 0.5 * (s[0][0] + s[1][1] + s[2][2] - 1.0)
+    return None
 
 
 def _cut(robot: Robot, loop: Loop) -> Tie:

@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Robot
 from .accelerations import Accelerated, Forward
+from .adjoint import AlongState
 from .assembly import assemble
 from .balance import Balance, enough
 from .branches import Inverse, efforts, order_at, present
@@ -50,6 +51,10 @@ def _slopes(robot: Robot, q0: np.ndarray) -> PartitionText:
     return around(robot, q0, Slopes)
 
 
+def _along_state(robot: Robot, q0: np.ndarray) -> PartitionText:
+    return around(robot, q0, AlongState)
+
+
 def _inverse(robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse) -> PartitionText:
     enough(Balance(robot, q0))
     loops = closure(robot)
@@ -71,5 +76,6 @@ TEXTS: dict[str, Callable[[Robot, np.ndarray], PartitionText]] = {
     "idyn": _inverse,
     "fdyn": around,
     "fdyn-derivatives": _slopes,
+    "fdyn-adjoint": _along_state,
     "reactions": _reactions,
 }

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..dynamics import linear as tree
 from ..dynamics import quantities
-from ..dynamics.derivatives import by_rows, displaced, named
+from ..dynamics.derivatives import SLOPES, by_rows, displaced
+from ..dynamics.direct import direct
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples, computes, vector
-from ..dynamics.spatial import add, scale
+from ..dynamics.spatial import add, dot, scale
 from ..dynamics.sweeps import dynamics
-from ..errors import InputError
+from ..errors import InputError, NumericalError
+from ..machine.jit.parts import Part, divided, in_order
 from ..machine.program.dual import Dual, part_of
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, smaller
 from ..robot.model import Body, Robot
 from .accelerations import Accelerated
-from .assembly import assemble
+from .assembly import CLOSED, assemble
 from .constraints import Closure, closure
-from .elimination import Elimination
+from .elimination import Elimination, apart
 from .equations import Equations
-from .mechanism import inverse
+from .mechanism import COORDINATES, independent_coordinates, inverse
 from .partition import independent_speeds, partition
-from .texts import Arguments, TextFamily
+from .texts import CHECKS, NEAR, Arguments, PartitionText, TextFamily, quick, serve
+
+UPRIGHT = 0.5  # cosine of an angle beyond which directions lie the wrong way round
+DERIVATIVES = "fdyn-derivatives"  # the name of the direct call
 
 
 def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
@@ -34,16 +40,36 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
     With loops, each direction moves a single joint of the spanning tree, even if that opens the loops; the
     constraints hold in the accelerations, J q̈ + J̇ q̇ = 0.
     """
-    if not getattr(robot, "tied", False):
-        return quantities.derivatives(robot, q, qd, tau)
-    return _along_joints(robot, q, qd, tau)
+    try:
+        call = robot.derived[DERIVATIVES]
+    except (AttributeError, KeyError):
+        if not getattr(robot, "tied", False):
+            return quantities.derivatives(robot, q, qd, tau)
+        widths = robot.nq, robot.nv, robot.nv
+        call = direct(robot, DERIVATIVES, (), widths, partial(_along_joints, robot), derivatives.__doc__ or "")
+    result: dict[str, np.ndarray] = call(q, qd, tau)
+    return result
 
 
-@computes
 def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
-    s = Samples(robot, q=q, qd=qd, tau=tau).finite()
-    rows = _slopes(closure(robot)).rows({name: s.rows(name) for name in ("q", "qd", "tau")})
-    return named(rows if s.count is not None else rows[0], robot.nv)
+    if (answer := quick(DERIVATIVES, Slopes, robot, q, qd, tau)) is not None:
+        at_once: dict[str, np.ndarray] = answer
+        return at_once
+    s, family = Samples(robot, q=q, qd=qd, tau=tau).finite(), _slopes(closure(robot))
+    if s.count == 0:
+        rows = np.empty((0, robot.nv * (1 + 3 * robot.nv)))
+    else:
+        rows = family.rows({name: s.rows(name) for name in ("q", "qd", "tau")})
+        serve(family.known[0], DERIVATIVES)
+    by_name = divided(rows if s.count is not None else rows[0], slopes_in_order(robot))
+    assert isinstance(by_name, dict)
+    return by_name
+
+
+def slopes_in_order(robot: Robot) -> tuple[Part, ...]:
+    """The accelerations and their derivatives, among a sample's numbers."""
+    n = robot.nv
+    return in_order([("qdd", (n,)), *((name, (n, n)) for name in SLOPES)])
 
 
 def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
@@ -63,16 +89,13 @@ def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
     if s.count is not None:
         raise InputError("a linearisation is about one state", found=f"{s.count} samples")
     loops, driven = closure(robot), list(robot.driven)
-    place, speeds = assemble(robot, s.arrays["q"]), s.arrays["qd"]
-    J, _ = loops.jacobian(place)
-    independent = independent_speeds(loops, J)
+    place, speeds, still, independent = _followed(loops, s.arrays["q"], s.arrays["qd"])
     turning = [joint.name for joint in robot.moving if joint.type.orientation is not None]
     if speeds.any() and any(k in robot.joint(name).speeds for name in turning for k in independent):
         raise InputError(
             f"the independent coordinates turn `{turning[0]}` freely; such a state can be linearised at rest only",
             allowed="rates of 0",
         )
-    speeds, still = _following(loops, place, speeds, independent)
     holding = np.zeros(robot.nv)
     if tau is None:
         holding[driven] = inverse(robot, place, speeds, still)[: len(driven)]
@@ -89,7 +112,7 @@ def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
     return {
         "A": A,
         "B": B,
-        "q": place,
+        "q": place.copy(),
         "tau": holding,
         "qdd": qdd,
         "equilibrium": not speeds.any() and float(abs(qdd).max(initial=0.0)) < 1e-9,
@@ -98,16 +121,64 @@ def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
     }
 
 
-def _following(
-    loops: Closure, q: np.ndarray, speeds: np.ndarray, independent: Sequence[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """All speeds that follow from the independent ones, and all accelerations if the independent ones are 0."""
-    part, nv = partition(loops, q, (), independent), loops.robot.nv
-    K = part.matrix(loops.jacobian(q)[0])
-    none = np.zeros(len(part.rows))
-    speeds = np.linalg.solve(K, np.concatenate([none, speeds[list(part.independent)]]))
-    _, drift = loops.jacobian(q, speeds)
-    return speeds, np.linalg.solve(K, np.concatenate([-drift[list(part.rows)], np.zeros(nv - len(none))]))
+def _followed(
+    loops: Closure, q: np.ndarray, speeds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Sequence[int]]:
+    """The closed position, all speeds, all accelerations if the independent ones are 0, and independent coordinates."""
+    given = {"q": q[None], "qd": speeds[None]}
+    known: TextFamily | None = loops.robot.derived.get(Following)
+    place = q
+    if known is None or not known.known or not (rows := known.known[0].rows(given)[0])[-CHECKS:].min() >= 0.0:
+        place = assemble(loops.robot, q)
+        given["q"] = place[None]
+        independent = independent_coordinates(loops, place)
+        known = _following(loops, independent)
+        try:
+            rows = known.rows(given)[0]
+        except NumericalError:
+            known = _following(loops, independent_speeds(loops, loops.jacobian(place)[0]))
+            rows = known.rows(given)[0]
+        if known.known[0].part.independent == loops.robot.derived.get(COORDINATES):
+            loops.robot.derived[Following] = known
+    nv = loops.robot.nv
+    return place, rows[:nv], rows[nv : 2 * nv], known.known[0].part.independent
+
+
+def _following(loops: Closure, independent: Sequence[int]) -> TextFamily:
+    """The family of the robot's texts of motions in these coordinates."""
+    key = Following, tuple(independent)
+    result: TextFamily | None = loops.robot.derived.get(key)
+    if result is None:
+        made = TextFamily(
+            loops, lambda q: Following(loops, partition(loops, q, (), independent)), coordinates=independent
+        )
+        result = loops.robot.derived.setdefault(key, made)
+    return result
+
+
+class Following(PartitionText):
+    """The text of all speeds that follow from the independent ones, and of all accelerations if these have none."""
+
+    inputs = ("q", "qd")
+
+    def results(self) -> int:
+        """The number of speeds and accelerations."""
+        return 2 * self.loops.robot.nv
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """The speeds, the accelerations, and checks; the second is that the position is as closed as it can be."""
+        loops, part, q = self.loops, self.part, given["q"]
+        equations, tied = Equations(loops, part, bodies), loops.tied(q)
+        K = equations.factors(equations.rows(q, tied))
+        speeds = K.solve([*([0.0] * len(part.rows)), *(given["qd"][k] for k in part.independent)])
+        _, drift = loops.rates(q, speeds, tied)
+        still = K.solve([*(-drift[r] for r in part.rows), *([0.0] * len(part.N))])
+        gaps = [x * float(s) for x, s in zip(loops.gaps(q, tied), loops.row_scale)]
+        right_way: Scalar = 1.0
+        for cosine in loops.upright(tied):
+            right_way = smaller(right_way, cosine - UPRIGHT)
+        closed = CLOSED * CLOSED - (dot(gaps, gaps) if gaps else 0.0)
+        return [*speeds, *still], [apart(K.pivots, [NEAR * x for x in part.pivots]), closed, right_way]
 
 
 class Displaced(Accelerated):
@@ -141,6 +212,10 @@ class Slopes(Displaced):
         """The number of accelerations and of entries of dq, dqd and dtau."""
         n = self.loops.robot.nv
         return n + 3 * n * n
+
+    def parts(self) -> tuple[Part, ...]:
+        """The accelerations and their derivatives."""
+        return slopes_in_order(self.loops.robot)
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """Accelerations, derivatives, and checks."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,31 +11,38 @@ import numpy as np
 from ..dynamics import calls as tree
 from ..dynamics import quantities
 from ..dynamics.samples import Samples
+from ..errors import AssemblyError, NumericalError
+from ..machine.jit.parts import divided
 from ..robot.model import Robot
 from . import accelerations, branches, effort
 from . import texts as compiled
+from .assembly import assemble
 from .balance import Balance, Forces, enough, shares
 from .branches import Inverse, efforts
-from .constraints import closure
+from .constraints import Closure, closure
 from .partition import independent_speeds
 from .reactions import Reactions, wrenches_of
 from .reactions import reactions as texts_of_reactions
-from .texts import consistent, quick, serve
+from .texts import Reduced, consistent, quick, serve
+
+# names of direct calls, and of the coordinates of reduced equations
+REACTIONS, REDUCED, COORDINATES = "reactions", "reduced", "coordinates of reduced equations"
 
 Wrenches = Mapping[str, Any]
 
 
 def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The forces of the actuated joints and of `actuators` for this motion, of least weighted norm where they share."""
+    result: np.ndarray
     if wrenches is None and (answer := quick("inverse", Inverse, robot, q, qd, qdd)) is not None:
-        return answer
+        result = answer
+        return result
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
     wrenched, w = s.acting(wrenches)
     loops, arrays = closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}
     if s.count == 0:
         return np.empty((0, len(efforts(robot))))
-    if Inverse not in robot.derived:  # whether there are enough doesn't change
-        enough(Balance(robot, arrays["q"]))
+    _supported(robot, arrays["q"])
     family = branches.inverse(loops, wrenched)
     result = family.rows(arrays)
     if shares(family) and effort.beyond(result, efforts(robot)).any():
@@ -47,8 +54,10 @@ def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None =
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The accelerations of all tree joints under these forces."""
+    result: np.ndarray
     if wrenches is None and (answer := quick("forward", accelerations.Forward, robot, q, qd, tau)) is not None:
-        return answer
+        result = answer
+        return result
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
     wrenched, w = s.acting(wrenches)
     if s.count == 0:
@@ -61,29 +70,59 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
 
 
 def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The inertia matrix and the bias in the independent coordinates, the actuated ones if these are enough."""
+    """The inertia matrix and the bias in the actuated coordinates, if these are as many as the freedoms.
+
+    Otherwise the coordinates are those that are independent in the robot's first position, as far as they serve.
+    """
     s = Samples(robot, q=q, qd=qd).finite()
     arrays = {name: s.rows(name) for name in ("q", "qd")}
     loops = closure(robot)
-    consistent(loops, arrays)
-    result = compiled.reduction(loops, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0])).rows(arrays)
-    n = math.isqrt(result.shape[1])  # n² + n numbers
-    I, h = result[:, : n * n].reshape(-1, n, n), result[:, n * n :]
-    return (I, h) if s.count is not None else (I[0], h[0])
+    if s.count == 0:
+        n = len(Reduced.moved_by(loops, independent_coordinates(loops, assemble(robot, np.array(robot.q0)))))
+        return np.empty((0, n, n)), np.empty((0, n))
+    coordinates = independent_coordinates(loops, arrays["q"][0])
+    try:
+        family = compiled.reduction(loops, coordinates)
+        rows = family.rows(arrays)
+        if coordinates == robot.derived.get(COORDINATES):
+            serve(family.known[0], REDUCED)
+    except NumericalError:
+        family = compiled.reduction(loops, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0]))
+        rows = family.rows(arrays)
+    result = divided(rows if s.count is not None else rows[0], family.known[0].parts())
+    assert isinstance(result, tuple)
+    return result[0], result[1]
+
+
+def independent_coordinates(loops: Closure, q: np.ndarray) -> list[int]:
+    """The independent speeds for reduced equations and derivatives at q, the same where there are as many freedoms."""
+    robot = loops.robot
+    known: list[int] | None = robot.derived.get(COORDINATES)
+    if known is not None:
+        return known
+    own = independent_speeds(loops, loops.jacobian(q)[0])
+    if own == sorted(robot.driven):
+        robot.derived[COORDINATES] = own
+        return own
+    with suppress(AssemblyError):
+        first = independent_speeds(loops, loops.jacobian(assemble(robot, np.array(robot.q0)))[0])
+        if len(first) == len(own) and len(own) != len(robot.driven):
+            robot.derived[COORDINATES] = first
+            return first
+    return own
 
 
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
     """The wrench at every joint, and of each cut what its first link exerts on the second, base-frame axes."""
-    answer = quick("reactions", Reactions, robot, q, qd, qdd) if wrenches is None else None
-    if answer is not None:
-        return _named(robot, answer[-6 * (len(robot.links) + len(robot.loops)) :].reshape(-1, 6))
+    if wrenches is None and (answer := quick(REACTIONS, Reactions, robot, q, qd, qdd)) is not None:
+        at_once: dict[str, np.ndarray] = answer
+        return at_once
     s = Samples(robot, q=q, qd=qd, qdd=qdd).finite()
     wrenched, w = s.acting(wrenches)
     loops, arrays = closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}
     if s.count == 0:
         return _named(robot, np.empty((0, len(robot.links) + len(robot.loops), 6)))
-    if Reactions not in robot.derived:  # whether there are enough doesn't change
-        enough(Balance(robot, arrays["q"]))
+    _supported(robot, arrays["q"])
     family = texts_of_reactions(loops, wrenched)
     rows = family.rows(arrays)
     count = len(efforts(robot))
@@ -92,7 +131,15 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
         given = dict(zip(wrenched, w[over].reshape(over.sum(), -1, 6).swapaxes(0, 1)))
         motion = {name: arrays[name][over] for name in ("q", "qd", "qdd")}
         sixes[over] = _within_limits(Samples(robot, **motion), given)
+    serve(family.known[0], REACTIONS)
     return _named(robot, sixes if s.count is not None else sixes[0])
+
+
+def _supported(robot: Robot, q: np.ndarray) -> None:
+    """Raise an error if there are too few actuators; that there are enough doesn't change."""
+    if "supported" not in robot.derived:
+        enough(Balance(robot, q))
+        robot.derived["supported"] = True
 
 
 def _named(robot: Robot, sixes: np.ndarray) -> dict[str, np.ndarray]:

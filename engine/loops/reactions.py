@@ -12,6 +12,7 @@ from ..dynamics.spatial import Matrix, Vector, add, dot, outof, scale, transport
 from ..dynamics.sweeps import dynamics
 from ..dynamics.wrenches import on_bodies
 from ..errors import NumericalError
+from ..machine.jit.parts import Part, in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from ..robot.placement import Placement
@@ -76,6 +77,12 @@ class Reactions(Inverse):
         """The number of actuated speeds and actuators, and six for each link and each cut."""
         robot = self.loops.robot
         return len(efforts(robot)) + 6 * (len(robot.links) + len(robot.loops))
+
+    def parts(self) -> tuple[Part, ...]:
+        """The wrenches by the names of joints, then of cuts."""
+        robot = self.loops.robot
+        names = [*(link.joint.name for link in robot.links), *(loop.name for loop in robot.loops)]
+        return in_order([(name, (6,)) for name in names], first=len(efforts(robot)))
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The forces of actuators, the wrench in each link's joint and in each cut, and checks."""

@@ -7,7 +7,7 @@ computed again by the same text in coordinates that are good for them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from ..errors import DenocError, InputError
 from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer, in_blocks
+from ..machine.jit.parts import Part, divided, in_order
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, into_columns
 from ..machine.program.trace import Program, Recording
@@ -72,6 +73,10 @@ class PartitionText(ABC):
     @abstractmethod
     def results(self) -> int:
         """The number of results of one sample."""
+
+    def parts(self) -> tuple[Part, ...]:
+        """The parts into which calls divide the results; none where these are one array."""
+        return ()
 
     @abstractmethod
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
@@ -197,13 +202,23 @@ class Reduced(PartitionText):
     inputs = ("q", "qd")
 
     def __init__(self, loops: Closure, part: Partition):
-        independent, driven = part.independent, loops.robot.driven
-        self.moved = [place for place, k in enumerate(independent) if k in driven] or list(range(len(independent)))
+        self.moved = self.moved_by(loops, part.independent)
         super().__init__(loops, part)
+
+    @staticmethod
+    def moved_by(loops: Closure, independent: Sequence[int]) -> list[int]:
+        """Places among the independent speeds of those that actuators move, or of all if there are none."""
+        driven = loops.robot.driven
+        return [place for place, k in enumerate(independent) if k in driven] or list(range(len(independent)))
 
     def results(self) -> int:
         """The number of entries of the inertia matrix and of the bias."""
         return len(self.moved) * (len(self.moved) + 1)
+
+    def parts(self) -> tuple[Part, ...]:
+        """The inertia matrix and the bias."""
+        n = len(self.moved)
+        return in_order([("", (n, n)), ("", (n,))])
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The inertia matrix, the bias, and checks."""
@@ -288,29 +303,29 @@ def reduction(loops: Closure, independent: Sequence[int]) -> TextFamily:
     return result
 
 
-def quick(what: str, kind: type[PartitionText], robot: Robot, q: Any, qd: Any, x: Any) -> np.ndarray | None:
-    """The results for one sample by existing code, which then serves the robot's direct calls of this name."""
-    family = robot.derived.get(kind)
-    if family is None or not choice.free() or type(q) is not np.ndarray or q.ndim != 1:
+def quick(what: Hashable, key: Hashable, robot: Robot, *groups: Any) -> Any:
+    """The results for one sample by existing code of this family, which then serves the robot's direct calls."""
+    family = robot.derived.get(key)
+    if family is None or not choice.free() or type(groups[0]) is not np.ndarray or groups[0].ndim != 1:
         return None
     for text in family.known[:MOST]:
         if text.one is not None and text.final and not text.oriented:
             try:
-                result = text.one.of_doubles(q, qd, x)
+                result = text.one.of_doubles(*groups)
             except (AttributeError, TypeError, ValueError):
                 return None
             if result is not None and (result[-CHECKS:] >= 0.0).all():
                 serve(text, what)
-                numbers: np.ndarray = result[:-CHECKS]
-                return numbers
+                parts, numbers = text.parts(), result[:-CHECKS]
+                return divided(numbers, parts) if parts else numbers
     return None
 
 
-def serve(text: PartitionText, what: str) -> None:
+def serve(text: PartitionText, what: Hashable) -> None:
     """Use the text's code, for one sample or many, in the robot's direct calls of this name, if there is any."""
     for code in (text.one, text.many):
         if code is not None and text.final:
-            aim(text.loops.robot, what, text.wrenched, code, (text.results(),), CHECKS)
+            aim(text.loops.robot, what, text.wrenched, code, (text.results(),), CHECKS, text.parts())
 
 
 def consistent(loops: Closure, arrays: Arrays) -> None:

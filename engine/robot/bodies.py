@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .model import Body, Link, Three, Tree
 from .placement import Placement
+
+Seat = tuple[int | None, Placement]  # of a link: its body (None for the base), and its placement there
 
 
 @dataclass(frozen=True)
@@ -25,16 +27,13 @@ class Read:
 def tree(links: list[Read], *, merge: bool) -> Tree:
     """The tree of bodies and the seat of every link; with `merge`, fixed joints make no bodies of their own."""
     bodies: list[Body] = []
-    seats: dict[str, tuple[int | None, Placement]] = {"base": (None, Placement())}
-    masses: list[np.ndarray] = []
+    seats: dict[str, Seat] = {"base": (None, Placement())}
     for read in links:
         joint = read.link.joint
         parent, seat = seats[read.link.parent]
         prefix = seat.then(read.before).then(read.pointing)
         if merge and not joint.type.nv:
             seats[read.link.name] = (parent, prefix)
-            if parent is not None:
-                masses[parent] = masses[parent] + _moved(read.G, prefix)
             continue
         q, v = 0, 0
         for part in joint.type.parts or (None,):
@@ -54,11 +53,18 @@ def tree(links: list[Read], *, merge: bool) -> Tree:
             )
             q, v = q + (part.coordinates if part else 0), v + len(speeds)
             parent, prefix = len(bodies) - 1, Placement()
-            masses.append(np.zeros((4, 4)))
-        back = read.pointing.inverse()
-        seats[read.link.name] = (parent, back)
-        masses[-1] = masses[-1] + _moved(read.G, back)
-    return Tree(tuple(_with_mass(body, G) for body, G in zip(bodies, masses)), seats)
+        seats[read.link.name] = (parent, read.pointing.inverse())
+    return Tree(with_masses(bodies, seats, links), seats)
+
+
+def with_masses(bodies: Sequence[Body], seats: Mapping[str, Seat], links: Iterable[Read]) -> tuple[Body, ...]:
+    """The bodies with the masses of the links that sit on them, which may be arrays with a number for each run."""
+    masses = [np.zeros((4, 4)) for _ in bodies]
+    for read in links:
+        body, seat = seats[read.link.name]
+        if body is not None:
+            masses[body] = masses[body] + _moved(read.G, seat)
+    return tuple(_with_mass(body, G) for body, G in zip(bodies, masses))
 
 
 def _moved(G: np.ndarray, seat: Placement) -> np.ndarray:
@@ -71,18 +77,32 @@ def _moved(G: np.ndarray, seat: Placement) -> np.ndarray:
 
 
 def _with_mass(body: Body, G: np.ndarray) -> Body:
-    E, h = _clean(G[:3, :3]), _clean(G[:3, 3])
-    return replace(body, E=rows(E), h=three(h), m=float(G[3, 3]))
+    E, h = _clean(G[..., :3, :3], (-2, -1)), _clean(G[..., :3, 3], (-1,))
+    return replace(body, E=rows(E), h=components(h), m=scalar(G[..., 3, 3]))
 
 
-def _clean(x: np.ndarray) -> np.ndarray:
+def _clean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     """The numbers without rounding errors in place of zeros, which would keep dead operations alive."""
-    return np.where(abs(x) <= 4e-16 * abs(x).max(initial=0.0), 0.0, x)
+    return np.where(abs(x) <= 4e-16 * abs(x).max(axis=axes, keepdims=True, initial=0.0), 0.0, x)
 
 
-def three(x: Sequence[float] | np.ndarray) -> Three:
+def three(x: Sequence[float]) -> Three:
     return (float(x[0]), float(x[1]), float(x[2]))
 
 
+# ---- numbers from arrays: plain ones, or, where an array has them for many runs, one array for each
+
+
+def scalar(x: float | np.ndarray) -> float:
+    """A plain number, or the array as it is."""
+    return float(x) if np.ndim(x) == 0 else x  # type: ignore[return-value]
+
+
+def components(x: np.ndarray) -> Three:
+    """The components of a vector, along the last axis."""
+    return (scalar(x[..., 0]), scalar(x[..., 1]), scalar(x[..., 2]))
+
+
 def rows(x: np.ndarray) -> tuple[Three, Three, Three]:
-    return (three(x[0]), three(x[1]), three(x[2]))
+    """The rows of a matrix, which has the last two axes."""
+    return (components(x[..., 0, :]), components(x[..., 1, :]), components(x[..., 2, :]))

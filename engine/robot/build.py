@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,71 @@ from ..text.checking import checked
 from ..text.document import Document
 from ..text.units import DIMENSIONS
 from . import plausible, unused
-from .bodies import Read, rows, three, tree
+from .bodies import Read, components, rows, scalar, three, tree
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
 from .graph import as_tree
+from .inertia import inertial
 from .joints import FORMS, TYPES, JointType
 from .model import ZERO, Drive, Joint, Link, Robot, Three, Wrench
 from .placement import Placement
 from .repeat import expanded
-from .schema import GraphJoint, LinkEntry, RobotFile, with_conventions
+from .schema import GraphJoint, JointEntry, LinkEntry, RobotFile, with_conventions
 from .values import Complain, coordinates, fits
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A robot's file, checked, with its links as they are read: in the file's order, and parents first in `order`."""
+
+    document: Document
+    file: RobotFile
+    links: tuple[Read, ...]
+    order: tuple[int, ...]
+    notes: tuple[str, ...]
+    complain: Callable[..., Complain]
+
+    @property
+    def direct(self) -> bool:
+        """Whether each entry under `links` in the document is a link: none is repeated, or made of `joints`."""
+        data = self.document.data
+        return "joints" not in data and not any("repeat" in entry for entry in data["links"])
+
+    @property
+    def ordered(self) -> list[Read]:
+        return [self.links[k] for k in self.order]
 
 
 def build(document: Document) -> Robot:
     """The robot that the document describes."""
+    draft = drafted(document)
+    file, complain, links = draft.file, draft.complain, draft.links
+    length = plausible.longest(links)
+    warnings = [text for k in draft.order for text in _warnings(links[k], length, complain("links", k))]
+    warnings += [*plausible.doubts(file, links, complain), *unused.doubts(file, links, complain)]
+    q0 = [x for r in links for x in r.link.joint.initial]
+    closing = Closing(file, [r.link for r in links], complain)
+    return Robot(
+        name=file.name,
+        about=file.about,
+        gravity=three(file.gravity),
+        links=tuple(r.link for r in links),
+        tree=tree(draft.ordered, merge=True),
+        parts=tree(draft.ordered, merge=False),
+        q0=tuple(closing.assembly(q0)),
+        nv=sum(r.link.joint.type.nv for r in links),
+        wrenches=_wrenches(file, complain),
+        loops=closing.loops(),
+        couplings=closing.couplings(),
+        actuators=closing.actuators(),
+        notes=draft.notes,
+        warnings=tuple(warnings),
+        document=document,
+    )
+
+
+def drafted(document: Document) -> Draft:
+    """The draft of the robot that the document describes."""
     data, where = expanded(document)
     if isinstance(data, dict) and "links" not in data and "task" in data:
         raise document.error(("task",), "this is a scenario, not a robot", key=True, hint="`denoc run` runs it")
@@ -51,29 +103,8 @@ def build(document: Document) -> Robot:
             read[k] = _link(
                 file.links[k], _convention(file, file.links[k]), k, parents[k], start, places[k], actuated, one
             )
-    done = [read[k] for k in range(len(file.links))]
-    length = plausible.longest(done)
-    warnings = [text for k in order for text in _warnings(read[k], length, complain("links", k))]
-    warnings += [*plausible.doubts(file, done, complain), *unused.doubts(file, done, complain)]
-    q0 = [x for r in done for x in r.link.joint.initial]
-    closing = Closing(file, [r.link for r in done], complain)
-    return Robot(
-        name=file.name,
-        about=file.about,
-        gravity=three(file.gravity),
-        links=tuple(r.link for r in done),
-        tree=tree([done[k] for k in order], merge=True),
-        parts=tree([done[k] for k in order], merge=False),
-        q0=tuple(closing.assembly(q0)),
-        nv=sum(r.link.joint.type.nv for r in done),
-        wrenches=_wrenches(file, by_name, complain),
-        loops=closing.loops(),
-        couplings=closing.couplings(),
-        actuators=closing.actuators(),
-        notes=notes or (),
-        warnings=tuple(warnings),
-        document=document,
-    )
+    links = tuple(read[k] for k in range(len(file.links)))
+    return Draft(document, file, links, tuple(order), notes or (), complain)
 
 
 def _convention(file: RobotFile, entry: LinkEntry) -> str:
@@ -278,13 +309,19 @@ def _drives(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tup
             fits(spring.rest, "angle" if turning else "length", ("joint", "spring", "rest"), complain)
             fits(spring.stiffness, f"{what} stiffness", ("joint", "spring", "stiffness"), complain)
             fits(spring.damping, f"{what} damping", ("joint", "spring", "damping"), complain)
+    return drives(joint, row, q)
+
+
+def drives(joint: JointEntry, row: JointType, q: int) -> tuple[Drive, ...]:
+    """The drives of a joint whose first coordinate is q; its numbers may be arrays."""
+    friction, spring = joint.friction, joint.spring
     return tuple(
         Drive(
-            rotor=float(joint.rotor_inertia),
-            viscous=float((friction.viscous if friction else 0.0) + (spring.damping if spring else 0.0)),
-            coulomb=float(friction.coulomb) if friction else 0.0,
-            stiffness=float(spring.stiffness) if spring else 0.0,
-            rest=float(spring.rest) if spring else 0.0,
+            rotor=scalar(joint.rotor_inertia),
+            viscous=scalar((friction.viscous if friction else 0.0) + (spring.damping if spring else 0.0)),
+            coulomb=scalar(friction.coulomb) if friction else 0.0,
+            stiffness=scalar(spring.stiffness) if spring else 0.0,
+            rest=scalar(spring.rest) if spring else 0.0,
             coordinate=q + k if row.orientation is None else -1,
         )
         for k in range(row.nv)
@@ -353,37 +390,15 @@ def _inertia(
     if not given and m:
         raise complain("the mass centre is missing", allowed="`com`, `first_moments`, or, with `dh`, `r`")
 
-    R = end.rotation()
-    if entry.first_moments is not None:
-        h = np.array(entry.first_moments)
-        if not m and h.any():
-            raise complain(
-                "first_moments", "a link without mass has no first moments", found=str(h.tolist()), allowed="[0, 0, 0]"
-            )
-        com = h / m if m else np.zeros(3)
-    else:
-        com = np.array(entry.com) if entry.com is not None else np.zeros(3)
-        if entry.r is not None:  # C = O_(i+1) − r, in the end frame (Saha 1999, eq. 11b)
-            com = R @ -np.array(entry.r) + np.array(end.origin)
-        elif entry.com_from == "end":
-            com = R @ com + np.array(end.origin)
-        h = m * com
-    J = np.zeros((3, 3))
-    if entry.inertia is not None:
-        I = entry.inertia
-        J = np.array([[I.xx, I.xy, I.xz], [I.xy, I.yy, I.yz], [I.xz, I.yz, I.zz]], dtype=float)
-        if (entry.frame or ("end" if entry.r is not None else "link")) == "end":
-            J = R @ J @ R.T
-            J = (J + J.T) / 2
-    steiner = m * (com @ com * np.eye(3) - np.outer(com, com))
-    about_com, about_origin = (J - steiner, J) if entry.about == "origin" and entry.inertia else (J, J + steiner)
-    G = np.zeros((4, 4))
-    G[:3, :3] = np.trace(about_origin) / 2 * np.eye(3) - about_origin
-    G[:3, 3] = G[3, :3] = h
-    G[3, 3] = m
+    if entry.first_moments is not None and not m and any(entry.first_moments):
+        moments = [float(x) for x in entry.first_moments]
+        raise complain(
+            "first_moments", "a link without mass has no first moments", found=str(moments), allowed="[0, 0, 0]"
+        )
+    com, about_com, G = inertial(entry, end)
     if not (np.isfinite(G).all() and np.isfinite(about_com).all()):
         raise complain("mass, mass centre and inertia together are too large to compute with", found=f"mass {m:g}")
-    return m, three(com), rows(about_com), G
+    return m, components(com), rows(about_com), G
 
 
 def _warnings(read: Read, length: float, complain: Complain) -> list[str]:
@@ -406,8 +421,8 @@ def _warnings(read: Read, length: float, complain: Complain) -> list[str]:
 # ---- wrenches
 
 
-def _wrenches(file: RobotFile, links: dict[str, int], complain: Callable[..., Complain]) -> tuple[Wrench, ...]:
-    wrenches = []
+def _wrenches(file: RobotFile, complain: Callable[..., Complain]) -> tuple[Wrench, ...]:
+    wrenches, links = [], [entry.name for entry in file.links]
     for k, entry in enumerate(file.wrenches):
         if entry.link not in links:
             raise complain("wrenches", k)(
@@ -415,7 +430,7 @@ def _wrenches(file: RobotFile, links: dict[str, int], complain: Callable[..., Co
                 "no such link",
                 found=f"`{entry.link}`",
                 allowed=", ".join(links),
-                hint=did_you_mean(entry.link, list(links)),
+                hint=did_you_mean(entry.link, links),
             )
         six = (*three(entry.moment), *three(entry.force))
         wrenches.append(Wrench(entry.link, six, three(entry.at), entry.axes))

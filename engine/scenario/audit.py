@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..robot.model import Robot
+from ..robot.model import Body, Robot, Three
 
 DOUBTFUL = 1e-3  # share of the energy exchanged from which on a residual is a warning
 BROKEN = 0.1  # share from which on the run has failed
@@ -26,8 +26,7 @@ class Balance:
     @property
     def share(self) -> float:
         """The part of the energy exchanged that the run itself leaves unexplained."""
-        own = max(self.residual - self.quadrature, 0.0)
-        return own / self.exchanged if self.exchanged else 0.0 if not own else math.inf
+        return float(share(max(self.residual - self.quadrature, 0.0), self.exchanged))
 
     @property
     def doubtful(self) -> bool:
@@ -51,35 +50,65 @@ class Balance:
         return f"energy balance is off by {self.residual:.2g} J, {_percent(self.share)} of the energy exchanged"
 
 
+def share(residual: float | np.ndarray, exchanged: float | np.ndarray) -> np.ndarray:
+    """The residual's part of the energy exchanged; without a residual, 0 even of nothing."""
+    with np.errstate(all="ignore"):
+        return np.where(np.equal(residual, 0.0), 0.0, np.divide(residual, exchanged))
+
+
 def balance(
     robot: Robot, energies: Mapping[str, np.ndarray], turnover: float, tau: np.ndarray, atol: float
 ) -> Balance | None:
     """The balance of a run's rows; None where it has no finite numbers.
 
-    `turnover` is the larger of the work done on the robot and the energy that friction took.  A system that all but
-    rests exchanges next to nothing; what its forces `tau` and its weight do along `atol` is never in doubt, unless that
-    is more than along the robot's own length.
+    `turnover` is the larger of the work done on the robot and the energy that friction took.
     """
-    kinetic, stored = energies["kinetic"], energies["potential"] + energies["elastic"]
-    residual = abs(energies["residual"]).max(initial=0.0)
-    if not (np.isfinite(residual) and np.isfinite(kinetic).all() and np.isfinite(stored).all()):
-        return None
-    exchanged = max(float(kinetic.max(initial=0.0)), float(np.ptp(stored)) if len(stored) else 0.0, turnover)
-    springs = float(energies["elastic"].max(initial=0.0))
-    force = _weight(robot) + float(abs(tau[np.isfinite(tau).all(axis=1)]).sum(axis=1).max(initial=0.0))
-    length = _length(robot)
-    floor = max(REST * (_weight(robot) * length + springs), force * min(atol / DOUBTFUL, length or math.inf))
-    return Balance(float(residual), max(exchanged, floor))
+    residual, exchanged = amounts(robot.tree.bodies, robot.gravity, energies, turnover, tau, atol)
+    return Balance(float(residual), float(exchanged)) if np.isfinite(residual) else None
 
 
-def _length(robot: Robot) -> float:
+def amounts(
+    bodies: Sequence[Body],
+    gravity: Three,
+    energies: Mapping[str, np.ndarray],
+    turnover: float | np.ndarray,
+    tau: np.ndarray,
+    atol: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The largest residual of the balance, NaN where a run has no finite numbers, and what it is compared with.
+
+    A system that all but rests exchanges next to nothing; what its forces `tau` and its weight do along `atol` is never
+    in doubt, unless that is more than along the robot's own length.  Many runs are judged at once if the last axis of
+    all arrays, and of the bodies' numbers, is theirs.
+    """
+    with np.errstate(all="ignore"):
+        kinetic, stored = energies["kinetic"], energies["potential"] + energies["elastic"]
+        residual = abs(energies["residual"]).max(axis=0, initial=0.0)
+        finite = np.isfinite(residual) & np.isfinite(kinetic).all(axis=0) & np.isfinite(stored).all(axis=0)
+        swing = stored.max(axis=0) - stored.min(axis=0) if len(stored) else 0.0
+        exchanged = np.maximum(np.maximum(kinetic.max(axis=0, initial=0.0), swing), turnover)
+        weight = sum((body.m for body in bodies), 0.0) * math.hypot(*gravity)
+        known = np.isfinite(tau).all(axis=1, keepdims=True)
+        force = weight + np.where(known, abs(tau), 0.0).sum(axis=1).max(axis=0, initial=0.0)
+        springs = energies["elastic"].max(axis=0, initial=0.0)
+        length = _length(bodies)
+        reach = np.minimum(atol / DOUBTFUL, np.where(length, length, math.inf))
+        floor = np.maximum(REST * (weight * length + springs), force * reach)
+        return np.where(finite, residual, np.nan), np.maximum(exchanged, floor)
+
+
+def _length(bodies: Sequence[Body]) -> np.ndarray:
     """The longest distance from a body's origin to the next one's, or to its mass centre."""
-    bodies = robot.tree.bodies
-    return max((max(math.hypot(*body.origin), math.hypot(*body.h) / (body.m or 1.0)) for body in bodies), default=0.0)
+    length = np.zeros(())
+    for body in bodies:
+        centre = _size(body.h) / np.where(body.m, body.m, 1.0)
+        length = np.maximum(length, np.maximum(_size(body.origin), centre))
+    return length
 
 
-def _weight(robot: Robot) -> float:
-    return sum(body.m for body in robot.tree.bodies) * math.hypot(*robot.gravity)
+def _size(vector: Three) -> np.ndarray:
+    size: np.ndarray = np.sqrt(sum(x * x for x in vector))
+    return size
 
 
 def _percent(share: float) -> str:

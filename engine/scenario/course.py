@@ -12,7 +12,7 @@ from ..dynamics.energy import passive_power
 from ..dynamics.vanishing import words
 from ..errors import InputError, NumericalError
 from ..loops.balance import Forces
-from ..machine.jit.llvm import ENORMOUS
+from ..machine.jit.block import ENORMOUS
 from ..simulate import internal_forces, prescribed
 from ..simulate.acting import law_forces, link_wrenches
 from ..simulate.discrete import Discrete

@@ -45,6 +45,8 @@ class Table:
 class Rows:
     """The rows of a run, and quantities that several families need, computed once and on demand.
 
+    The rows of many runs that are alike have one more axis in all arrays, the last one, and their energies are `known`.
+
     The rows of a failed run are kept up to its failure; quantities that can't be computed from them are NaN.
     """
 
@@ -59,6 +61,7 @@ class Rows:
     forces: Forces | None  # of actuators and ties, where there are loops
     cuts: Wrenches  # wrench of each cut's first link on the second at the cut point, base-frame axes
     loads: Callable[[], Wrenches | None]  # on links: the scenario's, and those of cuts, drives and actuators
+    known: Mapping[str, np.ndarray] | None = None  # the energies that `_ENERGIES` names, if they are known already
 
     @cached_property
     def frames(self) -> Mapping[str, np.ndarray]:
@@ -79,7 +82,9 @@ class Rows:
     @cached_property
     def energies(self) -> Mapping[str, np.ndarray]:
         """The parts of the energy, their sum, and the residual of the balance."""
-        computed = self._or_nan(lambda: energy(self.robot, self.q, self.qd), dict.fromkeys(_ENERGIES, ()))
+        computed = self.known
+        if computed is None:
+            computed = self._or_nan(lambda: energy(self.robot, self.q, self.qd), dict.fromkeys(_ENERGIES, ()))
         parts = {key: np.asarray(x, dtype=float) for key, x in computed.items()}
         with np.errstate(all="ignore"):
             total = parts["kinetic"] + parts["potential"] + parts["elastic"]
@@ -115,6 +120,13 @@ class Family:
     columns: Callable[[Rows, Any], Sequence[Column]]
     values: Callable[[Rows, Any], np.ndarray]
     default: bool | None = None
+    many: bool = False  # whether the values follow from the rows and known energies alone, for many runs at once
+
+
+def serves_many(rows: Rows, wanted: Callable[[str], bool]) -> bool:
+    """Whether the table of all wanted families can be made for many runs at once."""
+    others = [row for name, row in FAMILIES.items() if wanted(name) and not row.many]
+    return all(row.default is None and not list(row.owners(rows)) for row in others)
 
 
 def table(rows: Rows, wanted: Callable[[str], bool]) -> Table:
@@ -256,11 +268,25 @@ def _energy_columns(rows: Rows, robot: Robot) -> list[Column]:
 
 FAMILIES = {
     "positions": Family(
-        "coordinates of joints", _joints, _position_columns, lambda rows, joint: rows.q[:, list(joint.coordinates)]
+        "coordinates of joints",
+        _joints,
+        _position_columns,
+        lambda rows, joint: rows.q[:, list(joint.coordinates)],
+        many=True,
     ),
-    "speeds": Family("their speeds", _joints, _speed_columns, lambda rows, joint: rows.qd[:, list(joint.speeds)]),
+    "speeds": Family(
+        "their speeds",
+        _joints,
+        _speed_columns,
+        lambda rows, joint: rows.qd[:, list(joint.speeds)],
+        many=True,
+    ),
     "accelerations": Family(
-        "their accelerations", _joints, _acceleration_columns, lambda rows, joint: rows.qdd[:, list(joint.speeds)]
+        "their accelerations",
+        _joints,
+        _acceleration_columns,
+        lambda rows, joint: rows.qdd[:, list(joint.speeds)],
+        many=True,
     ),
     "torques": Family(
         "forces of joints among the columns",
@@ -268,6 +294,7 @@ FAMILIES = {
         _torque_columns,
         lambda rows, joint: rows.tau[:, list(joint.speeds)],
         default=True,
+        many=True,
     ),
     "actuators": Family("forces of actuators that are no joint's", _actuators, _actuator_columns, _actuator_forces),
     "drives": Family("forces of drives along what they drive", _drives, _drive_columns, _drive_forces),
@@ -289,7 +316,8 @@ FAMILIES = {
         "energies and their balance",
         lambda rows: [rows.robot],
         _energy_columns,
-        lambda rows, robot: np.column_stack(list(rows.energies.values())),
+        lambda rows, robot: np.stack(list(rows.energies.values()), axis=1),
         default=True,
+        many=True,
     ),
 }

@@ -8,37 +8,43 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from ..dynamics.symbols import Path, planted
+from ..dynamics.symbols import planted
 from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
 from ..machine.jit.march import March, Scheme
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import RUNS, Offer
 from ..machine.jit.trigonometry import REACH
+from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, Recursion, evaluate, rates
 from .events import Source
 from .large import recursion
 from .situation import read
-from .system import System
+from .system import Model, System
 
 MOST_BODIES = 150  # straight-line code of a longer chain takes too long to compile
 PRICE = 0.01  # seconds, to compile one body of a large tree; beside a loop over bodies the plain text is no measure
 
 
-def program(system: System, discrete: Discrete, signals: int, symbols: Sequence[Path] = ()) -> Program:
-    """The recorded equations, with outputs `rate` (y'), `row` (the rest of an evaluation) and `guard` if there is one.
-
-    The numbers of the model at the places `symbols` are inputs as well, behind the signals.
-    """
+def program(system: System, discrete: Discrete, signals: int) -> Program:
+    """The recorded equations, with outputs `rate` (y'), `row` (the rest of an evaluation) and perhaps a `guard`."""
     recording = Recording("system")
-    u, y = recording.input("u", signals + len(symbols)), recording.input("y", system.measured)
-    model = planted(system.regrouped, dict(zip(symbols, u[signals:]))) if symbols else system.regrouped
-    now = evaluate(system, u[:signals], [*y, 0.0, 0.0], discrete, model)
+    u, y = recording.input("u", signals), recording.input("y", system.measured)
+    symbols = system.symbols or ()
+    model = planted(system.regrouped, dict(zip(symbols, u[signals - len(symbols) :])))
+    return recording.program(**outputs(system, discrete, u, y, model)[1])
+
+
+def outputs(
+    system: System, discrete: Discrete, signals: Sequence[Scalar], y: Sequence[Scalar], model: Model
+) -> tuple[Evaluation, dict[str, list[Scalar]]]:
+    """An evaluation of the equations, and its numbers in the groups of a program's outputs."""
+    now = evaluate(system, signals, [*y, 0.0, 0.0], discrete, model)
     guard = {} if now.guard is None else {"guard": [now.guard]}
     row = [*now.q, *now.qd, *now.qdd, *now.tau, *now.resistance, *(now.support[k] for k in bearing(system, discrete))]
-    return recording.program(rate=rates(system, now), row=row, **guard)
+    return now, {"rate": rates(system, now), "row": row, **guard}
 
 
 def march_program(system: System, discrete: Discrete, signals: int) -> Program:
@@ -75,7 +81,15 @@ def bearing(system: System, discrete: Discrete) -> list[int]:
 
 def identity(system: System, discrete: Discrete) -> tuple[str, ...]:
     """Everything that the recorded equations depend on, as strings for the key of the cache."""
-    return repr(system.model), repr(system.structure()), repr(discrete.program)
+    return (*fixed(system), repr(discrete.program))
+
+
+def fixed(system: System) -> tuple[str, ...]:
+    """That part of the identity which no discrete state changes."""
+    if system.symbols is None:
+        return repr(system.model), repr(system.structure())
+    numbers = planted(system.regrouped, dict.fromkeys(system.symbols, "a number"))
+    return repr(numbers), repr(system.symbols), repr(system.structure())
 
 
 class Compiled:
@@ -216,10 +230,10 @@ class Compiled:
         return (*self._fixed, repr(discrete.program))
 
     @cached_property
-    def _fixed(self) -> tuple[str, str]:
+    def _fixed(self) -> tuple[str, ...]:
         system, derived = self._system, self._system.robot.derived
-        if system.loops is not None:
-            return repr(system.model), repr(system.structure())
+        if system.loops is not None or system.symbols is not None:
+            return fixed(system)
         if "model of a tree" not in derived:  # of the robot alone, and the longest of all texts
             derived["model of a tree"] = repr(system.model)
         return derived["model of a tree"], repr(system.structure())

@@ -160,7 +160,7 @@ def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: 
         return np.array(rows).reshape(states.shape)
 
     if system.loops is None:
-        return each() if system.units else states.copy()
+        return system.unit(states)
     part = partition_of(discrete)
     usual = system.method.closes and not discrete.passing and not set(discrete.held) - set(part.given)
     if not usual or not len(times):
@@ -177,7 +177,7 @@ def _settled_together(system: System, discrete: Discrete, times: np.ndarray, sta
     loops, part, nq, nv = constraints_of(system), partition_of(discrete), system.robot.nq, system.robot.nv
     given, cq = list(part.given), len(system.cq)
     free = [k for k in range(nv) if k not in (*given, *part.independent)]
-    closed = np.array([system.unit(y) for y in states]) if system.units else states.copy()
+    closed = system.unit(states.copy())
     q, qd = np.empty((len(closed), nq)), np.empty((len(closed), nv))
     q[:, system.cq], qd[:, system.cv] = closed[:, :cq], closed[:, cq : system.measured]
     for one in system.inputs.prescribed:

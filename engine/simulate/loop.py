@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.vanishing import words
+from ..machine.jit.block import ENORMOUS
 from ..machine.jit.curves import Pieces
-from ..machine.jit.llvm import ENORMOUS
 from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import contact, coordinates, saturation
 from .discrete import Discrete
@@ -337,13 +337,6 @@ def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
 def _moderate(rate: np.ndarray) -> bool:
     """Whether all rates of the state are numbers, and none is enormous."""
     return bool((abs(rate) < ENORMOUS).all())
-
-
-def starting(run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver) -> RungeKutta:
-    """The stepper at the run's start, for a method that has a compiled loop."""
-    stepper = _stepper(run, float(grid[0]), y, float(grid[-1]), solver)
-    assert isinstance(stepper, RungeKutta)
-    return stepper
 
 
 def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:

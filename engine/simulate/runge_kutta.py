@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -162,24 +164,43 @@ class RungeKutta:
         if n < y_new.size and not np.isfinite(y_new[n:]).all():
             return math.nan
         scale = self.atol + np.maximum(np.abs(self.y[:n]), np.abs(y_new[:n])) * self.rtol
-        return rms(np.dot(self.trial[:, :n].T, self.E) * h / scale)
+        return float(rms(np.dot(self.trial[:, :n].T, self.E) * h / scale))
 
     def _first_step(self) -> float:
-        """A good length for the first step, from the sizes of y, y' and an estimated y'' (Hairer, sec. II.4)."""
-        length, n = self.t_end - self.t, self.measured
-        f0, y0 = self._slope(), self.y
-        if y0.size == 0:
+        n, f, length = self.measured, self._slope(), min(self.t_end - self.t, self.max_step)
+        if self.y.size == 0:
             return math.inf
-        scale = self.atol + np.abs(y0[:n]) * self.rtol
-        d0, d1 = rms(y0[:n] / scale), rms(f0[:n] / scale)
-        if not (math.isfinite(d0) and math.isfinite(d1)):
-            return min(length, self.max_step)
-        h0 = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, length)
-        f1 = self._derivative(self.t + h0, y0 + h0 * f0)
-        d2 = rms((f1[:n] - f0[:n]) / scale) / h0
-        steepest = max(d1, d2)
-        h1 = (0.01 / steepest) ** (1 / (self.tableau.error_order + 1)) if steepest > 1e-15 else max(1e-6, h0 * 1e-3)
-        return min(100 * h0, h1, length, self.max_step)
+
+        def rate(h: float) -> np.ndarray:
+            return self._derivative(self.t + h, self.y + h * f)[:n]
+
+        scale = self.atol + np.abs(self.y[:n]) * self.rtol
+        return float(first_step(rate, self.y[:n], f[:n], scale, self.t_end - self.t, length, self.control.exponent))
+
+
+def first_step(
+    rate: Callable[[Any], np.ndarray],
+    y: np.ndarray,
+    f: np.ndarray,
+    scale: np.ndarray,
+    rest: float,
+    longest: float,
+    exponent: float,
+) -> np.ndarray:
+    """A good length for the first step, from the sizes of y, y' and an estimated y'' (Hairer, sec. II.4).
+
+    `rate(h)` is y' a Euler step of length h later, `scale` the tolerance of each component, `rest` the time that is
+    left.  Many runs are served at once if all arrays have a row for each of them.
+    """
+    d0, d1 = np.asarray(rms(y / scale)), np.asarray(rms(f / scale))
+    known = np.isfinite(d0) & np.isfinite(d1)
+    if not known.any():
+        return np.full(known.shape, longest)
+    h0 = np.fmin(np.where((d0 < 1e-5) | (d1 < 1e-5), 1e-6, 0.01 * d0 / d1), rest)
+    d2 = rms((rate(h0) - f) / scale) / h0
+    steepest = np.fmax(d1, d2)
+    h1 = np.where(steepest > 1e-15, (0.01 / steepest) ** -exponent, np.fmax(1e-6, h0 * 1e-3))
+    return np.where(known, np.fmin(np.fmin(100 * h0, h1), longest), longest)
 
 
 def scheme(tableau: Tableau) -> Scheme:
@@ -201,6 +222,8 @@ def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in table.tolist())
 
 
-def rms(x: np.ndarray) -> float:
-    """The root mean square, with scipy's rounding."""
+def rms(x: np.ndarray) -> Any:
+    """The root mean square, with scipy's rounding; for each row, if there are several."""
+    if x.ndim > 1:
+        return np.sqrt(np.einsum("...k,...k", x, x) / max(x.shape[-1], 1))
     return math.sqrt(x.dot(x)) / x.size**0.5 if x.size else 0.0

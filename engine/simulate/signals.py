@@ -1,5 +1,5 @@
 """The signals of a run, which are inputs of its equations, in this order: motions, laws, effort limits, wrenches,
-directions of slipping, drives, and the inverse bounds of a partition's pivots.
+directions of slipping, drives, the inverse bounds of a partition's pivots, and the model's numbers that are inputs.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned) -> lis
     if system.loops is not None:
         numbers += (x for part in zip(*(drive.curve(t) for drive in inputs.drives)) for x in part)
         numbers += _limits(discrete)
-    return numbers
+    return numbers + system.numbers
 
 
 def _each(function: Callable[[float], Any], t: Any) -> Any:

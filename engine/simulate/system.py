@@ -18,6 +18,7 @@ import numpy as np
 
 from ..dynamics.regroup import regrouped
 from ..dynamics.sweeps import Load, Wrenches
+from ..dynamics.symbols import Path, leaves
 from ..dynamics.wrenches import constant_wrenches, on_bodies
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS, Method, Parameters
@@ -56,6 +57,8 @@ class System:
     switches: bool = False  # a run takes other coordinates, without stopping, where these become unusable
     smooth: float = 0.0  # the rate below which dry friction is smooth; 0: joints stick
     stops: bool = True  # limits of joints are stops
+    # places in `regrouped` whose numbers differ from run to run, and are inputs of recorded equations; None: one run
+    symbols: tuple[Path, ...] | None = None
 
     @property
     def method(self) -> Method:
@@ -69,13 +72,19 @@ class System:
     @cached_property
     def model(self) -> Model:
         """The robot's numbers without dry friction, which enters as a force or a mode so that steps stay smooth."""
-        smooth = (replace(b, drives=tuple(replace(d, coulomb=0.0) for d in b.drives)) for b in self.robot.tree.bodies)
-        return Model(tuple(smooth), *((self.loops.ties, self.loops.couplings) if self.loops is not None else ()))
+        smooth = without_dry_friction(self.robot.tree.bodies)
+        return Model(smooth, *((self.loops.ties, self.loops.couplings) if self.loops is not None else ()))
 
     @cached_property
     def regrouped(self) -> Model:
         """A model with the same motion and fewer inertial numbers, for compiled code."""
         return self.model._replace(bodies=regrouped(self.model.bodies))
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """The numbers at the places `symbols`, which are the last signals."""
+        known = dict(leaves(self.regrouped)) if self.symbols else {}
+        return [known[path] for path in self.symbols or ()]
 
     def constraints(self, model: Model) -> Closure:
         """The constraints, made with the numbers of this model."""
@@ -173,10 +182,11 @@ class System:
         return np.array([q[k] for k in self.cq] + [qd[k] for k in self.cv] + [0.0, 0.0])
 
     def unit(self, y: np.ndarray) -> np.ndarray:
-        """The state with Euler parameters of norm 1."""
+        """The state with Euler parameters of norm 1, or many states, along the last axis."""
         for first in self.units:
             y = y.copy()
-            y[first : first + 4] /= math.sqrt(float(y[first : first + 4] @ y[first : first + 4]))
+            e = y[..., first : first + 4]
+            e /= np.sqrt((e * e).sum(axis=-1, keepdims=True))
         return y
 
     def expanded(
@@ -226,6 +236,11 @@ class System:
             return parts
         size = loops.length if self.method.scaled else None
         return (*parts, self.closure, self.values, len(inputs.drives), size)
+
+
+def without_dry_friction(bodies: Sequence[Body]) -> tuple[Body, ...]:
+    """The bodies without dry friction in their joints."""
+    return tuple(replace(b, drives=tuple(replace(d, coulomb=0.0) for d in b.drives)) for b in bodies)
 
 
 def constraints_of(system: System) -> Closure:

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from ..dynamics.symbols import leaves, shape
-from ..errors import InputError
-from ..machine.jit import choice, march, native
-from ..machine.jit.march import ACCEPTED, PAUSED, REJECTED, ROW, STATUS, March
-from ..machine.jit.offer import Offer
-from ..robot.load import load
+from ..dynamics.symbols import Path as Place
+from ..dynamics.symbols import shape
+from ..machine.jit import choice
 from ..robot.model import Robot
-from ..scenario.plan import Plan, plan
-from ..scenario.replay import prepared
-from ..scenario.run import Result, Scenario, carry_out, opened, result_of, robot_of, with_changes
-from ..simulate.compiled import identity, program
+from ..scenario.many import Many
+from ..scenario.plan import Plan
+from ..scenario.run import Result, Scenario, carry_out, result_of
 from ..simulate.feedforward import runner
 from ..simulate.integrate import INTEGRATORS
-from ..simulate.loop import ATTEMPTS, Trace, starting
+from ..simulate.loop import Trace
 from ..simulate.runner import Runner
-from ..text.change import Change, changed, parted
-from ..text.source import from_mapping
-from ..text.writing import flow
+from ..simulate.together import Numbers, Starts, Traces, evaluated, integrated, joined, likeness, numbers_of
+from .variations import Variation, Variations
+from .varied import varied
 
-Variation = Mapping[str, Any]
-MOST = 100_000  # variations
+MOST_SAMPLES = 100_000  # rows of all runs that are held at once while results are made of them
 
 
 def ensemble(
@@ -42,57 +36,17 @@ def ensemble(
     (`robot.links.link6.mass`; entries of lists by name or by number from 0). Runs that differ in numbers only are
     computed side by side; those with dry friction, stops or laws of time, one after the other.
     """
-    plans = _plans(scenario, variations, robot)
-    results: list[Result | None] = [None] * len(plans)
-    groups: dict[Hashable, list[tuple[int, Member]]] = {}
-    for k, one in enumerate(plans):
-        member = _member(one)
-        if member is not None:
-            groups.setdefault(member.likeness(), []).append((k, member))
-    for group in groups.values():
-        if len(group) > 1:
-            for (k, _), result in zip(group, _side_by_side([member for _, member in group])):
-                results[k] = result
-    return [result or carry_out(one) for result, one in zip(results, plans)]
+    asked = Variations(scenario, variations, robot)
+    plans, groups = _grouped(asked)
+    results: dict[int, Result] = {}
+    for group in groups:
+        results.update(_side_by_side(asked, plans, group))
+    rest = {k: plans.get(k) or asked.plan(k) for k in range(len(asked)) if k not in results}
+    results.update((k, carry_out(plan)) for k, plan in _with_symbols(rest).items())
+    return [results[k] for k in range(len(asked))]
 
 
-# ---- variations
-
-
-def _plans(scenario: Scenario, variations: Sequence[Variation], robot: Robot | str | Path | None) -> list[Plan]:
-    document, name, beside = opened(scenario)
-    base = robot if isinstance(robot, Robot) else load(robot) if robot is not None else robot_of(document, beside)
-    name = name or f"{base.name}-ensemble"
-    plans: list[Plan] = []
-    robots: dict[str, Robot] = {}
-    for k, variation in enumerate(_listed(variations)):
-        changes = [
-            Change(key, value, f"variations[{k}]: {key}", f"{key}={flow(value)}") for key, value in variation.items()
-        ]
-        rest, of_robot = parted(changes)
-        mark = repr(sorted((one.key, one.value) for one in of_robot))
-        if mark not in robots:
-            robots[mark] = with_changes(base, of_robot)
-        one = changed(document, rest)
-        plans.append(prepared(plan(one, robots[mark], name), one, changes))
-    return plans
-
-
-def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
-    """The variations as a list of mappings with plain values."""
-    form = "a list of mappings: [{'initial.joint1': 0.1}, …]"
-    if isinstance(variations, str | Mapping) or not isinstance(variations, Iterable):
-        raise InputError("the variations are not a list", found=type(variations).__name__, allowed=form)
-    listed = list(islice(variations, MOST + 1))
-    if len(listed) > MOST:
-        raise InputError(f"more than {MOST} variations", allowed=f"at most {MOST} at once")
-    for k, one in enumerate(listed):
-        if not isinstance(one, Mapping):
-            raise InputError("not a mapping", key=f"variations[{k}]", found=type(one).__name__, allowed=form)
-    return [from_mapping(one).data for one in listed]
-
-
-# ---- runs side by side
+# ---- runs that are alike
 
 
 @dataclass(frozen=True)
@@ -106,9 +60,53 @@ class Member:
 
     def likeness(self) -> Hashable:
         """A key that is equal for runs that differ in numbers only."""
-        system, solver = self.run.system, self.plan.solver
-        structure = (system.structure(), self.run.discrete.program, solver, self.plan.grid.tolist(), len(self.signals))
-        return repr(structure), repr(shape(system.regrouped))
+        solver, grid = repr(self.plan.solver), self.plan.grid.tobytes()
+        return (
+            *likeness(self.run),
+            solver,
+            grid,
+            len(self.signals),
+            repr(self.plan.record),
+            self.plan.file.solver.energy,
+        )
+
+
+class Group(NamedTuple):
+    """Runs that differ in numbers only, by the places of their variations; one of them is planned in full."""
+
+    places: list[int]
+    plan: Plan
+    starts: Starts
+    numbers: Numbers  # of all runs
+    members: Sequence[Member] = ()  # if the others are planned in full, too
+
+    def some(self, these: slice) -> Group:
+        """A part of the runs."""
+        starts, numbers = self.starts.some(these), self.numbers.some(these)
+        return Group(self.places[these], self.plan, starts, numbers, self.members[these])
+
+
+def _grouped(asked: Variations) -> tuple[dict[int, Plan], list[Group]]:
+    """The plans of all variations but those that only need other numbers, and the groups of runs that are alike."""
+    plans: dict[int, Plan] = {}
+    groups: list[Group] = []
+    alike: dict[Hashable, list[tuple[int, Member]]] = {}
+    quick: set[int] = set()
+    families = {family[0]: family for family in asked.families()}
+    for k in range(len(asked)):  # in this order, so that the first mistake is the one that is reported
+        if k in quick:
+            continue
+        plans[k] = asked.plan(k)
+        member = _member(plans[k])
+        if member is None:
+            continue
+        if len(families.get(k, ())) > 1 and (group := _of_numbers(asked, member, families[k])) is not None:
+            groups.append(group)
+            quick.update(group.places)
+        else:
+            alike.setdefault(member.likeness(), []).append((k, member))
+    groups += [_of_members(members) for members in alike.values() if len(members) > 1]
+    return plans, groups
 
 
 def _member(plan: Plan) -> Member | None:
@@ -126,62 +124,88 @@ def _member(plan: Plan) -> Member | None:
     return None if run.idle(begin, y) else Member(plan, run, y, run.signals(begin))
 
 
-def _side_by_side(members: Sequence[Member]) -> list[Result]:
-    """The results of runs of the same structure, as many at once as there are lanes."""
-    lanes, first, scheme = native.lanes(), members[0], INTEGRATORS[members[0].plan.solver.method].scheme
-    assert scheme is not None, "`_member` has checked it"
-    numbers = [dict(leaves(one.run.system.regrouped)) for one in members]
-    symbols = [path for path in numbers[0] if len({each[path] for each in numbers}) > 1]
-    system, discrete, width = first.run.system, first.run.discrete, len(first.signals)
-    own = (*identity(system, discrete), repr(symbols), repr(width))
-    offer = Offer(lambda: program(system, discrete, width, symbols), (), (), lambda: own)
-    sizes = system.measured + 2, system.measured, system.units
+def _of_numbers(asked: Variations, first: Member, family: Sequence[int]) -> Group | None:
+    """The group of those runs of a family that differ from its first in plain numbers."""
+    found = varied(first.plan, first.run, len(family), *asked.columns(first.plan, family))
+    if found is None or found.plain.sum() < 2:
+        return None
+    these = np.flatnonzero(found.plain)
+    numbers = found.numbers.some(these)
+    starts = Starts.of(first.run, found.signals[these], found.y[these], numbers)
+    return Group([family[k] for k in these.tolist()], first.plan, starts, numbers)
 
-    def build(cached: bool) -> March | None:
-        return march.build(offer.program, scheme, *sizes, lanes, own, cached)
 
-    loop = offer.at_once("march", build)
-    if loop is None:
-        return [carry_out(one.plan) for one in members]
-    inputs = [[*one.signals, *(each[path] for path in symbols)] for one, each in zip(members, numbers)]
-    results: list[Result] = []
-    for start in range(0, len(members), lanes):
-        results += _batch(loop, members[start : start + lanes], inputs[start : start + lanes])
+def _of_members(members: Sequence[tuple[int, Member]]) -> Group:
+    """The group of runs that were planned one by one."""
+    each = [member for _, member in members]
+    numbers = joined([numbers_of(one.run.system) for one in each])
+    signals, y = np.array([one.signals for one in each]), np.array([one.y for one in each])
+    starts = Starts.of(each[0].run, signals.reshape(len(each), -1), y, numbers)
+    return Group([k for k, _ in members], each[0].plan, starts, numbers, each)
+
+
+# ---- runs that go alone
+
+
+def _with_symbols(plans: Mapping[int, Plan]) -> dict[int, Plan]:
+    """The plans, of which those that differ in numbers only have these among the inputs of their recorded equations."""
+    alike: dict[Hashable, list[int]] = {}
+    for k, plan in plans.items():
+        alike.setdefault((repr(plan.system.structure()), repr(shape(plan.system.regrouped))), []).append(k)
+    result = dict(plans)
+    for these in alike.values():
+        if len(these) < 2:
+            continue
+        differ = joined([numbers_of(plans[k].system) for k in these])
+        for k in these:
+            result[k] = _with(plans[k], tuple(differ.arrays()))
+    return result
+
+
+def _with(plan: Plan, places: Sequence[Place]) -> Plan:
+    """The plan with the numbers at these places in `Numbers` among the inputs of its recorded equations."""
+    symbols = tuple(path for first, *path in places if first == 0)
+    return replace(plan, system=replace(plan.system, symbols=tuple(tuple(path) for path in symbols)))
+
+
+# ---- runs side by side
+
+
+def _side_by_side(asked: Variations, plans: dict[int, Plan], group: Group) -> dict[int, Result]:
+    """The results of those runs of a group that go well side by side, by the places of their variations."""
+    results: dict[int, Result] = {}
+    size = max(1, MOST_SAMPLES // len(group.plan.grid))
+    for first in range(0, len(group.places), size):
+        part = group.some(slice(first, first + size))
+        traces = integrated(part.starts, group.plan.grid, group.plan.solver)
+        if traces is None:
+            break
+        results.update(_results(asked, plans, part, traces))
     return results
 
 
-def _batch(loop: March, members: Sequence[Member], inputs: Sequence[Sequence[float]]) -> list[Result]:
-    """The results of one batch; lanes that are left over repeat its last run."""
-    places = [min(k, len(members) - 1) for k in range(loop.lanes)]
-    grid, solver = members[0].plan.grid, members[0].plan.solver
-    steppers = [starting(one.run, one.y, grid, solver) for one in members]
-    loop.begin(
-        np.array([inputs[k] for k in places]).reshape(loop.lanes, -1),
-        np.array([steppers[k].y for k in places]),
-        T=float(grid[0]),
-        H=np.array([steppers[k].wanted() for k in places]),
-        T_END=float(grid[-1]),
-        RTOL=steppers[0].rtol,
-        ATOL=steppers[0].atol,
-        MAX_STEP=solver.max_step,
+def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Traces) -> dict[int, Result]:
+    """The results of those runs that came to their end in good order."""
+    places = group.places
+
+    def plan(k: int) -> Plan:
+        return plans.get(places[k]) or asked.plan(places[k])
+
+    rows = evaluated(group.starts, traces) if group.plan.system.loops is None and not group.plan.robot.closed else None
+    if rows is not None:
+        many = Many(group.plan, plan, group.numbers.bodies, traces, rows)
+        return {places[k]: many.result(k) for k in np.flatnonzero(many.in_order).tolist()}
+    alone = {k: _with(plan(k), group.starts.symbols) for k in np.flatnonzero(traces.whole).tolist()}
+    return {places[k]: _by_itself(one, traces, k) for k, one in alone.items()}
+
+
+def _by_itself(plan: Plan, traces: Traces, k: int) -> Result:
+    """The result of run k, made as that of a single run is."""
+    run = runner(plan.system, plan.q0)
+    trace, states = Trace(), traces.states[k]
+    trace.keep(run, float(traces.t[0]), states[0])
+    trace.keep_rows(run, traces.t[1:], states[1:])
+    trace.steps, trace.rejected, trace.evaluations = (
+        int(x[k]) for x in (traces.steps, traces.rejected, traces.evaluations)
     )
-    ahead = np.ascontiguousarray(grid[1:])
-    out = loop.room(len(ahead))
-    status = PAUSED
-    while status == PAUSED and (left := solver.max_steps + 1 - int(loop.control[ACCEPTED].max())) > 0:
-        status = loop.go(ahead, out, min(ATTEMPTS, left))
-    return [_result(loop, k, one, ahead, out[k]) for k, one in enumerate(members)]
-
-
-def _result(loop: March, lane: int, member: Member, ahead: np.ndarray, rows: np.ndarray) -> Result:
-    """The result of one lane; a run that stopped before its end is carried out again, alone."""
-    if loop.control[STATUS, lane] or int(loop.control[ROW, lane]) < len(ahead):
-        return carry_out(member.plan)
-    trace = Trace()
-    trace.keep(member.run, float(member.plan.grid[0]), member.y)
-    trace.keep_rows(member.run, ahead, rows)
-    trace.steps, trace.rejected = (int(loop.control[k, lane]) for k in (ACCEPTED, REJECTED))
-    if trace.steps > member.plan.solver.max_steps:
-        return carry_out(member.plan)
-    trace.evaluations = loop.stages * (trace.steps + trace.rejected) + 1
-    return result_of(member.plan, member.run, trace)
+    return result_of(plan, run, trace)

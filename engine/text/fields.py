@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -64,6 +64,26 @@ class Strict(BaseModel):
         return data
 
 
+class Bounds(NamedTuple):
+    """The bounds of a quantity."""
+
+    at_least: float | None = None
+    above: float | None = None
+    below: float | None = None
+
+    def missed(self, x: float) -> str:
+        """The bound that a number doesn't keep, such as `at least 0`; empty if it keeps all."""
+        low, over, under = self
+        if low is not None and x < low:
+            return f"at least {low:g}"
+        if over is not None and x <= over:
+            return f"more than {over:g}"
+        return f"less than {under:g}" if under is not None and x >= under else ""
+
+
+NO_BOUNDS = Bounds()
+
+
 @dataclass(frozen=True, eq=False)
 class Reader:
     """The function that reads a field's value, and its JSON Schema; it stands beside the type in `Annotated`."""
@@ -71,6 +91,7 @@ class Reader:
     read: Callable[[Any], Any]
     schema: dict[str, Any]
     kind: str = ""  # of quantity, where the value is one or a list of them
+    bounds: Bounds = NO_BOUNDS  # of these quantities
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(self.read)
@@ -187,26 +208,22 @@ def number(
     kind: str, *, at_least: float | None = None, above: float | None = None, below: float | None = None
 ) -> Reader:
     """A reader of quantities of this kind: numbers in SI units, or text such as `90 deg`."""
-    text = DIMENSIONS[kind][1]
+    text, bounds = DIMENSIONS[kind][1], Bounds(at_least, above, below)
 
     def read(value: Any) -> float:
         try:
             result = quantity(value, kind)
         except ExpressionError as error:
             raise PydanticCustomError("quantity", "{message}", {"message": str(error), "allowed": text}) from None
-        if (at_least is not None and result < at_least) or (above is not None and result <= above):
-            bound = f"at least {at_least:g}" if at_least is not None else f"more than {above:g}"
+        if bound := bounds.missed(result):
             raise PydanticCustomError("bound", "must be {bound}", {"bound": bound, "allowed": f"{text}, {bound}"})
-        if below is not None and result >= below:
-            context = {"bound": f"less than {below:g}", "allowed": f"{text}, less than {below:g}"}
-            raise PydanticCustomError("bound", "must be {bound}", context)
         return result
 
-    bounds = {"minimum": at_least, "exclusiveMinimum": above, "exclusiveMaximum": below}
-    bounded = {"type": "number", **{key: bound for key, bound in bounds.items() if bound is not None}}
+    names = {"minimum": at_least, "exclusiveMinimum": above, "exclusiveMaximum": below}
+    bounded = {"type": "number", **{name: bound for name, bound in names.items() if bound is not None}}
     words = {"at least": at_least, "more than": above, "less than": below}
     limits = "".join(f", {word} {bound:g}" for word, bound in words.items() if bound is not None)
-    return Reader(read, {"anyOf": [bounded, QUANTITY], KIND: text + limits}, kind)
+    return Reader(read, {"anyOf": [bounded, QUANTITY], KIND: text + limits}, kind, bounds)
 
 
 def one_or_more(kind: str) -> Reader:
@@ -232,27 +249,33 @@ def one_or_more(kind: str) -> Reader:
     choices = reader.schema["anyOf"]
     listed = {"type": "array", "items": {"anyOf": choices}, "minItems": 1}
     words = f"{DIMENSIONS[kind][1]}, or a list with one a coordinate"
-    return Reader(read, {"anyOf": [*choices, listed], KIND: words}, kind)
+    return Reader(read, {"anyOf": [*choices, listed], KIND: words}, kind, reader.bounds)
 
 
 @lru_cache(maxsize=64)
 def quantities(model: type[Strict]) -> dict[str, str]:
     """The kind of quantity by field, for those fields of the model that hold quantities."""
     fields = model.model_fields.items()
-    kinds = {name: next(_kinds(field.annotation, field.metadata), "") for name, field in fields}
-    return {name: kind for name, kind in kinds.items() if kind}
+    kinds = {name: next(_readers(field.annotation, field.metadata), None) for name, field in fields}
+    return {name: reader.kind for name, reader in kinds.items() if reader is not None}
 
 
-def _kinds(annotation: Any, metadata: Iterable[Any]) -> Iterator[str]:
-    """The kinds of quantities that the readers of a type, or of its parts, accept."""
+def reader_of(model: type[Strict], name: str) -> Reader | None:
+    """The reader of a field that holds quantities of one kind, perhaps many; None for any other field."""
+    field = model.model_fields.get(name)
+    return None if field is None else next(_readers(field.annotation, field.metadata, listed=True), None)
+
+
+def _readers(annotation: Any, metadata: Iterable[Any], listed: bool = False) -> Iterator[Reader]:
+    """The readers of quantities of a type or of its parts; `listed`: of the items of a list or mapping, too."""
     for one in metadata:
         if isinstance(one, Reader) and one.kind:
-            yield one.kind
+            yield one
     if get_origin(annotation) is Annotated:
-        yield from _kinds(*parted(annotation))
-    elif get_origin(annotation) in (Union, UnionType):
+        yield from _readers(*parted(annotation), listed)
+    elif get_origin(annotation) in (Union, UnionType, *([tuple, dict] if listed else [])):
         for part in get_args(annotation):
-            yield from _kinds(part, ())
+            yield from _readers(part, (), listed)
 
 
 def parted(annotated: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -325,5 +348,6 @@ __all__ = [
     "one_or_more",
     "parted",
     "quantities",
+    "reader_of",
     "several",
 ]

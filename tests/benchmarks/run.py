@@ -13,17 +13,20 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+import calls
 import compiling
 import fall
+import humanoid
+import many
 import numpy as np
 import process
 from arms import Arm, chain, puma
 from measure import Row, against, checked, quickest, table, within, write
-from peers import Mujoco, Pinocchio, Toolbox, installed, versions
 
 import denoc
 import loops
 from denoc.machine.jit.choice import using
+from peers import Mujoco, Pinocchio, Toolbox, installed, versions
 
 OURS = {"inverse": denoc.inverse, "forward": denoc.forward}
 OUT = Path("outputs") / "bench.csv"
@@ -109,10 +112,13 @@ def main() -> int:
     rows += batch(long, [Pinocchio(long)], 1000, {"inverse": 15, "forward": 15})
     rows += long_chain(1000, 1000)
     rows += [*fall.rows(arm, peer), *fall.again(peer)]
+    rows += many.rows(arm)
     rows += loops.rows()
     rows += compiling.rows(arm)
     rows += process.rows()
     rows += one_sample(arm, peer)
+    rows += humanoid.rows()
+    rows += calls.rows()
     write(rows, OUT)
     print(table(rows))
     print(versions())

@@ -130,6 +130,13 @@ def test_runs_side_by_side_are_refused_as_alone():
     assert "has nothing to accelerate, or next to nothing" in lost.record["reason"]
 
 
+def test_runs_that_differ_in_their_start_alone_are_refused_as_alone():
+    scenario = {"task": "simulate", "time": {"end": 0.1}, "initial": dict(zip(("yaw", "pitch", "roll"), FREE))}
+    starts = [{"initial.pitch": pitch} for pitch in (FREE[1], NEARLY[1], FREE[1] + 0.1)]
+    results = denoc.ensemble(scenario, starts, denoc.loads(FAINT))
+    assert [result.ended for result in results] == ["done", "failed", "done"]
+
+
 def test_derivatives_and_matrices_of_what_has_no_inertia_name_the_joint():
     robot = denoc.loads(
         WRIST.replace("    inertia: {xx: 0.01, yy: 0.012, zz: 0.008, xy: 0.001}\n", "").replace("mass: 1", "mass: 0")

@@ -108,8 +108,9 @@ def test_compiled_steps_are_scipys(rtol):
 @pytest.fixture
 def marches(monkeypatch):
     """How many times compiled loops have been entered."""
-    entered, go = [], March.go
+    entered, go, carry = [], March.go, March.carry
     monkeypatch.setattr(March, "go", lambda self, *rest: entered.append(self) or go(self, *rest))
+    monkeypatch.setattr(March, "carry", lambda self, *rest, **more: entered.append(self) or carry(self, *rest, **more))
     return entered
 
 

@@ -12,7 +12,7 @@ from comparing import off
 from denoc.dynamics import mixed
 from denoc.dynamics import programs as tree_programs
 from denoc.loops import accelerations as compiled
-from denoc.loops import branches, linear, reactions
+from denoc.loops import adjoint, branches, linear, reactions
 from denoc.loops.constraints import closure
 from denoc.loops.exported import TEXTS, program
 from denoc.loops.rank import null_space
@@ -27,6 +27,7 @@ CASES = [
     ("carpet-scraper", "fdyn", ((compiled.Forward, "text"),)),
     ("rssr", "idyn", ((branches.Inverse, "text"),)),
     ("carpet-scraper", "fdyn-derivatives", ((linear.Slopes, "text"),)),
+    ("carpet-scraper", "fdyn-adjoint", ((adjoint.AlongState, "text"),)),
     ("carpet-scraper", "reactions", ((reactions.Reactions, "text"),)),
     ("gough-stewart", "reactions", ((reactions.Reactions, "text"),)),
 ]
@@ -34,6 +35,7 @@ CALL = {
     "idyn": denoc.inverse,
     "fdyn": denoc.forward,
     "fdyn-derivatives": lambda *given: together(denoc.derivatives(*given), np.ndim(given[1]) - 1),
+    "fdyn-adjoint": lambda *given: together(denoc.adjoint(*given, given[-1]), np.ndim(given[1]) - 1),
     "reactions": lambda *given: together(denoc.reactions(*given), np.ndim(given[1]) - 1),
 }
 
@@ -64,7 +66,8 @@ def exported(robot, what, arguments):
     made = program(robot, what)
     space: dict = {}
     exec("from math import cos, sin, sqrt\n" + python_function(made, "found", ""), space)
-    return np.array(space["found"](*(list(x) for x in arguments)))
+    more = arguments[-1:] * (len(made.inputs) - len(arguments))  # what `CALL` takes for a costate
+    return np.array(space["found"](*(list(x) for x in (*arguments, *more))))
 
 
 def ways(name, what):
@@ -126,3 +129,41 @@ def test_reduced_equations_are_those_of_inverse_dynamics(name):
             columns = [denoc.inverse(robot, q, qd, start + column) - bias for column in N.T]
         assert off(h, bias) < 1e-10
         assert off(I, np.array(columns).T) < 1e-10
+
+
+def nearby(robot, rng):
+    """A closed position not far from the first one, and speeds that keep it closed."""
+    loops, start = closure(robot), denoc.assemble(robot, robot.q0)
+    N = loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(start)[0]))
+    q = denoc.assemble(robot, start + 0.1 * N @ rng.standard_normal(N.shape[1]))
+    N = loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(q)[0]))
+    return q, N @ rng.standard_normal(N.shape[1])
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.parametrize("name", ["three-rrr", "bricard", "andrews", "five-bar"])
+def test_coordinates_do_not_depend_on_earlier_calls(name, backend):
+    rng = np.random.default_rng(8)
+    states = [nearby(denoc.load(name), rng) for _ in range(3)]
+    used = denoc.load(name)
+    with using(backend):
+        for q, qd in states:
+            for call in (denoc.reduced, lambda robot, q, qd: [denoc.linearize(robot, q)[key] for key in "AB"]):
+                for found, right in zip(call(used, q, qd), call(denoc.load(name), q, qd)):
+                    assert found.shape == right.shape
+                    assert off(found, right) < 1e-9 if right.size else True
+        first = denoc.load(name)
+        some = denoc.linearize(first, states[0][0])["independent"]
+        assert some == denoc.linearize(first, states[1][0])["independent"]
+
+
+def test_a_linearisation_closes_its_position_and_keeps_a_closed_one():
+    robot = denoc.load("four-bar")
+    closed = denoc.assemble(robot, robot.q0)
+    with using("compiled"):
+        right = denoc.linearize(robot, closed)
+        assert right["q"] is not closed
+        assert np.array_equal(right["q"], closed)
+        found = denoc.linearize(robot, closed + np.array([0.0, 1e-3, -1e-3]))
+    assert abs(closure(robot).gap(found["q"])).max() < 1e-12
+    assert off(found["A"], right["A"]) < 1e-9

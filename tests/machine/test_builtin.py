@@ -14,17 +14,19 @@ import pytest
 
 from denoc.machine.jit import choice, interpreter, kernel
 from denoc.machine.jit.builtin import Builtin
+from denoc.machine.jit.parts import divided, in_order
 from denoc.machine.jit.trigonometry import REACH
 from denoc.machine.program.trace import Recording
 
 
-def program():
-    """Three numbers of `a`, two of `b`: four numbers, and one more that serves as a check."""
+def program(together=False):
+    """Three numbers of `a`, two of `b`: four numbers, and one more that serves as a check, perhaps in the same group."""
     recording = Recording("toy")
     a, b = recording.input("a", 3), recording.input("b", 2)
     cosine, sine = a[0].cosine_sine()
     found = [cosine * b[0], sine * b[1], a[1] + a[2], a[1] * b[0] - 2.0 * b[1]]
-    return recording.program(found=found, more=[b[1] + 100.0])
+    more = [b[1] + 100.0]
+    return recording.program(found=[*found, *more]) if together else recording.program(found=found, more=more)
 
 
 def expected(a, b):
@@ -85,6 +87,59 @@ def test_what_is_taken(call):
         assert found.dtype == float
         assert found.flags.owndata
         assert abs(found - expected(a, b)).max() <= 1e-9 * max(1.0, abs(found).max())
+
+
+PARTS = {
+    "dict": in_order([("first", ()), ("others", (3,))]),
+    "tuple": in_order([("", (2,)), ("", ()), ("", (1, 1))]),
+    "without the first": in_order([("", (1, 3))], first=1),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_result_in_parts(name, single):
+    parts = PARTS[name]
+    builtin = Builtin([3, 2], left)
+    single.serve(builtin, (4,), 1, parts)
+    many = kernel.build(lambda: program(True), [3, 2], [5], ["rows in parts of test_builtin"], False)
+    many.serve(builtin, (4,), 1, parts)
+    for a, b in ((A, B), (np.array([A] * 9), np.array([B] * 9))):
+        if a.ndim == 2 and type(builtin.call).__name__ != "builtin_function_or_method":
+            continue  # batches go the general way there
+        right = divided(np.broadcast_to(expected(A, B), (*a.shape[:-1], 4)), parts)
+        found = builtin.call(a, b)
+        assert type(found) is type(right)
+        pairs = (
+            [(found[k], right[k]) for k in right] if isinstance(right, dict) else list(zip(found, right, strict=True))
+        )
+        for x, y in pairs:
+            assert type(x) is type(y)
+            assert np.shape(x) == np.shape(y)
+            assert abs(x - y).max() < 1e-14
+        arrays = [x for x, _ in pairs if isinstance(x, np.ndarray)]
+        arrays[0][...] = np.nan
+        assert all(np.isfinite(x).all() for x in arrays[1:]), "parts don't overlap"
+        del found, pairs
+        gc.collect()
+        assert np.isnan(arrays[0]).all(), "each part keeps the numbers alive"
+
+
+def test_parts_are_freed(single):
+    builtin = Builtin([3, 2], left)
+    single.serve(builtin, (4,), 1, PARTS["dict"])
+    seen = weakref.ref(builtin.call(A, B)["others"])
+    gc.collect()
+    assert seen() is None
+    tracemalloc.start()
+    try:
+        for _ in range(100):
+            builtin.call(A, B)
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(1000):
+            builtin.call(A, B)
+        assert tracemalloc.get_traced_memory()[0] - before < 2000
+    finally:
+        tracemalloc.stop()
 
 
 class Sub(np.ndarray):

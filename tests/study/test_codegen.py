@@ -30,6 +30,10 @@ CALLS = {
     "fdyn-derivatives": lambda r, q, qd, x: np.concatenate(
         [x.ravel() for x in denoc.derivatives(r, q, qd, x).values()]
     ),
+    "fdyn-adjoint": lambda r, q, qd, x: np.concatenate(list(denoc.adjoint(r, q, qd, x, x).values())),
+    "inertial-adjoint": lambda r, q, qd, x: np.concatenate(
+        list(denoc.adjoint(r, q, qd, x, x, inertial=True)["links"].values())
+    ),
     "energy": lambda r, q, qd, x: np.array(list(denoc.energy(r, q, qd).values())),
     "reactions": lambda r, q, qd, x: np.concatenate(list(denoc.reactions(r, q, qd, x).values())),
 }
@@ -61,7 +65,7 @@ def test_python(name, what, regroup, tmp_path):
     file, text = generate(robot, what, "python", regroup=regroup)
     (tmp_path / file).write_text(text)
     q, qd, x = state(robot)
-    arguments = {"q": q, "qd": qd, "qdd": x, "tau": x, "at": POINT}
+    arguments = {"q": q, "qd": qd, "qdd": x, "tau": x, "costate": x, "at": POINT}
     listed = [arguments[group].tolist() for group in PROGRAMS[what].inputs]
     program = f"import json, {file[:-3]} as m\nprint(json.dumps(m.{file[:-3]}(*{listed!r})))"
     run = subprocess.run(
@@ -80,7 +84,7 @@ def test_python(name, what, regroup, tmp_path):
 def test_c(name, regroup, tmp_path):
     robot = denoc.load(name)
     q, qd, x = state(robot)
-    arguments = {"q": q, "qd": qd, "qdd": x, "tau": x, "at": POINT}
+    arguments = {"q": q, "qd": qd, "qdd": x, "tau": x, "costate": x, "at": POINT}
     for what, row in PROGRAMS.items():
         file, text = generate(robot, what, "c", regroup=regroup)
         (tmp_path / file).write_text(text)

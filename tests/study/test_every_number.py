@@ -29,7 +29,7 @@ def leaves(value, path=()):
 
 
 def every():
-    """(scenario, key, another value) of all numeric leaves of the library's scenarios and their robots."""
+    """(scenario, key, its value, another value) of all numeric leaves of the library's scenarios and their robots."""
     found = []
     for name in names("scenarios"):
         scenario = yaml.safe_load(find(name, "scenarios").read_text())
@@ -40,7 +40,7 @@ def every():
         places += [(("robot", *where), x) for where, x in leaves(robot)]
         for where, x in places:
             key = ".".join(str(step) for step in where)
-            found.append((name, key, x + 1 if isinstance(x, int) and "solver" in key else x * 1.01 + 1e-3))
+            found.append((name, key, x, x + 1 if isinstance(x, int) and "solver" in key else x * 1.01 + 1e-3))
     return found
 
 
@@ -59,9 +59,9 @@ def outcome(call):
 
 @pytest.mark.parametrize("k", CHOSEN)
 def test_lanes_are_runs_alone(k):
-    name, key, value = ALL[k]
+    name, key, own, value = ALL[k]
     short = {"time.end": END, "time.step": END / ROWS}
-    variations = [short, short | {key: value}]
+    variations = [short | {key: own}, short | {key: value}]
     with using("compiled"):
         alone = outcome(lambda: [denoc.ensemble(name, [one])[0] for one in variations])
         lanes = outcome(lambda: denoc.ensemble(name, variations))

@@ -1,10 +1,34 @@
-"""An account of how programs have run in this process, for the record of a run."""
+"""Accounts of how programs have run: for the record of a run, and call by call for whoever looks."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from . import choice
+
+_looking: list[list[str]] = []
+
+
+@contextmanager
+def noted() -> Iterator[list[str]]:
+    """A list of how programs run within: `plain`, or the form of their code, and `general` for detours of direct calls.
+
+    Where a direct call goes straight into code, nothing is noted.
+    """
+    notes: list[str] = []
+    _looking.append(notes)
+    try:
+        yield notes
+    finally:
+        _looking.remove(notes)
+
+
+def note(way: str) -> None:
+    """Add to the lists of all who look."""
+    for notes in _looking:
+        notes.append(way)
 
 
 def account() -> dict[str, object]:

@@ -21,10 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from . import choice
+from . import builtin_parts, choice
 from . import interpreter as at
 from .builtin_code import NAME, loaded
 from .builtin_words import FUNCTIONS, LARGEST, OBJECTS, ROUNDING, SMALLEST, WORDS
+from .parts import Part, divided
 from .trigonometry import REACH
 
 
@@ -50,6 +51,7 @@ class Builtin:
         self.widths, self.units, self.name, self.about = tuple(widths), tuple(units), name, about
         self.joined = len(self.widths) if joined is None else joined
         self._general, self._asking = general, asking
+        self._parts: tuple[Part, ...] = ()
         self._kept: list[Any] = []  # objects that the code needs, kept for ever because a call may be under way
         self._words = np.zeros(len(WORDS) + len(self.widths) + len(self.units), dtype=np.int64)
         self._lock = threading.Lock()
@@ -63,14 +65,19 @@ class Builtin:
         checks: int = 0,
         environment: int = 0,
         keep: Sequence[Any] = (),
+        parts: Sequence[Part] = (),
     ) -> None:
-        """Use the code at this address, which gives results of this shape; `keep` lives as long as the builtin."""
+        """Use the code at this address, which gives results of this shape; `keep` lives as long as the builtin.
+
+        With `parts`, results are rows that are divided into these.
+        """
         self._keep(keep)
         kept = math.prod(shape)
         if not kept:
             return
         self._begin()
         self._set(code=0)  # first, so that no other thread uses a table that is half written
+        self._divide(parts)
         self._set(environment=environment, outputs=outputs, kept=kept, checks=checks, dimensions=len(shape))
         self._set(**dict(zip(("rows", "columns"), shape)))
         self._set(code=address)
@@ -84,6 +91,7 @@ class Builtin:
         most: int,
         checks: int = 0,
         keep: Sequence[Any] = (),
+        parts: Sequence[Part] = (),
     ) -> None:
         """Use the kernel at this address for up to `most` samples, each of which gives a result of this shape."""
         self._keep(keep)
@@ -92,11 +100,22 @@ class Builtin:
             return
         self._begin()
         self._set(rows_code=0)
+        self._divide(parts)
         block = max(lanes, min(MOST_ROWS, ROOM // (sum(self.widths) + outputs) // lanes * lanes))
         self._set(outputs=outputs, kept=kept, checks=checks, dimensions=len(shape))
         self._set(lanes=lanes, block=block, most=most)
         self._set(**dict(zip(("rows", "columns"), shape)))
         self._set(rows_code=address)
+
+    def _divide(self, parts: Sequence[Part]) -> None:
+        """Give results in these parts from now on."""
+        if tuple(parts) != self._parts:
+            table, names = builtin_parts.table(parts)
+            self._kept += [table, names]
+            self._set(parts=0)
+            self._set(parts_at=table.ctypes.data)
+            self._set(parts=len(parts))
+            self._parts = tuple(parts)
 
     def _begin(self) -> None:
         """Makes the function that is called from now on, where there is none yet."""
@@ -143,7 +162,7 @@ class Builtin:
         result = None if named or (self._asking and choice.way() is not choice.NOTHING) else self._found(given)
         return result if result is not None or self._general is None else self._general(*given, **named)
 
-    def _found(self, given: Sequence[Any]) -> np.ndarray | None:
+    def _found(self, given: Sequence[Any]) -> Any:
         if not self.aimed or len(given) != len(self.widths):
             return None
         groups = [_doubles(x, width) for x, width in zip(given, self.widths)]
@@ -162,7 +181,8 @@ class Builtin:
         if result[-2] != 0.0 or not result[-1] <= REACH or not (checks >= 0.0).all():
             return None
         shape = (words["rows"], words["columns"])[: words["dimensions"]]
-        return result[: words["kept"]].reshape(shape).copy()
+        kept = result[: words["kept"]].reshape(shape).copy()
+        return divided(kept, self._parts) if self._parts else kept
 
 
 ROOM, MOST_ROWS = 16_000, 512  # numbers of a block of samples, which stay in the processor's cache; its samples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from . import builtin_batch, builtin_one, native, objects
+from . import builtin_batch, builtin_one, builtin_parts, native, objects
 from . import interpreter as at
 from .builtin_words import WORDS, double, field, words
 from .trigonometry import REACH
@@ -22,7 +22,7 @@ def loaded() -> native.Loaded:
 
 def text() -> str:
     """The IR of the function that Python calls, and of its parts."""
-    return "\n".join((builtin_one.text(), builtin_batch.text(), _function()))
+    return "\n".join((builtin_one.text(), builtin_parts.text(), builtin_batch.text(), _function()))
 
 
 def _function() -> str:
@@ -73,7 +73,10 @@ batch:
   %is_done = icmp ne ptr %batched, null
   br i1 %is_done, label %done, label %leave
 done:
-  ret ptr %batched
+{field("first.shape", "first", at.SHAPE)}
+  %samples = load i64, ptr %first.shape
+  %divided = call ptr @parted(ptr %table, ptr %batched, i64 %samples)
+  ret ptr %divided
 one:
   %has_code = icmp ne ptr %code, null
   br i1 %has_code, label %begin, label %leave"""
@@ -160,7 +163,8 @@ check:
   br i1 %l.good, label %look, label %leave
 answer:
   %made = call ptr @result(ptr %table, ptr %results)
-  ret ptr %made"""
+  %answered = call ptr @parted(ptr %table, ptr %made, i64 -1)
+  ret ptr %answered"""
 
 
 def _leaving() -> str:

@@ -7,7 +7,11 @@ import struct
 OBJECTS = ("float", "float64", "int", "list", "tuple", "ndarray", "double", "None")
 FUNCTIONS = (
     "PyArray_New",
+    "PyArray_Return",
+    "PyArray_SetBaseObject",
     "PyContextVar_Get",
+    "PyDict_New",
+    "PyDict_SetItem",
     "PyErr_Clear",
     "PyErr_Occurred",
     "PyEval_RestoreThread",
@@ -16,6 +20,8 @@ FUNCTIONS = (
     "PyLong_AsDouble",
     "PyObject_Vectorcall",
     "PyTuple_GetItem",
+    "PyTuple_New",
+    "PyTuple_SetItem",
     "Py_DecRef",
     "Py_IncRef",
 )
@@ -26,6 +32,7 @@ OWN = (
     "context",  # a context variable, or 0
     "nothing",  # the value that the context variable must have
     "general",  # the function for calls that the builtin can't handle; 0: these return None
+    "parts_at",  # the address of the words that describe the parts of the result
     "arguments",  # number of arguments
     "numbers",  # number of doubles in all arguments
     "joined",  # arguments from this one on are one group of the code's inputs
@@ -39,6 +46,7 @@ OWN = (
     "block",  # number of samples that it does at a time where rows have to be copied
     "most",  # the largest number of samples that aren't shared among processors
     "units",  # number of groups of four in the first argument that are normalised
+    "parts",  # number of parts into which the result is divided; 0: it is one array
 )
 WORDS = (*OBJECTS, *FUNCTIONS, *OWN)  # the arguments' widths and the places of the units follow
 LONG = 500  # samples from which on Python's lock is released

@@ -126,6 +126,14 @@ def using(name: str, form: str = "auto", lanes: int = 0) -> Iterator[None]:
 
 
 @contextmanager
+def rented() -> Iterator[None]:
+    """A context in which nothing is compiled that doesn't pay, even where compiled code is chosen."""
+    here = VARIABLE.get()
+    with _here(replace(here, chosen="auto") if backend() == "compiled" else here):
+        yield
+
+
+@contextmanager
 def recorded(
     backend: str = "", form: str = "auto", lanes: int = 0, cached: Iterable[str] | None = None
 ) -> Iterator[Journal]:

@@ -21,12 +21,13 @@ def count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def shared(rows: int, width: int, run: Callable[[int, int], None]) -> None:
+def shared(rows: int, width: int, run: Callable[[int, int], None], fewest: int = FEWEST) -> None:
     """Call `run(first, end)` for consecutive parts of so many rows, on as many threads as pay.
 
-    Parts begin at multiples of `width`, so that blocks of rows don't depend on the number of threads.
+    Parts begin at multiples of `width`, so that blocks of rows don't depend on the number of threads; another thread
+    pays from `fewest` rows on.
     """
-    parts = min(count(), rows // FEWEST)
+    parts = min(count(), rows // fewest)
     if parts < 2:
         run(0, rows)
         return

@@ -25,11 +25,13 @@ CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400  # bits of an array's flags
 DOUBLE_NUMBER = 12  # NumPy's number of the type double
 
 # places in NumPy's table of C functions, which never change their meaning
-_VERSION, _ARRAY_TYPE, _NEW = 0, 2, 93
+_VERSION, _ARRAY_TYPE, _RETURN, _NEW, _BASE = 0, 2, 76, 93, 282
 _VERSIONS = (0x01000009, 0x02000000)  # of the layout, as that table has it: NumPy 1 and 2
 
 _CALLED = (
     "PyContextVar_Get",
+    "PyDict_New",
+    "PyDict_SetItem",
     "PyErr_Clear",
     "PyErr_Occurred",
     "PyEval_RestoreThread",
@@ -38,6 +40,8 @@ _CALLED = (
     "PyLong_AsDouble",
     "PyObject_Vectorcall",
     "PyTuple_GetItem",
+    "PyTuple_New",
+    "PyTuple_SetItem",
     "Py_DecRef",
     "Py_IncRef",
 )
@@ -54,7 +58,7 @@ def known() -> dict[str, int] | None:
         if not (_python_is_as_expected() and _arrays_are_as_expected()):
             return None
         result = {name: _address(getattr(ctypes.pythonapi, name)) for name in _CALLED}
-        result["PyArray_New"] = _new_array()
+        result |= _of_arrays()
     except (AttributeError, ImportError, ValueError, TypeError):
         return None
     objects = {"float": float, "float64": np.float64, "int": int, "list": list, "tuple": tuple, "ndarray": np.ndarray}
@@ -120,17 +124,34 @@ def _in_capsule(capsule: Any) -> int:
     return int(taking(("PyCapsule_GetPointer", ctypes.pythonapi))(capsule, None) or 0)
 
 
-def _new_array() -> int:
-    """The address of NumPy's `PyArray_New`, after a trial call."""
+def _of_arrays() -> dict[str, int]:
+    """The addresses of NumPy's functions, each of which has been tried."""
     home = "numpy._core._multiarray_umath" if np.__version__[0] != "1" else "numpy.core._multiarray_umath"
     table = _in_capsule(importlib.import_module(home)._ARRAY_API)
     version = ctypes.CFUNCTYPE(ctypes.c_uint)(_word(table + 8 * _VERSION))()
     if version not in _VERSIONS or _word(table + 8 * _ARRAY_TYPE) != id(np.ndarray):
         raise ValueError(f"NumPy's layout {version:#x} is not known")
-    address = _word(table + 8 * _NEW)
-    void, integer = ctypes.c_void_p, ctypes.c_int
-    signature = ctypes.PYFUNCTYPE(ctypes.py_object, void, integer, void, integer, void, void, integer, integer, void)
-    made = signature(address)(id(np.ndarray), 2, (ctypes.c_int64 * 2)(3, 5), DOUBLE_NUMBER, None, None, 0, 0, None)
-    if type(made) is not np.ndarray or made.shape != (3, 5) or made.dtype != float or not made.flags.c_contiguous:
+    new, base, back = (_word(table + 8 * place) for place in (_NEW, _BASE, _RETURN))
+    if not _makes_arrays(new, base, back):
         raise ValueError("NumPy makes other arrays than expected")
-    return address
+    return {"PyArray_New": new, "PyArray_SetBaseObject": base, "PyArray_Return": back}
+
+
+def _makes_arrays(new: int, base: int, back: int) -> bool:
+    """Whether these functions make arrays, tie a view to the array that it is of, and turn 0 dimensions to a number."""
+    void, integer, one = ctypes.c_void_p, ctypes.c_int, ctypes.py_object
+    make = ctypes.PYFUNCTYPE(one, void, integer, void, integer, void, void, integer, integer, void)(new)
+    made = make(id(np.ndarray), 2, (ctypes.c_int64 * 2)(3, 5), DOUBLE_NUMBER, None, None, 0, 0, None)
+    if type(made) is not np.ndarray or made.shape != (3, 5) or made.dtype != float or not made.flags.c_contiguous:
+        return False
+    made[:] = np.arange(15.0).reshape(3, 5)
+    flags, shape, strides = ALIGNED | WRITEABLE, (ctypes.c_int64 * 2)(3, 2), (ctypes.c_int64 * 2)(40, 8)
+    view = make(id(np.ndarray), 2, shape, DOUBLE_NUMBER, strides, made.ctypes.data + 8, 0, flags, None)
+    ctypes.pythonapi.Py_IncRef(one(made))
+    if ctypes.PYFUNCTYPE(integer, one, one)(base)(view, made) != 0 or view.base is not made:
+        return False
+    if not (view.flags.writeable and view.flags.aligned and (view == made[:, 1:3]).all()):
+        return False
+    alone = np.array(2.5)
+    ctypes.pythonapi.Py_IncRef(one(alone))
+    return type(ctypes.PYFUNCTYPE(one, one)(back)(alone)) is np.float64

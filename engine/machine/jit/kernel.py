@@ -12,6 +12,7 @@ import numpy as np
 from ..program.trace import Program
 from . import cores, llvm, native, objects
 from .builtin import Builtin
+from .parts import Part
 
 
 class Kernel:
@@ -54,11 +55,11 @@ class Kernel:
         status = reports[0] if len(reports) == 1 else np.concatenate(reports, axis=1)
         return result, not np.isnan(status[0]).any(), float(status[1].max())
 
-    def serve(self, builtin: Builtin, shape: Sequence[int], checks: int = 0) -> None:
+    def serve(self, builtin: Builtin, shape: Sequence[int], checks: int = 0, parts: Sequence[Part] = ()) -> None:
         """Aim a builtin for the same groups at this code, for results of this shape; the last outputs are checks."""
         if len(self.outputs) == 1 and 0 < 2 * self.lanes * (sum(self.inputs) + sum(self.outputs)) <= MOST_NUMBERS:
             most = 2 * cores.FEWEST - 1  # more are shared among processors
-            builtin.aim_rows(self.address, self.outputs[0], shape, self.lanes, most, checks, (self._loaded,))
+            builtin.aim_rows(self.address, self.outputs[0], shape, self.lanes, most, checks, (self._loaded,), parts)
 
 
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -87,7 +88,7 @@ class Single:
         """The first group of outputs, or None where the plain text has to run."""
         result: np.ndarray | None = self._call(*groups)
         if result is None and not all(type(group) is np.ndarray and group.dtype is _DOUBLE for group in groups):
-            result = self._call(*(np.array(group, dtype=float) for group in groups))
+            result = self._call(*(np.asarray(group).astype(float) for group in groups))
         return result
 
     def groups(self, *groups: np.ndarray | Sequence[float]) -> list[np.ndarray] | None:
@@ -109,11 +110,11 @@ class Single:
         result: np.ndarray | None = self._call(*groups)
         return result
 
-    def serve(self, builtin: Builtin, shape: Sequence[int], checks: int = 0) -> None:
+    def serve(self, builtin: Builtin, shape: Sequence[int], checks: int = 0, parts: Sequence[Part] = ()) -> None:
         """Aim a builtin for the same groups at this code, for results of this shape; the last outputs are checks."""
         environment = 0 if self._environment is None else self._environment.ctypes.data
         if sum(self.inputs) + sum(self.outputs) <= MOST_NUMBERS:
-            builtin.aim(self._address, sum(self.outputs), shape, checks, environment, self._keep)
+            builtin.aim(self._address, sum(self.outputs), shape, checks, environment, self._keep, parts)
 
 
 _DOUBLE = np.dtype(float)

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..program.trace import Program
-from . import march_block, native, objects
+from . import cores, march_block, native, objects
 from .curves import EMPTY, Pieces
 from .march_block import ACCEPTED, FRESH, GUARDED, PAUSED, REACHED, REJECTED, ROW, ROWS, STATUS, T_END, TOO_SMALL, H, T
 from .march_code import Scheme, march
@@ -119,6 +120,60 @@ class March:
         behind = self._table.ctypes.data, self._watches.table.ctypes.data
         return int(self._march(*before, len(grid), out.ctypes.data, attempts, *behind))
 
+    # ---- many runs
+
+    def rates(self, signals: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The rates y' of many runs; all arrays have a row for each run."""
+        u, states = self._blocks(signals), self._blocks(y)
+        control, rate = np.zeros((ROWS, self.lanes)), np.empty_like(states)
+        for k in range(len(states)):
+            self._first(*(x.ctypes.data for x in (control, u[k], states[k], rate[k], NOTHING)))
+        return self._runs(rate, len(y))
+
+    def carry(
+        self, signals: np.ndarray, y: np.ndarray, grid: np.ndarray, most: int, attempts: int, **control: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The output rows of many runs, (runs, instants, components), and the control block at their ends.
+
+        Every run goes on until its end, or until a run beside it has made more than `most` steps; `attempts` bounds the
+        time between two looks at Ctrl-C.  The blocks of lanes are shared among the processor's cores.
+        """
+        u, states = self._blocks(signals), self._blocks(y)
+        blocks = np.zeros((len(states), ROWS, self.lanes))
+        blocks[:, FRESH] = 1.0
+        for name, value in control.items():
+            each = np.broadcast_to(np.asarray(value, dtype=float), len(y))
+            blocks[:, getattr(march_block, name)] = self._blocks(each[:, None])[:, 0]
+        out = np.zeros((len(states), self.lanes, len(grid), self.m))
+
+        def run(first: int, end: int) -> None:
+            stages = np.zeros_like(self._stages)
+            for k in range(first, end):
+                before = [x.ctypes.data for x in (blocks[k], u[k], states[k], stages)]
+                self._first(*before, NOTHING.ctypes.data)
+                status, accepted = PAUSED, 0
+                while status == PAUSED and accepted <= most:
+                    tries = min(attempts, most + 1 - accepted)
+                    behind = out[k].ctypes.data, tries, NOTHING.ctypes.data, UNWATCHED.table.ctypes.data
+                    status = self._march(*before, grid.ctypes.data, len(grid), *behind)
+                    accepted = int(blocks[k, ACCEPTED].max())
+
+        cores.shared(len(states), 1, run, FEWEST)
+        rows = out.reshape(-1, len(grid), self.m)[: len(y)]
+        return rows, self._runs(blocks, len(y)).T
+
+    def _blocks(self, rows: np.ndarray) -> np.ndarray:
+        """The columns of many runs in blocks of lanes, (blocks, columns, lanes); the last run fills the last block."""
+        count, width = rows.shape
+        blocks = -(-count // self.lanes)
+        filled = rows[np.minimum(np.arange(blocks * self.lanes), count - 1)]
+        lanes = filled.reshape(blocks, self.lanes, width).transpose(0, 2, 1)
+        return np.array(lanes, dtype=float, order="C") if width else np.zeros((blocks, 1, self.lanes))
+
+    def _runs(self, blocks: np.ndarray, count: int) -> np.ndarray:
+        """The columns of so many runs, with a row for each of them, from blocks of lanes."""
+        return blocks.transpose(0, 2, 1).reshape(-1, blocks.shape[1])[:count]
+
 
 class Watches:
     """The memory of the watches of a step: their rules, what they watch, and their values in a step."""
@@ -128,6 +183,10 @@ class Watches:
         self._watched, self._values = np.zeros(quantities), np.zeros((len(rules), SAMPLES + 1))
         arrays = (self._rules, self._watched, self._values)
         self.table = np.array([len(rules), *(x.ctypes.data for x in arrays)], dtype=np.int64)
+
+
+NOTHING, UNWATCHED = EMPTY.table(), Watches((), 0)  # of runs in which nothing depends on time and no mode changes
+FEWEST = 8  # blocks of lanes from which on another thread pays
 
 
 def build(

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ..program.control import bounded, lengths
 from ..program.trace import Node, Program, live
 from . import march_time, march_watch
+from .block import Block, hexadecimal
 from .curves import ABREAST
-from .llvm import Block, hexadecimal
 from .march_block import (
     ACCEPTED,
     FRESH,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from .llvm import Block
+from .block import Block
 from .march_block import ATOL, RTOL
 
 

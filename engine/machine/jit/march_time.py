@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .curves import ABREAST, NODES
-from .llvm import Block
+from .block import Block
 
 
 def signals_function(lanes: int) -> str:

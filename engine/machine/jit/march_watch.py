@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-from .llvm import Block, hexadecimal
+from .block import Block, hexadecimal
 
 RULE = 6  # numbers of a rule: the place of its quantity, and those of `Rule`
 SAMPLES = 4  # parts of a step whose ends are looked at

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..program.trace import Program
 from . import choice, kernel
+from .account import note
 from .kernel import Kernel, Single
 from .native import QUICK, SOUND
 
@@ -116,6 +117,7 @@ class Offer:
         self, samples: int, text: Callable[Given, Found], /, *arguments: Given.args, **named: Given.kwargs
     ) -> Found:
         """The result of the plain text, whose time is charged to the ledger."""
+        note("plain")
         if choice.backend() != "auto":
             return text(*arguments, **named)
         begun = thread_time()
@@ -148,6 +150,7 @@ class Offer:
         here = choice.way()
         settled = self._settled.get(form)
         if settled is not None and settled[0] is here:
+            note(form)
             code: Code | None = settled[1]
             return code
         backend = choice.backend()
@@ -158,6 +161,7 @@ class Offer:
         else:
             code = self._now((form, here.lanes), build, "compiled" if backend == "compiled" else None, samples, price)
         if code is not None:
+            note(form)
             self._settled[form] = here, code
         return code
 
@@ -169,6 +173,10 @@ class Offer:
         """The code of this form if this context has begun to run it already."""
         settled = self._settled.get(form)
         return settled[1] if settled is not None and settled[0] is choice.way() else None
+
+    def kernel(self, cached: bool) -> Kernel | None:
+        """Code for many samples side by side at any cost, or, with `cached`, if the cache has it."""
+        return self._made(("lanes", choice.lanes()), lambda only: kernel.build(*self._given(only)), cached)
 
     # ---- decisions
 

@@ -18,7 +18,7 @@ import numpy as np
 from ..program import trace
 from ..program.trace import Graph, Node, live
 from . import cores, native, objects
-from .llvm import Block
+from .block import Block
 
 # the place of a value in a step: ("own", row), ("up", row), ("number", k) or (array, k)
 Place = tuple[str, Any]

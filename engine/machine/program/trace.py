@@ -202,13 +202,17 @@ class Graph:
 
 @dataclass(frozen=True)
 class Program:
-    """A recorded program with named groups of inputs and outputs; a group is an array with a column for each node."""
+    """A recorded program with named groups of inputs and outputs; a group is an array with a column for each node.
+
+    Inputs whose numbers are in `blank` have to be NaN.
+    """
 
     name: str
     inputs: dict[str, list[Node]]
     outputs: dict[str, list[Node]]
     graph: Graph = field(repr=False, compare=False)
     watched: list[Node] = field(default_factory=list)  # no results, but they have to be as moderate as these
+    blank: frozenset[int] = frozenset()
 
     def results(self) -> list[Node]:
         return [node for group in self.outputs.values() for node in group]
@@ -220,16 +224,22 @@ class Recording:
     def __init__(self, name: str):
         self.name, self.graph = name, Graph()
         self.inputs: dict[str, list[Node]] = {}
+        self.blank = set[int]()
 
     def input(self, name: str, count: int) -> list[Node]:
         """A new group of input nodes, named `name0`, `name1`, …"""
         self.inputs[name] = [self.graph.input(f"{name}{k}") for k in range(count)]
         return self.inputs[name]
 
+    def leave_blank(self, nodes: Iterable[Node]) -> None:
+        """Have the program refuse all samples in which any of these inputs is a number and not NaN."""
+        self.blank |= {node.id for node in nodes}
+
     def program(self, watched: Sequence[Any] = (), **outputs: Sequence[Any]) -> Program:
         """The program from the inputs to these groups of outputs; compiled code looks at what is `watched`, too."""
         made = {name: [self.graph.node(x) for x in group] for name, group in outputs.items()}
-        return Program(self.name, self.inputs, made, self.graph, [self.graph.node(x) for x in watched])
+        looked_at = [self.graph.node(x) for x in watched]
+        return Program(self.name, self.inputs, made, self.graph, looked_at, frozenset(self.blank))
 
 
 def live(results: Iterable[Node]) -> list[Node]:

@@ -7,6 +7,7 @@ CACHE = "engine/machine/jit/cache.py"
 OFFER = "engine/machine/jit/offer.py"
 CHOICE = "engine/machine/jit/choice.py"
 ENSEMBLE = "engine/study/ensemble.py"
+TOGETHER = "engine/simulate/together.py"
 STEPPERS = ("simulate/test_march.py::test_every_step_is_the_steppers",)
 LANES = ("simulate/test_march.py::test_every_lane_is_a_run_of_its_own",)
 RENTED = ("machine/test_offer.py::test_plain_runs_are_rented_until_they_have_cost_as_much_as_compiling",)
@@ -268,16 +269,16 @@ COMPILED = (
     ),
     Bug(
         "runs with other numbers taken for equal in an ensemble",
-        ENSEMBLE,
-        "symbols = [path for path in numbers[0] if len({each[path] for each in numbers}) > 1]",
-        "symbols = [path for path in numbers[0] if len({each[path] for each in numbers}) > 2]",
+        TOGETHER,
+        "numbers.arrays().items() if values.any()}",
+        "numbers.arrays().items() if not values.any()}",
         VARY,
     ),
     Bug(
         "all lanes of an ensemble start like the first",
-        ENSEMBLE,
-        "np.array([steppers[k].y for k in places])",
-        "np.array([steppers[0].y for k in places])",
+        "engine/machine/jit/march.py",
+        "rows[np.minimum(np.arange(blocks * self.lanes), count - 1)]",
+        "rows[0 * np.minimum(np.arange(blocks * self.lanes), count - 1)]",
         VARY,
     ),
     Bug(
@@ -289,16 +290,16 @@ COMPILED = (
     ),
     Bug(
         "an ensemble's batches begin at the first run",
-        ENSEMBLE,
-        "inputs[start : start + lanes])",
-        "inputs[:lanes])",
+        "engine/machine/jit/march.py",
+        "before = [x.ctypes.data for x in (blocks[k], u[k], states[k], stages)]",
+        "before = [x.ctypes.data for x in (blocks[k], u[0], states[k], stages)]",
         ("study/test_ensemble.py::test_mechanisms_in_lanes_of_every_width",),
     ),
     Bug(
         "a lane that fails is given out as it is",
-        ENSEMBLE,
-        "if loop.control[STATUS, lane] or int(loop.control[ROW, lane]) < len(ahead):",
-        "if False:",
+        TOGETHER,
+        "whole = (control[STATUS] == 0.0) & (control[ROW] >= len(ahead)) & (steps <= solver.max_steps)",
+        "whole = steps >= 0",
         ("study/test_ensemble.py::test_a_run_that_cannot_go_on_ends_as_it_does_alone",),
     ),
     Bug(

@@ -2,7 +2,7 @@
 
 from .bug import Bug
 
-RUN = "engine/scenario/run.py"
+RUN = "engine/scenario/conclude.py"
 AUDIT = "engine/scenario/audit.py"
 TABULATE = "engine/scenario/tabulate.py"
 EFFORTS = "engine/scenario/efforts.py"
@@ -112,22 +112,22 @@ RESULTS = (
     Bug(
         "balances judged by the largest energy",
         AUDIT,
-        "float(np.ptp(stored)) if len(stored) else 0.0",
-        "float(abs(stored).max(initial=0.0))",
+        "swing = stored.max(axis=0) - stored.min(axis=0) if len(stored) else 0.0",
+        "swing = abs(stored).max(axis=0, initial=0.0)",
         ("scenario/test_audit.py::test_what_is_exchanged_does_not_depend_on_the_height",),
     ),
     Bug(
         "quadrature is the run's own fault",
         AUDIT,
-        "own = max(self.residual - self.quadrature, 0.0)",
-        "own = max(self.residual, 0.0)",
+        "share(max(self.residual - self.quadrature, 0.0), self.exchanged)",
+        "share(max(self.residual, 0.0), self.exchanged)",
         ("scenario/test_audit.py::test_the_quadrature_on_coarse_rows_is_not_the_runs_fault",),
     ),
     Bug(
         "a robot at rest is in doubt",
         AUDIT,
-        "return Balance(float(residual), max(exchanged, floor))",
-        "return Balance(float(residual), exchanged)",
+        "np.where(finite, residual, np.nan), np.maximum(exchanged, floor)",
+        "np.where(finite, residual, np.nan), exchanged",
         ("scenario/test_audit.py::test_a_robot_at_rest_exchanges_nothing_and_holds",),
     ),
     Bug(

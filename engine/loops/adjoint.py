@@ -1,0 +1,106 @@
+"""Gradients of forward dynamics of any robot; with loops, along the directions of the spanning tree."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..dynamics import quantities
+from ..dynamics.derivatives import SLOPES
+from ..dynamics.direct import direct
+from ..dynamics.kinematics import coordinate_rates
+from ..dynamics.samples import Samples
+from ..dynamics.spatial import dot
+from ..errors import InputError
+from ..machine.jit.parts import Part, divided, in_order
+from ..machine.program.adjoint import Taped, gradient, value_of
+from ..machine.program.scalars import Scalar
+from ..robot.model import Body, Robot
+from .accelerations import Forward
+from .constraints import Closure, closure
+from .texts import Arguments, TextFamily, quick, serve
+
+ADJOINT = "fdyn-adjoint"  # the name of the direct call
+
+
+def adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any, inertial: bool = False) -> dict[str, Any]:
+    """The derivatives dq, dqd, dtau of Σ costate · q̈, which is what `costate @` those of `derivatives` would give.
+
+    With `inertial`, trees also give `links`, by link the derivatives along its ten inertial numbers: the mass; mass
+    times mass centre; Ixx, Iyy, Izz, Ixy, Ixz, Iyz about its origin; all in its axes.
+    """
+    try:
+        call = robot.derived[ADJOINT]
+    except (AttributeError, KeyError):
+        if not getattr(robot, "tied", False):
+            call = partial(quantities.adjoint, robot)
+        else:
+            widths = robot.nq, robot.nv, robot.nv, robot.nv
+            call = direct(robot, ADJOINT, (), widths, partial(_along_joints, robot), adjoint.__doc__ or "")
+    if inertial and robot.tied:
+        raise InputError(
+            f"{robot.name} has loops; derivatives along inertial numbers are those of trees",
+            key="inertial",
+            found="True",
+            allowed="False",
+        )
+    result: dict[str, Any] = call(q, qd, tau, costate)
+    return {**result, "links": quantities.inertial_adjoint(robot, q, qd, tau, costate)} if inertial else result
+
+
+def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any) -> dict[str, np.ndarray]:
+    if (answer := quick(ADJOINT, AlongState, robot, q, qd, tau, costate)) is not None:
+        at_once: dict[str, np.ndarray] = answer
+        return at_once
+    s = Samples(robot, q=q, qd=qd, tau=tau, costate=costate).finite()
+    family = _family(closure(robot))
+    if s.count == 0:
+        rows = np.empty((0, len(SLOPES) * robot.nv))
+    else:
+        rows = family.rows({name: s.rows(name) for name in AlongState.inputs})
+        serve(family.known[0], ADJOINT)
+    by_name = divided(rows if s.count is not None else rows[0], _in_order(robot))
+    assert isinstance(by_name, dict)
+    return by_name
+
+
+def _in_order(robot: Robot) -> tuple[Part, ...]:
+    return in_order([(name, (robot.nv,)) for name in SLOPES])
+
+
+def _family(loops: Closure) -> TextFamily:
+    """The family of the robot's texts of gradients."""
+    result: TextFamily | None = loops.robot.derived.get(AlongState)
+    if result is None:
+        made = TextFamily(loops, lambda q: AlongState.at(loops, q, loops.robot.driven))
+        result = loops.robot.derived.setdefault(AlongState, made)
+    return result
+
+
+class AlongState(Forward):
+    """The text of the gradient of costate · q̈, by one way back through the text of the accelerations.
+
+    Each direction moves a single joint of the spanning tree; the constraints hold in the accelerations.
+    """
+
+    inputs = ("q", "qd", "tau", "costate")
+
+    def results(self) -> int:
+        """The number of directions of the coordinates, speeds and forces."""
+        return len(SLOPES) * self.loops.robot.nv
+
+    def parts(self) -> tuple[Part, ...]:
+        """The gradients along coordinates, speeds and forces."""
+        return _in_order(self.loops.robot)
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """The gradient, and checks."""
+        robot = self.loops.robot
+        taped = {name: [Taped(x) for x in given[name]] for name in Forward.inputs}
+        qdd, checks = super().text({**given, **taped}, bodies)
+        slopes = gradient(qdd, given["costate"], [x for name in Forward.inputs for x in taped[name]])
+        moves = [coordinate_rates(robot, given["q"], [float(k == j) for j in range(robot.nv)]) for k in range(robot.nv)]
+        along = [dot(slopes[: robot.nq], rates) for rates in moves]
+        return [*along, *slopes[robot.nq :]], [value_of(x) for x in checks]

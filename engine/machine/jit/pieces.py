@@ -1,0 +1,171 @@
+"""Long programs as several functions, one for each piece of their operations, with what passes between them in memory.
+
+The time to compile a straight line of code grows faster than its length; in pieces it grows with the length.  What one
+piece computes and another needs has a place in a table of vectors, which is on the stack of the call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..program import trace
+from ..program.trace import Node, Program, live
+from .block import OVERFLOW, Block, hexadecimal
+
+LONG = 8000  # operations from which on a program is cut into pieces
+PIECE = 500  # operations of a piece
+STORED = 256  # columns of results that one function stores
+CHAINS = 8  # of watched results that don't wait for each other
+WATCH = 0  # the place of the watch for numbers that aren't finite
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The operations of a program in pieces, and the places of what passes between them."""
+
+    program: Program
+    pieces: tuple[tuple[Node, ...], ...]
+    places: dict[int, int]
+
+
+def cut(program: Program, lanes: int) -> Cut | None:
+    """The pieces of a program that is long, else None; the results of one sample don't pass between pieces."""
+    results = program.results()
+    nodes = [node for node in live([*results, *program.watched]) if node.op not in (trace.CONSTANT, trace.INPUT)]
+    if len(nodes) < LONG:
+        return None
+    piece = {node.id: k // PIECE for k, node in enumerate(nodes)}
+    passing = {node.id for node in results if node.op != trace.CONSTANT} if lanes > 1 else set[int]()
+    for node in nodes:
+        for operand in (node.a, node.b):
+            if operand is not None and operand.op != trace.CONSTANT and piece.get(operand.id) != piece[node.id]:
+                passing.add(operand.id)
+    places = {number: k for k, number in enumerate(sorted(passing), start=WATCH + 1)}
+    return Cut(program, tuple(tuple(nodes[k : k + PIECE]) for k in range(0, len(nodes), PIECE)), places)
+
+
+class Pieces:
+    """The functions of a long program, which a block calls one after the other.
+
+    `bases` are the registers with the addresses of the groups' rows; one sample's outputs lie one behind the other.
+    """
+
+    def __init__(self, block: Block, parts: Cut, bases: dict[str, str]):
+        self._block, self._parts, self._bases = block, parts, bases
+        self._watched = {node.id for node in parts.program.watched}
+        self.functions: list[str] = []
+
+    def room(self) -> str:
+        """IR for the table, at the beginning of the function that calls the pieces."""
+        return f"  %room = alloca {self._block.double}, i64 {len(self._parts.places) + 1}, align 64"
+
+    def run(self, values: dict[int, str], finite: str) -> str:
+        """Write the calls, with the inputs in these registers; return the register of the watch."""
+        block, places = self._block, self._parts.places
+        for node in self._parts.program.watched:
+            if node.op in (trace.CONSTANT, trace.INPUT):
+                own = values[node.id] if node.op == trace.INPUT else block.constant(node.value)
+                finite = block.watched(block.overflowing(own), finite)
+        self._store(block, WATCH, finite)
+        for number, value in values.items():
+            if number in places:
+                self._store(block, places[number], value)
+        if block.lanes == 1:
+            self._one(values)
+        else:
+            self._rows()
+        return self._load(block, WATCH)
+
+    def _one(self, values: dict[int, str]) -> None:
+        """The operations for one sample, whose results are stored at once and watched in a loop."""
+        block, results = self._block, self._parts.program.results()
+        base = next(self._bases[group] for group, columns in self._parts.program.outputs.items() if columns)
+        places: dict[int, list[int]] = {}
+        for k, node in enumerate(results):
+            places.setdefault(node.id, []).append(k)
+            if node.op in (trace.CONSTANT, trace.INPUT):
+                own = values[node.id] if node.op == trace.INPUT else block.constant(node.value)
+                block.do(f"store double {own}, ptr {block.offset(base, k)}")
+        for nodes in self._parts.pieces:
+            self._compute(nodes, base, places)
+        self.functions.append(_WATCH_ROW)
+        seen = block.let(f"call double @watched(ptr {base}, i64 {len(results)})")
+        self._store(block, WATCH, block.operation("fadd", seen, self._load(block, WATCH)))
+
+    def _rows(self) -> None:
+        """The operations for samples side by side, whose results are stored at the end, column by column."""
+        lanes = self._block.lanes
+        for nodes in self._parts.pieces:
+            self._compute(nodes, "null", {})
+        for group, columns in self._parts.program.outputs.items():
+            firsts = list(range(0, max(len(columns) - lanes, 1), STORED))  # no function has fewer columns than lanes
+            for first, end in zip(firsts, [*firsts[1:], len(columns)]):
+                if columns:
+                    self._keep(group, columns, first, end)
+
+    def _compute(self, nodes: tuple[Node, ...], base: str, results: dict[int, list[int]]) -> None:
+        """A function for these operations, which loads as late and stores as early as it can: registers are few."""
+        inner, places = Block(self._block.lanes), self._parts.places
+        for node, register in inner.computed(nodes, lambda node: self._load(inner, places[node.id])):
+            if node.id in places:
+                self._store(inner, places[node.id], register)
+            if node.id in self._watched:
+                finite = inner.watched(inner.overflowing(register), self._load(inner, WATCH))
+                self._store(inner, WATCH, finite)
+            for k in results.get(node.id, ()):
+                inner.do(f"store double {register}, ptr {inner.offset('%base', k)}")
+        self._call(inner, base)
+
+    def _keep(self, group: str, columns: list[Node], first: int, end: int) -> None:
+        """A function that stores these columns of results, which it watches."""
+        inner, own = Block(self._block.lanes), list[str]()
+        for node in columns[first:end]:
+            constant = node.op == trace.CONSTANT
+            own.append(inner.constant(node.value) if constant else self._load(inner, self._parts.places[node.id]))
+        chains = [inner.constant(0.0)] * CHAINS
+        for k, value in enumerate(own):
+            chains[k % CHAINS] = inner.watched(inner.overflowing(value), chains[k % CHAINS])
+        finite = self._load(inner, WATCH)
+        for chain in chains:
+            finite = inner.operation("fadd", finite, chain)
+        self._store(inner, WATCH, finite)
+        inner.store_columns(inner.offset("%base", first), own, len(columns))
+        self._call(inner, self._bases[group])
+
+    def _load(self, inner: Block, place: int) -> str:
+        at = inner.let(f"getelementptr {inner.double}, ptr %room, i64 {place}")
+        return inner.let(f"load {inner.double}, ptr {at}")
+
+    def _store(self, inner: Block, place: int, value: str) -> None:
+        at = inner.let(f"getelementptr {inner.double}, ptr %room, i64 {place}")
+        inner.do(f"store {inner.double} {value}, ptr {at}")
+
+    def _call(self, inner: Block, base: str) -> None:
+        """Make a function of the inner block, and call it."""
+        name, body = f"@piece.{len(self.functions)}", "\n".join(inner.lines)
+        self.functions.append(f"define internal void {name}(ptr %base, ptr %room) noinline {{\n{body}\n  ret void\n}}")
+        self._block.do(f"call void {name}(ptr {base}, ptr %room)")
+
+
+_WATCH_ROW = f"""
+define internal double @watched(ptr %row, i64 %count) {{
+  br label %loop
+loop:
+  %k = phi i64 [0, %0], [%next, %loop]
+  %finite = phi <{CHAINS} x double> [zeroinitializer, %0], [%sum, %loop]
+  %ahead = sub i64 %count, {CHAINS}
+  %is_inside = icmp sle i64 %k, %ahead
+  %first = select i1 %is_inside, i64 %k, i64 %ahead
+  %at = getelementptr double, ptr %row, i64 %first
+  %x = load <{CHAINS} x double>, ptr %at, align 8
+  %large = fmul <{CHAINS} x double> %x, splat (double {hexadecimal(OVERFLOW)})
+  %none = fmul <{CHAINS} x double> %large, zeroinitializer
+  %sum = fadd <{CHAINS} x double> %finite, %none
+  %next = add i64 %k, {CHAINS}
+  %more = icmp slt i64 %next, %count
+  br i1 %more, label %loop, label %done
+done:
+  %all = call double @llvm.vector.reduce.fadd.v{CHAINS}f64(double 0.0, <{CHAINS} x double> %sum)
+  ret double %all
+}}
+declare double @llvm.vector.reduce.fadd.v{CHAINS}f64(double, <{CHAINS} x double>)"""

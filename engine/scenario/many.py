@@ -1,0 +1,153 @@
+"""The results of runs that went side by side: judged all together; tables and records are made on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..machine.jit.account import account
+from ..record.columns import Column
+from ..robot.model import Body
+from ..simulate.together import Evaluated, Traces
+from . import tabulate
+from .audit import DOUBTFUL, Balance, amounts, share
+from .conclude import audited, concluded
+from .course import Course
+from .plan import Plan
+from .replay import tables
+from .result import Result
+
+
+class Many:
+    """Runs of one structure that went side by side, of which `plan` is one; `plans(k)` makes the plan of run k."""
+
+    def __init__(
+        self, plan: Plan, plans: Callable[[int], Plan], bodies: Sequence[Body], traces: Traces, rows: Evaluated
+    ):
+        self.plan, self.plans, self.code = plan, plans, account()
+        self.traces, self.rows = traces, rows
+        work, loss = (np.ascontiguousarray(traces.states[..., k].T) for k in (-2, -1))
+        self.balance = work - loss
+        self._turnover = np.maximum(abs(work), abs(loss)).max(axis=0)
+        of_all = self._rows()
+        self._judge(bodies, of_all)
+        self.columns: list[Column] | None = None
+        self.values = np.empty(0)
+        if tabulate.serves_many(of_all, plan.record.wants):
+            table = tabulate.table(of_all, plan.record.wants)
+            self.columns, self.names = table.columns, list(table.data)
+            # (runs, columns, rows), so that the columns of a run lie one behind the other
+            self.values = np.ascontiguousarray(np.stack(list(table.data.values())).transpose(2, 0, 1))
+
+    def _rows(self) -> tabulate.Rows:
+        """The rows of all runs; the last axis of all arrays is that of the runs."""
+        q, qd, qdd, tau = (np.moveaxis(self.rows.fields[key], 0, -1) for key in ("q", "qd", "qdd", "tau"))
+        kinetic, potential, elastic = np.moveaxis(self.rows.energies, (2, 1, 0), (0, 1, 2))
+        known = {"kinetic": kinetic, "potential": potential, "elastic": elastic}
+        plan = self.plan
+        return tabulate.Rows(
+            plan.robot, q, qd, qdd, tau, self.balance, plan.points, None, None, {}, lambda: None, known
+        )
+
+    def _judge(self, bodies: Sequence[Body], rows: tabulate.Rows) -> None:
+        """Find which runs are in order: they came to their end, with sound numbers and a balance that nobody doubts."""
+        self.in_order = self.traces.whole & self.rows.sound
+        self.verdicts: tuple[np.ndarray, np.ndarray] | None = None
+        if not self.plan.record.wants("energy"):
+            return
+        turnover = np.maximum(self._turnover, abs(self.balance).max(axis=0))
+        gravity, atol = self.plan.robot.gravity, self.plan.solver.atol
+        self.verdicts = amounts(bodies, gravity, rows.energies, turnover, rows.tau, atol)
+        self.in_order &= share(*self.verdicts) < DOUBTFUL  # which isn't true of NaN
+
+    def verdict(self, k: int) -> Balance | None:
+        """The verdict on the energy balance of run k."""
+        if self.verdicts is None:
+            return None
+        residual, exchanged = (float(np.broadcast_to(x, len(self.in_order))[k]) for x in self.verdicts)
+        return Balance(residual, exchanged) if np.isfinite(residual) else None
+
+    def course(self, k: int) -> Course:
+        """The course of run k."""
+        traces = self.traces
+        return Course(
+            t=traces.t.copy(),
+            **{name: values[k].copy() for name, values in self.rows.fields.items()},
+            balance=self.balance[:, k].copy(),
+            turnover=float(self._turnover[k]),
+            steps=int(traces.steps[k]),
+            rejected=int(traces.rejected[k]),
+            evaluations=int(traces.evaluations[k]),
+        )
+
+    def result(self, k: int) -> Result:
+        """The result of run k, which is in order."""
+        result = OneOfMany.__new__(OneOfMany)
+        result._many, result._place = self, k
+        return result
+
+
+class OneOfMany(Result):
+    """The result of one of many runs: its table, its audit and its record are made when they are asked for."""
+
+    _many: Many
+    _place: int
+    ended = "done"
+
+    @cached_property
+    def name(self) -> str:  # type: ignore[override]
+        return self._many.plan.name
+
+    @cached_property
+    def plots(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self._many.plan.plots
+
+    @cached_property
+    def t(self) -> np.ndarray:  # type: ignore[override]
+        return self._many.traces.t.copy()
+
+    @cached_property
+    def table(self) -> dict[str, np.ndarray]:  # type: ignore[override]
+        many = self._many
+        if many.columns is None:
+            return self._in_full.table
+        return dict(zip(many.names, many.values[self._place]))
+
+    @cached_property
+    def columns(self) -> list[Column]:  # type: ignore[override]
+        return self._in_full.columns if self._many.columns is None else list(self._many.columns)
+
+    @cached_property
+    def audit(self) -> dict[str, Any]:  # type: ignore[override]
+        traces, k = self._many.traces, self._place
+        steps, rejected, evaluations = (int(x[k]) for x in (traces.steps, traces.rejected, traces.evaluations))
+        return audited(steps, rejected, evaluations, self._many.verdict(k))
+
+    @cached_property
+    def record(self) -> dict[str, Any]:  # type: ignore[override]
+        return {**self._in_full.record, "audit": self.audit}
+
+    @cached_property
+    def tables(self) -> dict[str, bytes]:  # type: ignore[override]
+        return tables(self._plan)
+
+    @cached_property
+    def _plan(self) -> Plan:
+        return self._many.plans(self._place)
+
+    @cached_property
+    def _in_full(self) -> Result:
+        """The same result, made as that of a single run is."""
+        many, table = self._many, None
+        if many.columns is not None:
+            table = tabulate.Table()
+            table.columns, table.data = self.columns, self.table
+        with np.errstate(over="ignore", invalid="ignore"):
+            return concluded(self._plan, many.course(self._place), 0.0, table, many.code)
+
+    def __reduce__(self) -> tuple[type[Result], tuple[Any, ...]]:
+        return Result, tuple(getattr(self, field.name) for field in fields(Result))

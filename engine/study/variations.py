@@ -1,0 +1,110 @@
+"""The variations of an ensemble: read, applied to the files, and planned."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..robot.load import load
+from ..robot.model import Robot
+from ..scenario.plan import Plan, plan
+from ..scenario.replay import prepared
+from ..scenario.run import Scenario, opened, robot_of, with_changes
+from ..text.change import Change, changed, parted
+from ..text.document import Keys
+from ..text.source import from_mapping
+from ..text.writing import flow
+
+Variation = Mapping[str, Any]
+MOST = 100_000  # variations
+NUMBERS = (float, np.float64)
+
+
+class Variations:
+    """Variations of one scenario and its robot."""
+
+    def __init__(self, scenario: Scenario, variations: Sequence[Variation], robot: Robot | str | Path | None):
+        self.document, name, beside = opened(scenario)
+        given = robot if robot is None or isinstance(robot, Robot) else load(robot)
+        self.base = given or robot_of(self.document, beside)
+        self.name = name or f"{self.base.name}-ensemble"
+        self.all = _listed(variations)
+        self._robots: dict[str, Robot] = {}
+
+    def __len__(self) -> int:
+        return len(self.all)
+
+    def plan(self, k: int) -> Plan:
+        """The plan of variation k."""
+        changes = self._changes(k)
+        rest, of_robot = parted(changes)
+        mark = repr(sorted((one.key, one.value) for one in of_robot))
+        if mark not in self._robots:
+            self._robots = {mark: with_changes(self.base, of_robot)}  # only the last one, for there may be many
+        document = changed(self.document, rest)
+        return prepared(plan(document, self._robots[mark], self.name), document, changes)
+
+    def _changes(self, k: int) -> list[Change]:
+        return [
+            Change(key, value, f"variations[{k}]: {key}", f"{key}={flow(value)}") for key, value in self.all[k].items()
+        ]
+
+    # ---- variations of the same keys
+
+    def families(self) -> list[list[int]]:
+        """The places of variations with the same keys and, but for numbers, the same values, in groups."""
+        groups: dict[Hashable, list[int]] = {}
+        for k, one in enumerate(self.all):
+            groups.setdefault(tuple(one), []).append(k)
+        return list(groups.values())
+
+    def columns(
+        self, first: Plan, family: Sequence[int]
+    ) -> tuple[dict[Keys, Sequence[Any]], dict[Keys, Sequence[Any]]]:
+        """The values of those keys that differ within a family, by their paths in the scenario and in the robot."""
+        scenario, robot = changed(self.document, parted(self._changes(family[0]))[0]), first.robot.document
+        places = {label: path for path, label in scenario.changed.items()}
+        places_in_robot = {label: path for path, label in robot.changed.items()} if robot is not None else {}
+        of_scenario: dict[Keys, Sequence[Any]] = {}
+        in_robot: dict[Keys, Sequence[Any]] = {}
+        for key, values in zip(self.all[family[0]], zip(*(self.all[k].values() for k in family))):
+            if all(value is values[0] for value in values) or _equal(values):
+                continue
+            label = f"variations[{family[0]}]: {key}"
+            if label in places_in_robot:
+                in_robot[places_in_robot[label]] = values
+            else:
+                of_scenario[places[label]] = values
+        return of_scenario, in_robot
+
+
+def _equal(values: Sequence[Any]) -> bool:
+    """Whether all values are the same; numbers of different types aren't, for a key may take one type only."""
+    first = values[0]
+    return all(type(value) is type(first) and value == first for value in values)
+
+
+def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
+    """The variations as a list of mappings with plain values."""
+    form = "a list of mappings: [{'initial.joint1': 0.1}, …]"
+    if isinstance(variations, str | Mapping) or not isinstance(variations, Iterable):
+        raise InputError("the variations are not a list", found=type(variations).__name__, allowed=form)
+    listed = list(islice(variations, MOST + 1))
+    if len(listed) > MOST:
+        raise InputError(f"more than {MOST} variations", allowed=f"at most {MOST} at once")
+    known: set[str] = set()  # keys that have been checked
+    result = []
+    for k, one in enumerate(listed):
+        if not isinstance(one, Mapping):
+            raise InputError("not a mapping", key=f"variations[{k}]", found=type(one).__name__, allowed=form)
+        if known.issuperset(one) and all(type(value) in NUMBERS for value in one.values()):
+            result.append({key: float(value) for key, value in one.items()})
+        else:
+            result.append(from_mapping(one).data)
+            known.update(result[-1])
+    return result

@@ -1,0 +1,205 @@
+"""Plain numbers of a robot's and a scenario's file that differ from run to run, read for all runs at once.
+
+One of the runs is planned in full. The others differ from it in numbers on which nothing else of a plan depends:
+masses, mass centres, inertias, dampers and springs of links, where and how fast joints start, and constant forces.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..dynamics.vanishing import sound
+from ..laws.forces import Constant
+from ..robot.bodies import Read, with_masses
+from ..robot.build import Draft, drafted, drives
+from ..robot.inertia import inertial
+from ..robot.model import Body, Robot
+from ..robot.schema import LinkEntry
+from ..scenario.plan import Plan
+from ..simulate.runner import Runner
+from ..simulate.together import Numbers, of_bodies
+from ..text.document import Keys
+from ..text.fields import Bounds, Strict, reader_of
+
+OF_MASS = ("mass", "com", "r", "first_moments", "inertia")  # keys of a link
+OF_DRIVE = (("rotor_inertia",), ("friction", "viscous"), *(("spring", key) for key in ("stiffness", "rest", "damping")))
+STATE = ("initial", "rates")  # sections of a scenario
+
+
+@dataclass(frozen=True)
+class Varied:
+    """The numbers of many runs, with a row for each in all arrays; runs that aren't `plain` are to be planned alone."""
+
+    plain: np.ndarray
+    y: np.ndarray
+    signals: np.ndarray
+    numbers: Numbers
+
+
+def varied(
+    plan: Plan,
+    run: Runner,
+    count: int,
+    of_scenario: Mapping[Keys, Sequence[Any]],
+    of_robot: Mapping[Keys, Sequence[Any]],
+) -> Varied | None:
+    """The numbers of so many runs, of which `plan` is the first, from their values by path in the files.
+
+    None if other things differ as well.
+    """
+    robot = plan.robot
+    if robot.document is None or plan.system.loops is not None or robot.closed:
+        return None
+    draft = drafted(robot.document) if of_robot else None
+    if draft is not None and not draft.direct:
+        return None
+    plain = np.ones(count, dtype=bool)
+    try:
+        states = {path: _column(plan.file, path, values, plain) for path, values in of_scenario.items()}
+        numbers = {path: _column(_owner(draft, path), path[2:], values, plain) for path, values in of_robot.items()}
+        for values in numbers.values():
+            plain &= (values != 0.0) == (values[0] != 0.0)  # zero may mean that there is nothing
+        y = np.tile(run.start(plan.q0, plan.qd0), (count, 1))
+        signals = np.tile(run.signals(float(plan.grid[0])), (count, 1))
+        for path, values in states.items():
+            _put(plan, path, values, y, signals, plain)
+        bodies = robot.tree.bodies if draft is None else _bodies(robot, draft, numbers, plain)
+        plain &= _movable(plan, bodies, y)
+    except _OtherError:
+        return None
+    return Varied(plain, y, signals, of_bodies(plan.system, bodies))
+
+
+class _OtherError(Exception):
+    """The keys lead elsewhere than to plain numbers that are known here."""
+
+
+# ---- the numbers of one key
+
+
+def _column(model: Strict, path: Keys, values: Sequence[Any], plain: np.ndarray) -> np.ndarray:
+    """The values of a key as an array; runs whose value the reader may not take for a number are struck off `plain`."""
+    usual, bounds = _at(model, path)
+    if _number(values[0]) != usual:  # another change has replaced it
+        raise _OtherError
+    column = np.array([_number(value) for value in values])
+    missed = [bool(bounds.missed(x)) for x in column.tolist()]
+    plain &= np.isfinite(column) & ~np.array(missed)
+    return np.where(plain, column, usual)
+
+
+def _number(value: Any) -> float:
+    """A plain number; NaN for everything else."""
+    if isinstance(value, bool) or not isinstance(value, float | int):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan
+
+
+def _at(model: Strict, path: Keys) -> tuple[float, Bounds]:
+    """The number at a path in a model, and its bounds."""
+    value: Any = model
+    reader = None
+    try:
+        for step in path:
+            if isinstance(value, Strict):
+                reader = reader_of(type(value), str(step))
+                value = getattr(value, str(step))
+            else:
+                value = value[step]
+    except (AttributeError, KeyError, IndexError, TypeError):
+        raise _OtherError from None
+    if reader is None or not isinstance(value, float):
+        raise _OtherError
+    return value, reader.bounds
+
+
+# ---- where joints start, and constant forces
+
+
+def _put(plan: Plan, path: Keys, values: np.ndarray, y: np.ndarray, signals: np.ndarray, plain: np.ndarray) -> None:
+    """Put the values of a key of the scenario into the states at the start or into the signals."""
+    system, (section, name, *rest) = plan.system, path
+    joint = plan.robot.joint(str(name))
+    if joint.type.nq != 1 or joint not in system.free:
+        raise _OtherError
+    if section in STATE and not rest:
+        y[:, system.cq.index(joint.coordinates[0]) if section == "initial" else system.place_of(joint.speeds[0])] = (
+            values
+        )
+    elif section == "forces" and rest == ["value"] and isinstance(plan.file.forces[str(name)], Constant):
+        timed = [one for one in system.inputs.driven if one.timed]
+        place = next(k for k, one in enumerate(timed) if one.speed == joint.speeds[0])
+        plain &= (timed[place].low < values) & (values < timed[place].high)  # others end at the actuator's limits
+        signals[:, place] = values
+    else:
+        raise _OtherError
+
+
+# ---- numbers of links
+
+
+def _owner(draft: Draft | None, path: Keys) -> LinkEntry:
+    """The entry of the link that a path leads into."""
+    if draft is None or len(path) < 3 or path[0] != "links" or not isinstance(path[1], int):
+        raise _OtherError
+    of_mass, of_drive = path[2] in OF_MASS, path[2] == "joint" and path[3:] in OF_DRIVE
+    if not (of_mass or of_drive):
+        raise _OtherError
+    return draft.file.links[path[1]]
+
+
+def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plain: np.ndarray) -> tuple[Body, ...]:
+    """The bodies of the tree, with arrays in the places of the numbers that vary."""
+    bodies, links = list(robot.tree.bodies), list(draft.links)
+    changed: dict[int, dict[Keys, np.ndarray]] = {}
+    for (_, k, *rest), values in columns.items():
+        changed.setdefault(int(k), {})[tuple(rest)] = values
+    for k, numbers in changed.items():
+        if robot.tree.seats[links[k].link.name][0] is None:
+            raise _OtherError  # the ground
+        entry = draft.file.links[k]
+        for path, values in numbers.items():
+            entry = _with(entry, path, values)
+        if any(path[0] in OF_MASS for path in numbers):
+            links[k] = _with_inertia(links[k], entry, plain)
+        joint = links[k].link.joint
+        new = dict(zip(joint.speeds, drives(entry.joint, joint.type, joint.coordinates[0] if joint.coordinates else 0)))
+        bodies = [
+            replace(body, drives=tuple(new[k] for k in body.speeds)) if set(body.speeds) & set(new) else body
+            for body in bodies
+        ]
+    return with_masses(bodies, robot.tree.seats, [links[k] for k in draft.order])
+
+
+def _movable(plan: Plan, bodies: Sequence[Body], y: np.ndarray) -> np.ndarray:
+    """Whether each run, at its start, has an inertia to accelerate at every joint; what is in doubt isn't."""
+    columns = [np.ascontiguousarray(column) for column in y.T]
+    q, _, given = plan.system.expanded([0.0] * plan.system.motion_signals, columns)
+    return sound(bodies, q, [k in given for k in range(plan.robot.nv)])
+
+
+def _with_inertia(link: Read, entry: LinkEntry, plain: np.ndarray) -> Read:
+    """The link with the inertia that its entry now has; runs with numbers beyond floating point aren't `plain`."""
+    with np.errstate(all="ignore"):
+        made = inertial(entry, link.link.end)
+    finite = np.isfinite(made.G).all(axis=(-2, -1)) & np.isfinite(made.about_com).all(axis=(-2, -1))
+    plain &= finite
+    return replace(link, G=np.where(finite[..., None, None], made.G, link.G))
+
+
+def _with(part: Any, path: Keys, values: np.ndarray) -> Any:
+    """A part of a model with an array in the place of a number."""
+    if not path:
+        return values
+    step, *rest = path
+    if isinstance(part, Strict):
+        return part.model_copy(update={str(step): _with(getattr(part, str(step)), tuple(rest), values)})
+    return tuple(_with(one, tuple(rest), values) if at == step else one for at, one in enumerate(part))

@@ -1,0 +1,82 @@
+"""All calls of the interface, and states of any robot to call them with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+
+import denoc
+from denoc.loops.constraints import closure
+from denoc.loops.rank import null_space
+from denoc.robot.model import Robot
+
+STATES = 50  # different ones in a batch
+ONE_STATE = ("linearize", "matrices", "parallel_matrices")
+
+
+def motions(robot: Robot) -> tuple[np.ndarray, ...]:
+    """Positions, speeds and accelerations with the loops closed, near the first position."""
+    rng = np.random.default_rng(1)
+    q = np.tile(np.array(robot.q0, dtype=float), (STATES, 1))
+    qd, qdd = rng.standard_normal((2, STATES, robot.nv))
+    if not robot.tied:
+        q += 0.3 * rng.standard_normal(q.shape)
+        for joint in robot.moving:
+            if joint.type.orientation is not None:
+                e = list(joint.coordinates[joint.type.orientation :][:4])
+                q[:, e] /= np.linalg.norm(q[:, e], axis=1, keepdims=True)
+        return q, qd, qdd
+    loops, start = closure(robot), denoc.assemble(robot, robot.q0)
+    scale = loops.column_scale
+    q, qd, qdd = np.tile(start, (STATES, 1)), 0.0 * qd, 0.0 * qdd
+    for n in range(STATES):
+        N = scale[:, None] * null_space(loops.scaled(loops.jacobian(start)[0]))
+        near = np.array(start)
+        if robot.nq == robot.nv:
+            near = near + 0.02 * N @ rng.standard_normal(N.shape[1])
+        with suppress(denoc.DenocError):
+            q[n] = denoc.assemble(robot, near)
+        J = loops.jacobian(q[n])[0]
+        N = scale[:, None] * null_space(loops.scaled(J))
+        qd[n] = N @ rng.standard_normal(N.shape[1])
+        drift = loops.jacobian(q[n], qd[n])[1]
+        qdd[n] = -np.linalg.lstsq(loops.scaled(J), drift * loops.row_scale, rcond=1e-10)[0] * scale
+        qdd[n] += N @ rng.standard_normal(N.shape[1])
+    return q, qd, qdd
+
+
+def pushed(robot: Robot, count: int | None) -> dict[str, np.ndarray]:
+    """A wrench on the last link."""
+    six = np.random.default_rng(2).standard_normal((count or 1, 6))
+    return {robot.links[-1].name: six if count else six[0]}
+
+
+def half(qdd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Accelerations of every other speed, forces of the others."""
+    known = np.arange(qdd.shape[-1]) % 2 == 0
+    return np.where(known, qdd, np.nan), np.where(known, np.nan, qdd)
+
+
+Given = tuple[np.ndarray, np.ndarray, np.ndarray]
+CALLS: dict[str, Callable[[Robot, Given, int | None], Callable[[], object]]] = {
+    "inverse": lambda r, x, n: lambda: denoc.inverse(r, *x),
+    "inverse, wrench": lambda r, x, n: (lambda w: lambda: denoc.inverse(r, *x, w))(pushed(r, n)),
+    "forward": lambda r, x, n: lambda: denoc.forward(r, *x),
+    "forward, wrench": lambda r, x, n: (lambda w: lambda: denoc.forward(r, *x, w))(pushed(r, n)),
+    "hybrid": lambda r, x, n: (lambda two: lambda: denoc.hybrid(r, x[0], x[1], *two))(half(x[2])),
+    "inertia": lambda r, x, n: lambda: denoc.inertia(r, x[0]),
+    "bias": lambda r, x, n: lambda: denoc.bias(r, x[0], x[1]),
+    "reduced": lambda r, x, n: lambda: denoc.reduced(r, x[0], x[1]),
+    "energy": lambda r, x, n: lambda: denoc.energy(r, x[0], x[1]),
+    "frames": lambda r, x, n: lambda: denoc.frames(r, x[0]),
+    "jacobian": lambda r, x, n: lambda: denoc.jacobian(r, x[0], r.links[-1].name),
+    "reactions": lambda r, x, n: lambda: denoc.reactions(r, *x),
+    "reactions, wrench": lambda r, x, n: (lambda w: lambda: denoc.reactions(r, *x, w))(pushed(r, n)),
+    "derivatives": lambda r, x, n: lambda: denoc.derivatives(r, *x),
+    "adjoint": lambda r, x, n: lambda: denoc.adjoint(r, *x, x[2]),
+    "linearize": lambda r, x, n: lambda: denoc.linearize(r, x[0], None if n is None else x[1]),
+    "matrices": lambda r, x, n: lambda: denoc.matrices(r, x[0], x[1]),
+    "parallel_matrices": lambda r, x, n: lambda: denoc.parallel_matrices(r, x[0], x[1]),
+}

@@ -1,0 +1,93 @@
+"""Long programs are compiled in pieces, and give what short ones give."""
+
+import numpy as np
+import pytest
+
+import denoc
+from comparing import off
+from denoc.dynamics.offered import offered
+from denoc.machine.jit import kernel, pieces
+from denoc.machine.jit.choice import using
+from denoc.machine.program.scalars import cosine_sine, sign, square_root
+from denoc.machine.program.trace import Recording
+from denoc.study.complexity import chain_robot
+
+
+def program():
+    """Results of all kinds: computed ones, an input, a constant, and one twice; a second group has a single column."""
+    recording = Recording("toy")
+    a, b = recording.input("a", 5), recording.input("b", 2)
+    c, s = cosine_sine(a[0])
+    x = [c * b[0], s + a[1] / (2.0 + b[1] * b[1]), -(a[2] - c), sign(a[3]) * a[4], square_root(a[4] * a[4] + 1.0)]
+    for _ in range(40):
+        x.append(0.5 * x[-1] * c + 0.4 * x[-3] * s - 0.3 * x[-4] * b[0])
+    return recording.program(found=[*x, a[1], 3.25, x[0], *x[::-1]], last=[x[7] * s])
+
+
+INPUTS, OUTPUTS = [5, 2], [93, 1]
+ROWS = np.random.default_rng(4).uniform(-1.0, 1.0, (21, 7))
+
+
+@pytest.fixture(params=[1, 7, 1000])
+def in_pieces(request, monkeypatch):
+    monkeypatch.setattr(pieces, "LONG", 0)
+    monkeypatch.setattr(pieces, "PIECE", request.param)
+    monkeypatch.setattr(pieces, "STORED", 11)
+    return f"toy in pieces of {request.param}"
+
+
+def codes(name, lanes=0):
+    with using("auto", lanes=lanes):
+        many = kernel.build(program, INPUTS, OUTPUTS, [name, str(lanes)], False)
+    return many, kernel.build_single(program, INPUTS, OUTPUTS, [name], False)
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8])
+def test_pieces_give_what_a_straight_line_gives(lanes, monkeypatch, in_pieces):
+    a, b = np.ascontiguousarray(ROWS[:, :5]), np.ascontiguousarray(ROWS[:, 5:])
+    many, one = codes(in_pieces, lanes)
+    monkeypatch.setattr(pieces, "LONG", 10**9)
+    whole, alone = codes("toy in one piece", lanes)
+    right, finite, largest = whole(a, b)
+    found, is_finite, reach = many(a, b)
+    assert finite
+    assert is_finite
+    assert largest == reach
+    for x, y in zip(found, right):  # sums are fused within a piece only
+        assert off(x, y) < 1e-14
+    for n in range(3):
+        for x, y, z in zip(one.groups(a[n], b[n]), alone.groups(a[n], b[n]), right):
+            assert off(x, y) < 1e-14
+            assert off(x, z[n]) < 1e-14
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
+def test_numbers_that_are_not_finite_are_seen(bad, in_pieces):
+    many, one = codes(in_pieces)
+    for k in (2, 4) if np.isfinite(bad) else (2, 4, 6):  # a huge divisor does no harm
+        row = ROWS.copy()
+        row[5, k] = bad
+        assert not many(np.ascontiguousarray(row[:, :5]), np.ascontiguousarray(row[:, 5:]))[1]
+        assert one(row[5, :5].copy(), row[5, 5:].copy()) is None
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", ["puma", "space-arm", "tree"])
+def test_derivatives_in_pieces(name, monkeypatch, tmp_path):
+    monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
+    monkeypatch.setattr(pieces, "LONG", 100)
+    robot, rng = denoc.load(name), np.random.default_rng(2)
+    q, (qd, tau) = np.array(robot.q0) + 0.3 * rng.random((9, robot.nq)), rng.random((2, 9, robot.nv))
+    with using("plain"):
+        right = denoc.derivatives(robot, q, qd, tau)
+    with using("compiled"):
+        found, alone = denoc.derivatives(robot, q, qd, tau), denoc.derivatives(robot, q[4], qd[4], tau[4])
+    for key, x in right.items():
+        assert off(found[key], x) < 1e-11
+        assert off(alone[key], x[4]) < 1e-11
+
+
+def test_long_robots_are_cut():
+    made = offered(chain_robot(16), "fdyn-derivatives").program()
+    assert pieces.cut(made, 1) is not None
+    assert pieces.cut(offered(denoc.load("puma"), "fdyn-derivatives").program(), 1) is None

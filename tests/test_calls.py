@@ -1,0 +1,71 @@
+"""Every call of the interface runs compiled code on every robot of the library, for one sample and for many.
+
+The offers' notes say what has run; no clock is looked at.  Direct calls that don't leave a note went straight into code.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.machine.jit import interpreter
+from denoc.machine.jit.account import noted
+from denoc.machine.jit.choice import using
+from denoc.text.library import names
+
+sys.path.append(str(Path(__file__).parent / "benchmarks"))
+interface = pytest.importorskip("interface")
+
+COUNTS = (None, 8, 10_000)
+IN_PYTHON = ("linearize", "matrices", "parallel_matrices")  # put together from the results of other programs
+REFUSED = ("hybrid", "inverse", "reactions", "matrices", "parallel_matrices")  # by some mechanisms
+
+
+def given(motion, count):
+    return tuple(x[0] if count is None else np.resize(x, (count, x.shape[1])) for x in motion)
+
+
+def ways(robot, what, motion, count):
+    """How the call runs once there is code, or None if the robot refuses it."""
+    call = interface.CALLS[what](robot, given(motion, count), count)
+    try:
+        with using("compiled"):
+            call()
+    except denoc.DenocError:
+        return None
+    with noted() as notes:
+        call()
+    return set(notes)
+
+
+@pytest.mark.skipif(interpreter.known() is None, reason="this interpreter is called in the general way")
+@pytest.mark.parametrize("name", names("robots"))
+@pytest.mark.sampled(12)
+def test_every_call_runs_compiled_code(name):
+    robot = denoc.load(name)
+    motion = interface.motions(robot)
+    for what in interface.CALLS:
+        for count in COUNTS[:1] if what in interface.ONE_STATE else COUNTS:
+            ran = ways(robot, what, motion, count)
+            if ran is None:
+                assert what.partition(",")[0] in REFUSED, (what, count)
+                assert robot.closed or what == "parallel_matrices", (what, count)
+            elif what in IN_PYTHON:
+                assert "plain" not in ran, (what, count)
+            else:
+                assert not ran, (what, count, ran)
+
+
+def test_notes_tell_plain_and_compiled_and_direct_calls_apart():
+    robot, rest = denoc.load("puma"), np.zeros(6)
+    with noted() as notes, using("plain"):
+        denoc.inverse(robot, rest, rest, rest)
+    assert set(notes) == {"general", "plain"}
+    with noted() as notes, using("compiled"):
+        denoc.inverse(robot, rest, rest, rest)
+    assert set(notes) == {"general", "single"}
+    with noted() as notes:
+        denoc.inverse(robot, rest, rest, rest)
+    assert not notes
