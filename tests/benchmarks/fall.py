@@ -9,13 +9,13 @@ from functools import partial
 import numpy as np
 from arms import Arm, chain
 from measure import Row, against, checked, quickest, within
-from peers import Exudyn, Pinocchio, installed
 
 import denoc
 from denoc.machine.jit.choice import using
 from denoc.scenario.run import carry_out, prepare
 from denoc.simulate.feedforward import runner
 from denoc.simulate.loop import Solver, Trace, integrate
+from peers import Exudyn, Pinocchio, installed
 
 LOOP, RUN = "free fall 10 s, loop", "free fall 10 s, 401 rows and energy"
 REACH = 10

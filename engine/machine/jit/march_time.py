@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .curves import ABREAST, NODES
 from .block import Block
+from .curves import ABREAST, NODES
 
 
 def signals_function(lanes: int) -> str:

@@ -260,8 +260,8 @@ COMPILED = (
     Bug(
         "compiled equations of other discrete states",
         "engine/simulate/compiled.py",
-        "return repr(system.model), repr(system.structure()), repr(discrete.program)",
-        "return repr(system.model), repr(system.structure())",
+        "return (*self._fixed, repr(discrete.program))",
+        "return self._fixed",
         (
             "simulate/test_saturation.py::test_plain_and_compiled_runs_agree",
             "loops/test_benchmarks.py::test_windows_pass_their_flat_positions",
