@@ -31,10 +31,12 @@ Pattern = tuple[bool, ...]
 class Mixed:
     """What is sought for each speed, given the other, with a caller's wrenches on some links; see `sweeps.dynamics`."""
 
-    def __init__(self, robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()):
+    def __init__(self, robot: Robot, motion_given: Pattern, links: tuple[str, ...] = (), level: int = native.SOUND):
+        """`level` is that of the code generator."""
         self.robot, self.motion_given, self.links = robot, motion_given, links
         self.bodies, self.nq, self.nv = robot.tree.bodies, robot.nq, robot.nv
         self.widths: tuple[int, ...] = (self.nq, self.nv, self.nv, 6 * len(links))
+        self.level = level
         self._offer()
         # angles of which only cosine and sine matter: no spring measures them, no thread turns them into a slide
         measured = {drive.coordinate for body in self.bodies for drive in body.drives if drive.stiffness}
@@ -47,7 +49,7 @@ class Mixed:
 
     def _offer(self) -> None:
         widths = [width for width in self.widths if width]
-        self.offer = Offer(self.program, widths, [self.results()], self.identity)
+        self.offer = Offer(self.program, widths, [self.results()], self.identity, self.level)
 
     def results(self) -> int:
         """The number of results of one sample."""
@@ -119,7 +121,7 @@ class Mixed:
         bodies = regrouped(self.bodies)
         loop, elements = as_loop(bodies, self.robot.gravity, self.motion_given, tuple(on), points, self.least)
         widths = [width for width in (*self.widths[:3], 6 * len(on), 6 * len(loads), self.nv) if width]
-        return rolled.build(loop, elements, widths, native.lanes(), cached)
+        return rolled.build(loop, elements, widths, native.lanes(), cached, self.offer.level)
 
     def single(self) -> Single | None:
         """Code for one sample at a time where it is to be used."""

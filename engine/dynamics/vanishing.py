@@ -54,8 +54,17 @@ def doubtful(q: Sequence[float] | np.ndarray, shares: Shares, bodies: int) -> li
 def vanishing(robot: Robot, q: Sequence[float], motion_given: Sequence[bool] | None = None) -> list[Joint]:
     """Joints of the tree that have next to nothing to accelerate, tips first.
 
-    Joints before such a joint are examined as if it were held.
+    Joints before such a joint are examined as if it were held.  The last answer is kept, for runs that start alike.
     """
+    question = tuple(q), tuple(motion_given or ())
+    last, answer = robot.derived.get("vanishing", (None, []))
+    if last != question:
+        answer = _vanishing(robot, q, motion_given)
+        robot.derived["vanishing"] = question, answer
+    return [*answer]
+
+
+def _vanishing(robot: Robot, q: Sequence[float], motion_given: Sequence[bool] | None) -> list[Joint]:
     held, result = list(motion_given or [False] * robot.nv), list[Joint]()
     while True:
         sought = [k for k in reversed(range(robot.nv)) if not held[k]]

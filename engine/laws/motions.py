@@ -89,6 +89,10 @@ class Law(Strict):
         """The time in which the law needs short steps, and their length; None if it needs none."""
         return None
 
+    def breaks(self, folder: Path) -> Sequence[float]:
+        """Instants at which derivatives of the law may jump."""
+        return ()
+
     def file(self) -> str | None:
         """The name of the CSV file that the law reads, if there is one."""
         return None
@@ -139,6 +143,11 @@ class TableLaw(Law):
         """The time of the table, with a step for every two rows."""
         t, _ = columns(folder / self.file_, self.columns_read())
         return float(t[0]), float(t[-1]), 2 * float(t[-1] - t[0]) / (len(t) - 1)
+
+    def breaks(self, folder: Path) -> Sequence[float]:
+        """The instants of the rows."""
+        rows: list[float] = columns(folder / self.file_, self.columns_read())[0].tolist()
+        return rows
 
     def file(self) -> str | None:
         return self.file_

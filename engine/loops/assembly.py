@@ -137,16 +137,18 @@ def newton(loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool =
 
 
 def newton_rows(
-    loops: Closure, q: np.ndarray, rows: Sequence[int], free: Sequence[int]
+    loops: Closure, q: np.ndarray, rows: Sequence[int], free: Sequence[int], wanted: np.ndarray | float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Many positions after Newton's method from nearly closed ones, by these independent rows and as many free speeds.
 
-    The gaps that are left are returned as well; a position whose gap isn't small needs `newton`.
+    `wanted` are values of all rows at each position. The gaps that are left are returned as well; a position whose gap
+    isn't small needs `newton`.
     """
     rows, free = list(rows), list(free)
     q = q.copy()
     gap, J = loops.gap_jacobian(q)
-    gap = gap * loops.row_scale
+    wanted = np.broadcast_to(wanted, gap.shape)
+    gap = (gap - wanted) * loops.row_scale
     back = -np.linalg.inv(loops.scaled(J)[:, rows][:, :, free])  # this near, one Jacobian is enough for all iterations
     size = abs(gap).max(axis=1, initial=0.0)
     going = np.flatnonzero((size >= 1e-15) & (size < NEARLY))
@@ -156,7 +158,7 @@ def newton_rows(
         step = np.zeros((len(going), loops.robot.nv))
         step[:, free] = (back[going] @ gap[going][:, rows, None])[..., 0]
         trial = _moved_rows(loops.robot, q[going], step * loops.column_scale)
-        new_gap = loops.gap(trial) * loops.row_scale
+        new_gap = (loops.gap(trial) - wanted[going]) * loops.row_scale
         better = np.linalg.norm(new_gap, axis=1) < np.linalg.norm(gap[going], axis=1)
         going, trial, new_gap = going[better], trial[better], new_gap[better]
         before, after = size[going], abs(new_gap).max(axis=1, initial=0.0)

@@ -71,6 +71,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         wrenches=(*wrenches.wrenches(reading), *(one.wrench for one in pushes)),
         drives=tuple(start.driving),
         pushes=tuple(pushes),
+        breaks=tables.breaks(reading, laws),
     )
     system = _system(reading, constraints, inputs)
     if constraints is None:  # a mechanism's start has been compared with all that is given

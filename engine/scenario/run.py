@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..machine.jit import choice
 from ..machine.jit.account import account
 from ..robot.build import build
-from ..robot.load import load
+from ..robot.load import load, shared
 from ..robot.model import Robot
 from ..simulate.feedforward import runner
 from ..simulate.loop import Progress, Trace
@@ -45,7 +45,8 @@ def prepare(scenario: Scenario, robot: Robot | str | Path | None = None, changes
     if not isinstance(robot, Robot):
         robot = load(robot) if robot is not None else robot_of(document, beside)
     robot = with_changes(robot, of_robot)
-    made = plan(document, robot, name or f"{robot.name}-{_ending(document)}")
+    with choice.using("plain"):  # a replay reads its notes with the plan, so the plan can't depend on them
+        made = plan(document, robot, name or f"{robot.name}-{_ending(document)}")
     return prepared(made, document, changes)
 
 
@@ -92,7 +93,7 @@ def robot_of(document: Document, beside: Path | None) -> Robot:
     except InputError as error:
         message = (f"{error.place}: " if error.place else "") + error.message
         raise document.error(("robot",), message, found=error.found, allowed=error.allowed, hint=error.hint) from None
-    return build(read(path))
+    return shared(path)
 
 
 # ---- carrying out

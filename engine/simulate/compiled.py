@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+
+import numpy as np
 
 from ..dynamics.symbols import planted
-from ..machine.jit import march
+from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
 from ..machine.jit.march import March, Scheme
-from ..machine.jit.offer import Offer
+from ..machine.jit.native import QUICK
+from ..machine.jit.offer import RUNS, Offer
+from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
 from .discrete import Discrete
-from .equations import Evaluation, evaluate, rates
+from .equations import Evaluation, Recursion, evaluate, rates
+from .events import Source
+from .large import recursion
+from .situation import read
 from .system import Model, System
 
 MOST_BODIES = 150  # straight-line code of a longer chain takes too long to compile
+PRICE = 0.01  # seconds, to compile one body of a large tree; beside a loop over bodies the plain text is no measure
 
 
 def program(system: System, discrete: Discrete, signals: int) -> Program:
@@ -37,6 +47,32 @@ def outputs(
     return now, {"rate": rates(system, now), "row": row, **guard}
 
 
+def march_program(system: System, discrete: Discrete, signals: int) -> Program:
+    """The recorded equations as the time loop needs them: `rate`, `guard`, and the quantities `watched` for events."""
+    whole = program(system, discrete, signals)
+    outputs = {name: nodes for name, nodes in whole.outputs.items() if name != "row"}
+    bearers, u, y = bearing(system, discrete), whole.inputs["u"], whole.inputs["y"]
+    supports = whole.outputs["row"][len(whole.outputs["row"]) - len(bearers) :]
+    demanded = read(system, u, [*y, 0.0, 0.0], discrete).demanded
+    watched = [*supports, *(whole.graph.node(demanded[k]) for k in system.bounded)]
+    return replace(whole, outputs={**outputs, "watched": watched})
+
+
+def place_of(system: System, discrete: Discrete, source: Source) -> int:
+    """The place of what a watch's rule reads, among the components of the state and the outputs `watched`."""
+    what, which = source
+    if what == "state":
+        return which
+    bearers, first = bearing(system, discrete), system.measured + 2
+    return first + (bearers.index(which) if what == "support" else len(bearers) + [*system.bounded].index(which))
+
+
+def rows_program(system: System, discrete: Discrete, signals: int) -> Program:
+    """The recorded equations with the output `row` alone, for many rows at once."""
+    whole = program(system, discrete, signals)
+    return replace(whole, outputs={"row": whole.outputs["row"]})
+
+
 def bearing(system: System, discrete: Discrete) -> list[int]:
     """Held speeds whose supports the equations find; in a mechanism, those that are independent of each other."""
     part = discrete.partition
@@ -45,10 +81,15 @@ def bearing(system: System, discrete: Discrete) -> list[int]:
 
 def identity(system: System, discrete: Discrete) -> tuple[str, ...]:
     """Everything that the recorded equations depend on, as strings for the key of the cache."""
+    return (*fixed(system), repr(discrete.program))
+
+
+def fixed(system: System) -> tuple[str, ...]:
+    """That part of the identity which no discrete state changes."""
     if system.symbols is None:
-        return repr(system.model), repr(system.structure()), repr(discrete.program)
+        return repr(system.model), repr(system.structure())
     numbers = planted(system.regrouped, dict.fromkeys(system.symbols, "a number"))
-    return repr(numbers), repr(system.symbols), repr(system.structure()), repr(discrete.program)
+    return repr(numbers), repr(system.symbols), repr(system.structure())
 
 
 class Compiled:
@@ -57,22 +98,75 @@ class Compiled:
     def __init__(self, system: System):
         self._system = system
         self._offers: dict[Hashable, Offer] = {}
+        self._rows: dict[Hashable, Offer] = {}
+        self._loops: dict[Hashable, Offer] = {}
+        self._recursions: dict[Hashable, Recursion | None] = {}
 
     def single(self, discrete: Discrete, signals: int) -> Single | None:
         """Machine code of one evaluation in this discrete state, or None where the plain text is to run."""
-        return self._offer(discrete, signals).single() if self._able else None
+        return self._offer(discrete, signals).single(self._price) if self._able else None
 
-    def march(self, discrete: Discrete, signals: int, scheme: Scheme) -> March | None:
-        """Machine code of the time loop in this discrete state, or None where the plain text is to run."""
+    def rate(self, discrete: Discrete, signals: Sequence[float], y: np.ndarray, *, alone: bool) -> np.ndarray | None:
+        """The rate of the state by machine code, that of the time loop if it runs; None: the plain text is to run.
+
+        Code for one evaluation is wanted only if it stands `alone`, because no loop can carry the run.
+        """
         if not self._able:
             return None
-        system, offer = self._system, self._offer(discrete, signals)
+        width = len(signals)
+        loop: March | None = self._sound(discrete, width).settled("march") or self._offer(discrete, width).settled(
+            "march"
+        )
+        if loop is not None:
+            rate = loop.rate(signals, y)
+            return rate if np.isfinite(rate).all() else None
+        single = self.single(discrete, len(signals)) if alone else None
+        return single(signals, y[: self._system.measured]) if single is not None else None
+
+    def march(self, discrete: Discrete, signals: int, scheme: Scheme) -> March | None:
+        """Machine code of the time loop in this discrete state, or None where the plain text is to run.
+
+        It comes from the quick code generator until its runs have taken as long as better code takes to compile.
+        """
+        if not self._able:
+            return None
+        system = self._system
         sizes = system.measured + 2, system.measured, system.units
+        text = partial(march_program, system, discrete, signals)
 
-        def build(cached: bool) -> March | None:
-            return march.build(offer.program, scheme, *sizes, 1, offer.identity, cached)
+        def build(offer: Offer, cached: bool) -> March | None:
+            return march.build(text, scheme, *sizes, 1, offer.identity, cached, offer.level)
 
-        return offer.form("march", build)
+        quick, sound = self._offer(discrete, signals), self._sound(discrete, signals)
+        price = self._price or 2 * RUNS * quick.ledger.run
+        loop = sound.form("march", partial(build, sound), price=price)
+        return loop or quick.form("march", partial(build, quick), price=self._price)
+
+    def marched(self, discrete: Discrete, signals: int, seconds: float) -> None:
+        """Charge the time that a loop has taken to the account of better code for it."""
+        self._sound(discrete, signals).charge(seconds)
+
+    def rows(self, discrete: Discrete, signals: np.ndarray, states: np.ndarray) -> np.ndarray | None:
+        """The outputs `row` at many instants in this discrete state, or None where the plain text is to run."""
+        code = self._rows_offer(discrete, signals.shape[1]).lanes(len(states)) if self._able else None
+        if code is None:
+            return None
+        (row,), finite, largest = code(
+            np.ascontiguousarray(signals), np.ascontiguousarray(states[:, : self._system.measured])
+        )
+        return row if finite and largest <= REACH else None
+
+    def plain_rows(self, discrete: Discrete, signals: int, samples: int, text: Callable[[], Evaluation]) -> Evaluation:
+        """The evaluation of many instants by the plain text; its time is charged to their offer."""
+        return self._rows_offer(discrete, signals).plain(samples, text) if self._able else text()
+
+    def recursion(self, discrete: Discrete) -> Recursion | None:
+        """The recursion by compiled code that loops over the bodies of a large tree; None for all others."""
+        if not self._large:
+            return None
+        if discrete.still not in self._recursions:
+            self._recursions[discrete.still] = recursion(self._system, discrete)
+        return self._recursions[discrete.still]
 
     def plain(self, discrete: Discrete, signals: int, text: Callable[[], Evaluation]) -> Evaluation:
         """One evaluation by the plain text; its time is charged to the offer."""
@@ -85,14 +179,61 @@ class Compiled:
         numeric = system.loops is not None and system.method.afresh
         return not numeric and len(system.model.bodies) <= MOST_BODIES
 
+    @property
+    def _large(self) -> bool:
+        """Whether evaluations loop over the bodies."""
+        return self._system.loops is None and choice.rolled(len(self._system.model.bodies))
+
+    @property
+    def _price(self) -> float | None:
+        """The time that straight-line code takes to compile, where that doesn't follow from the plain text."""
+        return PRICE * len(self._system.model.bodies) if self._large else None
+
     def _offer(self, discrete: Discrete, signals: int) -> Offer:
         offer = self._offers.get(discrete.program)
         if offer is None:
             system = self._system
-            outputs = [system.measured + 2, system.robot.nq + 4 * system.robot.nv + len(bearing(system, discrete))]
-            outputs += [1] * (system.loops is not None)
-            given = (*identity(system, discrete), repr(signals))
+            outputs = [system.measured + 2, self._width(discrete)] + [1] * (system.loops is not None)
+            given = (*self._identity(discrete), repr(signals))
             inputs = signals, system.measured
-            offer = Offer(lambda: program(system, discrete, signals), inputs, outputs, lambda: given)
+            offer = Offer(lambda: program(system, discrete, signals), inputs, outputs, lambda: given, QUICK)
             self._offers[discrete.program] = offer
         return offer
+
+    def _sound(self, discrete: Discrete, signals: int) -> Offer:
+        """The offer of better code for the time loop."""
+        offer = self._loops.get(discrete.program)
+        if offer is None:
+            system, given = self._system, ("loop", *self._identity(discrete), repr(signals))
+            offer = Offer(lambda: march_program(system, discrete, signals), (), (), lambda: given)
+            self._loops[discrete.program] = offer
+        return offer
+
+    def _rows_offer(self, discrete: Discrete, signals: int) -> Offer:
+        """The offer of the equations for the rows of a result, whose costs are accounted for by themselves."""
+        offer = self._rows.get(discrete.program)
+        if offer is None:
+            system = self._system
+            given = ("rows", *self._identity(discrete), repr(signals))
+            inputs, outputs = (signals, system.measured), [self._width(discrete)]
+            offer = Offer(lambda: rows_program(system, discrete, signals), inputs, outputs, lambda: given, QUICK)
+            self._rows[discrete.program] = offer
+        return offer
+
+    def _width(self, discrete: Discrete) -> int:
+        """The number of quantities in the output `row`."""
+        robot = self._system.robot
+        return robot.nq + 4 * robot.nv + len(bearing(self._system, discrete))
+
+    def _identity(self, discrete: Discrete) -> tuple[str, ...]:
+        """Everything that the recorded equations depend on; what no discrete state changes is written down once."""
+        return (*self._fixed, repr(discrete.program))
+
+    @cached_property
+    def _fixed(self) -> tuple[str, ...]:
+        system, derived = self._system, self._system.robot.derived
+        if system.loops is not None or system.symbols is not None:
+            return fixed(system)
+        if "model of a tree" not in derived:  # of the robot alone, and the longest of all texts
+            derived["model of a tree"] = repr(system.model)
+        return derived["model of a tree"], repr(system.structure())

@@ -22,7 +22,7 @@ from . import coordinates, saturation
 from .complementarity import balanced
 from .discrete import Discrete
 from .equations import Evaluation
-from .events import Event, Watch
+from .events import Event, Rule, Watch, ruled
 from .runner import Runner
 from .sharing import Sharing
 from .signals import motion, wanted
@@ -209,7 +209,7 @@ def _weaker(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> 
 def watches(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
     """The event functions of the present modes from (t, y) on; an event is a fall from positive to not positive."""
     system, discrete = run.system, run.discrete
-    watched = [Watch(_speed(system, k, sign), "stops slipping", k, sign) for k, sign in discrete.slip.items()]
+    watched = [_speed(system, k, sign, "stops slipping") for k, sign in discrete.slip.items()]
     part = discrete.partition
     if part is not None and any(k not in part.given for k in discrete.held):
         watched.append(Watch(_shared_margin(run), "breaks loose", discrete.still[0]))
@@ -218,22 +218,28 @@ def watches(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
         for k, (low, high) in discrete.held.items():
             for bound, direction in ((high, -1.0), (low, 1.0)):
                 if math.isfinite(bound):
-                    watched.append(Watch(_margin(supports, k, bound, direction), "breaks loose", k, direction))
+                    watched.append(_margin(supports, k, bound, direction))
     q = run.complete(t, y)[0] if system.stopped else []
     for k, stop in system.stopped.items():
         if k not in discrete.held:
             for side, inwards in zip(touching(system, q, k), (1.0, -1.0)):
                 if side and k not in discrete.slip:  # it may return before its place is sampled again
-                    watched.append(Watch(_speed(system, k, inwards), TURNS, k, inwards))
+                    watched.append(_speed(system, k, inwards, TURNS))
             for bound, inwards, which in ((stop.low, 1.0, "lower"), (stop.high, -1.0, "upper")):
-                distance = _distance(system, stop.coordinate, bound, inwards, stop.high - stop.low)
-                watched.append(Watch(distance, f"reaches its {which} limit", k, -inwards))
+                rule = Rule(inwards, bound, SLACK * (stop.high - stop.low))
+                place = system.cq.index(stop.coordinate)
+                watched.append(_component(place, rule, f"reaches its {which} limit", k, -inwards))
     return watched
 
 
-def _speed(system: System, k: int, direction: float) -> Event:
-    place = system.place_of(k)
-    return lambda t, y: direction * float(y[place]) + SLACK
+def _speed(system: System, k: int, direction: float, what: str) -> Watch:
+    """The watch on a speed in one direction."""
+    return _component(system.place_of(k), Rule(direction, slack=SLACK), what, k, direction)
+
+
+def _component(place: int, rule: Rule, what: str, k: int, direction: float) -> Watch:
+    """The watch by a rule on a component of the state."""
+    return ruled(lambda t, y: float(y[place]), ("state", place), rule, what, k, direction)
 
 
 class Supports:
@@ -251,14 +257,10 @@ class Supports:
         return self._supports[k]
 
 
-def _margin(supports: Supports, k: int, bound: float, direction: float) -> Event:
-    """An event function: the distance of a support from its bound (upper with direction −1, lower with 1)."""
-
-    def margin(t: float, y: np.ndarray) -> float:
-        support = supports(t, y, k)
-        return direction * (support - bound) + 2 * SLACK * _size(supports.run.system, k, support)
-
-    return margin
+def _margin(supports: Supports, k: int, bound: float, direction: float) -> Watch:
+    """The watch on the distance of a support from its bound (upper with direction −1, lower with 1)."""
+    rule = Rule(direction, bound, share=2 * SLACK, floor=_size(supports.run.system, k, 0.0))
+    return ruled(lambda t, y: supports(t, y, k), ("support", k), rule, "breaks loose", k, direction)
 
 
 def _shared_margin(run: Runner) -> Event:
@@ -269,11 +271,6 @@ def _shared_margin(run: Runner) -> Event:
         return Sharing(run.system, run.discrete, np.array(now.q)).margin(_supports(now)) + 2 * SLACK
 
     return margin
-
-
-def _distance(system: System, coordinate: int, bound: float, direction: float, span: float) -> Event:
-    place = system.cq.index(coordinate)
-    return lambda t, y: direction * (float(y[place]) - bound) + SLACK * span
 
 
 # ---- the effects of events

@@ -18,7 +18,7 @@ from ..loops.rank import independent
 from . import afresh, singular
 from .discrete import Discrete, partition_of
 from .events import Event
-from .signals import motion, wanted
+from .signals import motion, wanted, wanted_rows
 from .system import System, constraints_of
 
 NEAR = 1e-3  # share of a pivot below which a singular position may be ahead
@@ -154,7 +154,6 @@ def _replaced(system: System, y: np.ndarray, q: np.ndarray, qd: np.ndarray, disc
 
 def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: np.ndarray) -> np.ndarray:
     """The settled states of many instants, all at once, or one by one where that doesn't close them."""
-    nq, nv = system.robot.nq, system.robot.nv
 
     def each() -> np.ndarray:
         rows = [settled(system, discrete, float(t), y) for t, y in zip(times, states)]
@@ -162,22 +161,35 @@ def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: 
 
     if system.loops is None:
         return system.unit(states)
-    loops, part = system.loops, partition_of(discrete)
-    free = [k for k in range(nv) if k not in part.independent]
-    usual = system.inputs.timeless and system.method.closes and not discrete.passing and len(free) == len(part.rows)
+    part = partition_of(discrete)
+    usual = system.method.closes and not discrete.passing and not set(discrete.held) - set(part.given)
     if not usual or not len(times):
         return each()
-    closed = system.unit(states.copy())
-    q, qd = np.empty((len(closed), nq)), np.empty((len(closed), nv))
-    q[:, system.cq], qd[:, system.cv] = closed[:, :nq], closed[:, nq : system.measured]
     with np.errstate(all="ignore"):
         try:
-            q, left = newton_rows(loops, q, part.rows, free)
-            right = np.concatenate([np.zeros((len(q), len(part.rows))), qd @ part.basis(nv).T], axis=1)
-            qd = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), right[..., None])[..., 0]
+            return _settled_together(system, discrete, times, states)
         except (InputError, np.linalg.LinAlgError):
             return each()
-    closed[:, :nq], closed[:, nq : system.measured] = q[:, system.cq], qd[:, system.cv]
+
+
+def _settled_together(system: System, discrete: Discrete, times: np.ndarray, states: np.ndarray) -> np.ndarray:
+    """The settled states of many instants; those that aren't closed after few steps are settled by themselves."""
+    loops, part, nq, nv = constraints_of(system), partition_of(discrete), system.robot.nq, system.robot.nv
+    given, cq = list(part.given), len(system.cq)
+    free = [k for k in range(nv) if k not in (*given, *part.independent)]
+    closed = system.unit(states.copy())
+    q, qd = np.empty((len(closed), nq)), np.empty((len(closed), nv))
+    q[:, system.cq], qd[:, system.cv] = closed[:, :cq], closed[:, cq : system.measured]
+    for one in system.inputs.prescribed:
+        for target, columns, source in zip((q, qd), (one.joint.coordinates, one.joint.speeds), one.at(times)):
+            for k, values in zip(columns, source):
+                target[:, k] = values
+    values, rates = wanted_rows(system, times)
+    q, left = newton_rows(loops, q, part.rows, free, values)
+    right = np.concatenate([rates[:, list(part.rows)], qd[:, given], qd @ part.basis(nv).T], axis=1)
+    qd = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), right[..., None])[..., 0]
+    closed[:, :cq], closed[:, cq : system.measured] = q[:, system.cq], qd[:, system.cv]
+    closed[:, [system.place_of(k) for k in discrete.held]] = 0.0
     for n in np.flatnonzero(~(left <= CLOSED)).tolist():
         closed[n] = settled(system, discrete, float(times[n]), states[n])
     return closed

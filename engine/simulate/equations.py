@@ -9,7 +9,7 @@ given force.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..dynamics.energy import damped, wrench_power
@@ -55,15 +55,27 @@ class Evaluation:
     state_rates: list[Scalar] | None = None
 
 
+# what `dynamics` seeks for each speed of a tree, from q, qd and what is given, with all else fixed
+Recursion = Callable[[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
+
+
 def evaluate(
-    system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete, model: Model
+    system: System,
+    signals: Sequence[Scalar],
+    y: Sequence[Scalar],
+    discrete: Discrete,
+    model: Model,
+    recursion: Recursion | None = None,
 ) -> Evaluation:
-    """Accelerations, forces and powers at one instant."""
+    """Accelerations, forces and powers at one instant; `recursion` takes the place of the text's for a tree."""
     now = read(system, signals, y, discrete)
     if system.method.afresh and system.loops is not None:
         discrete = afresh.taken(system, discrete, now.q)
         now = read(system, signals, afresh.unfolded(system, discrete, now, y), discrete)
-    moved = _of_tree(system, now, model) if system.loops is None else _of_mechanism(system, now, discrete, model)
+    if system.loops is None:
+        moved = _of_tree(system, now, model, recursion)
+    else:
+        moved = _of_mechanism(system, now, discrete, model)
     return concluded(system, now, moved, discrete, model)
 
 
@@ -103,14 +115,17 @@ def friction(system: System, now: Situation, qd: Sequence[Scalar]) -> dict[int, 
 # ---- trees and mechanisms
 
 
-def _of_tree(system: System, now: Situation, model: Model) -> Moved:
+def _of_tree(system: System, now: Situation, model: Model, recursion: Recursion | None) -> Moved:
     """The motion of a tree, by the recursion with the pattern of given motions."""
     n = system.robot.nv
     acting = pushed(system, now, now.qd)
     motion_given = [k in now.given for k in range(n)]
     start = [now.given[k] if motion_given[k] else acting[k] for k in range(n)]
-    gravity = system.robot.gravity
-    sought, _ = dynamics(model.bodies, gravity, now.q, now.qd, start, motion_given, now.wrenches, now.loads)
+    if recursion is not None:
+        sought = recursion(now.q, now.qd, start)
+    else:
+        gravity = system.robot.gravity
+        sought, _ = dynamics(model.bodies, gravity, now.q, now.qd, start, motion_given, now.wrenches, now.loads)
     qdd = [start[k] if motion_given[k] else sought[k] for k in range(n)]
     return Moved(now.q, now.qd, qdd, {k: sought[k] - acting[k] for k in now.given})
 

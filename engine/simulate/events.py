@@ -14,13 +14,44 @@ Event = Callable[[float, np.ndarray], float]
 
 
 @dataclass(frozen=True)
+class Rule:
+    """A function of one quantity x, which compiled code evaluates as well: factor (x − zero), and a little more."""
+
+    factor: float
+    zero: float = 0.0
+    slack: float = 0.0
+    share: float = 0.0  # of the size of x, or of `floor` if that is more, which is added as slack
+    floor: float = 0.0
+
+    def __call__(self, x: float) -> float:
+        return self.factor * (x - self.zero) + self.slack + self.share * max(abs(x), self.floor)
+
+    def numbers(self) -> tuple[float, ...]:
+        """The rule as compiled code reads it."""
+        return self.factor, self.zero, self.slack, self.share, self.floor
+
+
+Source = tuple[str, int]  # what a rule reads: a place of the `state`, or the `support` or the `demand` of a speed
+
+
+@dataclass(frozen=True)
 class Watch:
-    """An event function, and the event that its zero means for a speed."""
+    """An event function, and the event that its zero means for a speed.
+
+    Where the function is a rule, compiled code can look for the event by itself.
+    """
 
     function: Event
     what: str
     speed: int
     direction: float = 0.0
+    source: Source | None = None
+    rule: Rule | None = None
+
+
+def ruled(quantity: Event, source: Source, rule: Rule, what: str, speed: int, direction: float) -> Watch:
+    """A watch by a rule on this quantity."""
+    return Watch(lambda t, y: rule(quantity(t, y)), what, speed, direction, source, rule)
 
 
 def crossing(g: Callable[[float], float], t0: float, g0: float, t1: float, g1: float, tolerance: float = 0.0) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..loops.balance import Balance
+from ..machine.program.scalars import as_floats
 from .follow import Path
 from .inputs import Inputs
 from .runner import Runner
@@ -32,14 +33,15 @@ def plan(system: System, q: Sequence[float]) -> Planned:
 def _of_tree(system: System) -> Planned:
     inputs, robot = system.inputs, system.robot
 
-    def planned(t: float) -> list[float]:
-        q, qd, qdd = [0.0] * robot.nq, [0.0] * robot.nv, [0.0] * robot.nv
+    def planned(t: Any) -> list[Any]:
+        q: list[Any] = [0.0] * robot.nq
+        qd, qdd = ([0.0] * robot.nv for _ in range(2))
         for motion in (*inputs.feedforward, *inputs.prescribed):
             joint = motion.joint
             places = (joint.coordinates, joint.speeds, joint.speeds)
             for target, source, columns in zip((q, qd, qdd), motion.at(t), places):
                 for k, x in zip(columns, source):
-                    target[k] = float(x)
+                    target[k] = x if isinstance(t, np.ndarray) else float(x)
         return planned_forces(system, q, qd, qdd, iter(wrenches(system, t)))
 
     return planned
@@ -67,7 +69,7 @@ def _of_mechanism(system: System, q: Sequence[float]) -> Planned:
             needed: Sequence[float] = [float(tau[k]) for k in robot.driven]
         else:
             motion = places.tolist(), speeds.tolist(), accelerations.tolist()
-            tree = planned_forces(system, *motion, iter(wrenches(system, t)))
+            tree = as_floats(planned_forces(system, *motion, iter(wrenches(system, t))))
             needed = Balance(robot, places).solve(np.array(tree)).actuated[0]
         for k, x in zip(robot.driven, needed):
             forces[k] = float(x)

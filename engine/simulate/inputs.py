@@ -102,6 +102,7 @@ class Inputs:
     wrenches: tuple[TimedWrench, ...] = ()
     drives: tuple[Driving, ...] = ()
     pushes: tuple[Pushing, ...] = ()
+    breaks: tuple[float, ...] = ()  # instants at which derivatives of what is given in time may jump
 
     @property
     def timeless(self) -> bool:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import thread_time
 from typing import Any
 
 import numpy as np
 
 from ..dynamics.vanishing import words
 from ..machine.jit.block import ENORMOUS
+from ..machine.jit.curves import Pieces
 from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import contact, coordinates, saturation
 from .discrete import Discrete
 from .events import Watch, first_crossing
 from .integrate import INTEGRATORS, start
+from .runge_kutta import RungeKutta
 from .runner import Runner
 from .stepper import NOT_FINITE, Stepper
 from .stepper import TOO_SMALL as STEP_TOO_SMALL
@@ -69,12 +72,12 @@ class Trace:
         self.discrete.append(run.discrete)
 
     def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray) -> None:
-        """Keep many rows that compiled code has left, of a system whose equations don't depend on time."""
-        settled, count, signals = run.settled_rows(times, states), len(times), run.signals(0.0)
+        """Keep many rows that compiled code has left."""
+        settled, signals = run.settled_rows(times, states), run.signal_rows(times).tolist()
         self.t += times.tolist()
         self.states += list(settled)
-        self.signals += [signals] * count
-        self.discrete += [run.discrete] * count
+        self.signals += signals
+        self.discrete += [run.discrete] * len(times)
 
 
 def integrate(
@@ -144,15 +147,17 @@ def _leg(
     watched = [*contact.watches(run, t, y), *saturation.watches(run)]
     guard = run.guard
     events = [w.function for w in watched] + ([guard] if guard else [])
-    scheme = INTEGRATORS[solver.method].scheme if run.timeless and not watched and not run.discrete.passing else None
-    stepper = _stepper(run, t, y, end, solver)
+    stepper, again = _stepper(run, t, y, end, solver), t
     while stepper.t < end:
-        if scheme is not None and (march := run.march(scheme)) is not None:
+        if stepper.t >= again and (march := _loop_for(run, stepper, watched, end, solver)) is not None:
             t, y = _march(march, run, stepper, end, grid, solver, tell, trace)
             if t >= end or trace.ended != "done":
                 break
-            _count(trace, stepper)  # an event is ahead, which has to be found step by step
-            stepper, scheme = _stepper(run, t, y, end, solver), None
+            _count(trace, stepper)  # the next step may have an event, which is to be found in the same step
+            again, wanted = march.loop.ahead, march.loop.wanted
+            stepper = _stepper(run, t, y, end, solver)
+            assert isinstance(stepper, RungeKutta)
+            stepper.h = wanted
         stepper.t_end = min(end, float(grid[len(trace.t)])) if lands else end
         failure = _stepped(run, stepper, solver, trace)
         if failure:
@@ -172,6 +177,29 @@ def _leg(
             return t, _happened(run, watched[event[1]], t, y, float(grid[-1] - grid[0]), trace)
     _count(trace, stepper)
     return end, y
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """The compiled loop for the rest of a leg, with the signals that vary in time and the rules of the watches."""
+
+    loop: March
+    pieces: Pieces
+    rules: list[tuple[float, ...]]
+
+
+def _loop_for(run: Runner, stepper: Stepper, watched: Sequence[Watch], end: float, solver: Solver) -> _Ready | None:
+    """The compiled loop from where the stepper is; None where steps are to be taken in Python."""
+    scheme = INTEGRATORS[solver.method].scheme
+    rules = run.rules(watched) if scheme is not None and run.marches else None
+    run.alone = rules is None
+    if scheme is None or rules is None:
+        return None
+    assert isinstance(stepper, RungeKutta)
+    loop = run.march(scheme, stepper.t)
+    pieces = run.pieces(stepper.t, end, stepper.max_step) if loop is not None else None
+    run.alone = loop is not None and pieces is None
+    return _Ready(loop, pieces, rules) if loop is not None and pieces is not None else None
 
 
 def _stepped(run: Runner, stepper: Stepper, solver: Solver, trace: Trace) -> str:
@@ -205,7 +233,7 @@ def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: floa
 
 
 def _march(
-    march: March,
+    ready: _Ready,
     run: Runner,
     stepper: Any,
     end: float,
@@ -215,20 +243,26 @@ def _march(
     trace: Trace,
 ) -> tuple[float, np.ndarray]:
     """Integrate the rest of a leg by compiled code, from where the stepper is; return the last instant and state."""
-    first = len(trace.t)
+    march, first = ready.loop, len(trace.t)
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
     out = march.room(len(ahead))
+    within = stepper.t + (end - stepper.t) / 2  # where a law has a kink, a signal may jump that is constant in the leg
+    wanted, slope = stepper.wanted(), stepper.f
     march.begin(
-        np.array(run.signals(stepper.t)),
+        np.array(run.signals(within)),
         stepper.y,
+        ready.pieces,
+        ready.rules,
+        run.quantities,
+        slope,
         T=stepper.t,
-        H=stepper.wanted(),
+        H=wanted,
         T_END=end,
         RTOL=stepper.rtol,
         ATOL=stepper.atol,
-        MAX_STEP=solver.max_step,
+        MAX_STEP=stepper.max_step,
     )
-    before, written = trace.steps + stepper.accepted, 0
+    before, written, begun = trace.steps + stepper.accepted, 0, thread_time()
     while True:
         left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
         status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
@@ -251,9 +285,10 @@ def _march(
         tell(float(march.control[T, 0]))
         if status == REACHED or trace.ended != "done":
             break
+    run.marched(thread_time() - begun)
     trace.steps += accepted
     trace.rejected += rejected
-    run.evaluations += march.stages * (accepted + rejected) + 1
+    run.evaluations += march.stages * (accepted + rejected) + (slope is None)
     return float(march.control[T, 0]), march.y[0].copy()
 
 

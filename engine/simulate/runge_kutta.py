@@ -208,6 +208,7 @@ def scheme(tableau: Tableau) -> Scheme:
     return Scheme(
         _rows(tableau.A),
         tuple(tableau.B.tolist()),
+        tuple(tableau.C.tolist()),
         () if tableau.E is None else tuple(tableau.E.tolist()),
         () if tableau.P is None else _rows(tableau.P),
         -1 / (tableau.error_order + 1),

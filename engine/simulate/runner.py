@@ -9,16 +9,17 @@ import numpy as np
 
 from ..dynamics.vanishing import vanishing
 from ..loops import vanishing as freedoms
+from ..machine.jit.curves import EMPTY, Pieces, fitted
 from ..machine.jit.march import March, Scheme
 from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import Joint
 from . import coordinates, equations, singular
-from .compiled import Compiled, bearing
+from .compiled import Compiled, bearing, place_of
 from .discrete import Discrete
 from .equations import Evaluation
-from .events import Event
+from .events import Event, Watch
 from .sharing import shared
-from .signals import Planned, motion, signals
+from .signals import Planned, motion, signal_rows, signals
 from .system import System
 
 ROW = ("q", "qd", "qdd", "tau", "resistance")  # the fields of an evaluation from which rows of a result are made
@@ -50,11 +51,15 @@ class Runner:
         self.planned: Planned = planned or (lambda t: [0.0] * system.robot.nv)
         self._solve, self._pause = solve, pause
         self._compiled = Compiled(system)
+        self.alone = True  # whether its evaluations stand alone, because no compiled loop can carry the run
+        self._width: int | None = None  # of the signals
+        self._pieces: dict[float, Pieces | None] = {}  # the signals of legs, by the legs' ends
 
     @property
-    def timeless(self) -> bool:
-        """Whether a compiled time loop can carry the run, because its equations don't depend on time."""
-        return self.system.inputs.timeless and self._solve is None
+    def marches(self) -> bool:
+        """Whether a compiled time loop can carry the run in its present discrete state."""
+        planned = self.system.inputs.feedforward and self.system.loops is not None  # follows a path, step by step
+        return self._solve is None and not self.discrete.passing and not planned
 
     # ---- the state
 
@@ -122,6 +127,10 @@ class Runner:
         """All signals at t, in the present discrete state or another one."""
         return signals(self.system, t, discrete or self.discrete, self.planned)
 
+    def signal_rows(self, times: np.ndarray) -> np.ndarray:
+        """All signals at many instants in the present discrete state."""
+        return signal_rows(self.system, times, self.discrete, self.planned)
+
     # ---- evaluations
 
     def derivative(self, t: float, y: np.ndarray) -> np.ndarray:
@@ -132,11 +141,9 @@ class Runner:
             return np.array(equations.rates(self.system, singular.evaluated(self.system, discrete, values, y)), float)
         if self._solve is not None:
             return np.array(equations.rates(self.system, self._solve(self, values, y.tolist(), t)), dtype=float)
-        single = self._compiled.single(discrete, len(values))
-        if single is not None:
-            rate = single(values, y[: self.system.measured])
-            if rate is not None:
-                return rate
+        rate = self._compiled.rate(discrete, values, y, alone=self.alone)
+        if rate is not None:
+            return rate
         return np.array(equations.rates(self.system, self._plain(values, y, discrete)), dtype=float)
 
     def evaluate(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> Evaluation:
@@ -156,6 +163,21 @@ class Runner:
             return self._each(lambda row, y: singular.evaluated(self.system, discrete, row, y), values, states)
         if self.system.method.afresh and self.system.loops is not None:
             return self._each(lambda row, y: self._plain(row, y, discrete), values, states)
+        rows = self._compiled_rows(values, states, discrete) or self._plain_rows(values, states, discrete)
+        self._share(rows, discrete)
+        return rows
+
+    def _compiled_rows(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
+        """The same by compiled code; nothing where the plain text is to run."""
+        row = self._compiled.rows(discrete, values, states) if self._solve is None else None
+        if row is None:
+            return {}
+        nq, nv = self.robot.nq, self.robot.nv
+        cuts = (0, nq, *(nq + k * nv for k in range(1, 5)))
+        return {name: row[:, a:b].copy() for name, (a, b) in zip(ROW, pairwise(cuts))}
+
+    def _plain_rows(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
+        """The same by the plain text, with a column of numbers for each scalar."""
         columns = [np.ascontiguousarray(x) for x in values.T], [np.ascontiguousarray(x) for x in states.T]
         with np.errstate(all="ignore"):
             try:
@@ -168,23 +190,61 @@ class Runner:
             rows[name] = np.empty((len(states), len(parts)))
             for k, x in enumerate(parts):
                 rows[name][:, k] = x
-        self._share(rows, discrete)
         return rows
 
-    def march(self, scheme: Scheme) -> March | None:
+    def march(self, scheme: Scheme, t: float) -> March | None:
         """The compiled time loop of the present discrete state with this integrator, or None where it doesn't pay."""
-        return self._compiled.march(self.discrete, len(self.signals(0.0)), scheme)
+        if self._width is None:
+            self._width = len(self.signals(t))
+        return self._compiled.march(self.discrete, self._width, scheme)
 
-    def _solved(self, values: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Evaluation:
+    def marched(self, seconds: float) -> None:
+        """Note the time that the compiled loop has taken in the present discrete state."""
+        assert self._width is not None
+        self._compiled.marched(self.discrete, self._width, seconds)
+
+    def pieces(self, t: float, end: float, longest: float) -> Pieces | None:
+        """The signals from t to the end of a leg as functions of time; None where these would be too many polynomials.
+
+        They hold in every discrete state, and up to the leg's end, whatever events come before.
+        """
+        inputs = self.system.inputs
+        if inputs.timeless:
+            return EMPTY
+        if end not in self._pieces:
+            longest *= 1.0 + 1e-9
+            self._pieces[end] = fitted(self.signal_rows, t, end, inputs.breaks, longest)
+        return self._pieces[end]
+
+    def rules(self, watched: Sequence[Watch]) -> list[tuple[float, ...]] | None:
+        """The rules of watches as compiled code reads them; None where a watch has none."""
+        rules = []
+        for one in watched:
+            if one.rule is None or one.source is None:
+                return None
+            rules.append((float(place_of(self.system, self.discrete, one.source)), *one.rule.numbers()))
+        return rules
+
+    @property
+    def quantities(self) -> int:
+        """The number of quantities besides the state that compiled code watches in the present discrete state."""
+        return len(bearing(self.system, self.discrete)) + len(self.system.bounded)
+
+    def _solved(self, values: Sequence[np.ndarray], y: Sequence[np.ndarray], discrete: Discrete) -> Evaluation:
         if self._solve is not None and not self.system.inputs.wrenches:
             return self._solve(self, values, y, None)
-        return equations.evaluate(self.system, values, y, discrete, self.system.model)
+        system = self.system
+        return self._compiled.plain_rows(
+            discrete, len(values), len(y[0]), lambda: equations.evaluate(system, values, y, discrete, system.model)
+        )
 
     def _plain(self, values: Sequence[float], y: np.ndarray, discrete: Discrete) -> Evaluation:
-        system, state = self.system, y.tolist()
+        system, state, recursion = self.system, y.tolist(), self._compiled.recursion(discrete)
         try:
             return self._compiled.plain(
-                discrete, len(values), lambda: equations.evaluate(system, values, state, discrete, system.model)
+                discrete,
+                len(values),
+                lambda: equations.evaluate(system, values, state, discrete, system.model, recursion),
             )
         except (ZeroDivisionError, OverflowError):
             return equations.lost(system, values, state, discrete)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..machine.program.scalars import as_floats
 from .discrete import Discrete
-from .events import Event, Watch
+from .events import Rule, Watch, ruled
 from .runner import Runner
 from .system import System
 
@@ -60,14 +60,15 @@ def watches(run: Runner) -> list[Watch]:
         size = max(abs(x) for x in bounds if math.isfinite(x)) or 1.0
         for bound, side in zip(bounds, (1.0, -1.0)):  # inwards of the limit
             if run.discrete.saturated.get(k) == bound:
-                watched.append(Watch(_distance(run, k, bound, -side, size), LEAVES, k, side))
+                watched.append(_distance(run, k, Rule(-side / size, bound, SLACK), LEAVES, side))
             elif math.isfinite(bound):
-                watched.append(Watch(_distance(run, k, bound, side, size), REACHES, k, -side))
+                watched.append(_distance(run, k, Rule(side / size, bound, SLACK), REACHES, -side))
     return watched
 
 
-def _distance(run: Runner, k: int, bound: float, direction: float, size: float) -> Event:
-    return lambda t, y: direction * (demanded(run, t, y)[k] - bound) / size + SLACK
+def _distance(run: Runner, k: int, rule: Rule, what: str, direction: float) -> Watch:
+    """The watch by a rule on the force that the law of speed k demands."""
+    return ruled(lambda t, y: demanded(run, t, y)[k], ("demand", k), rule, what, k, direction)
 
 
 def changes(system: System, before: Discrete, after: Discrete, t: float) -> list[dict[str, Any]]:

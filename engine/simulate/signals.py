@@ -4,31 +4,47 @@ directions of slipping, drives, the inverse bounds of a partition's pivots, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
+from ..machine.program.scalars import as_floats
 from .discrete import Discrete, partition_of
 from .system import System, constraints_of
 
-Planned = Callable[[float], list[float]]
+Planned = Callable[[Any], Sequence[Any]]  # the forces of feedforward, for each speed, at one instant (a tree: or many)
 
 
 def signals(system: System, t: float, discrete: Discrete, planned: Planned) -> list[float]:
     """All signals at t; `planned` is the function for the forces of feedforward."""
+    return as_floats(_listed(system, t, discrete, planned))
+
+
+def signal_rows(system: System, times: np.ndarray, discrete: Discrete, planned: Planned) -> np.ndarray:
+    """All signals at many instants, with a row for each of them."""
+    columns = _listed(system, times, discrete, planned)
+    rows = np.empty((len(times), len(columns)))
+    for k, column in enumerate(columns):
+        rows[:, k] = column
+    return rows
+
+
+def _listed(system: System, t: Any, discrete: Discrete, planned: Planned) -> list[Any]:
+    """All signals at one instant, or as arrays at an array of instants; those that don't vary may be numbers."""
     inputs = system.inputs
-    numbers = motion(system, t)
+    numbers = _motion(system, t)
     for one in inputs.commanded:
         for values in one.reference.at(t):
-            numbers += map(float, values)
+            numbers += values
     for driven in inputs.driven:
         if driven.timed:
-            numbers.append(float(driven.force(t, 0.0, 0.0, None)))
+            numbers.append(_each(lambda x: driven.force(x, 0.0, 0.0, None), t))  # noqa: B023
         elif driven.reference is not None:
             places, rates, _ = driven.reference.at(t)
-            numbers += (float(places[driven.place]), float(rates[driven.place]))
+            numbers += (places[driven.place], rates[driven.place])
     if inputs.feedforward:
-        wanted = planned(t)
+        wanted = planned(t) if system.loops is None else _each(planned, t).T
         numbers += (wanted[k] for one in inputs.feedforward for k in one.joint.speeds)
     for k in system.bounded:  # the factor of the law's force, and the force in its place
         numbers += (0.0, discrete.saturated[k]) if k in discrete.saturated else (1.0, 0.0)
@@ -36,19 +52,28 @@ def signals(system: System, t: float, discrete: Discrete, planned: Planned) -> l
     if not system.smooth:
         numbers += (discrete.slip.get(k, 0.0) for k in system.coulomb)
     if system.loops is not None:
-        numbers += (float(x) for part in driven_rows(system, t) for x in part)
+        numbers += (x for part in zip(*(drive.curve(t) for drive in inputs.drives)) for x in part)
         numbers += _limits(discrete)
     return numbers + system.numbers
 
 
+def _each(function: Callable[[float], Any], t: Any) -> Any:
+    """The values of a function that takes one instant at a time, at one instant or at an array of them."""
+    return np.array([function(float(x)) for x in t]) if isinstance(t, np.ndarray) else np.array(function(t))
+
+
 def motion(system: System, t: float) -> list[float]:
     """Coordinates, speeds and accelerations of the prescribed joints at t."""
-    return [float(x) for one in system.inputs.prescribed for values in one.at(t) for x in values]
+    return as_floats(_motion(system, t))
 
 
-def wrenches(system: System, t: float) -> list[float]:
-    """The six components of each wrench of the scenario at t."""
-    return [float(component(t)) for one in system.inputs.wrenches for component in one.components]
+def _motion(system: System, t: Any) -> list[Any]:
+    return [x for one in system.inputs.prescribed for values in one.at(t) for x in values]
+
+
+def wrenches(system: System, t: Any) -> list[Any]:
+    """The six components of each wrench of the scenario at t, or as arrays at an array of instants."""
+    return [component(t) for one in system.inputs.wrenches for component in one.components]
 
 
 def driven_rows(system: System, t: float) -> np.ndarray:
@@ -63,6 +88,15 @@ def wanted(system: System, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray
     rows = np.zeros((3, loops.m))
     rows[:, loops.driven_rows()] = driven_rows(system, t)
     return rows[0], rows[1], rows[2]
+
+
+def wanted_rows(system: System, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values of all constraint rows at many instants, and their rates, with a row for each instant."""
+    loops = constraints_of(system)
+    values, rates = np.zeros((2, len(times), loops.m))
+    for row, drive in zip(loops.driven_rows(), system.inputs.drives):
+        values[:, row], rates[:, row], _ = drive.curve(times)
+    return values, rates
 
 
 def _limits(discrete: Discrete) -> list[float]:

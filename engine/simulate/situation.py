@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ..dynamics.spatial import add
 from ..dynamics.sweeps import Load, Wrenches, dynamics
 from ..dynamics.wrenches import Applied, on_bodies
-from ..machine.program.scalars import Scalar, as_floats
+from ..machine.program.scalars import Scalar
 from .discrete import Discrete
 from .system import System
 
@@ -28,6 +28,7 @@ class Situation:
     rates: dict[int, Scalar] = field(default_factory=dict)  # first and second rates of these values
     seconds: dict[int, Scalar] = field(default_factory=dict)
     limits: Sequence[Scalar] = ()  # inverse bounds of the pivots
+    demanded: Mapping[int, Scalar] = field(default_factory=dict)  # of bounded actuators by their laws
 
 
 def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Situation:
@@ -42,10 +43,10 @@ def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
         places, speeds, seconds = ([next(rest) for _ in range(count)] for _ in range(3))
         for i, (c, k) in enumerate(zip(one.joint.coordinates, one.joint.speeds)):
             given[k] = seconds[i] + one.law.kd * (speeds[i] - qd[k]) + one.law.kp * (places[i] - q[c])
-    applied = _applied(system, rest, q, qd)
+    applied, demanded = _applied(system, rest, q, qd)
     wrenches, loads = _wrenches(system, rest)
     slip = {} if system.smooth else {k: next(rest) for k in system.coulomb}
-    now = Situation(q, qd, given, applied, wrenches, loads, slip)
+    now = Situation(q, qd, given, applied, wrenches, loads, slip, demanded=demanded)
     if system.loops is not None:
         rows = system.loops.driven_rows()
         now.values, now.rates, now.seconds = ({row: next(rest) for row in rows} for _ in range(3))
@@ -53,8 +54,10 @@ def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
     return now
 
 
-def _applied(system: System, signals: Iterator[Scalar], q: list[Scalar], qd: list[Scalar]) -> list[Scalar]:
-    """The forces of the actuators by force laws and feedforward, one for each speed."""
+def _applied(
+    system: System, signals: Iterator[Scalar], q: list[Scalar], qd: list[Scalar]
+) -> tuple[list[Scalar], dict[int, Scalar]]:
+    """The actuators' forces by force laws and feedforward, for each speed, and what bounded ones are asked for."""
     applied: list[Scalar] = [0.0] * system.robot.nv
     for one in system.inputs.driven:
         if one.timed:
@@ -66,10 +69,11 @@ def _applied(system: System, signals: Iterator[Scalar], q: list[Scalar], qd: lis
     for motion in system.inputs.feedforward:
         for k in motion.joint.speeds:
             applied[k] = applied[k] + next(signals)
-    for k in system.bounded:
+    demanded = {k: applied[k] for k in system.bounded}
+    for k, force in demanded.items():
         factor, instead = next(signals), next(signals)
-        applied[k] = factor * applied[k] + instead
-    return applied
+        applied[k] = factor * force + instead
+    return applied, demanded
 
 
 def _wrenches(system: System, signals: Iterator[Scalar]) -> tuple[Wrenches, list[Load]]:
@@ -86,9 +90,9 @@ def _wrenches(system: System, signals: Iterator[Scalar]) -> tuple[Wrenches, list
 
 
 def planned_forces(
-    system: System, q: Sequence[float], qd: Sequence[float], qdd: Sequence[float], wrenches: Iterator[float]
-) -> list[float]:
+    system: System, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], wrenches: Iterator[Scalar]
+) -> list[Scalar]:
     """Forces of a planned motion by inverse dynamics of the spanning tree, with wrenches and dry friction."""
     on, loads = _wrenches(system, wrenches)
     given = [True] * system.robot.nv
-    return as_floats(dynamics(system.robot.tree.bodies, system.robot.gravity, q, qd, qdd, given, on, loads)[0])
+    return dynamics(system.robot.tree.bodies, system.robot.gravity, q, qd, qdd, given, on, loads)[0]

@@ -352,7 +352,7 @@ class Comparison:
         """The planned forces at t, from the cache if they are in it."""
         forces = self._known.get(t)
         if forces is None:
-            forces = self._plan(t)
+            forces = [*self._plan(t)]
             if len(self._known) < KNOWN:
                 self._known[t] = forces
         return forces

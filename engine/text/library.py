@@ -18,7 +18,7 @@ def folder(kind: str) -> Path:
 
 def names(kind: str) -> list[str]:
     """The sorted names of the library's robots or scenarios."""
-    return sorted(path.stem for path in folder(kind).glob("*.yaml"))
+    return sorted(name.removesuffix(".yaml") for name in os.listdir(folder(kind)) if name.endswith(".yaml"))
 
 
 def find(name: str | Path, kind: str, beside: Path | None = None) -> Path:

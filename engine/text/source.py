@@ -38,6 +38,11 @@ _TAGS = {"tag:yaml.org,2002:" + kind: kind for kind in ("str", "int", "float", "
 
 def read(path: Path) -> Document:
     """The document in a file."""
+    return parse(text_of(path), str(path))
+
+
+def text_of(path: Path) -> str:
+    """The text in a file."""
     place = Place(str(path))
     try:
         if path.is_dir():  # asked first, for Windows answers "permission denied" when a directory is opened
@@ -52,7 +57,7 @@ def read(path: Path) -> Document:
     if len(content) > SIZE_LIMIT:
         raise _too_large(place)
     try:
-        text = content.decode()
+        return content.decode()
     except UnicodeDecodeError as problem:
         line = content.count(b"\n", 0, problem.start) + 1
         raise InputError(
@@ -61,7 +66,6 @@ def read(path: Path) -> Document:
             found=f"byte 0x{content[problem.start]:02x} on line {line}",
             hint="save it with the encoding UTF-8",
         ) from None
-    return parse(text, str(path))
 
 
 def parse(text: str, name: str) -> Document:

@@ -111,7 +111,7 @@ def main() -> int:
     rows = batch(arm, [peer, *installed((Mujoco, Toolbox), arm)], 10_000, {"inverse": 40, "forward": 50})
     rows += batch(long, [Pinocchio(long)], 1000, {"inverse": 15, "forward": 15})
     rows += long_chain(1000, 1000)
-    rows += fall.rows(arm, peer)
+    rows += [*fall.rows(arm, peer), *fall.again(peer)]
     rows += many.rows(arm)
     rows += loops.rows()
     rows += compiling.rows(arm)

@@ -12,6 +12,7 @@ from denoc.loops.rank import null_space
 from denoc.loops.search import moved
 from denoc.machine.jit.choice import using
 from denoc.scenario.run import prepare
+from denoc.simulate import coordinates
 from denoc.simulate.runner import Runner
 
 CLOSED = ["andrews", "bricard", "carpet-scraper", "five-bar", "four-bar", "n-four-bar", "three-rrr"]
@@ -145,3 +146,29 @@ def test_rows_are_settled_as_each_would_be(name, size):
     found = run.settled_rows(np.zeros(6), states)
     assert off(found, np.array([run.settled(0.0, one) for one in states]), 1.0) < 1e-12
     assert abs(loops.gap(found[:, :nq]) * loops.row_scale).max() < 1e-14
+
+
+@pytest.mark.parametrize("name", ["andrews-drive", "suspension-bounce", "five-bar", "2^1", "gough-stewart"])
+def test_rows_of_given_motions_are_settled_as_each_would_be(name):
+    """With motions, drives and held joints, which differ from row to row or leave fewer speeds to be found."""
+    swing = {"law": "rate", "rate": 0.5}
+    scenario = {"robot": name, "task": "simulate", "time": {"end": 1, "step": 0.1}}
+    drive = {"name": "way", "link": "2^1", "along": [1, 0, 0], "motion": swing}
+    leads = {
+        "five-bar": {"motion": {"J1^1": swing}},
+        "2^1": {"drives": [drive], "robot": "five-bar"},
+        "gough-stewart": {},
+    }
+    plan = prepare(scenario | leads[name] if name in leads else name)
+    run = Runner(plan.system, plan.q0)
+    held = dict.fromkeys(run.discrete.partition.independent[:1], (-1.0, 1.0)) if name == "gough-stewart" else {}
+    if held:
+        part = coordinates.chosen(plan.system, np.array(plan.q0), (), tuple(held))
+        run.discrete = run.discrete.with_contacts({}, held, part)
+    times = plan.grid[0] + np.linspace(0.0, 2e-3, 6)
+    y = run.start(plan.q0, plan.qd0)
+    states = y + 1e-6 * np.random.default_rng(7).uniform(-1, 1, (6, len(y)))
+    found = coordinates._settled_together(plan.system, run.discrete, times, states)
+    right = np.array([run.settled(float(t), one) for t, one in zip(times, states)])
+    assert off(found, right, 1.0) < 1e-12
+    assert (found[:, [plan.system.place_of(k) for k in held]] == 0.0).all()

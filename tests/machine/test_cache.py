@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit import builtin_code, cache, choice, march
+from denoc.machine.jit import builtin_code, cache, choice, march, objects
 from denoc.machine.jit.choice import using
 from denoc.machine.program.trace import Recording
 from denoc.simulate.runge_kutta import scheme
@@ -29,10 +29,13 @@ pytestmark = pytest.mark.smoke
 def own_folder(tmp_path, monkeypatch):
     builtin_code.loaded()  # once for each process, and kept elsewhere
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "objects"))
+    objects.forget()
     return tmp_path / "objects"
 
 
 def torques():
+    """Torques as a process finds them that has loaded no code yet."""
+    objects.forget()
     robot = denoc.load("planar3r")
     q = np.linspace(0, 1, 24).reshape(8, 3)
     with using("compiled"):

@@ -10,18 +10,20 @@ import pytest
 
 import denoc
 from denoc.dynamics.mixed import mixed
-from denoc.machine.jit import choice, offer
+from denoc.machine.jit import choice, objects, offer
 from denoc.machine.jit.choice import using
 from denoc.machine.jit.offer import LOOK, RUNS, Ledger, Offer, in_blocks
 from denoc.machine.program.trace import Recording
+from denoc.scenario.run import prepare
 from denoc.study.complexity import chain_robot
 
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path, monkeypatch):
-    """Nothing is in the cache, and no ledger has an entry."""
+    """Nothing is in the cache or in memory, and no ledger has an entry."""
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "objects"))
     offer.ledger.cache_clear()
+    objects.forget()
 
 
 class Clock:
@@ -241,3 +243,13 @@ def test_code_that_cannot_do_a_batch_is_asked_once():
     found = in_blocks(np.zeros((10, 1)), 2, ask, by, lambda these: np.arange(these.start, these.stop)[:, None])
     assert found[:, 0].tolist() == list(range(10))
     assert (asked, tried) == ([10, 8], [2])
+
+
+@pytest.mark.parametrize("name", ["suspension-bounce", "gough-stewart-fall"])
+def test_plans_are_the_same_whatever_is_compiled(monkeypatch, name):
+    """A replay reads its notes together with the plan, so these can't say how the plan's own programs ran."""
+    with using("plain"):
+        expected = prepare(name)
+    monkeypatch.setenv("DENOC_BACKEND", "compiled")
+    found = prepare(name)
+    assert (found.q0, found.qd0) == (expected.q0, expected.qd0)

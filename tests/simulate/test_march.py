@@ -63,7 +63,7 @@ def begin(march, steppers, end):
 
 
 @pytest.mark.parametrize(
-    "control", [{}, {"rtol": 1e-3, "atol": 1e-5}, {"max_step": 0.01}, {"rtol": 1e-11, "atol": 1e-13}]
+    "control", [{}, {"rtol": 1e-3, "atol": 1e-5}, {"max_step": 0.01}, {"rtol": 1e-10, "atol": 1e-12}]
 )
 def test_every_step_is_the_steppers(control):
     stepper, march = stepping(swing, [3.0, 0.0, 1.0, 0.0], 4.0, **control), made(swing)
@@ -141,7 +141,8 @@ def test_a_free_fall_is_the_same_either_way(name):
             found[backend] = carry_out(prepare(name))
     plain, compiled = found["plain"], found["compiled"]
     assert compiled.ended == plain.ended == "done"
-    assert compiled.audit["steps"] == plain.audit["steps"]
+    for count in ("steps", "rejected", "evaluations"):
+        assert compiled.audit[count] == plain.audit[count]
     energy = max(abs(plain.table[f"energy.{part}"]).max() for part in ("kinetic", "potential", "total"))
     for column, values in plain.table.items():
         scale = energy if column.startswith("energy") else max(1.0, abs(values).max())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from . import builtin_batch, builtin_one, builtin_parts, cache, native
+from . import builtin_batch, builtin_one, builtin_parts, native, objects
 from . import interpreter as at
 from .builtin_words import WORDS, double, field, words
 from .trigonometry import REACH
@@ -15,10 +15,9 @@ NAME = "builtin"
 @lru_cache(maxsize=1)
 def loaded() -> native.Loaded:
     """The machine code of all builtins, which is compiled once for each processor."""
-    name = cache.key(NAME, *native.processor(), native.version(), str(at.TUPLE_ITEMS))
-    code = cache.kept(name, lambda: native.compile_ir(text()), False)
+    code = objects.loaded(NAME, [str(at.TUPLE_ITEMS)], text, False)
     assert code is not None
-    return native.Loaded(code)
+    return code
 
 
 def text() -> str:

@@ -32,6 +32,7 @@ class Journal:
     since: dict[str, int] = field(default_factory=dict)
     plain: dict[str, int] = field(default_factory=dict)  # the largest count of plain calls of any such object
     replayed: bool = False
+    calls: dict[tuple[int, str], int] = field(default_factory=dict)  # so far, by an offer's number and form
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def goes_on(self, name: str, call: int, ready: bool) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..program.trace import Program
-from . import cache, cores, llvm, native
+from . import cores, llvm, native, objects
 from .builtin import Builtin
 from .parts import Part
 
@@ -122,23 +122,27 @@ MOST_NUMBERS = 100_000  # on the stack in one call
 
 
 def build(
-    program: Callable[[], Program], inputs: Sequence[int], outputs: Sequence[int], identity: Sequence[str], cached: bool
+    program: Callable[[], Program],
+    inputs: Sequence[int],
+    outputs: Sequence[int],
+    identity: Sequence[str],
+    cached: bool,
+    level: int = native.SOUND,
 ) -> Kernel | None:
     """The kernel of a program with this `identity`; with `cached`, None if the cache doesn't have it."""
     lanes = native.lanes()
-    code = _object(f"lanes {lanes}", lambda: llvm.kernel(program(), lanes, "kernel"), identity, cached)
-    return Kernel(native.Loaded(code), "kernel", inputs, outputs, lanes) if code is not None else None
+    code = objects.loaded(f"lanes {lanes}", identity, lambda: llvm.kernel(program(), lanes, "kernel"), cached, level)
+    return Kernel(code, "kernel", inputs, outputs, lanes) if code is not None else None
 
 
 def build_single(
-    program: Callable[[], Program], inputs: Sequence[int], outputs: Sequence[int], identity: Sequence[str], cached: bool
+    program: Callable[[], Program],
+    inputs: Sequence[int],
+    outputs: Sequence[int],
+    identity: Sequence[str],
+    cached: bool,
+    level: int = native.SOUND,
 ) -> Single | None:
     """The code of a program with this `identity` for one sample; with `cached`, None if the cache doesn't have it."""
-    code = _object("single", lambda: llvm.single(program(), "single"), identity, cached)
-    return Single(native.Loaded(code), "single", inputs, outputs) if code is not None else None
-
-
-def _object(form: str, text: Callable[[], str], identity: Sequence[str], cached: bool) -> bytes | None:
-    """Object code from the cache, or else compiled and stored there."""
-    name = cache.key(form, *native.processor(), native.version(), *identity)
-    return cache.kept(name, lambda: native.compile_ir(text()), cached)
+    code = objects.loaded("single", identity, lambda: llvm.single(program(), "single"), cached, level)
+    return Single(code, "single", inputs, outputs) if code is not None else None

@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from ..program.trace import Program
-from . import cache, cores, march_block, native
-from .march_block import ACCEPTED, FRESH, GUARDED, PAUSED, REACHED, REJECTED, ROW, ROWS, STATUS, TOO_SMALL, H, T
+from . import cores, march_block, native, objects
+from .curves import EMPTY, Pieces
+from .march_block import ACCEPTED, FRESH, GUARDED, PAUSED, REACHED, REJECTED, ROW, ROWS, STATUS, T_END, TOO_SMALL, H, T
 from .march_code import Scheme, march
+from .march_watch import RULE, SAMPLES
 
 __all__ = [
     "ACCEPTED",
@@ -44,28 +46,65 @@ class March:
         self._loaded, self.stages = loaded, stages
         self.m, self.lanes = m, lanes
         self.control = np.zeros((ROWS, lanes))
+        self._pieces, self._watches = EMPTY, Watches((), 0)
         self._y = np.zeros((m, lanes))
         self._stages = np.zeros((stages + 3, m, lanes))
         pointer = ctypes.c_void_p
-        kinds = [pointer] * 5 + [ctypes.c_long, pointer, ctypes.c_long]
+        kinds = [pointer] * 5 + [ctypes.c_long, pointer, ctypes.c_long, pointer, pointer]
         self._march = ctypes.CFUNCTYPE(ctypes.c_long, *kinds)(loaded.address("march"))
-        self._first = ctypes.CFUNCTYPE(None, *[pointer] * 4)(loaded.address("first"))
+        self._first = ctypes.CFUNCTYPE(None, *[pointer] * 5)(loaded.address("first"))
 
     @property
     def y(self) -> np.ndarray:
         """The states, with a row for each lane."""
         return self._y.T
 
-    def begin(self, signals: np.ndarray, y: np.ndarray, **control: float | np.ndarray) -> None:
-        """Set signals and states, with a row for each lane, and the control block; evaluate the first stage."""
+    def begin(
+        self,
+        signals: np.ndarray,
+        y: np.ndarray,
+        pieces: Pieces = EMPTY,
+        watches: Sequence[Sequence[float]] = (),
+        quantities: int = 0,
+        slope: np.ndarray | None = None,
+        **control: float | np.ndarray,
+    ) -> None:
+        """Set signals and states, with a row for each lane, and the control block; evaluate the first stage.
+
+        `pieces` are the signals that vary in time; `watches` are rules, each behind the place of what it watches among
+        the components of the state and the program's `quantities`. A `slope` that is known is the first stage.
+        """
         rows = np.atleast_2d(signals)
-        self._signals = np.ascontiguousarray(rows.T, dtype=float) if rows.size else np.zeros((1, self.lanes))
+        self._signals = np.zeros((rows.shape[1] + 1, self.lanes))  # with a place for what pads groups of pieces
+        self._signals[:-1] = rows.T
+        self._pieces, self._table = pieces, pieces.table()
+        self._watches = Watches(watches, self.m + quantities)
         self._y[:] = np.atleast_2d(y).T
         self.control[:] = 0.0
         self.control[FRESH] = 1.0
         for name, value in control.items():
             self.control[getattr(march_block, name)] = value
-        self._first(*(x.ctypes.data for x in (self.control, self._signals, self._y, self._stages)))
+        if slope is not None:
+            self._stages[0, :, 0] = slope
+            return
+        self._first(*(x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, self._table)))
+
+    def rate(self, signals: Sequence[float], y: np.ndarray) -> np.ndarray:
+        """The rate of one state under these signals, for a loop with one lane; what is under way isn't touched."""
+        control, rate = np.zeros(ROWS), np.empty(self.m)
+        arrays = (control, np.array([*signals, 0.0]), np.array(y, dtype=float), rate, EMPTY.table())
+        self._first(*(x.ctypes.data for x in arrays))
+        return rate
+
+    @property
+    def wanted(self) -> float:
+        """The length of the step that the first lane was to take next."""
+        return float(self.control[H, 0])
+
+    @property
+    def ahead(self) -> float:
+        """The end of that step."""
+        return float(min(self.control[T, 0] + self.control[H, 0], self.control[T_END, 0]))
 
     def finite(self) -> bool:
         """Whether all stages of the last attempt are finite numbers."""
@@ -78,7 +117,8 @@ class March:
     def go(self, grid: np.ndarray, out: np.ndarray, attempts: int) -> int:
         """Run the loop for at most so many attempts, and return why it stopped: REACHED or PAUSED."""
         before = [x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, grid)]
-        return int(self._march(*before, len(grid), out.ctypes.data, attempts))
+        behind = self._table.ctypes.data, self._watches.table.ctypes.data
+        return int(self._march(*before, len(grid), out.ctypes.data, attempts, *behind))
 
     # ---- many runs
 
@@ -87,7 +127,7 @@ class March:
         u, states = self._blocks(signals), self._blocks(y)
         control, rate = np.zeros((ROWS, self.lanes)), np.empty_like(states)
         for k in range(len(states)):
-            self._first(*(x.ctypes.data for x in (control, u[k], states[k], rate[k])))
+            self._first(*(x.ctypes.data for x in (control, u[k], states[k], rate[k], NOTHING)))
         return self._runs(rate, len(y))
 
     def carry(
@@ -110,11 +150,12 @@ class March:
             stages = np.zeros_like(self._stages)
             for k in range(first, end):
                 before = [x.ctypes.data for x in (blocks[k], u[k], states[k], stages)]
-                self._first(*before)
+                self._first(*before, NOTHING.ctypes.data)
                 status, accepted = PAUSED, 0
                 while status == PAUSED and accepted <= most:
                     tries = min(attempts, most + 1 - accepted)
-                    status = self._march(*before, grid.ctypes.data, len(grid), out[k].ctypes.data, tries)
+                    behind = out[k].ctypes.data, tries, NOTHING.ctypes.data, UNWATCHED.table.ctypes.data
+                    status = self._march(*before, grid.ctypes.data, len(grid), *behind)
                     accepted = int(blocks[k, ACCEPTED].max())
 
         cores.shared(len(states), 1, run, FEWEST)
@@ -134,6 +175,17 @@ class March:
         return blocks.transpose(0, 2, 1).reshape(-1, blocks.shape[1])[:count]
 
 
+class Watches:
+    """The memory of the watches of a step: their rules, what they watch, and their values in a step."""
+
+    def __init__(self, rules: Sequence[Sequence[float]], quantities: int):
+        self._rules = np.array(rules, dtype=float).reshape(-1, RULE)
+        self._watched, self._values = np.zeros(quantities), np.zeros((len(rules), SAMPLES + 1))
+        arrays = (self._rules, self._watched, self._values)
+        self.table = np.array([len(rules), *(x.ctypes.data for x in arrays)], dtype=np.int64)
+
+
+NOTHING, UNWATCHED = EMPTY.table(), Watches((), 0)  # of runs in which nothing depends on time and no mode changes
 FEWEST = 8  # blocks of lanes from which on another thread pays
 
 
@@ -146,9 +198,10 @@ def build(
     lanes: int,
     identity: Sequence[str],
     cached: bool,
+    level: int = native.SOUND,
 ) -> March | None:
     """The compiled loop around a program, from the cache if it is there; with `cached`, None if it isn't."""
     kind = repr((scheme, measured, list(units)))
-    name = cache.key(f"march {lanes}", kind, *native.processor(), native.version(), *identity)
-    code = cache.kept(name, lambda: native.compile_ir(march(program(), scheme, measured, units, lanes)), cached)
-    return March(native.Loaded(code), m, len(scheme.B), lanes) if code is not None else None
+    text = lambda: march(program(), scheme, measured, units, lanes)  # noqa: E731
+    code = objects.loaded(f"march {lanes}", (kind, *identity), text, cached, level)
+    return March(code, m, len(scheme.B), lanes) if code is not None else None

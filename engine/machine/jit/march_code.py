@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..program.control import bounded, lengths
-from ..program.trace import Program
+from ..program.trace import Node, Program, live
+from . import march_time, march_watch
 from .block import Block, hexadecimal
+from .curves import ABREAST
 from .march_block import (
     ACCEPTED,
     FRESH,
@@ -40,6 +42,7 @@ class Scheme:
 
     A: Sequence[Sequence[float]]
     B: Sequence[float]
+    C: Sequence[float]
     E: Sequence[float]
     P: Sequence[Sequence[float]]
     exponent: float
@@ -52,19 +55,20 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     """The IR of the loop and of its right-hand side.
 
     The loop takes the control block, u, y and the stages (rows of lanes), the grid of output instants and an array for
-    rows, and the number of attempts; `units` are the places of Euler parameters in y, which get norm 1 after every
-    step. A step at whose end the `guard` isn't positive is not taken: its lane stops before it.
+    rows, the number of attempts, the table of signals that vary in time (`curves.py`), and the watches; `units` are the
+    places of Euler parameters in y, which get norm 1 after every step. A step at whose end the `guard` isn't positive,
+    or within which a watch may have an event, is not taken: its lane stops before it. Only a single lane has watches.
     """
-    m, count = len(program.outputs["rate"]), len(scheme.B)
+    m, count, watched = len(program.outputs["rate"]), len(scheme.B), lanes == 1
     code = Loop(lanes, m)
     names = [*(f"K{s}" for s in range(count + 1)), "trial", "new"]
     code.line("entry:")
-    code.line(f"  %total = alloca {code.vector}")
+    code.line(f"  %total = alloca {code.vector}\n  %clock = alloca {code.vector}")
     for k, name in enumerate(names):
         code.line(f"  %{name} = getelementptr double, ptr %stages, i64 {k * m * lanes}")
     code.line("  br label %attempt\nattempt:\n  %tries = phi i64 [0, %entry], [%more, %next]")
     attempt = _begin_attempt(code, scheme)
-    verdict = _try(code, scheme, attempt, measured, "guard" in program.outputs)
+    verdict = _try(code, scheme, attempt, measured, "guard" in program.outputs, watched)
     taken = _choose_lengths(code, scheme, attempt, verdict)
     _put_rows(code, attempt, taken)
     _advance(code, attempt, verdict, count, units)
@@ -72,15 +76,35 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     code.line("  %again = icmp slt i64 %more, %attempts\n  br i1 %again, label %attempt, label %paused")
     code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
     body = "\n".join(code.block.lines)
-    declared = "\n".join(dict.fromkeys((code.block.declarations() + Block(1).declarations()).splitlines()))
     return (
-        f"{declared}\n{code.power_declaration()}\n{_rate_function(program, lanes)}{_rows_function(scheme, m, lanes)}"
+        f"{_declarations(code, watched)}\n{_rate_function(program, lanes)}{_rows_function(scheme, m, lanes)}"
+        f"{march_time.signals_function(lanes)}{_watch_functions(program, scheme, m) if watched else ''}"
         "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
-        "i64 %attempts) {\n"
+        "i64 %attempts, ptr %table, ptr %watches) {\n"
         f"{body}\n}}\n"
-        "define void @first(ptr %control, ptr %u, ptr %y, ptr %stages) {\n"
+        "define void @first(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %table) {\n"
+        f"  %clock = getelementptr double, ptr %control, i64 {T * lanes}\n"
+        "  call void @signals(ptr %table, ptr %u, ptr %clock)\n"
         "  call void @rate(ptr %control, ptr %u, ptr %y, ptr %stages)\n  ret void\n}\n"
     )
+
+
+def _declarations(code: Loop, watched: bool) -> str:
+    """The functions of LLVM that are called, each once."""
+    texts = [code.block.declarations(), Block(1).declarations(), Block(ABREAST).declarations()]
+    texts += [code.power_declaration(), march_watch.DECLARATIONS if watched else ""]
+    return "\n".join(dict.fromkeys(line for text in texts for line in text.splitlines()))
+
+
+def _watch_functions(program: Program, scheme: Scheme, m: int) -> str:
+    """The functions that look for events, and the one for the program's quantities that they watch."""
+    quantities = program.outputs.get("watched", [])
+
+    def dense(block: Block, stages: list[str], x: str) -> str:
+        return _dense(block, scheme, stages, x)
+
+    text = _function(program, 1, "quantities", ("u", "y", "w"), [(quantities, "%w", 0)])
+    return text + march_watch.functions(m, len(quantities), dense, len(scheme.B) + 1)
 
 
 class Attempt(NamedTuple):
@@ -123,18 +147,24 @@ def _begin_attempt(code: Loop, scheme: Scheme) -> Attempt:
     return Attempt(t, t_new, h, wanted, most, cut, going)
 
 
-def _try(code: Loop, scheme: Scheme, attempt: Attempt, measured: int, guarded: bool) -> Verdict:
-    """Evaluate the stages, the new state and its error; a lane whose guard isn't positive there stops."""
+def _try(code: Loop, scheme: Scheme, attempt: Attempt, measured: int, guarded: bool, watched: bool) -> Verdict:
+    """Evaluate the stages, the new state and its error; a lane with an event ahead stops."""
     count, h, going = len(scheme.B), attempt.h, attempt.going
     for s in range(1, count):
         code.combine("trial", "y", [(scheme.A[s][j], f"K{j}") for j in range(s)], h)
-        code.rate("trial", f"K{s}")
+        code.rate("trial", f"K{s}", code.block.call("fma", h, code.number(scheme.C[s]), attempt.t))
     code.combine("new", "y", [(b, f"K{j}") for j, b in enumerate(scheme.B)], h)
-    code.rate("new", f"K{count}")
+    code.rate("new", f"K{count}", attempt.t_new)
     error = code.error([(e, f"K{j}") for j, e in enumerate(scheme.E)], measured, h)
     passed = code.compare("olt", error, code.number(1.0))
     if guarded:
         barred = code.both(code.both(going, passed), code.compare("ole", code.row(GUARD), code.number(0.0)))
+        code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
+        going = code.both(going, code.opposite(barred))
+    if watched:
+        arguments = "ptr %u, ptr %y, ptr %new, ptr %stages, ptr %table, ptr %watches"
+        seen = code.let(f"call i1 @seen({arguments}, double {attempt.t}, double {h})")
+        barred = code.both(code.both(going, passed), seen)
         code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
         going = code.both(going, code.opposite(barred))
     return Verdict(error, code.both(going, passed), code.both(going, code.opposite(passed)))
@@ -169,29 +199,54 @@ def _advance(code: Loop, attempt: Attempt, verdict: Verdict, count: int, units: 
     with code.each(code.m) as i:
         code.set("y", i, code.select(accept, code.get("new", i), code.get("y", i)))
         code.set("K0", i, code.select(accept, code.get(f"K{count}", i), code.get("K0", i)))
-    code.put(T, code.select(accept, attempt.t_new, attempt.t))
+    t = code.select(accept, attempt.t_new, attempt.t)
+    code.put(T, t)
     for first in units:
         code.normalise(first, accept)
     if units:
-        code.rate("y", "K0")
+        code.rate("y", "K0", t)
 
 
 def _rate_function(program: Program, lanes: int) -> str:
-    """The program as a function of pointers, which every stage calls so that its code is there once."""
+    """The rate of the state, and the guard, which goes into the control block, as a function of pointers."""
+    guard = program.outputs.get("guard", [])
+    outputs = [(program.outputs["rate"], "%dy", 0), (guard, "%control", GUARD)]
+    return _function(program, lanes, "rate", ("control", "u", "y", "dy"), outputs)
+
+
+def _function(
+    program: Program, lanes: int, name: str, pointers: Sequence[str], outputs: Sequence[tuple[list[Node], str, int]]
+) -> str:
+    """A part of the program, which is called so that its code is there once; outputs go to rows from a place on."""
     block = Block(lanes)
+    needed = {node.id for node in live([node for nodes, _, _ in outputs for node in nodes])}
     values = {}
     for group, nodes in program.inputs.items():
         for k, node in enumerate(nodes):
-            values[node.id] = block.let(f"load {block.double}, ptr {block.offset(f'%{group}', k * lanes)}, align 8")
-    guard = program.outputs.get("guard", [])
-    registers = block.run([*program.outputs["rate"], *guard], lambda node: values[node.id])
-    places = [block.offset("%dy", k * lanes) for k in range(len(registers) - len(guard))]
-    places += [block.offset("%control", GUARD * lanes) for _ in guard]
-    for register, place in zip(registers, places):
-        block.do(f"store {block.double} {register}, ptr {place}, align 8")
+            if node.id in needed:
+                place = block.offset(f"%{group}", k * lanes)
+                values[node.id] = block.let(f"load {block.double}, ptr {place}, align 8")
+    registers = iter(block.run([node for nodes, _, _ in outputs for node in nodes], lambda node: values[node.id]))
+    for nodes, base, first in outputs:
+        for k, register in zip(range(len(nodes)), registers):
+            block.do(f"store {block.double} {register}, ptr {block.offset(base, (first + k) * lanes)}, align 8")
     body = "\n".join(block.lines)
-    head = "define internal void @rate(ptr noalias %control, ptr noalias %u, ptr noalias %y, ptr noalias %dy) noinline"
-    return f"{head} {{\n{body}\n  ret void\n}}\n"
+    arguments = ", ".join(f"ptr noalias %{pointer}" for pointer in pointers)
+    return f"define internal void @{name}({arguments}) noinline {{\n{body}\n  ret void\n}}\n"
+
+
+def _dense(block: Block, scheme: Scheme, stages: Sequence[str], x: str) -> str:
+    """The register of Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule: dense output is y + h times that."""
+    total = ""
+    for p in reversed(range(len(scheme.P[0]))):
+        term = ""
+        for j, K in enumerate(stages):
+            weight = hexadecimal(scheme.P[j][p])
+            if scheme.P[j][p]:
+                term = block.call("fma", K, weight, term) if term else block.operation("fmul", K, weight)
+        term = term or hexadecimal(0.0)
+        total = block.call("fma", total, x, term) if total else term
+    return block.operation("fmul", total, x)
 
 
 def _rows_function(scheme: Scheme, m: int, lanes: int) -> str:
@@ -224,20 +279,7 @@ def _rows_function(scheme: Scheme, m: int, lanes: int) -> str:
         load(let(f"getelementptr double, ptr %stages, i64 {let(f'add i64 {place}, {j * m * lanes}')}"))
         for j in range(count + 1)
     ]
-    total = ""
-    for p in reversed(range(len(scheme.P[0]))):
-        term = ""
-        for j, K in enumerate(stages):
-            weight = scheme.P[j][p]
-            if weight:
-                term = (
-                    block.call("fma", K, hexadecimal(weight), term)
-                    if term
-                    else block.operation("fmul", K, hexadecimal(weight))
-                )
-        term = term or hexadecimal(0.0)
-        total = block.call("fma", total, x, term) if total else term
-    total = block.operation("fmul", total, x)
+    total = _dense(block, scheme, stages, x)
     y = load(let(f"getelementptr double, ptr %y, i64 {place}"))
     block.do(f"store double {block.call('fma', total, h, y)}, ptr {let(f'getelementptr double, ptr {target}, i64 %i')}")
     block.lines.append(f"  %i1 = add i64 %i, 1\n  %rest = icmp slt i64 %i1, {m}")

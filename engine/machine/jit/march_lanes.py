@@ -147,7 +147,10 @@ class Loop:
         with self.each(self.m) as i:
             self.set(target, i, self.block.call("fma", self.weighted(terms, i), h, self.get(start, i)))
 
-    def rate(self, state: str, target: str) -> None:
+    def rate(self, state: str, target: str, t: str) -> None:
+        """Write the evaluation of the program at the instants t, with the signals that hold there."""
+        self.line(f"  store {self.vector} {t}, ptr %clock")
+        self.line("  call void @signals(ptr %table, ptr %u, ptr %clock)")
         self.line(f"  call void @rate(ptr %control, ptr %u, ptr %{state}, ptr %{target})")
 
     def error(self, terms: Sequence[tuple[float, str]], measured: int, h: str) -> str:

@@ -11,6 +11,7 @@ Within a run, `choice.Journal` notes at which call a program changed over, so th
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import sys
 import threading
@@ -25,14 +26,18 @@ from ..program.trace import Program
 from . import choice, kernel
 from .account import note
 from .kernel import Kernel, Single
+from .native import QUICK, SOUND
 
 # seconds on a present-day machine
 IMPORT, LOOK = 0.04, 0.002  # to look into the cache: with the import of llvmlite, and without
 LOOP = 0.05  # to compile a loop, whatever the number of bodies
 
 RUNS = 100  # number of plain runs of one sample that take as long as compiling
+FEWER = 40  # the same where the code generator is the quick one
 WIDE = 64  # samples for which a plain run on arrays takes twice as long as for one sample
 MANY = 256  # samples from which on the cost of one more can be measured
+
+_SERIALS = itertools.count()  # of all offers in this process
 
 Code = TypeVar("Code")
 Given = ParamSpec("Given")
@@ -80,13 +85,15 @@ class Offer:
         inputs: Sequence[int],
         outputs: Sequence[int] | Callable[[], Sequence[int]],
         identity: Callable[[], Sequence[str]],
+        level: int = SOUND,
     ):
+        """`level` is that of the code generator: the quick one for programs that are run some thousand times."""
         self.program, self.inputs, self._outputs = program, tuple(inputs), outputs
-        self._identity = identity
+        self._identity, self.level = identity, level
         self._code: dict[tuple[str, int], Any] = {}  # by form and wanted lanes
         self._missed: set[tuple[str, int]] = set()  # keys that are not in the cache
         self._settled: dict[str, tuple[choice.Way, Any]] = {}  # by form: the code for all further calls in one context
-        self._calls: dict[str, tuple[choice.Journal, int]] = {}  # by form: the count of calls in the last run
+        self._serial = next(_SERIALS)
         self._lock = threading.RLock()
 
     @cached_property
@@ -119,9 +126,14 @@ class Offer:
         finally:
             self.ledger.charge(thread_time() - begun, samples)
 
-    def single(self) -> Single | None:
-        """Code for one sample, or None where the plain text is to run."""
-        return self.form("single", lambda cached: kernel.build_single(*self._given(cached)))
+    def charge(self, seconds: float) -> None:
+        """Add the time of whatever ran in the place of this program's code."""
+        if choice.backend() == "auto":
+            self.ledger.spent += seconds
+
+    def single(self, price: float | None = None) -> Single | None:
+        """Code for one sample, or None where the plain text is to run; `price` is that of `form`."""
+        return self.form("single", lambda cached: kernel.build_single(*self._given(cached)), price=price)
 
     def lanes(self, samples: int) -> Kernel | None:
         """Code for many samples side by side, or None where the plain text is to run on this number of them."""
@@ -157,11 +169,22 @@ class Offer:
         """Code of this form at any cost; None where compiling fails."""
         return self._made((form, choice.lanes()), build, False)
 
+    def settled(self, form: str) -> Any:
+        """The code of this form if this context has begun to run it already."""
+        settled = self._settled.get(form)
+        return settled[1] if settled is not None and settled[0] is choice.way() else None
+
     def kernel(self, cached: bool) -> Kernel | None:
         """Code for many samples side by side at any cost, or, with `cached`, if the cache has it."""
         return self._made(("lanes", choice.lanes()), lambda only: kernel.build(*self._given(only)), cached)
 
     # ---- decisions
+
+    def wants(self, samples: int, price: float | None) -> str:
+        """The cheapest way by the ledger."""
+        if price is None:
+            price = self.ledger.run * (FEWER if self.level == QUICK else RUNS)
+        return self.ledger.wants(samples, price)
 
     def _now(
         self,
@@ -175,7 +198,7 @@ class Offer:
         if key in self._code:
             result: Code = self._code[key]
             return result
-        wanted = wanted or self.ledger.wants(samples, price)
+        wanted = wanted or self.wants(samples, price)
         return None if wanted == "plain" else self._made(key, build, wanted == "cached")
 
     def _in_run(
@@ -189,11 +212,10 @@ class Offer:
         """Code (or None) within a run, as the notes of its journal decide, or with a new note there."""
         form = key[0]
         with self._lock:
-            last, call = self._calls.get(form, (journal, 0))
-            call = call if last is journal else 0
-            self._calls[form] = journal, call + 1
+            call = journal.calls.get((self._serial, form), 0)
+            journal.calls[self._serial, form] = call + 1
         name = f"{self.name}-{form}"
-        ready = key in self._code or self.ledger.wants(samples, price) != "plain"
+        ready = key in self._code or self.wants(samples, price) != "plain"
         if not journal.goes_on(name, call, ready):
             return None
         known = name in journal.since
@@ -220,7 +242,7 @@ class Offer:
 
     def _given(self, cached: bool) -> tuple[Any, ...]:
         outputs = self._outputs() if callable(self._outputs) else self._outputs
-        return self.program, self.inputs, outputs, self.identity, cached
+        return self.program, self.inputs, outputs, self.identity, cached, self.level
 
 
 def in_blocks(

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..program import trace
 from ..program.trace import Graph, Node, live
-from . import cache, cores, native
+from . import cores, native, objects
 from .block import Block
 
 # the place of a value in a step: ("own", row), ("up", row), ("number", k) or (array, k)
@@ -344,11 +344,12 @@ class Rolled:
             return work
 
 
-def build(loop: Loop, elements: Elements, widths: Sequence[int], lanes: int, cached: bool) -> Rolled | None:
+def build(
+    loop: Loop, elements: Elements, widths: Sequence[int], lanes: int, cached: bool, level: int = native.SOUND
+) -> Rolled | None:
     """The compiled loop, from the cache if it is there; with `cached`, None if it isn't."""
-    name = cache.key(f"rolled {lanes}", *native.processor(), native.version(), *loop.identity)
-    code = cache.kept(name, lambda: native.compile_ir(kernel(loop, lanes, "rolled")), cached)
-    return Rolled(native.Loaded(code), loop, elements, widths, lanes) if code is not None else None
+    code = objects.loaded(f"rolled {lanes}", loop.identity, lambda: kernel(loop, lanes, "rolled"), cached, level)
+    return Rolled(code, loop, elements, widths, lanes) if code is not None else None
 
 
 __all__ = ["BodyStep", "Elements", "Loop", "Rolled", "Sweep", "build"]

@@ -15,9 +15,8 @@ SLACK = 1e-9  # of the run
 def doubts(reading: Reading, laws: Sequence[Law]) -> list[str]:
     """Warnings about tables that don't cover the run, and about what joins their rows."""
     t0, t1 = reading.span
-    drives: list[Law] = [(drive.motion, ("drives", drive.name)) for drive in reading.file.drives]
     warnings = []
-    for law, path in [*laws, *wrenches.laws(reading), *drives]:
+    for law, path in _all(reading, laws):
         pace = law.pace(t0, t1, reading.folder) if law.file() is not None else None
         if pace is None:
             continue
@@ -30,3 +29,14 @@ def doubts(reading: Reading, laws: Sequence[Law]) -> list[str]:
                 f"{t0:g} to {t1:g} s; outside the table its end values hold"
             )
     return list(dict.fromkeys(warnings))
+
+
+def breaks(reading: Reading, laws: Sequence[Law]) -> tuple[float, ...]:
+    """The instants within the run at which derivatives of any law may jump."""
+    t0, t1 = reading.span
+    return tuple(sorted({x for law, _ in _all(reading, laws) for x in law.breaks(reading.folder) if t0 < x < t1}))
+
+
+def _all(reading: Reading, laws: Sequence[Law]) -> list[Law]:
+    """The laws of joints together with those of wrenches and drives."""
+    return [*laws, *wrenches.laws(reading), *((drive.motion, ("drives", drive.name)) for drive in reading.file.drives)]

@@ -124,7 +124,7 @@ CONTACTS = (
     Bug(
         "laws never come back from their limits",
         SATURATION,
-        "watched.append(Watch(_distance(run, k, bound, -side, size), LEAVES, k, side))",
+        "watched.append(_distance(run, k, Rule(-side / size, bound, SLACK), LEAVES, side))",
         "pass",
         CUT_OFF,
     ),

@@ -1,0 +1,65 @@
+"""Evaluations of large trees by compiled code that loops over the bodies: those of the plain text."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.machine.jit.choice import using
+from denoc.simulate import equations
+from denoc.simulate.large import recursion
+from denoc.simulate.runner import Runner
+from denoc.simulate.system import System
+from denoc.study.complexity import chain_robot
+from random_mechanisms import loaded
+from random_robots import random_robot
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_evaluation_is_that_of_the_text(seed):
+    """With a joint held, so that its support is sought, and with friction, springs and wrenches of the robot's file."""
+    robot = loaded(random_robot(seed, conventions=("frames",), links=(2, 6)))
+    system, rng = System(robot, smooth=0.01 * (seed % 2)), np.random.default_rng(seed)
+    run = Runner(system, robot.q0)
+    held = {system.cv[0]: (-1.0, 1.0)} if robot.moving[0].type.nv == 1 else {}
+    discrete = replace(run.discrete, held=held, slip={k: 1.0 for k in system.coulomb if k not in held})
+    y = run.start(robot.q0, rng.normal(size=robot.nv)).tolist()
+    values = run.signals(0.0, discrete)
+    text = equations.evaluate(system, values, y, discrete, system.model)
+    with using("compiled", "rolled"):
+        looped = equations.evaluate(system, values, y, discrete, system.model, recursion(system, discrete))
+    for name in ("qdd", "tau", "resistance"):
+        right = np.array(getattr(text, name), dtype=float)
+        np.testing.assert_allclose(getattr(looped, name), right, rtol=0, atol=1e-11 * max(1.0, abs(right).max()))
+    assert looped.power == pytest.approx(text.power, rel=1e-10, abs=1e-10)
+    assert looped.loss == pytest.approx(text.loss, rel=1e-12)
+
+
+def test_a_run_of_a_long_chain_loops_over_its_bodies(monkeypatch):
+    """From the second run on, when the loop over bodies has been paid for; straight-line code would cost far more."""
+    robot, asked = chain_robot(40), []
+    monkeypatch.setattr("denoc.machine.jit.rolled.Rolled.__call__", counted(asked))
+    fall = {"task": "simulate", "time": {"end": 0.004, "step": 0.002}}
+    with using("plain"):
+        plain = denoc.run(fall, robot)
+    with using("auto"):
+        for _ in range(3):
+            found = denoc.run(fall, robot)
+    assert len(asked) >= found.audit["evaluations"]
+    assert found.audit["steps"] == plain.audit["steps"]
+    for column, right in plain.table.items():
+        scale = max(1.0, abs(right).max())
+        np.testing.assert_allclose(found.table[column], right, rtol=0, atol=1e-9 * scale, err_msg=column)
+
+
+def counted(calls):
+    from denoc.machine.jit.rolled import Rolled
+
+    call = Rolled.__call__
+
+    def noted(self, *arrays, **more):
+        calls.append(len(arrays[0]))
+        return call(self, *arrays, **more)
+
+    return noted
