@@ -31,9 +31,9 @@ def along_state(
     loads: Sequence[Load],
 ) -> list[Scalar]:
     """The gradient of costate · q̈ along the directions of the coordinates, the speeds and the forces."""
-    given = [[Taped(x) for x in group] for group in (q, qd, tau)]
-    qdd, _ = dynamics(bodies, robot.gravity, *given, (False,) * robot.nv, wrenches, loads)
-    slopes = gradient(qdd, costate, [x for group in given for x in group])
+    position, speeds, forces = ([Taped(x) for x in group] for group in (q, qd, tau))
+    qdd, _ = dynamics(bodies, robot.gravity, position, speeds, forces, (False,) * robot.nv, wrenches, loads)
+    slopes = gradient(qdd, costate, [*position, *speeds, *forces])
     along_q, rest = slopes[: robot.nq], slopes[robot.nq :]
     moves = [coordinate_rates(robot, list(q), [float(k == j) for j in range(robot.nv)]) for k in range(robot.nv)]
     return [*(dot(along_q, rates) for rates in moves), *rest]

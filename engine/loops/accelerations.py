@@ -22,7 +22,7 @@ from .vanishing import examined, least, losses
 class Accelerated(PartitionText):
     """A text with accelerations under the joints' forces; `least` has the least pivot of each freedom, or 0."""
 
-    inputs = ("q", "qd", "tau")
+    inputs: tuple[str, ...] = ("q", "qd", "tau")
 
     def __init__(self, loops: Closure, part: Partition, wrenched: tuple[str, ...] = (), least: Sequence[float] = ()):
         self.least = tuple(least)

@@ -99,7 +99,8 @@ class AlongState(Forward):
         """The gradient, and checks."""
         robot = self.loops.robot
         taped = {name: [Taped(x) for x in given[name]] for name in Forward.inputs}
-        qdd, checks = super().text({**given, **taped}, bodies)
+        replaced: Arguments = {**given, **{name: list[Scalar](group) for name, group in taped.items()}}
+        qdd, checks = super().text(replaced, bodies)
         slopes = gradient(qdd, given["costate"], [x for name in Forward.inputs for x in taped[name]])
         moves = [coordinate_rates(robot, given["q"], [float(k == j) for j in range(robot.nv)]) for k in range(robot.nv)]
         along = [dot(slopes[: robot.nq], rates) for rates in moves]

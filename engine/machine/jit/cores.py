@@ -21,13 +21,13 @@ def count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def shared(rows: int, width: int, run: Callable[[int, int], None], fewest: int = FEWEST) -> None:
+def shared(rows: int, width: int, run: Callable[[int, int], None], fewest: int | None = None) -> None:
     """Call `run(first, end)` for consecutive parts of so many rows, on as many threads as pay.
 
     Parts begin at multiples of `width`, so that blocks of rows don't depend on the number of threads; another thread
-    pays from `fewest` rows on.
+    pays from `fewest` rows on, by default from FEWEST on.
     """
-    parts = min(count(), rows // fewest)
+    parts = min(count(), rows // (fewest or FEWEST))
     if parts < 2:
         run(0, rows)
         return
