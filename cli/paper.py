@@ -18,7 +18,7 @@ from denoc.cli import options
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
-    from denoc.study.papers.entry import Entry, Reproduction
+    from denoc.study.papers.entry import Exhibit, Reproduction
 
 WIDTH = 110
 
@@ -37,17 +37,17 @@ def paper(
 ) -> None:
     """List the papers' tables and figures; with an ID, reproduce one, and say what the comparison shows."""
     from denoc.errors import InputError
-    from denoc.record.write import check
-    from denoc.study.papers.entries import ENTRIES, entry
+    from denoc.record.write import check_writable
+    from denoc.study.papers.entries import ENTRIES, exhibit
 
     if ids and everything:
         raise InputError("either IDs or --all", key="--all", found=", ".join(ids))
-    chosen = list(ENTRIES.values()) if everything else [entry(one) for one in dict.fromkeys(ids or [])]
+    chosen = list(ENTRIES.values()) if everything else [exhibit(one) for one in dict.fromkeys(ids or [])]
     if not chosen:
         _list(list(ENTRIES.values()), as_json)
         return
     for one in chosen:
-        check(out / one.id)
+        check_writable(out / one.id)
     summaries = []
     for one in chosen:
         with Wait(one.id, quiet=quiet or as_json) as wait:
@@ -62,7 +62,7 @@ def paper(
         typer.echo(json.dumps(summaries if len(summaries) > 1 else summaries[0], indent=1, ensure_ascii=False))
 
 
-def _list(entries: list[Entry], as_json: bool) -> None:
+def _list(entries: list[Exhibit], as_json: bool) -> None:
     from denoc.study.papers.entry import PAPERS
 
     if as_json:
@@ -82,7 +82,7 @@ def _list(entries: list[Entry], as_json: bool) -> None:
 # ---- files
 
 
-def _write(entry: Entry, made: Reproduction, folder: Path, form: str) -> list[Path]:
+def _write(entry: Exhibit, made: Reproduction, folder: Path, form: str) -> list[Path]:
     """The files of a reproduction, written: its lines as CSV, a CSV with the paper's numbers beside ours, a plot."""
     from denoc.record.write import write_files
 
@@ -104,7 +104,7 @@ def _csv(rows: Iterable[Sequence[str]]) -> str:
 # ---- output
 
 
-def _show(entry: Entry, made: Reproduction, files: list[Path]) -> None:
+def _show(entry: Exhibit, made: Reproduction, files: list[Path]) -> None:
     from denoc.study.papers.entry import RANGES, ranges
 
     typer.echo(f"{entry.id}\n  {entry.title}")
@@ -132,7 +132,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     typer.echo("\n".join("  " + line.rstrip() for line in shown.get().splitlines()))
 
 
-def _summary(entry: Entry, made: Reproduction, files: list[Path]) -> dict[str, Any]:
+def _summary(entry: Exhibit, made: Reproduction, files: list[Path]) -> dict[str, Any]:
     """The data that `--json` prints."""
     from denoc.study.papers.entry import RANGES, ranges
 

@@ -21,10 +21,10 @@ MOST_KEYS = 4  # of the inputs that differ from those of the run that is replace
 def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: str, as_json: bool, quiet: bool) -> None:
     """Runs each plan, writes its results, prints a summary, and exits with the highest exit code."""
     from denoc.machine.jit.choice import using
-    from denoc.record.write import check
+    from denoc.record.write import check_writable
 
     for plan in plans:
-        check(out / plan.name)
+        check_writable(out / plan.name)
     code, summaries = 0, []
     for plan in plans:
         for warning in plan.robot.warnings if not quiet else ():

@@ -87,7 +87,7 @@ def _sought(
         examine(s.finite().robot, rows[0][0].tolist(), motion_given)
         s.robot.derived["examined", motion_given] = True
     result = _room(out, (*s.shape, problem.nv), rows)
-    if s.count is None and not choice.rolled(len(problem.bodies), single=True):
+    if s.count is None and not choice.runs_rolled(len(problem.bodies), single=True):
         result[...] = _alone(problem, s, x, rows, what)
     else:
         _many(problem, s, x, rows, what, result if s.count is not None else result[None])

@@ -49,7 +49,7 @@ def by_rows(columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:
     return [part[k][r] for part in parts for r in range(n) for k in range(n)]
 
 
-def named(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
+def named_derivatives(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
     """The accelerations and derivatives that a sample's numbers are, or those of many."""
     result = {"qdd": rows[..., :n]}
     for k, name in enumerate(("dq", "dqd", "dtau")):

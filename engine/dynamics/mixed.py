@@ -18,7 +18,7 @@ from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, as_floats
 from ..machine.program.trace import Program, Recording
 from ..robot.model import ZERO, Robot
-from .looped import rolled as as_loop
+from .looped import sweep_program as as_loop
 from .regroup import regrouped
 from .sweeps import Load, Wrenches, dynamics
 from .wrenches import constant_wrenches, on_bodies
@@ -83,7 +83,7 @@ class Mixed:
         """Code for many samples where it is to be used, with so many of them ahead."""
         if not self.nv:
             return None
-        if not choice.rolled(len(self.bodies)):
+        if not choice.runs_rolled(len(self.bodies)):
             return self.offer.lanes(samples)
         return self.offer.form("rolled", self._build_rolled, samples, LOOP)
 
@@ -96,7 +96,7 @@ class Mixed:
 
     def single(self) -> Single | None:
         """Code for one sample at a time where it is to be used."""
-        return self.offer.single() if self.nv and not choice.rolled(len(self.bodies), single=True) else None
+        return self.offer.single() if self.nv and not choice.runs_rolled(len(self.bodies), single=True) else None
 
     def by(self, code: Kernel | Rolled, rows: Sequence[np.ndarray], result: np.ndarray) -> np.ndarray | None:
         """`result` with what code makes of rows, one a sample; None where it can't, and the text says what is wrong."""

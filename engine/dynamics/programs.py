@@ -43,7 +43,7 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Quantity:
+class ProgramRow:
     """A quantity of the table: its inputs, the name and shape of its output, and the text that computes it.
 
     `inputs` are names of `WIDTHS`; `w` is there besides where wrenches act.  `regroups` says that regrouped inertias
@@ -161,16 +161,18 @@ def link_reactions(
 _SPEEDS: Callable[[Subject], tuple[int, ...]] = lambda subject: (subject.robot.nv,)  # noqa: E731
 
 PROGRAMS = {
-    "idyn": Quantity("joint forces of a motion (inverse dynamics)", ("q", "qd", "qdd"), "tau", _SPEEDS, _idyn),
-    "fdyn": Quantity("accelerations under joint forces (forward dynamics)", ("q", "qd", "tau"), "qdd", _SPEEDS, _fdyn),
-    "fdyn-derivatives": Quantity(
+    "idyn": ProgramRow("joint forces of a motion (inverse dynamics)", ("q", "qd", "qdd"), "tau", _SPEEDS, _idyn),
+    "fdyn": ProgramRow(
+        "accelerations under joint forces (forward dynamics)", ("q", "qd", "tau"), "qdd", _SPEEDS, _fdyn
+    ),
+    "fdyn-derivatives": ProgramRow(
         "accelerations, then their derivatives along the coordinates, speeds and forces, each matrix row by row",
         ("q", "qd", "tau"),
         "derivatives",
         lambda subject: (subject.robot.nv * (1 + 3 * subject.robot.nv),),
         _slopes,
     ),
-    "inertia": Quantity(
+    "inertia": ProgramRow(
         "generalized inertia matrix, row by row",
         ("q",),
         "inertia",
@@ -178,25 +180,25 @@ PROGRAMS = {
         _inertia,
         most=50,  # its operations grow with the square
     ),
-    "bias": Quantity("Coriolis, centrifugal, gravity, friction and spring forces", ("q", "qd"), "h", _SPEEDS, _bias),
-    "kinematics": Quantity(
+    "bias": ProgramRow("Coriolis, centrifugal, gravity, friction and spring forces", ("q", "qd"), "h", _SPEEDS, _bias),
+    "kinematics": ProgramRow(
         "of each link the rows of [R | p] in the base, 12 numbers",
         ("q",),
         "frames",
         lambda subject: (len(subject.robot.links), 3, 4),
         _kinematics,
     ),
-    "jacobian": Quantity(
+    "jacobian": ProgramRow(
         "from the speeds to [omega; v] of a link's point `at` (link axes), base-frame axes, row by row",
         ("q", "at"),
         "jacobian",
         lambda subject: (6, subject.robot.nv),
         _jacobian,
     ),
-    "energy": Quantity(
+    "energy": ProgramRow(
         "kinetic, potential and elastic energy", ("q", "qd"), "energy", lambda subject: (3,), _energy, regroups=False
     ),
-    "reactions": Quantity(
+    "reactions": ProgramRow(
         "of each link [n; f] from its parent at its origin, base-frame axes, 6 numbers",
         ("q", "qd", "qdd"),
         "reactions",
@@ -217,7 +219,7 @@ def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") ->
     return row.program(Subject(robot, bodies, link=link_named(robot, link or robot.links[-1].name)), what)
 
 
-def count(row: Quantity, subject: Subject) -> int:
+def output_width(row: ProgramRow, subject: Subject) -> int:
     """The number of scalars that the row computes."""
     return prod(row.shape(subject))
 

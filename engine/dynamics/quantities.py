@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..robot.model import Robot
 from .calls import inverse
-from .derivatives import named
+from .derivatives import named_derivatives
 from .offered import offered, quick
 from .programs import PROGRAMS, link_named
 from .samples import Samples, vector
@@ -91,7 +91,7 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
     if rows is None:
         s = Samples(robot, q=q, qd=qd, tau=tau)
         rows = offered(robot, "fdyn-derivatives")(s)
-    return named(rows, robot.nv)
+    return named_derivatives(rows, robot.nv)
 
 
 def _doubles(at: Any) -> Any:

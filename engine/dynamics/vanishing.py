@@ -74,7 +74,7 @@ def pivots(bodies: Sequence[Body], q: Sequence[float], motion_given: Sequence[bo
     Elimination ends at a pivot of 0; pivots nearer to the base are infinity then.
     """
     result, still = [np.inf] * len(motion_given), [0.0] * len(motion_given)
-    A = [sweeps.inertia(body) for body in bodies]
+    A = [sweeps.mass_matrix(body) for body in bodies]
     for i, body in reversed(list(enumerate(bodies))):
         own: dict[int, Pivot] = {}
         try:
@@ -107,10 +107,10 @@ def owner(robot: Robot, speed: int) -> Joint:
 
 def refusal(robot: Robot, joints: Sequence[Joint]) -> NumericalError:
     """The error for joints that have nothing to accelerate."""
-    return NumericalError(f"{robot.name}: {words(joints)}")
+    return NumericalError(f"{robot.name}: {vanishing_message(joints)}")
 
 
-def words(joints: Sequence[Joint]) -> str:
+def vanishing_message(joints: Sequence[Joint]) -> str:
     """A message that names joints with nothing to accelerate, the first few of many, and the cures."""
     more = f" and {len(joints) - 8} more" if len(joints) > 8 else ""
     names = ", ".join(f"`{joint.name}`" for joint in joints[:8]) + more

@@ -18,7 +18,7 @@ from pydantic_core import CoreSchema, PydanticCustomError
 
 from ..text.fields import Angle, Numbers, OneOf, Strict, number, one_or_more, quantities, several
 from . import profiles
-from .table import Spline, columns
+from .table import Spline, read_columns
 
 Curve = Callable[[Any], tuple[Any, Any, Any]]
 Number = Annotated[float, number("number")]
@@ -122,7 +122,7 @@ class TableLaw(Law):
 
     def splines(self, folder: Path) -> list[Spline]:
         """A spline through each of the columns."""
-        t, values = columns(folder / self.file_, self.columns_read())
+        t, values = read_columns(folder / self.file_, self.columns_read())
         return [Spline(t, values[:, k], self.interpolation) for k in range(values.shape[1])]
 
     def doubts(self, folder: Path) -> Iterator[str]:
@@ -137,7 +137,7 @@ class TableLaw(Law):
 
     def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
         """The time of the table, with a step for every two rows."""
-        t, _ = columns(folder / self.file_, self.columns_read())
+        t, _ = read_columns(folder / self.file_, self.columns_read())
         return float(t[0]), float(t[-1]), 2 * float(t[-1] - t[0]) / (len(t) - 1)
 
     def file(self) -> str | None:
@@ -326,7 +326,7 @@ class Hold(MotionLaw):
         return [still(a) for a in _spread(self.from_, start)]
 
 
-class Table(TableLaw, MotionLaw):
+class TableMotion(TableLaw, MotionLaw):
     """Positions from columns of a CSV file over its time, joined by a spline.
 
     With `interpolation: pchip` the accelerations jump at the rows. Lines are no motion: their rates jump.
@@ -378,7 +378,7 @@ LAWS: dict[str, type[MotionLaw]] = {
     "harmonic": Harmonic,
     "rate": Rate,
     "hold": Hold,
-    "table": Table,
+    "table": TableMotion,
 }
 AnyMotionLaw = Annotated[MotionLaw, OneOf(LAWS, "law")]
 

@@ -19,7 +19,7 @@ DECIMALS = "decimals have a point, as in 0.5 (a spreadsheet that is set to Engli
 FORM = "a header line with names, `t` among them, then one line an instant"
 
 
-def columns(path: Path, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def read_columns(path: Path, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """The time and the named columns of a CSV file with a header; the time is `t`, or else the first column."""
     text = _text(path)
     rows = _rows(path, text)

@@ -14,7 +14,7 @@ from ..errors import AssemblyError
 from ..machine.program.scalars import as_float, as_floats
 from ..robot.model import Robot
 from .constraints import Closure, Gap, closure, misalignment
-from .search import ENOUGH, Search, moved, nearest
+from .search import ENOUGH, Search, moved_along_speeds, nearest
 
 CLOSED = 1e-12  # gap, relative to the mechanism's length
 GOOD = 1e-9  # gap that is accepted where rounding errors allow no smaller one
@@ -121,7 +121,7 @@ def newton(loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool =
             break
         share = min(1.0, LONGEST / longest) if longest else 1.0
         while True:
-            trial = moved(loops.robot, q, share * step * loops.column_scale)
+            trial = moved_along_speeds(loops.robot, q, share * step * loops.column_scale)
             new_gap, new_J = _misfit(loops, trial, near)
             better = float(np.linalg.norm(new_gap)) < float(np.linalg.norm(gap))
             if better or share < 1e-3:

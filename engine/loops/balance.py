@@ -65,7 +65,7 @@ class Balance:
         result = family.rows({"q": self.q, "tau": tau})
         actuated, multipliers = np.split(result, [self.S.shape[2]], axis=1)
         if shares(family):
-            for n in np.flatnonzero(effort.beyond(actuated, efforts(self.robot))).tolist():
+            for n in np.flatnonzero(effort.exceed_limits(actuated, efforts(self.robot))).tolist():
                 actuated[n], multipliers[n] = self._within_limits(n, tau[n])
         return Forces(actuated, multipliers, tuple(self.steps()))
 

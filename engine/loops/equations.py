@@ -10,7 +10,7 @@ from ..dynamics.sweeps import Load, Wrenches, dynamics
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from .constraints import Closure
-from .elimination import Elimination, kept
+from .elimination import Elimination, pivot_margin
 from .methods import Parameters, Problem
 from .partition import Partition
 from .ties import Tied
@@ -19,7 +19,7 @@ Rows = Mapping[int, Scalar]  # of drives; the others are 0
 
 
 @dataclass
-class Forces:
+class AppliedForces:
     """Everything that acts besides the loops: forces of the joints, wrenches, and given accelerations."""
 
     joints: Sequence[Scalar]
@@ -47,7 +47,7 @@ class Equations:
 
     def guard(self, K: Elimination, limits: Sequence[Scalar]) -> Scalar:
         """A number that is positive as long as the product of every pivot and its limit is above 1."""
-        return kept(K.pivots, limits)
+        return pivot_margin(K.pivots, limits)
 
     def problem(
         self,
@@ -56,7 +56,7 @@ class Equations:
         A: list[list[Scalar]],
         K: Elimination,
         tied: Sequence[Tied],
-        forces: Forces,
+        forces: AppliedForces,
         gap: Sequence[Scalar],
         rates: Rows,
         seconds: Rows,

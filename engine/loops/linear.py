@@ -10,7 +10,7 @@ import numpy as np
 from ..dynamics import linear as tree
 from ..dynamics import quantities
 from ..dynamics.dense import Factors
-from ..dynamics.derivatives import by_rows, displaced, named
+from ..dynamics.derivatives import by_rows, displaced, named_derivatives
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples, computes, vector
 from ..dynamics.spatial import add, scale
@@ -44,7 +44,7 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
 def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
     rows = _slopes(closure(robot)).rows({name: s.rows(name) for name in ("q", "qd", "tau")})
-    return named(rows if s.count is not None else rows[0], robot.nv)
+    return named_derivatives(rows if s.count is not None else rows[0], robot.nv)
 
 
 def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None =
         enough(Balance(robot, arrays["q"]))
     family = branches.inverse(loops, wrenched)
     result = family.rows(arrays)
-    if shares(family) and effort.beyond(result, efforts(robot)).any():
+    if shares(family) and effort.exceed_limits(result, efforts(robot)).any():
         result = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches)).actuated
     else:
         serve(family.known[0], "inverse")
@@ -88,7 +88,7 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
     rows = family.rows(arrays)
     count = len(efforts(robot))
     sixes = rows[:, count:].reshape(len(rows), -1, 6)
-    if shares(family) and (over := effort.beyond(rows[:, :count], efforts(robot))).any():
+    if shares(family) and (over := effort.exceed_limits(rows[:, :count], efforts(robot))).any():
         given = dict(zip(wrenched, w[over].reshape(over.sum(), -1, 6).swapaxes(0, 1)))
         motion = {name: arrays[name][over] for name in ("q", "qd", "qdd")}
         sixes[over] = _within_limits(Samples(robot, **motion), given)

@@ -49,7 +49,7 @@ class Spin:
 
 
 @dataclass(frozen=True)
-class Subsystem:
+class SubsystemNames:
     """A small system of equations with its size and its branches, each of which is a tuple of names of links."""
 
     name: str
@@ -70,7 +70,7 @@ class Standing:
     surplus: int  # number of actuators beyond the freedoms that they move
     unmoved: int  # number of freedoms besides idle spins that no actuator moves
     useless: tuple[str, ...]  # actuators that move nothing
-    subsystems: tuple[Subsystem, ...]
+    subsystems: tuple[SubsystemNames, ...]
     loops_distance: float  # smallest scaled singular value of the constraints
     distance: float  # smallest scaled singular value of constraints and actuators together
 
@@ -181,10 +181,10 @@ def _spin(robot: Robot, motion: np.ndarray) -> Spin:
     return Spin(tuple(joint.name for joint in joints), tuple(joint.link for joint in joints))
 
 
-def _subsystems(robot: Robot, balance: Balance) -> list[Subsystem]:
+def _subsystems(robot: Robot, balance: Balance) -> list[SubsystemNames]:
     names = branch_links(robot)
     return [
-        Subsystem(
+        SubsystemNames(
             " + ".join(roman(b + 1) for b in step.branches),
             tuple(names[b] for b in step.branches),
             len(step.equations),

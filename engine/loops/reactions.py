@@ -17,7 +17,7 @@ from ..robot.model import ZERO, Body
 from ..robot.placement import Placement
 from .branches import Inverse, Split, efforts, order_at, present, singular_words
 from .constraints import Closure
-from .elimination import Elimination, apart
+from .elimination import Elimination, pivot_size_margin
 from .partition import Partition, partition
 from .subsystems import least_norm
 from .texts import CHECKS, NEAR, Arguments, PartitionText, TextFamily
@@ -150,7 +150,7 @@ class Multipliers(PartitionText):
         result: list[Scalar] = [0.0] * self.loops.m
         for r, x in zip((*part.rows, *dependent), (*least, *others)):
             result[r] = x * size[r]
-        return result, [apart(K.pivots, [NEAR * x for x in part.pivots]), 1.0, 1.0]
+        return result, [pivot_size_margin(K.pivots, [NEAR * x for x in part.pivots]), 1.0, 1.0]
 
 
 def reactions(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:

@@ -27,8 +27,8 @@ from ..machine.program.scalars import Scalar, as_float, into_columns
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot
 from .constraints import Closure
-from .elimination import apart
-from .equations import Equations, Forces
+from .elimination import pivot_size_margin
+from .equations import AppliedForces, Equations
 from .methods import Parameters, Problem, closed, reduced
 from .partition import Partition, partition
 from .ties import Tied
@@ -114,9 +114,9 @@ class PartitionText(ABC):
         A = equations.rows(q, tied)
         K = equations.factors(A)
         gaps = self.loops.gaps(q, tied)
-        forces, gap = Forces(tau, *self.acting(given)), [gaps[r] for r in part.rows]
+        forces, gap = AppliedForces(tau, *self.acting(given)), [gaps[r] for r in part.rows]
         problem = equations.problem(q, qd, A, K, tied, forces, gap, {}, {}, Parameters())
-        return problem, [apart(K.pivots, [NEAR * x for x in part.pivots]), *self.closing(q, qd, tied)]
+        return problem, [pivot_size_margin(K.pivots, [NEAR * x for x in part.pivots]), *self.closing(q, qd, tied)]
 
     def program(self) -> Program:
         """The recorded program of the text, with regrouped inertias."""

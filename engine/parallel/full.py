@@ -19,7 +19,7 @@ from ..errors import InputError, NumericalError
 from ..loops.methods import distributed
 from ..machine.jit import choice
 from ..simulate.feedforward import runner
-from ..simulate.integrate import start
+from ..simulate.integrate import stepper_of
 from ..simulate.loop import Solver, Trace
 from ..simulate.runner import Runner
 from ..simulate.system import System
@@ -57,7 +57,7 @@ def advance(node: NodeRun, own: dict[str, Any], inbox: Message) -> Message:
     t, end = inbox["time"][0].tolist()
     run, y = node.run, inbox["state"][0]
     measured = run.system.measured
-    stepper = start(FIXED, run.derivative, t, y, end, step=node.step, max_step=node.max_step, measured=measured)
+    stepper = stepper_of(FIXED, run.derivative, t, y, end, step=node.step, max_step=node.max_step, measured=measured)
     with choice.using(node.backend):
         failure = stepper.step()
     if failure:

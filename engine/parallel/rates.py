@@ -53,7 +53,7 @@ class ByLegs:
         loops, part = constraints_of(system), partition_of(discrete)
         now = read(system, signals, y, discrete)
         closing = Equations(loops, part, system.model.bodies)
-        q = equations.closed(system, closing, now.q, now.values)
+        q = equations.closed_positions(system, closing, now.q, now.values)
         rates = now.qd
         if system.coulomb:
             K = closing.factors(closing.rows(q, loops.tied(q)))

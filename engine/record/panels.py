@@ -44,7 +44,7 @@ class Panel:
         return f"{self.quantity} ({self.unit})" if self.unit else self.quantity
 
 
-def drawn(title: str, across: str, table: Mapping[str, np.ndarray], panels: Sequence[Panel]) -> Figure:
+def panel_figure(title: str, across: str, table: Mapping[str, np.ndarray], panels: Sequence[Panel]) -> Figure:
     """The panels over the table's first column, which the axis calls `across`."""
     x = next(iter(table.values()))
     beside = any(len(panel.lines) > MOST_INSIDE for panel in panels)

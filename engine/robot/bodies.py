@@ -12,7 +12,7 @@ from .placement import Placement
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadLink:
     """A link with the placements and the pseudo-inertia that the trees are made of."""
 
     link: Link
@@ -22,7 +22,7 @@ class Read:
     G: np.ndarray  # pseudo-inertia [∫ r rᵀ dm, m c; (m c)ᵀ, m] in link axes about the link's origin
 
 
-def tree(links: list[Read], *, merge: bool) -> Tree:
+def tree(links: list[ReadLink], *, merge: bool) -> Tree:
     """The tree of bodies and the seat of every link; with `merge`, fixed joints make no bodies of their own."""
     bodies: list[Body] = []
     seats: dict[str, tuple[int | None, Placement]] = {"base": (None, Placement())}

@@ -12,7 +12,7 @@ from ..text.checking import checked
 from ..text.document import Document
 from ..text.units import DIMENSIONS
 from . import plausible, unused
-from .bodies import Read, rows, three, tree
+from .bodies import ReadLink, rows, three, tree
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
 from .graph import as_tree
@@ -21,7 +21,7 @@ from .model import ZERO, Drive, Joint, Link, Robot, Three, Wrench
 from .placement import Placement
 from .repeat import expanded
 from .schema import GraphJoint, LinkEntry, RobotFile, with_conventions
-from .values import Complain, coordinates, fits
+from .values import Complain, checked_coordinates, fits
 
 
 def build(document: Document) -> Robot:
@@ -37,7 +37,7 @@ def build(document: Document) -> Robot:
 
     parents = _parents(file.links, complain)
     order = _parents_first(file.links, parents, complain)
-    read: dict[int, Read] = {}
+    read: dict[int, ReadLink] = {}
     places = _numbered(file.links, complain)
     by_name = {entry.name: k for k, entry in enumerate(file.links)}
     for k in order:
@@ -204,7 +204,7 @@ def _link(
     place: tuple[int, int],
     actuated: bool,
     complain: Complain,
-) -> Read:
+) -> ReadLink:
     row = _type(entry, complain)
     before, pointing, end = frames_of(entry.joint, row, complain)
     offset = entry.offset
@@ -231,7 +231,7 @@ def _link(
     points = {name: three(at) for name, at in entry.points.items()}
     before = start.then(before)
     link = Link(entry.name, parent, joint, mass, com, inertia, end, points, before.then(pointing))
-    return Read(link, before, pointing, _pitch(entry, complain), G)
+    return ReadLink(link, before, pointing, _pitch(entry, complain), G)
 
 
 def _hooke(entry: LinkEntry, row: JointType, complain: Complain) -> bool:
@@ -316,7 +316,7 @@ def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float
 def _initial(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, ...]:
     """The initial coordinates of the link's joint."""
     values, key = initial_of(entry.joint, row, complain)
-    return row.start if values is None else coordinates(values, key, row, complain)
+    return row.start if values is None else checked_coordinates(values, key, row, complain)
 
 
 # ---- mass and inertia
@@ -381,7 +381,7 @@ def _inertia(
     return m, three(com), rows(about_com), G
 
 
-def _warnings(read: Read, length: float, complain: Complain) -> list[str]:
+def _warnings(read: ReadLink, length: float, complain: Complain) -> list[str]:
     """Warnings about an inertia that no body can have, and an initial position outside the limits."""
     link, warnings = read.link, []
     moments = np.linalg.eigvalsh(np.array(link.inertia))

@@ -13,7 +13,7 @@ from .frames import cut_frame, unit
 from .model import Actuator, Coupling, Effort, Joint, Link, Loop, Three
 from .placement import Placement
 from .schema import CutFrame, EffortEntry, RobotFile
-from .values import Complain, coordinates, fits
+from .values import Complain, checked_coordinates, fits
 
 
 class Closing:
@@ -90,7 +90,7 @@ class Closing:
         for name, values in self._file.assembly.items():
             complain = self._complain("assembly")
             joint = self._joint(name, (name,), complain, is_key=True)
-            for k, x in zip(joint.coordinates, coordinates(values, (name,), joint.type, complain)):
+            for k, x in zip(joint.coordinates, checked_coordinates(values, (name,), joint.type, complain)):
                 q[k] = x
         return q
 

@@ -16,7 +16,7 @@ REST = 1e-6  # share of the energy of a fall by the robot's own length, and of i
 
 
 @dataclass(frozen=True)
-class Balance:
+class EnergyBalance:
     """The largest residual of the energy balance and what it is compared with, in J."""
 
     residual: float
@@ -51,9 +51,9 @@ class Balance:
         return f"energy balance is off by {self.residual:.2g} J, {_percent(self.share)} of the energy exchanged"
 
 
-def balance(
+def energy_balance(
     robot: Robot, energies: Mapping[str, np.ndarray], turnover: float, tau: np.ndarray, atol: float
-) -> Balance | None:
+) -> EnergyBalance | None:
     """The balance of a run's rows; None where it has no finite numbers.
 
     `turnover` is the larger of the work done on the robot and the energy that friction took.  A system that all but
@@ -67,7 +67,7 @@ def balance(
     springs = float(energies["elastic"].max(initial=0.0))
     force = _weight(robot) + float(abs(tau[np.isfinite(tau).all(axis=1)]).sum(axis=1).max(initial=0.0))
     floor = max(REST * (_fall(robot) + springs), atol * force / DOUBTFUL)
-    return Balance(float(residual), max(exchanged, floor))
+    return EnergyBalance(float(residual), max(exchanged, floor))
 
 
 def _fall(robot: Robot) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dynamics import calls as tree
 from ..dynamics.energy import passive_power
-from ..dynamics.vanishing import words
+from ..dynamics.vanishing import vanishing_message
 from ..errors import InputError, NumericalError
 from ..loops.balance import Forces
 from ..machine.jit.llvm import ENORMOUS
@@ -82,7 +82,7 @@ def _trusted(run: Runner, trace: Trace, qdd: np.ndarray) -> None:
     n = int(np.argmax(abs(qdd).max(axis=1, initial=0.0)))
     enormous = float(abs(qdd[n]).max(initial=0.0)) >= ENORMOUS
     if enormous and (idle := run.idle(trace.t[n], trace.states[n], trace.discrete[n])):
-        trace.ended, trace.reason = "failed", f"at t = {trace.t[n]:.9g} s: {words(idle)}"
+        trace.ended, trace.reason = "failed", f"at t = {trace.t[n]:.9g} s: {vanishing_message(idle)}"
 
 
 def followed(plan: Plan, run: Runner, report: Progress) -> Course:

@@ -29,7 +29,7 @@ from ..text.document import Document
 from ..text.library import find
 from ..text.source import from_mapping, read
 from . import efforts, tabulate
-from .audit import DOUBTFUL, Balance, balance
+from .audit import DOUBTFUL, EnergyBalance, energy_balance
 from .course import Course, add_inner_forces, algebraic, course_of, followed, integrated, timed_wrenches
 from .plan import Plan, plan
 from .replay import Prepared, doubts, files, name_of, prepared, recorded, tables, unchanged
@@ -69,7 +69,7 @@ class Result:
         robot = str(self.record["robot"]["name"])
         made = plots.figures(self.name, self.t, self.table, self.columns, which or self.plots, robot)
         if folder is not None:
-            write.folder(Path(folder))
+            write.make_folder(Path(folder))
             for stem, figure in made.items():
                 write.whole(Path(folder) / f"{stem}.{form}", partial(plots.save, figure))
         return made
@@ -195,7 +195,7 @@ def _result(plan: Plan, run: Course, seconds: float) -> Result:
         *robot.warnings,
         *plan.warnings,
         *_beyond_limits(plan, run),
-        *efforts.beyond(plan, run),
+        *efforts.excess_warnings(plan, run),
         *doubts_of_energy,
     ]
     warnings += doubts(plan, code, versions)
@@ -252,14 +252,14 @@ def _rows(plan: Plan, run: Course) -> tabulate.Rows:
     )
 
 
-def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[Balance | None, list[str]]:
+def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[EnergyBalance | None, list[str]]:
     """The energy balance and warnings about it; a run whose balance is broken has failed, unless that is accepted."""
     names = ("kinetic", "potential", "elastic", "residual")
     if f"energy.{names[-1]}" not in table.data:
         return None, []
     energies = {name: table.data[f"energy.{name}"] for name in names}
     turnover = max(run.turnover, float(abs(run.balance).max(initial=0.0)))
-    verdict = balance(plan.robot, energies, turnover, run.tau, plan.solver.atol if plan.system.free else 0.0)
+    verdict = energy_balance(plan.robot, energies, turnover, run.tau, plan.solver.atol if plan.system.free else 0.0)
     if verdict is None or not verdict.doubtful:
         return verdict, []
     if not plan.system.free:
@@ -275,7 +275,7 @@ def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[Balance | No
     return verdict, [message]
 
 
-def _quadrature(plan: Plan, run: Course, verdict: Balance) -> float:
+def _quadrature(plan: Plan, run: Course, verdict: EnergyBalance) -> float:
     """The error of the quadrature of a prescribed motion's power, estimated with finer and finer rows."""
     if plan.system.loops is not None:
         return verdict.residual  # positions between the rows follow from row to row, too

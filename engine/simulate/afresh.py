@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..loops.elimination import Elimination, pivots
+from ..loops.elimination import Elimination, pivot_order
 from ..loops.partition import Partition
 from ..machine.program.scalars import Scalar, as_floats
 from .discrete import Discrete, partition_of
@@ -34,7 +34,7 @@ def taken(system: System, discrete: Discrete, at: Sequence[Scalar]) -> Discrete:
     if not np.isfinite(A).all():
         raise OverflowError
     N = null_basis(A, len(part.N)).T
-    order = pivots(np.concatenate([A, N]))
+    order = pivot_order(np.concatenate([A, N]))
     return replace(discrete, partition=replace(part, N=tuple(tuple(row) for row in N.tolist()), order=order))
 
 

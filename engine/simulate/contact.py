@@ -94,7 +94,7 @@ def settle(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ())
     `loose` are speeds whose supports have just reached their bounds.
     """
     system = run.system
-    run.discrete = saturation.chosen(run, t, y)
+    run.discrete = saturation.saturated_at(run, t, y)
     if not system.switching:
         return y
     q, qd = run.complete(t, y)
@@ -133,7 +133,7 @@ def _with(run: Runner, q: list[float], slip: dict[int, float], held: dict[int, t
     now, part = run.discrete, run.discrete.partition
     if part is not None and tuple(sorted(held)) != now.still:
         preferred = run.system.preferred if run.system.preferred is not None else run.robot.driven
-        part = coordinates.chosen(run.system, np.array(q), preferred, tuple(sorted(held)))
+        part = coordinates.partition_at(run.system, np.array(q), preferred, tuple(sorted(held)))
         now = replace(now, near=coordinates.nearness(run.system))
     return now.with_contacts(slip, held, part)
 

@@ -33,9 +33,9 @@ def beginning(system: System, q: np.ndarray) -> Discrete:
     if system.loops is None:
         return Discrete()
     wanted = system.robot.driven if system.preferred is None else system.preferred
-    part = chosen(system, q, wanted)
+    part = partition_at(system, q, wanted)
     if system.preferred is None and len(part.N) + len(part.given) != len(system.robot.driven):
-        part = chosen(system, q, ())  # actuated speeds are preferred only where they are as many as the freedoms
+        part = partition_at(system, q, ())  # actuated speeds are preferred only where they are as many as the freedoms
     return Discrete(partition=part, near=nearness(system))
 
 
@@ -44,7 +44,7 @@ def nearness(system: System) -> float:
     return EARLY if system.method.switches or system.switches else NEAR
 
 
-def chosen(system: System, q: np.ndarray, preferred: Sequence[int], held: Sequence[int] = ()) -> Partition:
+def partition_at(system: System, q: np.ndarray, preferred: Sequence[int], held: Sequence[int] = ()) -> Partition:
     """The partition at these positions that takes preferred speeds before others.
 
     Of the held speeds, as many are given as are independent; the others then keep still by themselves.
@@ -59,7 +59,7 @@ def chosen(system: System, q: np.ndarray, preferred: Sequence[int], held: Sequen
     return partition(loops, q, given, preferred, system.method.basis)
 
 
-def names(system: System, discrete: Discrete) -> list[str]:
+def independent_joints(system: System, discrete: Discrete) -> list[str]:
     """Names of the joints whose speeds are independent."""
     speeds = partition_of(discrete).independent
     return [joint.name for joint in system.robot.moving if any(k in speeds for k in joint.speeds)]
@@ -73,7 +73,7 @@ def guard(system: System, discrete: Discrete) -> Event | None:
     if system.loops is None or (system.method.afresh and not discrete.passing):
         return None
     if discrete.passing:
-        return lambda t, y: 1.0 - singular.spread(system, discrete, t, y) / discrete.near
+        return lambda t, y: 1.0 - singular.rank_margin(system, discrete, t, y) / discrete.near
     return lambda t, y: singular.share(system, discrete, positions(system, t, y)) / discrete.near - 1.0
 
 
@@ -91,12 +91,12 @@ def guarded(
     """
     q, held = positions(system, t, y), discrete.still
     if discrete.passing:
-        discrete = replace(discrete, partition=chosen(system, q, (), held), near=nearness(system), passing=False)
+        discrete = replace(discrete, partition=partition_at(system, q, (), held), near=nearness(system), passing=False)
         return discrete, settled(system, discrete, t, y), "through"
     switches = system.method.switches or system.switches
     if ahead is None and not switches:
         part = partition_of(discrete)
-        fresh = chosen(system, q, part.independent, held)
+        fresh = partition_at(system, q, part.independent, held)
         again = replace(discrete, partition=fresh, near=nearness(system))
         sound = fresh.independent == part.independent and min(map(abs, fresh.pivots), default=1.0) > 0.0
         if sound and singular.share(system, again, q) > 0.1:
@@ -105,17 +105,17 @@ def guarded(
     if ahead is not None and how == "stop":
         return discrete, y, "stop"
     if ahead is not None and how == "through" and not ahead.coordinates:
-        near = 2 * max(singular.spread(system, discrete, t, y), 10 * NEAR)
+        near = 2 * max(singular.rank_margin(system, discrete, t, y), 10 * NEAR)
         return replace(discrete, passing=True, near=near), y, "into"
     y = settled(system, discrete, t, y)
-    fresh = chosen(system, positions(system, t, y), (), held)
+    fresh = partition_at(system, positions(system, t, y), (), held)
     return replace(discrete, partition=fresh, near=nearness(system)), y, "switch"
 
 
 # ---- states that the loops allow
 
 
-def start(system: System, discrete: Discrete, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
+def start_state(system: System, discrete: Discrete, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
     """The state at the run's start."""
     y = system.state(q, qd)
     if system.loops is not None and system.method.afresh:
@@ -133,7 +133,7 @@ def settled(system: System, discrete: Discrete, t: float, y: np.ndarray) -> np.n
     q, qd = (np.array(x) for x in system.expanded(motion(system, t), y.tolist())[:2])
     values, rates, _ = wanted(system, t)
     if discrete.passing:
-        q, qd = singular.closed(loops.at(values), q, qd, rates, part.given)
+        q, qd = singular.closed_where_firm(loops.at(values), q, qd, rates, part.given)
     else:
         q, _ = newton(loops.at(values), q, [*part.given, *part.independent], near=True)
         right = np.concatenate([rates[list(part.rows)], qd[list(part.given)], part.basis(system.robot.nv) @ qd])

@@ -16,7 +16,7 @@ from ..dynamics.energy import damped, wrench_power
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.spatial import add, dot
 from ..dynamics.sweeps import dynamics
-from ..loops.equations import Equations, Forces
+from ..loops.equations import AppliedForces, Equations
 from ..machine.program.scalars import Scalar, sign, square_root
 from . import afresh
 from .discrete import Discrete, partition_of
@@ -122,7 +122,7 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
     equations = Equations(loops, part, model.bodies)
     q, qd = now.q, now.qd
     if method.closes:
-        q = closed(system, equations, q, now.values)
+        q = closed_positions(system, equations, q, now.values)
     tied = loops.tied(q)
     A = equations.rows(q, tied)
     K = equations.factors(A)
@@ -132,7 +132,7 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
         pull = method.pull(system.values)
         wanted = [now.rates.get(r, 0.0) - pull * x for r, x in zip(part.rows, gap)]
         qd = K.solve([*wanted, *(qd[k] for k in part.given), *(dot(list(row), qd) for row in part.N)])
-    forces = Forces(pushed(system, now, qd), now.wrenches, now.loads, {k: now.given[k] for k in part.given})
+    forces = AppliedForces(pushed(system, now, qd), now.wrenches, now.loads, {k: now.given[k] for k in part.given})
     problem = equations.problem(q, qd, A, K, tied, forces, gap, now.rates, now.seconds, system.values)
     qdd = method.accelerations(problem)
     moved = Moved(q, qd, qdd, {}, guard=equations.guard(K, now.limits))
@@ -154,7 +154,9 @@ def pushed(system: System, now: Situation, qd: Sequence[Scalar]) -> list[Scalar]
     return [force - rubbed[k] if k in rubbed else force for k, force in enumerate(now.applied)]
 
 
-def closed(system: System, equations: Equations, q: list[Scalar], values: Mapping[int, Scalar]) -> list[Scalar]:
+def closed_positions(
+    system: System, equations: Equations, q: list[Scalar], values: Mapping[int, Scalar]
+) -> list[Scalar]:
     """Coordinates with closed loops, by Newton's method with the same Jacobian in all iterations."""
     n, part, loops = system.robot.nv, equations.part, equations.loops
     tied = loops.tied(q)

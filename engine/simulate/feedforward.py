@@ -20,11 +20,11 @@ from .system import System
 def runner(system: System, q: Sequence[float], **how: Any) -> Runner:
     """A run of the system from coordinates q, with feedforward planned if it has any; `how` as `Runner` takes it."""
     if system.inputs.feedforward and how.get("planned") is None:
-        how["planned"] = plan(system, q)
+        how["planned"] = force_plan(system, q)
     return Runner(system, q, **how)
 
 
-def plan(system: System, q: Sequence[float]) -> Planned:
+def force_plan(system: System, q: Sequence[float]) -> Planned:
     """A function of time for the joint forces of the planned motion, with wrenches and dry friction."""
     return _of_tree(system) if system.loops is None else _of_mechanism(system, q)
 

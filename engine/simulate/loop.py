@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.vanishing import words
+from ..dynamics.vanishing import vanishing_message
 from ..machine.jit.llvm import ENORMOUS
 from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import contact, coordinates, saturation
 from .discrete import Discrete
 from .events import Watch, first_crossing
-from .integrate import INTEGRATORS, start
+from .integrate import INTEGRATORS, stepper_of
 from .runge_kutta import RungeKutta
 from .runner import Runner
 from .stepper import NOT_FINITE, Stepper
@@ -107,10 +107,10 @@ def _run(
     t, end = float(grid[0]), float(grid[-1])
     unsettled = run.discrete
     y = contact.settle(run, t, contact.struck(run, t, y))
-    trace.events += saturation.changes(run.system, unsettled, run.discrete, t)
+    trace.events += saturation.limit_events(run.system, unsettled, run.discrete, t)
     trace.keep(run, t, y)
     if idle := run.idle(t, y):
-        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {words(idle)}"
+        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {vanishing_message(idle)}"
     ruled = {float(x) for x in kinks if grid[0] < x < end}
     stops = sorted(ruled | {end})
     while t < end and trace.ended == "done":
@@ -126,7 +126,7 @@ def _kink(run: Runner, t: float, y: np.ndarray, trace: Trace) -> tuple[float, np
     t, y, names = contact.jumped(run, t, y)
     trace.events += [{"t": t, "joint": name, "event": "its prescribed rate jumps", "then": "goes on"} for name in names]
     y = contact.settle(run, t, y)
-    trace.events += saturation.changes(run.system, before, run.discrete, t)
+    trace.events += saturation.limit_events(run.system, before, run.discrete, t)
     return t, y
 
 
@@ -199,7 +199,7 @@ def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: floa
     y = contact.happened(run, watch, t, y)
     if watch.what not in (contact.TURNS, *saturation.EVENTS) or watch.speed in run.discrete.held:
         trace.events.append(_described(run, watch, t))
-    trace.events += saturation.changes(run.system, before, run.discrete, t)
+    trace.events += saturation.limit_events(run.system, before, run.discrete, t)
     if _chatters(trace.events, duration):
         trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {_endless(trace.events[-1])}"
     return y
@@ -266,7 +266,7 @@ def _guarded(run: Runner, t: float, y: np.ndarray, solver: Solver, trace: Trace)
     if done == "stop" and singular is not None:
         trace.ended, trace.reason = "singularity", f"at t = {singular.t:.9g} s: {singular}"
     elif done == "switch":
-        names = ", ".join(coordinates.names(run.system, run.discrete))
+        names = ", ".join(coordinates.independent_joints(run.system, run.discrete))
         trace.events.append({"t": t, "event": "takes other coordinates", "then": names})
     elif done == "into":
         trace.events.append({"t": t, "event": "the loops lose a constraint", "then": "goes through"})
@@ -297,7 +297,7 @@ def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
     if _moderate(run.derivative(t, still)):
         return failure + BURST  # speeds have grown without bound
     idle = run.idle(t, y)
-    return words(idle) if idle else failure
+    return vanishing_message(idle) if idle else failure
 
 
 def _moderate(rate: np.ndarray) -> bool:
@@ -315,7 +315,7 @@ def starting(run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver) -> Ru
 def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:
     paces = solver.paces if INTEGRATORS[solver.method].adaptive else ()
     longest = min([solver.max_step, *(step for begin, over, step in paces if begin < end and over > t)])
-    return start(
+    return stepper_of(
         solver.method,
         run.derivative,
         t,

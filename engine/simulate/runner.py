@@ -17,7 +17,7 @@ from .compiled import Compiled, bearing
 from .discrete import Discrete
 from .equations import Evaluation
 from .events import Event
-from .sharing import shared
+from .sharing import shared_supports
 from .signals import Planned, motion, signals
 from .system import System
 
@@ -66,7 +66,7 @@ class Runner:
 
     def start(self, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
         """The state at the run's start."""
-        return coordinates.start(self.system, self.discrete, q, qd)
+        return coordinates.start_state(self.system, self.discrete, q, qd)
 
     def complete(self, t: float, y: np.ndarray) -> tuple[list[float], list[float]]:
         """All coordinates and speeds of the robot at t."""
@@ -202,7 +202,7 @@ class Runner:
         bearers = bearing(self.system, discrete)
         if len(bearers) < len(discrete.held):
             for q, resistance in zip(rows["q"], rows["resistance"]):
-                for k, x in shared(self.system, discrete, q, {k: resistance[k] for k in bearers}).items():
+                for k, x in shared_supports(self.system, discrete, q, {k: resistance[k] for k in bearers}).items():
                     resistance[k] = x
 
     def _each(

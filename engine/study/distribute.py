@@ -19,7 +19,7 @@ from ..parallel.full import Full
 from ..parallel.legs import legs
 from ..parallel.rates import ByLegs, refuse
 from ..parallel.steps import Exchange
-from ..parallel.steps import plan as messages_of
+from ..parallel.steps import message_plan as messages_of
 from ..scenario.course import timed_wrenches
 from ..scenario.plan import Plan
 from ..scenario.run import Result, carry_out, result_of
@@ -33,7 +33,7 @@ QUANTITIES = {"q": "coordinates", "qd": "speeds", "qdd": "accelerations"}
 
 
 @dataclass(frozen=True)
-class Setting:
+class EngineSetting:
     """The engine of the nodes, their number, and the sizes of their messages."""
 
     engine: str = "process"
@@ -95,7 +95,7 @@ class Outcome:
     notes: list[str]
 
 
-def engine_of(setting: Setting, nodes: int) -> Engine:
+def engine_of(setting: EngineSetting, nodes: int) -> Engine:
     """The engine that runs the nodes."""
     if setting.scheduler is not None or setting.engine == "dask":
         return Cluster(nodes, setting.scheduler, setting.patience)
@@ -103,7 +103,7 @@ def engine_of(setting: Setting, nodes: int) -> Engine:
 
 
 def study(
-    make: Callable[[], Plan], setting: Setting = Setting(), *, measured: bool = True, check: bool = True
+    make: Callable[[], Plan], setting: EngineSetting = EngineSetting(), *, measured: bool = True, check: bool = True
 ) -> Outcome:
     """Carries out a distributed run; `make` gives a new plan at each call, since nodes keep data in theirs."""
     plan = make()
@@ -126,7 +126,9 @@ def study(
     return outcome
 
 
-def explained(make: Callable[[], Plan], setting: Setting = Setting()) -> tuple[str, int, int, list[Exchange]]:
+def explained(
+    make: Callable[[], Plan], setting: EngineSetting = EngineSetting()
+) -> tuple[str, int, int, list[Exchange]]:
     """The unit of exchange, the numbers of legs and nodes, and the messages of a unit, without a run."""
     plan = make()
     count = _refused(plan, make)
@@ -187,7 +189,7 @@ def _carried_out(
     make: Callable[[], Plan],
     plan: Plan,
     engine: Counting,
-    setting: Setting,
+    setting: EngineSetting,
     nodes: int,
     count: int,
     check: bool,
@@ -220,7 +222,9 @@ def _carried_out(
     return _outcome(plan, form, engine, nodes, count, result, off, before, seconds, rows, units)
 
 
-def _inverse(plan: Plan, reference: Result, engine: Counting, setting: Setting, nodes: int, count: int) -> Outcome:
+def _inverse(
+    plan: Plan, reference: Result, engine: Counting, setting: EngineSetting, nodes: int, count: int
+) -> Outcome:
     """Inverse dynamics of the rows by legs, at the positions of the undistributed run."""
     robot = plan.robot
     q, qd, qdd = (_columns(plan, reference, what) for what in QUANTITIES)
@@ -313,7 +317,7 @@ def _differences(result: Result, reference: Result) -> dict[str, float]:
 # ---- costs
 
 
-def _cost(make: Callable[[], Plan], engine: Counting, setting: Setting, nodes: int, outcome: Outcome) -> Cost:
+def _cost(make: Callable[[], Plan], engine: Counting, setting: EngineSetting, nodes: int, outcome: Outcome) -> Cost:
     """The measured costs: processor times of the nodes and of central here, latency and rate of echoed messages."""
     latency, rate = _pinged(engine.engine, nodes)
     timing, plan = TimedProcess(), make()

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from ..errors import InputError, did_you_mean
 from .document import Document, Keys
-from .fields import Choice, Made, OneOf, Strict, parted
+from .fields import Choice, Made, OneOf, Strict, type_and_metadata
 
 Model = TypeVar("Model", bound=Strict)
 
@@ -159,7 +159,7 @@ def _members(annotation: Any, metadata: Iterable[Any] = ()) -> list[Any]:
         if isinstance(one, OneOf | Made):
             return list(one.models)
     if get_origin(annotation) is Annotated:
-        return _members(*parted(annotation))
+        return _members(*type_and_metadata(annotation))
     if get_origin(annotation) in (Union, UnionType):
         return [member for argument in get_args(annotation) for member in _members(argument)]
     return [annotation]

@@ -249,13 +249,13 @@ def _kinds(annotation: Any, metadata: Iterable[Any]) -> Iterator[str]:
         if isinstance(one, Reader) and one.kind:
             yield one.kind
     if get_origin(annotation) is Annotated:
-        yield from _kinds(*parted(annotation))
+        yield from _kinds(*type_and_metadata(annotation))
     elif get_origin(annotation) in (Union, UnionType):
         for part in get_args(annotation):
             yield from _kinds(part, ())
 
 
-def parted(annotated: Any) -> tuple[Any, tuple[Any, ...]]:
+def type_and_metadata(annotated: Any) -> tuple[Any, tuple[Any, ...]]:
     """The type within `Annotated`, and its metadata."""
     inner, *metadata = get_args(annotated)
     return inner, tuple(metadata)
@@ -323,7 +323,7 @@ __all__ = [
     "Strict",
     "number",
     "one_or_more",
-    "parted",
     "quantities",
     "several",
+    "type_and_metadata",
 ]

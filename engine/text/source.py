@@ -79,7 +79,7 @@ def parse(text: str, name: str) -> Document:
             found=f"U+{ord(bad[0]):04X}",
             allowed="text in UTF-8 without control characters",
         )
-    builder = _Builder(document)
+    builder = _DocumentBuilder(document)
     for event in _events(document):
         builder.take(event)
     if builder.empty:
@@ -160,7 +160,7 @@ class _Open:
     key: str | None = None  # of a mapping: the key that waits for its value
 
 
-class _Builder:
+class _DocumentBuilder:
     """Fills a document from events; the open lists and mappings are a stack, so depth costs no recursion."""
 
     def __init__(self, document: Document):

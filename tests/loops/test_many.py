@@ -9,7 +9,7 @@ from comparing import off
 from denoc.loops.balance import Balance
 from denoc.loops.constraints import closure
 from denoc.loops.rank import null_space
-from denoc.loops.search import moved
+from denoc.loops.search import moved_along_speeds
 from denoc.machine.jit.choice import using
 from denoc.scenario.run import prepare
 from denoc.simulate.runner import Runner
@@ -106,7 +106,7 @@ def test_coordinates_change_from_call_to_call():
         Z = null_space(loops.scaled(loops.jacobian(q)[0]))[:, 0]
         along = Z if not found or Z @ found[-1][1] > 0 else -Z
         found.append((q, along))
-        q = denoc.assemble(robot, moved(robot, q, 0.1 * loops.column_scale * along))
+        q = denoc.assemble(robot, moved_along_speeds(robot, q, 0.1 * loops.column_scale * along))
     q = np.array([one for one, _ in found])
     qd = consistent(robot, q)
     tau = np.random.default_rng(5).standard_normal(qd.shape)

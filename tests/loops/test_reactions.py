@@ -9,9 +9,9 @@ from balanced import apart, exerted, whole
 from comparing import off
 from denoc.dynamics import calls as tree
 from denoc.dynamics import quantities
-from denoc.loops.assembly import moved
 from denoc.loops.balance import Balance
 from denoc.loops.reactions import multipliers
+from denoc.loops.search import moved_along_speeds
 from denoc.machine.jit.choice import using
 from denoc.text.library import find
 from random_mechanisms import mechanism
@@ -36,7 +36,7 @@ def largest(wrenches):
 def motions(case, count):
     """Other positions of the mechanism near by, with speeds that keep the loops closed."""
     for k in range(count):
-        off_it = moved(case.robot, case.q, case.N @ np.full(case.N.shape[1], 0.01 * k))
+        off_it = moved_along_speeds(case.robot, case.q, case.N @ np.full(case.N.shape[1], 0.01 * k))
         q = denoc.assemble(case.robot, off_it)
         J, _ = case.loops.jacobian(q)
         _, s, V = np.linalg.svd(case.loops.scaled(J))

@@ -49,7 +49,7 @@ def test_puma_costs_no_more_than_this(what, most):
 
 
 def test_dense_puma_costs_no_more_than_this():
-    found = count(complexity.recorded(denoc.load("puma"), "forward, dense").results())
+    found = count(complexity.recorded_program(denoc.load("puma"), "forward, dense").results())
     assert (found.multiplications, found.additions) <= (328, 280)
 
 

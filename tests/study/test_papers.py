@@ -12,7 +12,7 @@ import references
 from comparing import off
 from denoc.errors import InputError
 from denoc.study.papers import hanzaki_2009, saha_overview
-from denoc.study.papers.entries import ENTRIES, entry, markdown
+from denoc.study.papers.entries import ENTRIES, exhibit, markdown
 from denoc.study.papers.entry import PAPERS, ranges
 
 BREAK_OFF = ("khan-2002-fig-4.4", "khan-2002-fig-4.5", "khan-2002-fig-4.8")
@@ -70,9 +70,9 @@ def test_every_entry_says_what_it_is(name):
 
 
 def test_ids_are_found_or_told():
-    assert entry("saha-1999-fig-5").what == "Fig. 5"
+    assert exhibit("saha-1999-fig-5").what == "Fig. 5"
     with pytest.raises(InputError, match="did you mean"):
-        entry("saha-1999-fig-55")
+        exhibit("saha-1999-fig-55")
 
 
 def test_the_documentation_lists_them():

@@ -58,7 +58,7 @@ class Journal:
         self.plain[name] = max(self.plain.get(name, 0), call + 1)
 
     def notes(self) -> list[str]:
-        """The notes as `recorded` takes them, `name@call` for each program."""
+        """The notes as `journalled` takes them, `name@call` for each program."""
         return sorted(f"{name}@{call}" for name, call in self.since.items())
 
 
@@ -97,7 +97,7 @@ def free() -> bool:
     return here.journal is None and here.chosen != "plain"
 
 
-def rolled(bodies: int, single: bool = False) -> bool:
+def runs_rolled(bodies: int, single: bool = False) -> bool:
     """Whether compiled code, for many samples or one, loops over the bodies instead of being one straight line."""
     form = VARIABLE.get().form
     return bodies > (MOST_SINGLE if single else MOST_STRAIGHT) if form == "auto" else form == "rolled"
@@ -125,7 +125,7 @@ def using(name: str, form: str = "auto", lanes: int = 0) -> Iterator[None]:
 
 
 @contextmanager
-def recorded(
+def journalled(
     backend: str = "", form: str = "auto", lanes: int = 0, cached: Iterable[str] | None = None
 ) -> Iterator[Journal]:
     """A context with a journal; with the notes of an earlier run, programs run as they did then.

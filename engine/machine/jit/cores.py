@@ -21,7 +21,7 @@ def count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def shared(rows: int, width: int, run: Callable[[int, int], None]) -> None:
+def run_in_parts(rows: int, width: int, run: Callable[[int, int], None]) -> None:
     """Call `run(first, end)` for consecutive parts of so many rows, on as many threads as pay.
 
     Parts begin at multiples of `width`, so that blocks of rows don't depend on the number of threads.

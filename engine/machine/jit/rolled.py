@@ -50,7 +50,7 @@ class Sweep:
 
 
 @dataclass
-class Loop:
+class SweepProgram:
     """A program of sweeps one after the other, with its input arrays and its output array."""
 
     sweeps: list[Sweep]
@@ -83,7 +83,7 @@ class Elements:
 INTEGERS = 3  # of each element: kind, parent, place of its numbers; its columns follow
 
 
-def kernel(loop: Loop, lanes: int, name: str) -> str:
+def kernel(loop: SweepProgram, lanes: int, name: str) -> str:
     """IR of `void name(blocks, count, integers, numbers, widths, inputs…, output, work, status)`."""
     arrays = (*loop.inputs, loop.output)
     functions, calls = [], []
@@ -172,7 +172,7 @@ end_{s}:
 """
 
 
-def _step(step: BodyStep, loop: Loop, lanes: int, name: str, arrays: tuple[str, ...]) -> str:
+def _step(step: BodyStep, loop: SweepProgram, lanes: int, name: str, arrays: tuple[str, ...]) -> str:
     """IR of a function for one element: loads, operations, stores."""
     block = Block(lanes)
     results = list(step.results.values())
@@ -214,7 +214,7 @@ def _step(step: BodyStep, loop: Loop, lanes: int, name: str, arrays: tuple[str, 
     )
 
 
-def _loaded(block: Block, loop: Loop, where: str, what: Any) -> str:
+def _loaded(block: Block, loop: SweepProgram, where: str, what: Any) -> str:
     if where in ("own", "up"):
         return block.let(
             f"load {block.double}, ptr {block.offset(f'%{where}', loop.rows[what] * block.lanes)}, align 8"
@@ -275,7 +275,9 @@ def _watch(block: Block, watched: list[str], angles: list[str], lanes: int) -> N
 class Rolled:
     """A compiled loop over given elements, which is called like `kernel.Kernel`."""
 
-    def __init__(self, loaded: native.Loaded, loop: Loop, elements: Elements, widths: Sequence[int], lanes: int):
+    def __init__(
+        self, loaded: native.Loaded, loop: SweepProgram, elements: Elements, widths: Sequence[int], lanes: int
+    ):
         self._loaded, self.lanes = loaded, lanes
         self.inputs, self.outputs = tuple(widths[:-1]), (widths[-1],)
         arrays = (*loop.inputs, loop.output)
@@ -314,7 +316,7 @@ class Rolled:
                     self._run(many, [x[start:] for x in arrays], result[start:], report)
             reports.append(report)
 
-        cores.shared(count, W, run)
+        cores.run_in_parts(count, W, run)
         status = reports[0] if len(reports) == 1 else np.concatenate(reports, axis=1)
         return [result], not np.isnan(status[0]).any(), float(status[1].max())
 
@@ -336,11 +338,11 @@ class Rolled:
             return work
 
 
-def build(loop: Loop, elements: Elements, widths: Sequence[int], lanes: int, cached: bool) -> Rolled | None:
+def build(loop: SweepProgram, elements: Elements, widths: Sequence[int], lanes: int, cached: bool) -> Rolled | None:
     """The compiled loop, from the cache if it is there; with `cached`, None if it isn't."""
     name = cache.key(f"rolled {lanes}", *native.processor(), native.version(), *loop.identity)
     code = cache.kept(name, lambda: native.compile_ir(kernel(loop, lanes, "rolled")), cached)
     return Rolled(native.Loaded(code), loop, elements, widths, lanes) if code is not None else None
 
 
-__all__ = ["BodyStep", "Elements", "Loop", "Rolled", "Sweep", "build"]
+__all__ = ["BodyStep", "Elements", "Rolled", "Sweep", "SweepProgram", "build"]

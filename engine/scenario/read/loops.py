@@ -50,7 +50,7 @@ def preferred(reading: Reading) -> list[int] | None:
     return [k for joint in joints for k in joint.speeds]
 
 
-def closed(
+def closed_start(
     reading: Reading,
     loops: Closure,
     drives: Drives,
@@ -68,7 +68,7 @@ def closed(
         start = replace(start, driving=drives.laws(loops, q0))
         loops = loops.at(drives.values(loops, start.driving, reading.span[0]))
         drives.refuse_contradictions(loops, q0, [k for joint in firm for k in joint.speeds])
-    q0, moved = surplus.coordinates(reading, loops, _coordinates, q0, order, held, start.q0)
+    q0, moved = surplus.fitted_coordinates(reading, loops, _coordinates, q0, order, held, start.q0)
     surplus.motions(reading, loops, q0, firm, motions)
     for kind in (ComputedTorque, Feedforward):
         planned = [joint for joint in led if isinstance(forces[joint][0], kind)]

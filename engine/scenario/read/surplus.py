@@ -33,7 +33,7 @@ def decided(loops: Closure, q: Sequence[float], joints: Sequence[Joint]) -> list
     return [joint for joint in joints if dependent & set(joint.speeds)]
 
 
-def coordinates(
+def fitted_coordinates(
     reading: Reading,
     loops: Closure,
     close: Closing,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ...errors import InputError, did_you_mean
 from . import hanzaki_2009, khan_2002, saha_1999, saha_overview
-from .entry import Entry
+from .entry import Exhibit
 
-ENTRIES: dict[str, Entry] = {
+ENTRIES: dict[str, Exhibit] = {
     entry.id: entry for entry in (*saha_1999.ENTRIES, *saha_overview.ENTRIES, *hanzaki_2009.ENTRIES, *khan_2002.ENTRIES)
 }
 
 
-def entry(name: str) -> Entry:
+def exhibit(name: str) -> Exhibit:
     """The entry of this id."""
     if name not in ENTRIES:
         raise InputError(

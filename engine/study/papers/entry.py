@@ -54,7 +54,7 @@ class Reproduction:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Exhibit:
     """A table or figure of a paper: its caption, the claim that our reproduction supports, and its function."""
 
     paper: str
@@ -72,7 +72,7 @@ class Entry:
         return f"{SHORT[self.paper]}, {self.what}: {self.caption}"
 
     def figure(self, made: Reproduction) -> Figure:
-        return drawing.drawn(self.title, made.across, made.table, made.panels)
+        return drawing.panel_figure(self.title, made.across, made.table, made.panels)
 
 
 # ---- from scenarios
@@ -106,7 +106,7 @@ def curves(
 
     def make() -> Reproduction:
         result = ran(scenario, changes)
-        table = {"t": result.t, **{name: result.table[name] for name in columns(panels)}}
+        table = {"t": result.t, **{name: result.table[name] for name in column_names(panels)}}
         return Reproduction(table, panels, tuple(rows(result)) if rows else ())
 
     return make
@@ -130,7 +130,7 @@ def ranges(made: Reproduction) -> list[Row]:
     return rows
 
 
-def columns(panels: Sequence[Panel]) -> list[str]:
+def column_names(panels: Sequence[Panel]) -> list[str]:
     """The names of the columns that the panels show, without repetition."""
     return list(dict.fromkeys(line.column for panel in panels for line in panel.lines))
 

@@ -21,7 +21,7 @@ from ...robot.load import load
 from ...robot.model import Robot
 from ...scenario.run import Result, carry_out, prepare, with_changes
 from ...text.change import Change
-from .entry import Changes, Entry, Reproduction, Row, at, curves, ran
+from .entry import Changes, Exhibit, Reproduction, Row, at, curves, ran
 
 if TYPE_CHECKING:
     from ...scenario.plan import Plan
@@ -193,7 +193,7 @@ def _rack(result: Result) -> Sequence[Row]:
 
 
 ENTRIES = (
-    Entry(
+    Exhibit(
         "hanzaki-2009",
         "Fig. 7",
         "angles and Euler parameters of the RSSR linkage, one turn in 0.6 s",
@@ -212,7 +212,7 @@ ENTRIES = (
             changes=HOOKE,
         ),
     ),
-    Entry(
+    Exhibit(
         "hanzaki-2009",
         "Fig. 9",
         "driving torque and multipliers of the RSSR linkage",
@@ -221,7 +221,7 @@ ENTRIES = (
         "torque.",
         _multipliers,
     ),
-    Entry(
+    Exhibit(
         "hanzaki-2009",
         "Table 1",
         "CPU time of the RSSR linkage: Euler parameters against three revolutes in a spherical joint",
@@ -230,7 +230,7 @@ ENTRIES = (
         "percent are of the right size; in the open tree alone they save nothing.",
         _cpu_time,
     ),
-    Entry(
+    Exhibit(
         "hanzaki-2009",
         "Fig. 12",
         "force on the rack of the suspension and steering linkage, 2 s",

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from ..compare import ADAPTIVE, FIXED, Comparison, Options, Run, Setting
-from .entry import Entry, Reproduction, Row, Table, at, curves
+from ..compare import ADAPTIVE, FIXED, Comparison, Options, Run, RunSetting
+from .entry import Exhibit, Reproduction, Row, Table, at, curves
 
 DRIVEN = ("J1", "J2", "J3")
 
@@ -45,26 +45,26 @@ def _comparison() -> Comparison:
 
 
 @cache
-def _run(setting: Setting) -> Run:
+def _run(setting: RunSetting) -> Run:
     run = _comparison().run(setting)
     if run.ended == "interrupted":
         raise KeyboardInterrupt
     return run
 
 
-def penalty(k: float, integrator: str, accuracy: float, feedback: bool = False) -> Setting:
-    return Setting(PENALTY, "k", k, integrator, accuracy, feedback)
+def penalty(k: float, integrator: str, accuracy: float, feedback: bool = False) -> RunSetting:
+    return RunSetting(PENALTY, "k", k, integrator, accuracy, feedback)
 
 
-def gauss(sigma: float, integrator: str, accuracy: float, feedback: bool = False) -> Setting:
-    return Setting(GAUSS, "sigma", sigma, integrator, accuracy, feedback)
+def gauss(sigma: float, integrator: str, accuracy: float, feedback: bool = False) -> RunSetting:
+    return RunSetting(GAUSS, "sigma", sigma, integrator, accuracy, feedback)
 
 
-def denoc(integrator: str, accuracy: float, feedback: bool = False) -> Setting:
-    return Setting(DENOC, "", None, integrator, accuracy, feedback)
+def denoc(integrator: str, accuracy: float, feedback: bool = False) -> RunSetting:
+    return RunSetting(DENOC, "", None, integrator, accuracy, feedback)
 
 
-def _name(setting: Setting) -> str:
+def _name(setting: RunSetting) -> str:
     """The name of a panel: its parameter, or its integration if it has none."""
     return f"{setting.parameter} = {setting.value:g}" if setting.parameter else setting.integration
 
@@ -86,7 +86,7 @@ def _outcome(run: Run) -> str:
 
 
 def _errors(
-    settings: Sequence[Setting], quoted: Sequence[str], name_of: Callable[[Setting], str] = _name
+    settings: Sequence[RunSetting], quoted: Sequence[str], name_of: Callable[[RunSetting], str] = _name
 ) -> Callable[[], Reproduction]:
     """A panel for each run with the errors of the driven joints; `quoted` is the thesis on each run."""
 
@@ -107,7 +107,7 @@ def _errors(
     return make
 
 
-def _fed(setting: Setting, quoted: str) -> Callable[[], Reproduction]:
+def _fed(setting: RunSetting, quoted: str) -> Callable[[], Reproduction]:
     """Panels with the errors under feedback, and with the corrections of the torques."""
 
     def make() -> Reproduction:
@@ -134,7 +134,7 @@ def _fed(setting: Setting, quoted: str) -> Callable[[], Reproduction]:
 
 def _raw() -> Reproduction:
     """The errors of Yun and Sarkar's projection, whose directions change places."""
-    setting = Setting(RAW, "sigma", 10.0, ADAPTIVE, 1e-3)
+    setting = RunSetting(RAW, "sigma", 10.0, ADAPTIVE, 1e-3)
     run, grid = _run(setting), _comparison().plan.grid
     table: Table = {"t": grid}
     lines = []
@@ -154,7 +154,7 @@ def _raw() -> Reproduction:
 RATED = (
     (penalty(1e5, ADAPTIVE, 1e-6), ("low", "high", "low", "medium")),
     (gauss(10.0, ADAPTIVE, 1e-6), ("medium", "low", "medium", "medium")),
-    (Setting(QR, "sigma", 10.0, ADAPTIVE, 1e-6), ("medium", "low", "medium", "medium")),
+    (RunSetting(QR, "sigma", 10.0, ADAPTIVE, 1e-6), ("medium", "low", "medium", "medium")),
     (denoc(ADAPTIVE, 1e-6), ("medium", "low", "high", "high")),
 )
 
@@ -183,7 +183,7 @@ def _ratings() -> Reproduction:
 
 
 ENTRIES = (
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.2",
         "motion of the 3-RRR manipulator and the torques that drive it, 3 s",
@@ -206,7 +206,7 @@ ENTRIES = (
             rows=_start,
         ),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.3",
         "3-RRR manipulator, penalty method at rtol 1e-3: errors for four spring constants",
@@ -214,7 +214,7 @@ ENTRIES = (
         "curves aren't readable, and its integrator isn't known, so no curve can be claimed.",
         _errors([penalty(k, ADAPTIVE, 1e-3) for k in KS], NO_NUMBERS),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.4",
         "3-RRR manipulator, penalty method at rtol 1e-6: errors for four spring constants",
@@ -222,7 +222,7 @@ ENTRIES = (
         "unstable. A run is given up after 20000 evaluations; no curve can be claimed.",
         _errors([penalty(k, ADAPTIVE, 1e-6) for k in KS], NO_NUMBERS),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.5",
         "3-RRR manipulator, penalty method at steps of 0.01 s: errors for four spring constants",
@@ -230,7 +230,7 @@ ENTRIES = (
         "1e4. Its fixed-step integrator isn't known; ours is the classical one of fourth order.",
         _errors([penalty(k, FIXED, 0.01) for k in KS], ("", "fails", "fails", "fails")),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.6",
         "3-RRR manipulator, penalty method at steps of 0.001 s: errors for four spring constants",
@@ -238,7 +238,7 @@ ENTRIES = (
         "The errors stay large either way.",
         _errors([penalty(k, FIXED, 0.001) for k in KS], ("", "", "", "fails")),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.7",
         "3-RRR manipulator, penalty method with feedback, 1e5 N/m at steps of 0.001 s",
@@ -246,7 +246,7 @@ ENTRIES = (
         "is 2. The gains of its controller aren't given; ours are chosen by the inertia that a joint feels.",
         _fed(penalty(1e5, FIXED, 0.001, True), "within 15 %"),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.8",
         "3-RRR manipulator, projection of Yun and Sarkar at rtol 1e-3: errors until it is given up",
@@ -254,7 +254,7 @@ ENTRIES = (
         "be repeated, since they hang on its routine for singular values; ours is given up early.",
         _raw,
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.9",
         "3-RRR manipulator, projection by Gaussian triangularization at rtol 1e-6: errors for four sigma",
@@ -262,7 +262,7 @@ ENTRIES = (
         "readable.",
         _errors([gauss(sigma, ADAPTIVE, 1e-6) for sigma in SIGMAS], NO_NUMBERS),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.10",
         "3-RRR manipulator, projection by Gaussian triangularization at steps of 0.01 s: errors for four sigma",
@@ -270,7 +270,7 @@ ENTRIES = (
         "pivots fully and stays near the prescribed motion, which has no such position.",
         _errors([gauss(sigma, FIXED, 0.01) for sigma in SIGMAS], ("fails",) * 4),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.11",
         "3-RRR manipulator, projection by Gaussian triangularization with feedback, steps of 0.001 s",
@@ -278,7 +278,7 @@ ENTRIES = (
         "projection makes no error but the integrator's. What made the thesis' can't be told.",
         _fed(gauss(10.0, FIXED, 0.001, True), "within 15 %"),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.12",
         "3-RRR manipulator, DeNOC at rtol 1e-3 and 1e-6: errors",
@@ -286,7 +286,7 @@ ENTRIES = (
         "evaluations, not of steps. The curves aren't readable.",
         _errors([denoc(ADAPTIVE, 1e-3), denoc(ADAPTIVE, 1e-6)], ("301 steps", "319 steps")),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.13",
         "3-RRR manipulator, DeNOC at steps of 0.01 and 0.001 s: errors",
@@ -294,7 +294,7 @@ ENTRIES = (
         "step. The curves aren't readable.",
         _errors([denoc(FIXED, 0.01), denoc(FIXED, 0.001)], ("", "")),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.14",
         "3-RRR manipulator, DeNOC with feedback, steps of 0.001 s",
@@ -302,7 +302,7 @@ ENTRIES = (
         "aren't given, and the curves aren't readable.",
         _fed(denoc(FIXED, 0.001, True), "extremely small"),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Table 5.1",
         "closure methods compared: efficiency, stiffness, cost, accuracy",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from .entry import Entry, Row, at, curves, each, span
+from .entry import Exhibit, Row, at, curves, each, span
 
 PLANAR = ("joint1", "joint2", "joint3")
 
@@ -43,7 +43,7 @@ SIX_PLACES = {
 }
 
 ENTRIES = (
-    Entry(
+    Exhibit(
         "saha-1999",
         "Fig. 5",
         "torques of the planar arm, angles from 0 to 180 deg in 10 s",
@@ -62,7 +62,7 @@ ENTRIES = (
             rows=_torques,
         ),
     ),
-    Entry(
+    Exhibit(
         "saha-1999",
         "Fig. 6",
         "free fall of the planar arm, held out level at the start",
@@ -81,7 +81,7 @@ ENTRIES = (
             rows=_angles,
         ),
     ),
-    Entry(
+    Exhibit(
         "saha-1999",
         "Fig. 8",
         "torques and the slider's force of the Stanford arm, 10 s",
@@ -89,7 +89,7 @@ ENTRIES = (
         "claim exact agreement with the same thesis from tables that give different torques, so at most one is right.",
         curves("stanford-idyn", *each("tau", SIX_FORCES)),
     ),
-    Entry(
+    Exhibit(
         "saha-1999",
         "Fig. 9",
         "free fall of the Stanford arm from a level boom",

@@ -11,7 +11,7 @@ from ...record.panels import Line, Panel
 from ...scenario.run import Result
 from .. import complexity
 from ..complexity import FORWARD, INVERSE, Published
-from .entry import Entry, Reproduction, Row, at, curves, each, ran, span
+from .entry import Exhibit, Reproduction, Row, at, curves, each, ran, span
 from .saha_1999 import SIX_FORCES, SIX_PLACES
 
 MOST = 16  # joints of the longest chain that is counted
@@ -160,7 +160,7 @@ LEG_1 = (Line("J1^1.q", "θ₁¹, driven"), Line("J2^1.q", "θ₂¹"))
 LEG_2 = (Line("J1^2.q", "θ₁², driven"), Line("J2^2.q", "θ₂²"))
 
 ENTRIES = (
-    Entry(
+    Exhibit(
         "saha-overview",
         "Table 1",
         "operations of inverse dynamics, n revolute joints",
@@ -168,7 +168,7 @@ ENTRIES = (
         "regrouped inertias; it is not the paper's algorithm operation by operation, and costs less.",
         _table_1,
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Table 2",
         "operations of forward dynamics, n revolute joints",
@@ -176,7 +176,7 @@ ENTRIES = (
         "its formula. denoc's rows are counted from its own programs, O(n) and dense.",
         _table_2,
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 6",
         "torques of the PUMA arm, all angles from 0 to 180 deg in 10 s",
@@ -184,7 +184,7 @@ ENTRIES = (
         "for such links, perhaps by a factor of 9.81; the curves have no numbers to compare with.",
         curves("puma-idyn", *each("tau", {f"joint{k}": (f"τ{chr(0x2080 + k)}", "torque", "N m") for k in range(1, 7)})),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 7",
         "free fall of the PUMA arm from its initial position",
@@ -192,7 +192,7 @@ ENTRIES = (
         "nor gives numbers of the curves.",
         curves("puma-fall", *each("q", {f"joint{k}": (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)})),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 8",
         "torques and the slider's force of the Stanford arm, 10 s",
@@ -200,7 +200,7 @@ ENTRIES = (
         "gives other torques, and both papers claim exact agreement with the same thesis.",
         curves("stanford-2009-idyn", *each("tau", SIX_FORCES)),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 9",
         "free fall of the Stanford arm",
@@ -208,7 +208,7 @@ ENTRIES = (
         "from 90 deg here. Neither its length nor numbers of the curves are in the text.",
         curves("stanford-2009-fall", *each("q", SIX_PLACES)),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 12",
         "joint angles of the five-bar manipulator, 20 s",
@@ -221,7 +221,7 @@ ENTRIES = (
             rows=_five_bar,
         ),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 13",
         "driving torques of the five-bar manipulator, 20 s",
@@ -229,7 +229,7 @@ ENTRIES = (
         "the paper's curves can't be claimed.",
         curves("five-bar-idyn", Panel("", "torque", "N m", (Line("J1^1.tau", "τ 1-1"), Line("J1^2.tau", "τ 1-2")))),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 14",
         "free fall of the five-bar manipulator from 80 and 70 deg, until it is singular",
@@ -241,7 +241,7 @@ ENTRIES = (
             rows=_singular,
         ),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 20",
         "driving torque of the carpet scraper, one turn at 45 rpm",
