@@ -17,8 +17,8 @@ from ..loops import effort
 from ..loops.balance import Balance, enough
 from ..loops.branches import efforts, singular_words
 from ..robot.model import ZERO, Robot
-from .holds import LegHold, PlatformGeometry
 from .legs import Parallel, legs
+from .platform_geometry import LegHold, PlatformGeometry
 
 Wrenches = Mapping[str, Any]
 SHARINGS = ("least", "even", "conditioned")

@@ -85,10 +85,13 @@ def _by_content(table: Table) -> dict[bytes, list[str]]:
 
 
 def picture_differences(
-    old: Mapping[str, Picture], new: Mapping[str, Picture], signals: Sequence[ComparedColumn], reported: Collection[str]
+    old: Mapping[str, Picture],
+    new: Mapping[str, Picture],
+    compared: Sequence[ComparedColumn],
+    reported: Collection[str],
 ) -> Iterator[Difference]:
     """The differences between figures, without the numbers of columns whose differences are already `reported`."""
-    allowed = {one.name: one.allowed for one in signals}
+    allowed = {one.name: one.allowed for one in compared}
     for name in [*old, *(name for name in new if name not in old)]:
         if name not in new:
             yield Difference(name, "this plot is missing now")

@@ -104,7 +104,7 @@ def rows_at(wanted: np.ndarray, t: np.ndarray) -> np.ndarray:
 
 
 def differences(
-    signals: Sequence[ComparedColumn], t: np.ndarray, old: Table, now: np.ndarray, new: Table, *, ranges: bool
+    compared: Sequence[ComparedColumn], t: np.ndarray, old: Table, now: np.ndarray, new: Table, *, ranges: bool
 ) -> tuple[list[Difference], float]:
     """The worst difference of each column that exceeds its limit, and the largest ratio to the limit of the others.
 
@@ -114,7 +114,7 @@ def differences(
     rows = rows_at(t, now)
     common = rows >= 0
     result, nearest = [], 0.0
-    for one in signals:
+    for one in compared:
         if one.name not in old or one.name not in new:
             continue
         worst = max(_candidates(one, t[common], old[one.name][common], now, new[one.name], rows[common], ranges=ranges))
@@ -154,11 +154,11 @@ def _candidates(
 
 
 def renamed(
-    name: str, signals: Sequence[ComparedColumn], t: np.ndarray, old: Table, now: np.ndarray, new: Table
+    name: str, compared: Sequence[ComparedColumn], t: np.ndarray, old: Table, now: np.ndarray, new: Table
 ) -> str:
     """The new column that holds the numbers of the old column `name`, or an empty text."""
-    one = next(s for s in signals if s.name == name)
-    rows, known = rows_at(t, now), {s.name for s in signals}
+    one = next(s for s in compared if s.name == name)
+    rows, known = rows_at(t, now), {s.name for s in compared}
     if (rows < 0).any() or not size(old[name]):
         return ""
     for other, values in new.items():

@@ -141,7 +141,7 @@ def new_entry(case: Case, result: Result, figures: Mapping[str, Any]) -> Baselin
             digits=compare.DIGITS,
             rows=KeptRows(count, compare.stride(count, compare.MOST_ROWS)),
             regress=settings.model_dump(exclude_defaults=True),
-            columns=_signals(result, settings, count),
+            columns=_compared_columns(result, settings, count),
             plots=_pictures(figures, result, settings.until),
             images={plot: KeptImage(f"{result.name}-{plot}.png", images.version()) for plot in pictures},
         ),
@@ -165,21 +165,21 @@ def _pinned(name: str, plot: str, figures: Mapping[str, Any]) -> Any:
     return figures.get(f"{name}-{plot}") or figures.get(f"{name}-{plot}-overlay")
 
 
-def _signals(result: Result, settings: RegressEntry, count: int) -> list[ComparedColumn]:
+def _compared_columns(result: Result, settings: RegressEntry, count: int) -> list[ComparedColumn]:
     """The columns, each with its allowed difference."""
     kinds: dict[tuple[str, str], float] = {}
     for column in result.columns:
         kind = _kind(column)
         kinds[kind] = max(kinds.get(kind, 0.0), compare.size(result.table[column.name][:count]))
     _check_names(result, settings)
-    signals = []
+    compared = []
     for column in result.columns:
         values = result.table[column.name][:count]
         floor = FLOORS.get(column.family, compare.FLOOR)
         rtol, atol = _tolerance(settings, column.name)
         allowed = compare.allowance(compare.size(values), kinds[_kind(column)], rtol, atol, floor)
-        signals.append(compare.compared_column(column.name, column.unit, values, allowed))
-    return signals
+        compared.append(compare.compared_column(column.name, column.unit, values, allowed))
+    return compared
 
 
 def _kind(column: Column) -> tuple[str, str]:

@@ -21,7 +21,7 @@ import yaml
 from ..errors import InputError, Place, did_you_mean
 from .document import BREAK, Document, Keys, Spot, dotted
 from .messages import MESSAGES
-from .scalars import resolve
+from .yaml_scalars import resolve
 
 SIZE_LIMIT = 16_000_000  # bytes of text
 DEPTH_LIMIT = 64  # lists and mappings within each other

@@ -14,8 +14,8 @@ from comparing import off, slope
 from denoc.dynamics.samples import Samples
 from denoc.loops.constraints import closure
 from denoc.loops.partition import independent_speeds
-from denoc.parallel.holds import PlatformGeometry
 from denoc.parallel.platform import inverse_by_shares
+from denoc.parallel.platform_geometry import PlatformGeometry
 
 pytestmark = pytest.mark.smoke
 

@@ -12,8 +12,8 @@ import references
 from comparing import off
 from denoc.errors import InputError
 from denoc.study.papers import hanzaki_2009, saha_overview
-from denoc.study.papers.entries import ENTRIES, exhibit, markdown
-from denoc.study.papers.entry import PAPERS, ranges
+from denoc.study.papers.exhibit import PAPERS, ranges
+from denoc.study.papers.exhibits import EXHIBITS, exhibit, markdown
 
 BREAK_OFF = ("khan-2002-fig-4.4", "khan-2002-fig-4.5", "khan-2002-fig-4.8")
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "papers.md"
@@ -21,7 +21,7 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "papers.md"
 
 @cache
 def made(name):
-    return ENTRIES[name].make()
+    return EXHIBITS[name].make()
 
 
 def rows_at(table, t):
@@ -31,10 +31,10 @@ def rows_at(table, t):
     return found
 
 
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("name", EXHIBITS)
 @pytest.mark.sampled(3)
 def test_every_entry_is_made_and_drawn(name):
-    one, it = ENTRIES[name], made(name)
+    one, it = EXHIBITS[name], made(name)
     x, *columns = it.table.values()
     assert (np.diff(x) > 0).all()
     assert all(len(column) == len(x) for column in columns)
@@ -57,9 +57,9 @@ def test_every_entry_is_made_and_drawn(name):
     assert figure.axes[-1].get_legend() is not None
 
 
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("name", EXHIBITS)
 def test_every_entry_says_what_it_is(name):
-    one = ENTRIES[name]
+    one = EXHIBITS[name]
     assert one.paper in PAPERS
     assert one.id == name == f"{one.paper}-{one.what.lower().replace('. ', '-').replace(' ', '-')}"
     assert one.caption

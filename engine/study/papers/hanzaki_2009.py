@@ -21,7 +21,7 @@ from ...robot.load import load
 from ...robot.model import Robot
 from ...scenario.run import Result, carry_out, prepare, with_changes
 from ...text.change import Change
-from .entry import Changes, Exhibit, Reproduction, Row, at, curves, ran
+from .exhibit import Changes, Exhibit, Reproduction, Row, at, curves, ran
 
 if TYPE_CHECKING:
     from ...scenario.plan import Plan
@@ -192,7 +192,7 @@ def _rack(result: Result) -> Sequence[Row]:
     ]
 
 
-ENTRIES = (
+EXHIBITS = (
     Exhibit(
         "hanzaki-2009",
         "Fig. 7",

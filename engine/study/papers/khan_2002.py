@@ -10,7 +10,7 @@ import numpy as np
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
 from ..compare import ADAPTIVE, FIXED, Comparison, Options, Run, RunSetting
-from .entry import Exhibit, Reproduction, Row, Table, at, curves
+from .exhibit import Exhibit, Reproduction, Row, Table, at, curves
 
 DRIVEN = ("J1", "J2", "J3")
 
@@ -182,7 +182,7 @@ def _ratings() -> Reproduction:
     return Reproduction(table, (panel,), tuple(rows), heads, ranges=False)
 
 
-ENTRIES = (
+EXHIBITS = (
     Exhibit(
         "khan-2002",
         "Fig. 4.2",

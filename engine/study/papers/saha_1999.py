@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from .entry import Exhibit, Row, at, curves, each, span
+from .exhibit import Exhibit, Row, at, curves, each, span
 
 PLANAR = ("joint1", "joint2", "joint3")
 
@@ -42,7 +42,7 @@ SIX_PLACES = {
     f"joint{k}": ("b₃", "position", "m") if k == 3 else (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)
 }
 
-ENTRIES = (
+EXHIBITS = (
     Exhibit(
         "saha-1999",
         "Fig. 5",

@@ -11,7 +11,7 @@ from ...record.panels import Line, Panel
 from ...scenario.run import Result
 from .. import complexity
 from ..complexity import FORWARD, INVERSE, Published
-from .entry import Exhibit, Reproduction, Row, at, curves, each, ran, span
+from .exhibit import Exhibit, Reproduction, Row, at, curves, each, ran, span
 from .saha_1999 import SIX_FORCES, SIX_PLACES
 
 MOST = 16  # joints of the longest chain that is counted
@@ -159,7 +159,7 @@ def _scraper() -> Reproduction:
 LEG_1 = (Line("J1^1.q", "θ₁¹, driven"), Line("J2^1.q", "θ₂¹"))
 LEG_2 = (Line("J1^2.q", "θ₁², driven"), Line("J2^2.q", "θ₂²"))
 
-ENTRIES = (
+EXHIBITS = (
     Exhibit(
         "saha-overview",
         "Table 1",

@@ -1,4 +1,4 @@
-"""Entries, which are tables and figures of papers, their reproductions, and those made from scenarios."""
+"""Exhibits, which are tables and figures of papers, and how they are reproduced, most of them from scenarios."""
 
 from __future__ import annotations
 
