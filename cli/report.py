@@ -51,7 +51,7 @@ def carry_out(plans: list[Plan], out: Path, *, plot: bool, form: str, backend: s
 
 
 def computed(plan: Plan, wait: Wait) -> Result:
-    """The result of a plan; whoever waits hears how far it is."""
+    """The result of a plan, whose progress is shown meanwhile."""
     from denoc.scenario.run import carry_out as compute
 
     return compute(plan, wait.simulated(float(plan.grid[0]), float(plan.grid[-1])))

@@ -24,13 +24,13 @@ Wrenches = Mapping[str, Any]
 
 
 def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, out: Any = None) -> np.ndarray:
-    """Tau: the forces that actuators add for this motion (RIDIM)."""
+    """The forces `tau` that the actuators exert for this motion (RIDIM)."""
     s = Samples(robot, q=q, qd=qd, qdd=qdd)
     return _sought(s, s.arrays["qdd"], (True,) * robot.nv, wrenches, "inverse", out)
 
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None, out: Any = None) -> np.ndarray:
-    """Qdd: the accelerations under these forces (RFDSIM)."""
+    """The accelerations `qdd` under these forces (RFDSIM)."""
     s = Samples(robot, q=q, qd=qd, tau=tau)
     return _sought(s, s.arrays["tau"], (False,) * robot.nv, wrenches, "forward", out)
 
@@ -38,7 +38,7 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
 def hybrid(
     robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(qdd, tau), complete: for each speed one of the two is NaN on entry, and is what is sought."""
+    """The complete `(qdd, tau)`; for each speed, one of the two is NaN on entry and is computed."""
     if (answer := _at_once(robot, q, qd, qdd, tau, wrenches)) is not None:
         return answer
     s = Samples(robot, allow_nan=("qdd", "tau"), q=q, qd=qd, qdd=qdd, tau=tau)
@@ -56,18 +56,18 @@ def hybrid(
 def _at_once(
     robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """The same of one sample by code that is there already for the places where NaN is."""
+    """The complete `(qdd, tau)` of one sample by existing code for this pattern of NaN; None where there is none."""
     try:
         unknown, given = np.isnan(qdd), np.isnan(tau)
         call = robot.derived[key_of(_hybrid(unknown, given), tuple(wrenches or ()))]
         sought = call(q, qd, np.where(unknown, tau, qdd), *(wrenches or {}).values())
-    except (AttributeError, KeyError, TypeError, ValueError):  # whatever is wrong is said in the general way
+    except (AttributeError, KeyError, TypeError, ValueError):  # the general way reports whatever is wrong
         return None
     return None if sought is None else (np.where(unknown, sought, qdd), np.where(unknown, tau, sought))
 
 
 def _hybrid(unknown: np.ndarray, given: np.ndarray) -> Hashable:
-    """The name of the direct call where these accelerations and forces are NaN."""
+    """The key of the direct call for samples in which these accelerations and forces are NaN."""
     return "hybrid", unknown.tobytes(), given.tobytes()
 
 
@@ -79,7 +79,7 @@ def _sought(
     what: Hashable = None,
     out: Any = None,
 ) -> np.ndarray:
-    """What is sought for each speed; code for it serves the robot's direct calls of this name from now on."""
+    """The sought force or acceleration of each speed, by code that serves the robot's direct calls of this name."""
     links, w = s.acting(wrenches)
     problem = mixed(s.robot, motion_given, links)
     rows = [s.rows("q"), s.rows("qd"), np.ascontiguousarray(np.broadcast_to(x, (len(w), s.robot.nv))), w]
@@ -106,7 +106,7 @@ def _room(out: Any, shape: tuple[int, ...], rows: Sequence[np.ndarray]) -> np.nd
 
 
 def _alone(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray], what: Hashable) -> np.ndarray:
-    """What is sought of one sample."""
+    """The sought force or acceleration of each speed, for one sample."""
     single = problem.single()
     if single is not None:
         result = single(*(row[0] for row, width in zip(rows, problem.widths) if width))
@@ -121,7 +121,7 @@ def _alone(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray]
 def _many(
     problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray], what: Hashable, result: np.ndarray
 ) -> None:
-    """Fills the rows of many samples."""
+    """Fills `result`, a row for each sample, with the sought force or acceleration of each speed."""
     block = max(8, min(1024, BLOCK // max(len(problem.bodies), 1)))  # so that what the text keeps of a body stays small
 
     def text(these: slice) -> np.ndarray:
@@ -136,7 +136,7 @@ def _many(
 
 
 def _direct(problem: Mixed, what: Hashable, code: Single | Kernel | Rolled) -> None:
-    """Aims the robot's direct calls of this name at this code, where they are the tree's own."""
+    """Lets the robot's direct calls of this name use this code, unless loops make them more than the tree's."""
     if what is not None and not problem.robot.closed and not isinstance(code, Rolled):
         aim(problem.robot, what, problem.links, code, (problem.nv,))
 
@@ -164,7 +164,7 @@ def _plain(problem: Mixed, s: Samples, x: np.ndarray, rows: Sequence[np.ndarray]
 
 
 def _is_examined(robot: Robot, motion_given: Pattern) -> bool:
-    """Whether its pivots were looked at where it was asked first, or there are none."""
+    """Whether the robot's pivots have been examined for this pattern, once for all, or there are none to examine."""
     return all(motion_given) or ("examined", motion_given) in robot.derived
 
 

@@ -43,14 +43,14 @@ def slopes(
 
 
 def by_rows(columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-    """The entries of dq, dqd and dtau, each row by row, from the columns of all three."""
+    """All entries of the matrices dq, dqd and dtau in one list, row by row, from the columns of all three."""
     n = len(columns) // 3
     parts = [columns[first : first + n] for first in (0, n, 2 * n)]
     return [part[k][r] for part in parts for r in range(n) for k in range(n)]
 
 
 def named_derivatives(rows: np.ndarray, n: int) -> dict[str, np.ndarray]:
-    """The accelerations and derivatives that a sample's numbers are, or those of many."""
+    """The results of `slopes` by name: `qdd`, and `dq`, `dqd`, `dtau` as matrices, for one sample or for many."""
     result = {"qdd": rows[..., :n]}
     for k, name in enumerate(("dq", "dqd", "dtau")):
         result[name] = rows[..., n + k * n * n : n + (k + 1) * n * n].reshape(*rows.shape[:-1], n, n)

@@ -70,7 +70,7 @@ def key_of(what: Hashable, links: tuple[str, ...]) -> Hashable:
 def aim(
     robot: Robot, what: Hashable, links: tuple[str, ...], code: Single | Kernel, shape: Sequence[int], checks: int = 0
 ) -> None:
-    """Use this code in the robot's direct call of this name, if there is one.
+    """Uses this code in the robot's direct call of this name, if there is one.
 
     The result of one sample has this shape; the last outputs are checks, which a kernel mustn't have.
     """

@@ -143,6 +143,7 @@ def propagation(c: np.ndarray, identity: float = 1.0) -> np.ndarray:
 
 
 def cross_matrix(v: np.ndarray) -> np.ndarray:
+    """The matrix [v ×] with [v ×] x = v × x."""
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 

@@ -87,6 +87,7 @@ def _motion(step: BodyStep, where: str) -> Motion:
 
 
 def _first(kind: BodyKind, gravity: Vector) -> BodyStep:
+    """The first sweep's step for a kind: the motion of a body, and the wrench that this motion needs."""
     step = BodyStep()
     body = kind.body(step)
     n = len(body.speeds)
@@ -148,6 +149,7 @@ def _placed(step: BodyStep, body: Body) -> tuple[Motion, list[Scalar]]:
 
 
 def _second(kind: BodyKind, output: str) -> BodyStep:
+    """The second sweep's step for a kind: its speeds are eliminated, and inertia and wrench go to the parent."""
     step = BodyStep()
     body = kind.body(step)
     n = len(body.speeds)
@@ -178,6 +180,7 @@ def _second(kind: BodyKind, output: str) -> BodyStep:
 
 
 def _third(kind: BodyKind, output: str) -> BodyStep:
+    """The third sweep's step for a kind: the sought values of its speeds, and the body's share in accelerations."""
     step = BodyStep()
     if not kind.loose:
         return step

@@ -94,7 +94,7 @@ def pivots(bodies: Sequence[Body], q: Sequence[float], motion_given: Sequence[bo
 
 
 def examine(robot: Robot, q: Sequence[float], motion_given: Sequence[bool]) -> None:
-    """Raise an error if a joint has next to nothing to accelerate at q."""
+    """Raises an error if a joint has next to nothing to accelerate at q."""
     joints = vanishing(robot, q, motion_given)
     if joints:
         raise refusal(robot, joints)

@@ -98,7 +98,7 @@ class Law(Strict):
         return []
 
     def doubts(self, folder: Path) -> Iterator[str]:
-        """What there is to warn of in the file that the law reads."""
+        """Warnings about the file that the law reads."""
         yield from ()
 
 
@@ -126,7 +126,7 @@ class TableLaw(Law):
         return [Spline(t, values[:, k], self.interpolation) for k in range(values.shape[1])]
 
     def doubts(self, folder: Path) -> Iterator[str]:
-        """What the splines do between the rows that the rows don't."""
+        """Warnings about splines that leave the range of the rows around them."""
         for name, spline in zip(self.columns_read(), self.splines(folder)):
             begin, end, share = spline.overshoot()
             if share > OVERSHOOT:
@@ -338,7 +338,7 @@ class TableMotion(TableLaw, MotionLaw):
     )
 
     def doubts(self, folder: Path) -> Iterator[str]:
-        """The same, and what becomes of accelerations."""
+        """Warnings about splines that leave the range of the rows around them, and about accelerations that jump."""
         yield from super().doubts(folder)
         if self.interpolation == "pchip":
             yield f"accelerations jump at the rows of `{self.file_}`, which are joined by `pchip`"

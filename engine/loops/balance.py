@@ -113,7 +113,7 @@ def idle_spins(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
 
 
 def enough(balance: Balance) -> None:
-    """Raise an error if there are fewer actuators than freedoms, or actuators that move nothing."""
+    """Raises an error if there are fewer actuators than freedoms, or actuators that move nothing."""
     robot, missing = balance.robot, balance.unmoved()
     if missing > 0:
         freedoms = balance.freedoms - balance.idle

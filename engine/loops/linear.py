@@ -60,6 +60,7 @@ def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str
 
 @computes
 def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
+    """The linearised equations of a mechanism with its loops closed, in its independent coordinates."""
     s = Samples(robot, q=q, qd=np.zeros(robot.nv) if qd is None else qd).finite()
     if s.count is not None:
         raise InputError("a linearisation is about one state", found=f"{s.count} samples")

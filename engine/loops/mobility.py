@@ -122,6 +122,7 @@ def kutzbach(loops: Closure) -> int:
 
 
 def _standing(robot: Robot, loops: Closure, q: np.ndarray) -> Standing:
+    """The mobility at a closed position q."""
     balance = Balance(robot, q)
     J, S = loops.scaled(balance.J[0]), _scaled_actuators(balance)
     motions = null_space(J)
@@ -182,6 +183,7 @@ def _spin(robot: Robot, motion: np.ndarray) -> Spin:
 
 
 def _subsystems(robot: Robot, balance: Balance) -> list[SubsystemNames]:
+    """The subsystems of equations by the names of their links, in the order in which they are solved."""
     names = branch_links(robot)
     return [
         SubsystemNames(
@@ -222,6 +224,7 @@ def opening(gap: Gap) -> str:
 
 
 def _doubts(at: Standing, names: Sequence[str]) -> list[str]:
+    """Warnings about actuators, freedoms and singular positions; `names` are those of the actuators."""
     result = []
     if at.unmoved:
         needed = at.freedoms - len(at.spins)

@@ -56,12 +56,12 @@ class PartitionText(ABC):
         self.names = tuple(self.widths)
         self.offer = Offer(self.program, list(self.widths.values()), (self.results() + CHECKS,), self.identity)
         self.oriented = any(joint.type.orientation is not None for joint in loops.robot.moving)
-        self.one: Single | None = None  # code for one sample at a time, once it was taken
-        self.many: Kernel | None = None  # code for many samples, once it was taken
-        self.final = True  # what it gives may go to the caller as it is
+        self.one: Single | None = None  # code for one sample at a time, once there is any
+        self.many: Kernel | None = None  # code for many samples, once there is any
+        self.final = True  # whether its results may go to the caller unchanged
 
     def width(self, name: str) -> int:
-        """How many numbers the input of this name has."""
+        """The count of numbers per sample in the input of this name."""
         robot = self.loops.robot
         others = {
             "q": robot.nq,
@@ -168,6 +168,7 @@ class PartitionText(ABC):
         return in_blocks(result, max(8, BLOCK // len(self.loops.bodies)), self.offer.lanes, by, text)
 
     def _plain(self, given: Sequence[list[Scalar]], count: int) -> np.ndarray:
+        """Results and checks by the plain text, with a row for each sample."""
         rows = np.empty((count, self.results() + CHECKS))
         with np.errstate(all="ignore"):
             try:
@@ -180,7 +181,7 @@ class PartitionText(ABC):
         return rows
 
     def look(self, rows: np.ndarray, q: Sequence[Scalar]) -> None:
-        """Refuses what the plain text has found at q where it can't be trusted."""
+        """Raises an error if the plain text's results at q can't be trusted; by default they can."""
         return
 
 
@@ -199,7 +200,7 @@ class Forward(PartitionText):
         return closed(problem), checks
 
     def look(self, rows: np.ndarray, q: Sequence[Scalar]) -> None:
-        """Raise an error where accelerations are enormous because a joint has next to nothing to accelerate."""
+        """Raises an error where accelerations are enormous because a joint has next to nothing to accelerate."""
         strange = (abs(rows[:, :-CHECKS]) >= ENORMOUS).any(axis=1) & (rows[:, -CHECKS] >= 0.0)
         if strange.any():
             n = int(np.argmax(strange))
@@ -290,6 +291,7 @@ class TextFamily:
         return made
 
     def _first(self, text: PartitionText) -> None:
+        """Lets this text be tried first from now on."""
         if self.known[0] is not text:
             self.known = [text, *(one for one in self.known if one is not text)]
 
@@ -340,14 +342,14 @@ def quick(what: str, kind: type[PartitionText], robot: Robot, q: Any, qd: Any, x
 
 
 def serve(text: PartitionText, what: str) -> None:
-    """Use the text's code, for one sample or many, in the robot's direct calls of this name, if there is any."""
+    """Uses the text's code, for one sample or many, in the robot's direct calls of this name, if there is any."""
     for code in (text.one, text.many):
         if code is not None and text.final:
             aim(text.loops.robot, what, text.wrenched, code, (text.results(),), CHECKS)
 
 
 def consistent(loops: Closure, arrays: Arrays) -> None:
-    """Raise an error if the loops aren't closed at these positions, or at speeds if these are given."""
+    """Raises an error if the loops aren't closed at these positions, or at speeds if these are given."""
     if "qd" not in arrays:
         return  # callers that give forces alone have checked the positions
     q, qd = arrays["q"], arrays["qd"]

@@ -49,7 +49,7 @@ class Distributed:
         return [self.parts[n :: self.nodes] for n in range(self.nodes)]
 
     def begin(self, independent: Sequence[int]) -> None:
-        """Send each node its legs, made for these independent speeds."""
+        """Sends each node its legs, made for these independent speeds."""
         if list(independent) == self._independent:
             return
         self.parts = parts_of(self.robot, self.parallel, independent)

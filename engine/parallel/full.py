@@ -53,7 +53,7 @@ class NodeRun:
 
 
 def advance(node: NodeRun, own: dict[str, Any], inbox: Message) -> Message:
-    """Take one step from the whole state and return this node's part of the new state."""
+    """Takes one step from the whole state and returns this node's part of the new state."""
     t, end = inbox["time"][0].tolist()
     run, y = node.run, inbox["state"][0]
     measured = run.system.measured
@@ -71,7 +71,7 @@ class Full:
     run: Runner
 
     def __init__(self, make: Callable[[], System], solver: Solver, engine: Engine, nodes: int | None = None):
-        """Check the system and share it out; `make` returns a new copy of it at each call."""
+        """Checks the system and shares it out; `make` returns a new copy of it at each call."""
         system = make()
         refuse(system)
         if not system.method.distributed:

@@ -90,6 +90,7 @@ def parts_of(robot: Robot, parallel: Parallel, independent: Sequence[int]) -> li
 
 
 def _part(robot: Robot, parallel: Parallel, leg: Leg, independent: set[int], share: float, first: int) -> LegPart:
+    """One leg with its share of the platform as a robot, whose first kept speed has the place `first` among all."""
     seats, numbering = robot.tree.seats, LegNumbering.of(robot, leg)
     nq, nv = len(numbering.coordinates), len(numbering.speeds)
     carried = tuple(link.name for link in robot.links if seats[link.name][0] == parallel.body)

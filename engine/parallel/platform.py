@@ -80,6 +80,7 @@ def _all_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | None, s
 
 
 def _actuator_forces(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str) -> np.ndarray:
+    """Forces of the actuators by eq. 66, with more actuators than freedoms by the way in which the legs share."""
     robot, driven = s.robot, list(s.robot.driven)
     geometry = PlatformGeometry(s, parts)
     holds = geometry.holds()

@@ -68,7 +68,7 @@ class PlatformGeometry:
         ]
 
     def refuse_open(self) -> None:
-        """Raise an error if the loops aren't closed at these positions and speeds."""
+        """Raises an error if the loops aren't closed at these positions and speeds."""
         first, qd = self.parts.legs[0], self.s.rows("qd")
         t = np.einsum("nrk,nk->nr", self.P[0], qd[:, list(first.speeds)])
         fastest = max(1.0, float(abs(qd).max(initial=0.0)))
@@ -142,6 +142,7 @@ class PlatformGeometry:
         return self.R[body] @ R, self.R[body] @ p + self.O[body]
 
     def _hold(self, leg: Leg, P: np.ndarray, C: np.ndarray, scale: np.ndarray) -> LegHold:
+        """How the platform hangs on this leg, with the best rows of its cut for the joints that it has."""
         J = C @ P
         n = len(leg.speeds)
         unit = self.loops.column_scale[list(leg.speeds)]
@@ -178,7 +179,7 @@ class PlatformGeometry:
         return twists
 
     def _refuse_large(self, x: np.ndarray) -> None:
-        """Raise an error if the equations that were chosen at the first sample are nearly singular at another one."""
+        """Raises an error if the equations that were chosen at the first sample are nearly singular at another one."""
         if self.count > 1 and not abs(x).max(initial=0.0) < LARGE:
             raise np.linalg.LinAlgError
 

@@ -77,6 +77,7 @@ class Compiled:
         return not numeric and len(system.model.bodies) <= MOST_BODIES
 
     def _offer(self, discrete: Discrete, signals: int) -> Offer:
+        """The offer of the equations in this discrete state, made at the first request."""
         offer = self._offers.get(discrete.program)
         if offer is None:
             system = self._system

@@ -89,7 +89,7 @@ class Response:
 
 
 def settle(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ()) -> np.ndarray:
-    """Choose the modes in which the run goes on from (t, y); return the state with held joints exactly at rest.
+    """Chooses the modes in which the run goes on from (t, y); returns the state with held joints exactly at rest.
 
     `loose` are speeds whose supports have just reached their bounds.
     """
@@ -168,7 +168,7 @@ def _excess(system: System, k: int, support: float, limits: tuple[float, float])
 
 
 def _size(system: System, k: int, support: float) -> float:
-    """The force to which an overload of joint k is relative."""
+    """The force with which an overload of joint k is compared."""
     return max(1e-12, system.switching[k], abs(support))
 
 

@@ -30,6 +30,7 @@ def force_plan(system: System, q: Sequence[float]) -> Planned:
 
 
 def _of_tree(system: System) -> Planned:
+    """The planned forces of a tree as a function of time, straight from its references."""
     inputs, robot = system.inputs, system.robot
 
     def planned(t: float) -> list[float]:
@@ -54,6 +55,7 @@ def planned_path(system: System, q: Sequence[float], t: float) -> Path:
 
 
 def _of_mechanism(system: System, q: Sequence[float]) -> Planned:
+    """The planned forces of a mechanism as a function of time, along a path that keeps its loops closed."""
     robot = system.robot
     led = {k for motion in (*system.inputs.feedforward, *system.inputs.prescribed) for k in motion.joint.speeds}
     followed: Path | None = None

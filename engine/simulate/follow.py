@@ -89,6 +89,7 @@ class Path:
     def _reached(
         self, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, step: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] | None:
+        """The state one step beyond the last one, or None where the motion can't be followed so far."""
         run = self._run
         if not run.unknown:  # the run's equations close loops that are nearly closed, and may be compiled
             guess = _placed(run, t, moved_along_speeds(run.robot, q, qd * step + qdd * step * step / 2))

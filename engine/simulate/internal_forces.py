@@ -22,7 +22,7 @@ from .system import System
 
 
 def balance(system: System, q: np.ndarray) -> Balance:
-    """Which forces are sought: the actuators', and those of drives where actuators don't suffice."""
+    """The balance of the sought forces: those of actuators, and of drives where the actuators don't suffice."""
     loops, robot = system.loops, seeking(system)
     result = Balance(robot, q)
     if loops is not None and loops.drives and result.unmoved() > 0:
@@ -53,9 +53,9 @@ def sought(
     acting: np.ndarray,
     resistance: np.ndarray | None = None,
 ) -> tuple[Forces, np.ndarray, np.ndarray]:
-    """The actuators' forces and the cuts' of an inverse task, the forces of all joints, and the power of all that.
+    """The forces of actuators and cuts in an inverse task, then those of all joints, and the power of all of them.
 
-    `acting` are the forces of the joints that have a force law: known, so that the others do what is left.
+    `acting` are the known forces of joints that have a force law; the sought ones do the rest.
     """
     result = balance(system, q)
     enough(result)
@@ -99,7 +99,7 @@ def transmitted(
     resistance: np.ndarray | None,
     wrenches: Mapping[str, np.ndarray] | None,
 ) -> Forces:
-    """The cuts' forces of a simulation, whose actuators' are known; NaN in rows that have left the numbers."""
+    """The cuts' forces of a simulation, whose actuators' are known; NaN in rows with numbers that aren't finite."""
     resistance = np.zeros_like(tau) if resistance is None else resistance
     sound = np.isfinite(np.hstack([q, qd, qdd, tau])).all(axis=1)
     at = {name: six[sound] for name, six in (wrenches or {}).items()}

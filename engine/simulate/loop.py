@@ -62,7 +62,7 @@ class Trace:
     singular: Any = None  # the first singular position that the run met
 
     def keep(self, run: Runner, t: float, y: np.ndarray) -> None:
-        """Keep a row, which is evaluated together with all others at the end."""
+        """Keeps a row, which is evaluated together with all others at the end."""
         signals = run.signals(t)  # first, so that an interrupt here leaves all lists of one length
         self.t.append(t)
         self.states.append(y)
@@ -70,7 +70,7 @@ class Trace:
         self.discrete.append(run.discrete)
 
     def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray) -> None:
-        """Keep many rows that compiled code has left, of a system whose equations don't depend on time."""
+        """Keeps many rows that compiled code has left, of a system whose equations don't depend on time."""
         settled, count, signals = run.settled_rows(times, states), len(times), run.signals(0.0)
         self.t += times.tolist()
         self.states += list(settled)
@@ -104,6 +104,7 @@ def integrate(
 def _run(
     run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver, kinks: Sequence[float], tell: Progress, trace: Trace
 ) -> None:
+    """Takes the run leg by leg from kink to kink, and notes its rows, its events and how it ends."""
     t, end = float(grid[0]), float(grid[-1])
     unsettled = run.discrete
     y = contact.settle(run, t, contact.struck(run, t, y))
@@ -140,7 +141,7 @@ def _leg(
     tell: Progress,
     trace: Trace,
 ) -> tuple[float, np.ndarray]:
-    """Integrate up to `end` or to the next event, whichever comes first; return the instant and the state there."""
+    """Integrates up to `end` or to the next event, whichever comes first; returns the instant and the state there."""
     lands = not INTEGRATORS[solver.method].dense  # without good dense output, steps end on the rows
     watched = [*contact.watches(run, t, y), *saturation.watches(run)]
     guard = run.guard
@@ -176,7 +177,7 @@ def _leg(
 
 
 def _stepped(run: Runner, stepper: Stepper, solver: Solver, trace: Trace) -> str:
-    """Take a step; return the reason if it fails or exceeds a limit of the solver, else an empty string."""
+    """Takes a step; returns the reason if it fails or exceeds a limit of the solver, else an empty string."""
     failure = stepper.step()
     if not failure and trace.steps + stepper.accepted > solver.max_steps:
         failure = TOO_MANY.format(solver.max_steps)
@@ -186,7 +187,7 @@ def _stepped(run: Runner, stepper: Stepper, solver: Solver, trace: Trace) -> str
 
 
 def _keep_rows(run: Runner, stepper: Stepper, grid: np.ndarray, end: float, trace: Trace) -> None:
-    """Keep the output rows within the last step, up to `end`."""
+    """Keeps the output rows within the last step, up to `end`."""
     for at in map(float, grid[len(trace.t) :]):
         if at > end:
             return
@@ -215,7 +216,7 @@ def _march(
     tell: Progress,
     trace: Trace,
 ) -> tuple[float, np.ndarray]:
-    """Integrate the rest of a leg by compiled code, from where the stepper is; return the last instant and state."""
+    """Integrates the rest of a leg by compiled code, from where the stepper is; returns the last instant and state."""
     first = len(trace.t)
     ahead = np.ascontiguousarray(grid[first:][grid[first:] <= end])
     out = march.room(len(ahead))
@@ -279,7 +280,7 @@ def _chatters(events: list[dict[str, Any]], duration: float) -> bool:
 
 
 def _endless(last: Mapping[str, Any]) -> str:
-    """What goes on without end, by the last of the events."""
+    """A sentence on the two modes between which the run would change without end, from the last of the events."""
     if last["event"] in saturation.EVENTS:
         return f"{last['joint']} changes between its law and its effort limit without end; a law with less gain may not"
     return (
@@ -313,6 +314,7 @@ def starting(run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver) -> Ru
 
 
 def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:
+    """A stepper of the solver's method from (t, y) towards `end`."""
     paces = solver.paces if INTEGRATORS[solver.method].adaptive else ()
     longest = min([solver.max_step, *(step for begin, over, step in paces if begin < end and over > t)])
     return stepper_of(

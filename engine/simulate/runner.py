@@ -39,7 +39,7 @@ class Runner:
         planned: Planned | None = None,
         pause: float = 0.0,
     ):
-        """Begin a run at coordinates q.
+        """Begins a run at coordinates q.
 
         `planned` is a function for the joint forces of feedforward, `solve` takes the place of the system's own
         equations; `pause` is the time for which the guard's last value is used again.
@@ -198,7 +198,7 @@ class Runner:
         return Evaluation(q, qd, qdd, tau, resistance, support, float(rate[-2]), float(rate[-1]))
 
     def _share(self, rows: dict[str, np.ndarray], discrete: Discrete) -> None:
-        """Write the support of every held joint into the rows where the equations don't determine it."""
+        """Writes the support of every held joint into the rows where the equations don't determine it."""
         bearers = bearing(self.system, discrete)
         if len(bearers) < len(discrete.held):
             for q, resistance in zip(rows["q"], rows["resistance"]):

@@ -113,6 +113,7 @@ class Scipy:
         return dy
 
     def _step(self) -> str:
+        """Lets scipy's solver take a step, and returns the reason if it can't."""
         if self.solver is None:
             self._derivative(self.t, self.y)
             # scipy's choice of a first step loops without end at NaN, so it must not be called then
@@ -150,7 +151,7 @@ class Scipy:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Suppress scipy's warnings, whose content is in the sentence of a failed step."""
+    """Suppresses scipy's warnings, whose content is in the sentence of a failed step."""
     from scipy.linalg import LinAlgWarning
 
     with warnings.catch_warnings(), np.errstate(all="ignore"):

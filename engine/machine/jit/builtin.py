@@ -1,4 +1,4 @@
-"""Entries: functions of machine code that Python calls directly, with arrays or lists of numbers and a new array back.
+"""Builtins: functions of machine code that Python calls directly with arrays or lists, and that return a new array.
 
 A program's code for one sample (`llvm.single`) doesn't use Python.  Between it and the caller stands one further
 function of machine code, the same for all programs: it checks the arguments, reads the items of lists, makes the
@@ -64,7 +64,7 @@ class Builtin:
         environment: int = 0,
         keep: Sequence[Any] = (),
     ) -> None:
-        """Use the code at this address, which gives results of this shape; `keep` lives as long as the builtin."""
+        """Uses the code at this address, which gives results of this shape; `keep` lives as long as the builtin."""
         self._keep(keep)
         kept = math.prod(shape)
         if not kept:
@@ -85,7 +85,7 @@ class Builtin:
         checks: int = 0,
         keep: Sequence[Any] = (),
     ) -> None:
-        """Use the kernel at this address for up to `most` samples, each of which gives a result of this shape."""
+        """Uses the kernel at this address for up to `most` samples, each of which gives a result of this shape."""
         self._keep(keep)
         kept = math.prod(shape)
         if not kept:
@@ -108,7 +108,7 @@ class Builtin:
                     self.call = self._quick(known)
 
     def _early(self, *given: Any, **named: Any) -> Any:
-        """What is called before there is any code, and by those who have asked for the function that early."""
+        """The function before there is any code; whoever has kept it reaches the later one through it."""
         if self.call != self._early:
             return self.call(*given, **named)
         return self._general(*given, **named) if self._general is not None else None
@@ -122,6 +122,7 @@ class Builtin:
         return int(self._words[WORDS.index("code")])
 
     def _set(self, **values: int) -> None:
+        """Writes these words of the table."""
         for name, value in values.items():
             self._words[WORDS.index(name)] = value
 
@@ -140,10 +141,12 @@ class Builtin:
     # ---- the builtin as a function of Python, by ctypes
 
     def _slow(self, *given: Any, **named: Any) -> Any:
+        """The builtin as a function of Python, for interpreters whose objects machine code can't read."""
         result = None if named or (self._asking and choice.way() is not choice.NOTHING) else self._found(given)
         return result if result is not None or self._general is None else self._general(*given, **named)
 
     def _found(self, given: Sequence[Any]) -> np.ndarray | None:
+        """The result by the code for one sample, or None where it can't handle these arguments."""
         if not self.aimed or len(given) != len(self.widths):
             return None
         groups = [_doubles(x, width) for x, width in zip(given, self.widths)]
@@ -196,7 +199,7 @@ def _doubles(x: Any, width: int) -> np.ndarray | None:
 
 
 def _unit(numbers: Any, places: Sequence[int]) -> bool:
-    """Divide groups of four numbers by their norms; return whether all norms are within bounds."""
+    """Divides groups of four numbers by their norms; returns whether all norms are within bounds."""
     for place in places:
         four = numbers[place : place + 4]
         with np.errstate(all="ignore"):

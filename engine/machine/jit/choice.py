@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 BACKENDS = ("auto", "compiled", "plain")
 FORMS = ("auto", "straight", "rolled")
 MOST_STRAIGHT = 30  # bodies; beyond, straight-line code leaves the caches and takes long to compile
-MOST_SINGLE = 60  # likewise, where one sample at a time leaves half of the work of compiling
+MOST_SINGLE = 60  # bodies, for code of one sample at a time, which takes half of the work of compiling
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Journal:
             return on
 
     def begins(self, name: str, call: int) -> bool:
-        """Note that there is code from now on, and return whether this call may use it."""
+        """Notes that there is code from now on, and returns whether this call may use it."""
         with self.lock:
             if call >= self.since.setdefault(name, self.plain.get(name, 0)):
                 return True
@@ -153,7 +153,7 @@ def given_up() -> bool:
 
 
 def give_up(error: Exception) -> None:
-    """Run everything as plain text from now on, because compiling has failed, and warn the user once."""
+    """Runs everything as plain text from now on, because compiling has failed, and warns the user once."""
     if not _broken:
         _broken.append(str(error))
         reason = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -22,7 +22,7 @@ def count() -> int:
 
 
 def run_in_parts(rows: int, width: int, run: Callable[[int, int], None]) -> None:
-    """Call `run(first, end)` for consecutive parts of so many rows, on as many threads as pay.
+    """Calls `run(first, end)` for consecutive parts of so many rows, on as many threads as pay.
 
     Parts begin at multiples of `width`, so that blocks of rows don't depend on the number of threads.
     """
@@ -48,7 +48,7 @@ def _threads(wanted: int) -> ThreadPoolExecutor:
 
 
 def _forget() -> None:
-    """Begin without threads, because a forked process has none of its parent's."""
+    """Begins without threads, because a forked process has none of its parent's."""
     global _lock
     _lock = threading.Lock()
     _pool.clear()

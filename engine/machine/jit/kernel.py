@@ -55,7 +55,7 @@ class Kernel:
         return result, not np.isnan(status[0]).any(), float(status[1].max())
 
     def serve(self, builtin: Builtin, shape: Sequence[int], checks: int = 0) -> None:
-        """Aim a builtin for the same groups at this code, for results of this shape; the last outputs are checks."""
+        """Aims a builtin for the same groups at this code, for results of this shape; the last outputs are checks."""
         if len(self.outputs) == 1 and 0 < 2 * self.lanes * (sum(self.inputs) + sum(self.outputs)) <= MOST_NUMBERS:
             most = 2 * cores.FEWEST - 1  # more are shared among processors
             builtin.aim_rows(self.address, self.outputs[0], shape, self.lanes, most, checks, (self._loaded,))
@@ -110,7 +110,7 @@ class Single:
         return result
 
     def serve(self, builtin: Builtin, shape: Sequence[int], checks: int = 0) -> None:
-        """Aim a builtin for the same groups at this code, for results of this shape; the last outputs are checks."""
+        """Aims a builtin for the same groups at this code, for results of this shape; the last outputs are checks."""
         environment = 0 if self._environment is None else self._environment.ctypes.data
         if sum(self.inputs) + sum(self.outputs) <= MOST_NUMBERS:
             builtin.aim(self._address, sum(self.outputs), shape, checks, environment, self._keep)

@@ -23,6 +23,7 @@ _ARITHMETIC = {trace.ADD: "fadd", trace.SUBTRACT: "fsub", trace.MULTIPLY: "fmul"
 
 
 def hexadecimal(x: float) -> str:
+    """A double as LLVM IR writes it, without rounding."""
     return f"0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
 
 
@@ -44,6 +45,7 @@ class Block:
         return f"%r{self._count}"
 
     def do(self, text: str) -> None:
+        """Adds an instruction without a result."""
         self.lines.append(f"  {text}")
 
     def constant(self, x: float) -> str:
@@ -157,6 +159,7 @@ class Block:
         return [columns[k] for k in range(width)]
 
     def store_columns(self, base: str, columns: list[str]) -> None:
+        """Stores columns of lanes as W consecutive rows of memory."""
         W, width = self.lanes, len(columns)
         if W == 1:
             for k, column in enumerate(columns):
@@ -170,7 +173,7 @@ class Block:
                 self.do(f"store {self.double} {row}, ptr {self.offset(base, lane * width + first)}, align 8")
 
     def _store_narrow(self, base: str, columns: list[str]) -> None:
-        """Store rows shorter than W as one vector: columns are joined two by two, then shuffled."""
+        """Stores rows shorter than W as one vector: columns are joined two by two, then shuffled."""
         W, width = self.lanes, len(columns)
         joined, size = list(columns), W
         while len(joined) > 1:
@@ -212,7 +215,7 @@ def _chunks(width: int, W: int) -> list[int]:
 
 
 def _computed(block: Block, program: Program, bases: dict[str, str], finite: str, largest: str) -> tuple[str, str]:
-    """Write loads, operations and stores of one block of samples; return the registers of the two checks."""
+    """Writes loads, operations and stores of one block of samples; returns the registers of the two checks."""
     values: dict[int, str] = {}
     for group, nodes in program.inputs.items():
         if nodes:

@@ -45,7 +45,7 @@ class Ledger:
         self.spent, self.run, self.sample = 0.0, math.inf, 0.0
 
     def charge(self, seconds: float, samples: int) -> None:
-        """Add a plain run of this number of samples."""
+        """Adds a plain run of this number of samples."""
         self.spent += seconds
         self.run = min(self.run, seconds / (1.0 + (samples - 1) / WIDE))
         if samples >= MANY:
@@ -222,7 +222,7 @@ def in_blocks(
     by: Callable[[Code, int], np.ndarray | None],
     text: Callable[[slice], np.ndarray],
 ) -> np.ndarray:
-    """Fill `result`, with a row for each sample, by plain text in blocks until compiled code does the rest.
+    """Fills `result`, with a row for each sample, by plain text in blocks until compiled code does the rest.
 
     `ask` takes the number of samples ahead and returns code or None; `by` runs code on the samples from a place on, and
     returns None where it can't, so that the text raises the error; `text` returns the rows of a block.

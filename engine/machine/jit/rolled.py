@@ -259,7 +259,7 @@ def _scatter(block: Block, array: str, what: int, register: str) -> None:
 
 
 def _watch(block: Block, watched: list[str], angles: list[str], lanes: int) -> None:
-    """Write the checks: in `status` a NaN where a number isn't finite, and behind it the largest angle."""
+    """Writes the checks: in `status` a NaN where a number isn't finite, and behind it the largest angle."""
     finite = block.let(f"load {block.double}, ptr %status, align 8")
     for x in watched:
         finite = block.call("fma", x, block.constant(0.0), finite)
