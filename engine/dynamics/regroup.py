@@ -33,7 +33,7 @@ def regrouped(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
             if not turning_only:
                 T[:3, 3] = bodies[i].origin
             G[parent] = G[parent] + T @ share @ T.T
-    return tuple(_with(body, g) for body, g in zip(bodies, G))
+    return tuple(_with_inertia(body, g) for body, g in zip(bodies, G))
 
 
 def unmoved(body: Body) -> tuple[np.ndarray, bool]:
@@ -63,7 +63,7 @@ def pseudo_inertia(body: Body) -> np.ndarray:
     return G
 
 
-def _with(body: Body, G: np.ndarray) -> Body:
+def _with_inertia(body: Body, G: np.ndarray) -> Body:
     """The body with another inertia, in which rounding errors of zeros are removed."""
     E, h = (np.where(abs(x) <= 1e-14 * max(abs(x).max(), 1e-300), 0.0, x) for x in (G[:3, :3], G[:3, 3]))
     rows = tuple(tuple(float(x) for x in row) for row in E)

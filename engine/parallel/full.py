@@ -100,7 +100,7 @@ class Full:
         places: list[list[int]] = [[] for _ in range(self.nodes)]
         for n, leg in enumerate(chains):
             coordinates = [k for i in leg.bodies for k in bodies[i].coordinates]
-            places[n % self.nodes] += [system.cq.index(k) for k in coordinates]
+            places[n % self.nodes] += [system.state_coordinates.index(k) for k in coordinates]
             places[n % self.nodes] += [system.place_of(k) for k in leg.speeds]
         places[0] += [system.measured, system.measured + 1]
         return places

@@ -72,7 +72,7 @@ def _moved(G: np.ndarray, seat: Placement) -> np.ndarray:
 
 def _with_mass(body: Body, G: np.ndarray) -> Body:
     E, h = _clean(G[:3, :3]), _clean(G[:3, 3])
-    return replace(body, E=rows(E), h=three(h), m=float(G[3, 3]))
+    return replace(body, E=triples(E), h=triple(h), m=float(G[3, 3]))
 
 
 def _clean(x: np.ndarray) -> np.ndarray:
@@ -80,9 +80,11 @@ def _clean(x: np.ndarray) -> np.ndarray:
     return np.where(abs(x) <= 4e-16 * abs(x).max(initial=0.0), 0.0, x)
 
 
-def three(x: Sequence[float] | np.ndarray) -> Three:
+def triple(x: Sequence[float] | np.ndarray) -> Three:
+    """Three numbers as floats in a tuple."""
     return (float(x[0]), float(x[1]), float(x[2]))
 
 
-def rows(x: np.ndarray) -> tuple[Three, Three, Three]:
-    return (three(x[0]), three(x[1]), three(x[2]))
+def triples(x: np.ndarray) -> tuple[Three, Three, Three]:
+    """A matrix with three columns as tuples of floats, one for each row."""
+    return (triple(x[0]), triple(x[1]), triple(x[2]))

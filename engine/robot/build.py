@@ -12,7 +12,7 @@ from ..text.checking import checked
 from ..text.document import Document
 from ..text.units import DIMENSIONS
 from . import plausible, unused
-from .bodies import ReadLink, rows, three, tree
+from .bodies import ReadLink, tree, triple, triples
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
 from .graph import as_tree
@@ -60,7 +60,7 @@ def build(document: Document) -> Robot:
     return Robot(
         name=file.name,
         about=file.about,
-        gravity=three(file.gravity),
+        gravity=triple(file.gravity),
         links=tuple(r.link for r in done),
         tree=tree([done[k] for k in order], merge=True),
         parts=tree([done[k] for k in order], merge=False),
@@ -228,7 +228,7 @@ def _link(
     if joint.actuated and not row.nv:
         raise complain("joint", "actuated", "a fixed joint can't be actuated", found="true", allowed="false")
     mass, com, inertia, G = _inertia(entry, row, convention, end, complain)
-    points = {name: three(at) for name, at in entry.points.items()}
+    points = {name: triple(at) for name, at in entry.points.items()}
     before = start.then(before)
     link = Link(entry.name, parent, joint, mass, com, inertia, end, points, before.then(pointing))
     return ReadLink(link, before, pointing, _pitch(entry, complain), G)
@@ -378,7 +378,7 @@ def _inertia(
     G[3, 3] = m
     if not (np.isfinite(G).all() and np.isfinite(about_com).all()):
         raise complain("mass, mass centre and inertia together are too large to compute with", found=f"mass {m:g}")
-    return m, three(com), rows(about_com), G
+    return m, triple(com), triples(about_com), G
 
 
 def _warnings(read: ReadLink, length: float, complain: Complain) -> list[str]:
@@ -412,6 +412,6 @@ def _wrenches(file: RobotFile, links: dict[str, int], complain: Callable[..., Co
                 allowed=", ".join(links),
                 hint=did_you_mean(entry.link, list(links)),
             )
-        six = (*three(entry.moment), *three(entry.force))
-        wrenches.append(Wrench(entry.link, six, three(entry.at), entry.axes))
+        six = (*triple(entry.moment), *triple(entry.force))
+        wrenches.append(Wrench(entry.link, six, triple(entry.at), entry.axes))
     return tuple(wrenches)

@@ -116,7 +116,7 @@ def _sought(
 ) -> tuple[Forces, np.ndarray, np.ndarray]:
     """The forces that an inverse task seeks, those of all joints, and their power, beside the given force laws."""
     acting = law_forces(plan.system.inputs.driven, t, q, qd)
-    return internal_forces.sought(plan.system, q, qd, qdd, wrenches, acting, resistance)
+    return internal_forces.sought_forces(plan.system, q, qd, qdd, wrenches, acting, resistance)
 
 
 def algebraic(plan: Plan, report: Progress) -> Course:
@@ -178,6 +178,6 @@ def add_inner_forces(plan: Plan, run: Course) -> None:
     if plan.task == "inverse":
         run.forces, run.tau, _ = _sought(plan, run.t, run.q, run.qd, run.qdd, wrenches, run.resistance)
     elif plan.system.loops is not None:
-        run.forces = internal_forces.transmitted(
+        run.forces = internal_forces.cut_forces(
             robot, plan.system.loops, run.q, run.qd, run.qdd, run.tau, run.resistance, wrenches
         )

@@ -103,7 +103,7 @@ def settle(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ())
     y = y.copy()
     for k in ranges:
         y[system.place_of(k)] = 0.0
-    trial = _with(run, q, moving, ranges)
+    trial = _with_contacts(run, q, moving, ranges)
     if ranges and (loose or not _holds(run, t, y, trial)):
         trial = _released(run, t, y, trial, moving, loose)
     run.discrete = trial
@@ -128,7 +128,9 @@ def touching(system: System, q: list[float], k: int) -> tuple[bool, bool]:
     return q[stop.coordinate] <= stop.low + near, q[stop.coordinate] >= stop.high - near
 
 
-def _with(run: Runner, q: list[float], slip: dict[int, float], held: dict[int, tuple[float, float]]) -> Discrete:
+def _with_contacts(
+    run: Runner, q: list[float], slip: dict[int, float], held: dict[int, tuple[float, float]]
+) -> Discrete:
     """The discrete state with other joints held; in a mechanism, with a partition that fits them."""
     now, part = run.discrete, run.discrete.partition
     if part is not None and tuple(sorted(held)) != now.still:
@@ -178,7 +180,7 @@ def _released(
     """The discrete state in which those joints move, out of those at rest, whose holding forces are at their bounds."""
     system, still = run.system, list(trial.still)
     q = run.complete(t, y)[0]
-    free = np.array(as_floats(run.evaluate(t, y, _with(run, q, moving, {})).qdd))
+    free = np.array(as_floats(run.evaluate(t, y, _with_contacts(run, q, moving, {})).qdd))
     b, rounding = free[still], NOISE * abs(free).max(initial=0.0)
     G = Response(system, q, system.ruled).compliance(still)
     low, high = np.array([trial.held[k] for k in still]).T
@@ -191,7 +193,7 @@ def _released(
             del held[k]
             if system.switching[k]:
                 slip[k] = math.copysign(1.0, x)
-    return _with(run, q, slip, held)
+    return _with_contacts(run, q, slip, held)
 
 
 def _weaker(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -272,7 +274,7 @@ def _shared_margin(run: Runner) -> Event:
 
 
 def _distance(system: System, coordinate: int, bound: float, direction: float, span: float) -> Event:
-    place = system.cq.index(coordinate)
+    place = system.state_coordinates.index(coordinate)
     return lambda t, y: direction * (float(y[place]) - bound) + SLACK * span
 
 
@@ -291,7 +293,7 @@ def happened(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
         del held[k]
         if system.switching[k]:
             slip[k] = watch.direction
-        run.discrete = _with(run, run.complete(t, y)[0], slip, held)
+        run.discrete = _with_contacts(run, run.complete(t, y)[0], slip, held)
     return y
 
 
@@ -310,7 +312,7 @@ def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray
     change = np.linalg.pinv(rows, rcond=1e-8) @ off
     if abs(change).max() > 1e-5:  # a dead centre: this speed is 0 while the mechanism moves
         return y
-    for j in system.cv:
+    for j in system.state_speeds:
         y[system.place_of(j)] += scale[j] * change[j]
     y[place] = 0.0
     return y
@@ -340,7 +342,7 @@ def struck(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = Non
     qd[hit] = 0.0
     lost = -float(impulses @ (start[stops] + qd[stops])) / 2
     y = y.copy()
-    for k in system.cv:
+    for k in system.state_speeds:
         y[system.place_of(k)] = qd[k]
     y = _placed(run, t, y, {k: 0 if sides[k][0] else 1 for k in hit})
     if before is not None:
@@ -363,7 +365,7 @@ def _placed(run: Runner, t: float, y: np.ndarray, at: Mapping[int, int]) -> np.n
         if left > CLOSED or abs(moved - q).max() > NEARLY * max(system.loops.length, 1.0):
             return y  # with more stops than freedoms, their places don't fit together to the last digit
     y = y.copy()
-    y[: len(system.cq)] = moved[system.cq]
+    y[: len(system.state_coordinates)] = moved[system.state_coordinates]
     return y
 
 

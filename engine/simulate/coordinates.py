@@ -119,8 +119,8 @@ def start_state(system: System, discrete: Discrete, q: Sequence[float], qd: Sequ
     """The state at the run's start."""
     y = system.state(q, qd)
     if system.loops is not None and system.method.afresh:
-        part = partition_of(afresh.taken(system, discrete, q))
-        y[len(system.cq) : system.measured] = afresh.state_speeds(system, part, qd)
+        part = partition_of(afresh.with_null_space(system, discrete, q))
+        y[len(system.state_coordinates) : system.measured] = afresh.folded(system, part, qd)
     return y
 
 
@@ -145,8 +145,8 @@ def settled(system: System, discrete: Discrete, t: float, y: np.ndarray) -> np.n
 def _replaced(system: System, y: np.ndarray, q: np.ndarray, qd: np.ndarray, discrete: Discrete) -> np.ndarray:
     """The state with other coordinates and speeds, in which held joints have the speed 0 exactly."""
     y = y.copy()
-    y[: len(system.cq)] = q[system.cq]
-    y[len(system.cq) : system.measured] = qd[system.cv]
+    y[: len(system.state_coordinates)] = q[system.state_coordinates]
+    y[len(system.state_coordinates) : system.measured] = qd[system.state_speeds]
     for k in discrete.held:
         y[system.place_of(k)] = 0.0
     return y
@@ -169,7 +169,7 @@ def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: 
         return each()
     closed = np.array([system.unit(y) for y in states]) if system.units else states.copy()
     q, qd = np.empty((len(closed), nq)), np.empty((len(closed), nv))
-    q[:, system.cq], qd[:, system.cv] = closed[:, :nq], closed[:, nq : system.measured]
+    q[:, system.state_coordinates], qd[:, system.state_speeds] = closed[:, :nq], closed[:, nq : system.measured]
     with np.errstate(all="ignore"):
         try:
             q, left = newton_rows(loops, q, part.rows, free)
@@ -177,7 +177,7 @@ def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: 
             qd = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), right[..., None])[..., 0]
         except (InputError, np.linalg.LinAlgError):
             return each()
-    closed[:, :nq], closed[:, nq : system.measured] = q[:, system.cq], qd[:, system.cv]
+    closed[:, :nq], closed[:, nq : system.measured] = q[:, system.state_coordinates], qd[:, system.state_speeds]
     for n in np.flatnonzero(~(left <= CLOSED)).tolist():
         closed[n] = settled(system, discrete, float(times[n]), states[n])
     return closed

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..dynamics.energy import damped, wrench_power
+from ..dynamics.energy import damping_power, wrench_power
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.spatial import add, dot
 from ..dynamics.sweeps import dynamics
@@ -61,7 +61,7 @@ def evaluate(
     """Accelerations, forces and powers at one instant."""
     now = read(system, signals, y, discrete)
     if system.method.afresh and system.loops is not None:
-        discrete = afresh.taken(system, discrete, now.q)
+        discrete = afresh.with_null_space(system, discrete, now.q)
         now = read(system, signals, afresh.unfolded(system, discrete, now, y), discrete)
     moved = _of_tree(system, now, model) if system.loops is None else _of_mechanism(system, now, discrete, model)
     return concluded(system, now, moved, discrete, model)
@@ -70,8 +70,8 @@ def evaluate(
 def rates(system: System, now: Evaluation) -> list[Scalar]:
     """The rate y' of the state."""
     along = coordinate_rates(system.robot, now.q, now.qd)
-    speeds = now.state_rates if now.state_rates is not None else [now.qdd[k] for k in system.cv]
-    return [along[k] for k in system.cq] + speeds + [now.power, now.loss]
+    speeds = now.state_rates if now.state_rates is not None else [now.qdd[k] for k in system.state_speeds]
+    return [along[k] for k in system.state_coordinates] + speeds + [now.power, now.loss]
 
 
 def lost(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Evaluation:
@@ -144,7 +144,7 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
             if row in now.rates:
                 moved.driving = moved.driving + now.rates[row] * dot(K.solve([float(r == c) for r in range(n)]), left)
     if method.afresh:
-        moved.state_rates = afresh.state_speeds(system, part, qdd)
+        moved.state_rates = afresh.folded(system, part, qdd)
     return moved
 
 
@@ -202,7 +202,7 @@ def concluded(system: System, now: Situation, moved: Moved, discrete: Discrete, 
     for force, speed in zip(tau, qd):
         power = power + force * speed
     power = power + wrench_power(model.bodies, q, qd, now.wrenches, now.loads)
-    loss = damped(model.bodies, qd)
+    loss = damping_power(model.bodies, qd)
     for k, force in rubbed.items():
         loss = loss + force * qd[k]
     return Evaluation(q, qd, moved.qdd, tau, resistance, support, power, loss, moved.guard, moved.state_rates)

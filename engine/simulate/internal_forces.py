@@ -21,16 +21,16 @@ from .signals import wanted
 from .system import System
 
 
-def balance(system: System, q: np.ndarray) -> Balance:
+def sought_balance(system: System, q: np.ndarray) -> Balance:
     """The balance of the sought forces: those of actuators, and of drives where the actuators don't suffice."""
-    loops, robot = system.loops, seeking(system)
+    loops, robot = system.loops, seeking_robot(system)
     result = Balance(robot, q)
     if loops is not None and loops.drives and result.unmoved() > 0:
         result = Balance(robot, q, loops)
     return result
 
 
-def seeking(system: System) -> Robot:
+def seeking_robot(system: System) -> Robot:
     """The robot whose actuators are those that are sought; an actuated joint under a force law isn't one of them."""
     known = {one.speed for one in system.inputs.driven}
     if not known & set(system.robot.driven):
@@ -44,7 +44,7 @@ def seeking(system: System) -> Robot:
     return replace(system.robot, links=tuple(links))
 
 
-def sought(
+def sought_forces(
     system: System,
     q: np.ndarray,
     qd: np.ndarray,
@@ -57,7 +57,7 @@ def sought(
 
     `acting` are the known forces of joints that have a force law; the sought ones do the rest.
     """
-    result = balance(system, q)
+    result = sought_balance(system, q)
     enough(result)
     forces = result.solve(_needed(system.robot, q, qd, qdd, wrenches, resistance) - acting)
     power = np.einsum("nkc,nc,nk->n", result.S, forces.actuated, qd) + (acting * qd).sum(axis=1)
@@ -89,7 +89,7 @@ def _needed(
     return result
 
 
-def transmitted(
+def cut_forces(
     robot: Robot,
     loops: Closure,
     q: np.ndarray,

@@ -294,7 +294,7 @@ def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
     if not np.isfinite(y).all() or _moderate(run.derivative(t, y)):
         return failure
     still = y.copy()
-    still[len(run.system.cq) : run.system.measured] = 0.0
+    still[len(run.system.state_coordinates) : run.system.measured] = 0.0
     if _moderate(run.derivative(t, still)):
         return failure + BURST  # speeds have grown without bound
     idle = run.idle(t, y)

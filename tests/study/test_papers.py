@@ -242,7 +242,9 @@ def test_ratings_beside_numbers():
 
 def test_the_least_time_counts():
     calls = []
-    found = hanzaki_2009.timed([{"work": lambda: calls.append("a")}, {"work": lambda: calls.append("b")}], rounds=3)
+    found = hanzaki_2009.least_times(
+        [{"work": lambda: calls.append("a")}, {"work": lambda: calls.append("b")}], rounds=3
+    )
     assert "".join(calls) == "ababab"  # in turns
     assert set(found) == {"work"}
     assert all(0 <= seconds < 1 for seconds in found["work"])

@@ -69,10 +69,10 @@ def closed_start(
         loops = loops.at(drives.values(loops, start.driving, reading.span[0]))
         drives.refuse_contradictions(loops, q0, [k for joint in firm for k in joint.speeds])
     q0, moved = surplus.fitted_coordinates(reading, loops, _coordinates, q0, order, held, start.q0)
-    surplus.motions(reading, loops, q0, firm, motions)
+    surplus.refuse_surplus_motions(reading, loops, q0, firm, motions)
     for kind in (ComputedTorque, Feedforward):
         planned = [joint for joint in led if isinstance(forces[joint][0], kind)]
-        surplus.motions(reading, loops, q0, [*firm, *planned], motions)
+        surplus.refuse_surplus_motions(reading, loops, q0, [*firm, *planned], motions)
     for joint in held:
         references[joint.name] = Held(joint, tuple(q0[k] for k in joint.coordinates))
     for joint in led:  # a motion without a start of its own starts at the robot's position
@@ -100,11 +100,11 @@ def _speeds_at_start(reading: Reading, loops: Closure, start: Start) -> tuple[li
     for one in start.prescribed:
         for k, x in zip(one.joint.speeds, one.at(t0)[1]):
             qd0[k] = float(x)
-    asked = surplus.rates(reading, start.qd0)
+    asked = surplus.given_rates(reading, start.qd0)
     zeros = [[k for k in joint.speeds if k not in one] for joint, one in asked.items()]
     known = [*(one.joint.speeds for one in start.prescribed), *(list(one) for one in asked.values()), *zeros]
     qd0 = _speeds(loops, start.q0, qd0, known, [float(drive.curve(t0)[1]) for drive in start.driving])
-    return qd0, surplus.speeds(reading, loops, qd0, asked)
+    return qd0, surplus.rate_warnings(reading, loops, qd0, asked)
 
 
 def _ranked(motions: Motions, ruled: Collection[str]) -> tuple[list[Joint], list[Joint], list[Joint]]:

@@ -144,7 +144,7 @@ class _Form:
         return count(program(self.robot, "idyn").results()), count(Forward(loops, part).program().results())
 
 
-def timed(works: Sequence[dict[str, Callable[[], Any]]], rounds: int = ROUNDS) -> dict[str, list[float]]:
+def least_times(works: Sequence[dict[str, Callable[[], Any]]], rounds: int = ROUNDS) -> dict[str, list[float]]:
     """The least CPU time of each computation for each form of the joint, measured in turns."""
     best = {name: [np.inf] * len(works) for name in works[0]}
     for _ in range(rounds):
@@ -166,7 +166,7 @@ def _cpu_time() -> Reproduction:
     for name, pair in zip(("inverse dynamics of the tree", "forward dynamics with the loop"), counted):
         total = [one.multiplications + one.additions + one.divisions + one.trigonometric for one in pair]
         rows.append((f"denoc: operations, {name}", *(str(one) for one in pair), f"{total[0] / total[1]:.2f}"))
-    for name, (euler, three) in timed([way.works() for way in ways]).items():
+    for name, (euler, three) in least_times([way.works() for way in ways]).items():
         times = (f"{1e3 * seconds:.3g} ms" for seconds in (euler, three))
         rows.append((f"denoc: CPU time, {name}", *times, f"{euler / three:.2f}"))
     a, b = (way.result.table["joint1.tau"] for way in ways)
