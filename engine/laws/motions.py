@@ -25,7 +25,7 @@ Number = Annotated[float, number("number")]
 Values = Annotated[Numbers, one_or_more("position")]
 Duration = Annotated[float, number("time", above=0.0)]
 Pace = tuple[float, float, float]  # from, to, and the longest step in between that misses nothing
-OVERSHOOT = 0.05  # share of a column's range by which a spline may leave the rows around it in silence
+OVERSHOOT = 0.05  # share of a column's range by which a spline may leave the rows around it without a warning
 STEPS = 40  # in a period or a profile, so that an integrator at rest doesn't step over it
 
 
