@@ -11,7 +11,7 @@ from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from .constraints import Closure
 from .elimination import Elimination, pivot_margin
-from .methods import Parameters, Problem
+from .methods import MethodParameters, Problem
 from .partition import Partition
 from .ties import Tied
 
@@ -60,7 +60,7 @@ class Equations:
         gap: Sequence[Scalar],
         rates: Rows,
         seconds: Rows,
-        parameters: Parameters,
+        parameters: MethodParameters,
     ) -> Problem:
         """The equations at these positions and speeds, in the form in which closure methods take them."""
         n, part, bodies = self.n, self.part, self.bodies

@@ -29,7 +29,7 @@ from ..robot.model import Body, Robot
 from .constraints import Closure
 from .elimination import pivot_size_margin
 from .equations import AppliedForces, Equations
-from .methods import Parameters, Problem, closed, reduced
+from .methods import MethodParameters, Problem, closed, reduced
 from .partition import Partition, partition
 from .ties import Tied
 from .vanishing import examined
@@ -115,7 +115,7 @@ class PartitionText(ABC):
         K = equations.factors(A)
         gaps = self.loops.gaps(q, tied)
         forces, gap = AppliedForces(tau, *self.acting(given)), [gaps[r] for r in part.rows]
-        problem = equations.problem(q, qd, A, K, tied, forces, gap, {}, {}, Parameters())
+        problem = equations.problem(q, qd, A, K, tied, forces, gap, {}, {}, MethodParameters())
         return problem, [pivot_size_margin(K.pivots, [NEAR * x for x in part.pivots]), *self.closing(q, qd, tied)]
 
     def program(self) -> Program:

@@ -198,7 +198,7 @@ class RegressEntry(ToleranceEntry):
 class ReplayEntry(Strict):
     """Notes on how the programs of a run ran, written by denoc beside results and followed by a replay."""
 
-    backend: Literal["auto", "compiled", "plain"] = Field(default="auto", description="as `--backend`, which overrides it")
+    backend: Literal["auto", "compiled", "plain"] = Field(default="auto", description="as `--backend`, which overrides")
     form_: Literal["auto", "straight", "rolled"] = Field(default="auto", alias="form", description="of compiled code")
     lanes: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(default=0, description="0: what the processor has")
     cpu: str = Field(default="", description="the processor that it ran on")

@@ -20,7 +20,7 @@ from ..dynamics.regroup import regrouped
 from ..dynamics.sweeps import Load, Wrenches
 from ..dynamics.wrenches import constant_wrenches, on_bodies
 from ..loops.constraints import Closure
-from ..loops.methods import METHODS, Method, Parameters
+from ..loops.methods import METHODS, Method, MethodParameters
 from ..loops.ties import Tie
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Coupling, Joint, Robot
@@ -62,7 +62,7 @@ class System:
         return METHODS[self.closure]
 
     @cached_property
-    def values(self) -> Parameters:
+    def values(self) -> MethodParameters:
         """The values of the method's own parameters."""
         return self.method.values(self.parameters)
 

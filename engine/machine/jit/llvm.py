@@ -49,9 +49,11 @@ class Block:
         self.lines.append(f"  {text}")
 
     def constant(self, x: float) -> str:
+        """A constant double in each lane."""
         return f"splat (double {hexadecimal(x)})" if self.lanes > 1 else hexadecimal(x)
 
     def whole(self, k: int) -> str:
+        """A constant integer in each lane."""
         return f"splat (i64 {k})" if self.lanes > 1 else str(k)
 
     def operation(self, name: str, a: str, b: str, flags: str = FLAGS) -> str:

@@ -275,7 +275,7 @@ EXHIBITS = (
         "Fig. 4.11",
         "3-RRR manipulator, projection by Gaussian triangularization with feedback, steps of 0.001 s",
         "The thesis' correction of up to 15 percent isn't found: ours is below a millionth of a percent, since the "
-        "projection makes no error but the integrator's. What made the thesis' can't be told.",
+        "projection makes no error but the integrator's. What caused the thesis' isn't known.",
         _fed(gauss(10.0, FIXED, 0.001, True), "within 15 %"),
     ),
     Exhibit(
