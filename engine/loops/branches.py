@@ -217,7 +217,7 @@ class Split:
         return [*self._K.transposed(rest)[:r], *u]
 
 
-def inverse(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
+def inverse_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The family of the robot's texts of inverse dynamics."""
     key = (Inverse, wrenched) if wrenched else Inverse
     result: TextFamily | None = loops.robot.derived.get(key)

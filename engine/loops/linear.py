@@ -43,7 +43,7 @@ def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray
 @computes
 def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
     s = Samples(robot, q=q, qd=qd, tau=tau).finite()
-    rows = _slopes(closure(robot)).rows({name: s.rows(name) for name in ("q", "qd", "tau")})
+    rows = slope_texts(closure(robot)).rows({name: s.rows(name) for name in ("q", "qd", "tau")})
     return named_derivatives(rows if s.count is not None else rows[0], robot.nv)
 
 
@@ -80,7 +80,7 @@ def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
         holding[driven] = inverse(robot, place, speeds, still)[: len(driven)]
     else:
         holding = vector("tau", tau, robot.nv)
-    rows = linear(loops, independent).rows({"q": place[None], "qd": speeds[None], "tau": holding[None]})[0]
+    rows = linear_texts(loops, independent).rows({"q": place[None], "qd": speeds[None], "tau": holding[None]})[0]
     count, qdd = len(independent), rows[: robot.nv]
     slopes = rows[robot.nv :].reshape(count, 2 * count + len(driven))
     A = np.zeros((2 * count, 2 * count))
@@ -202,7 +202,7 @@ class Linear(Displaced):
         return [*qdd, *(column[r] for r in range(len(z)) for column in columns)], checks
 
 
-def linear(loops: Closure, independent: Sequence[int]) -> TextFamily:
+def linear_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts of linearised equations in these coordinates."""
     key = Linear, tuple(independent)
     result: TextFamily | None = loops.robot.derived.get(key)
@@ -212,7 +212,7 @@ def linear(loops: Closure, independent: Sequence[int]) -> TextFamily:
     return result
 
 
-def _slopes(loops: Closure) -> TextFamily:
+def slope_texts(loops: Closure) -> TextFamily:
     """The family of the robot's texts of derivatives."""
     result: TextFamily | None = loops.robot.derived.get(Slopes)
     if result is None:

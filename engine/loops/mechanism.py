@@ -18,8 +18,7 @@ from .balance import Balance, Forces, enough, shares
 from .branches import Inverse, efforts
 from .constraints import closure
 from .partition import independent_speeds
-from .reactions import Reactions, wrenches_of
-from .reactions import reactions as texts_of_reactions
+from .reactions import Reactions, wrench_texts, wrenches_of
 from .texts import Forward, consistent, quick, serve
 
 Wrenches = Mapping[str, Any]
@@ -36,7 +35,7 @@ def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None =
         return np.empty((0, len(efforts(robot))))
     if Inverse not in robot.derived:  # whether there are enough doesn't change
         enough(Balance(robot, arrays["q"]))
-    family = branches.inverse(loops, wrenched)
+    family = branches.inverse_texts(loops, wrenched)
     result = family.rows(arrays)
     if shares(family) and effort.exceed_limits(result, efforts(robot)).any():
         result = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches)).actuated
@@ -54,7 +53,7 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
     if s.count == 0:
         return np.empty((0, robot.nv))
     arrays = {"w": w, **{name: s.rows(name) for name in ("q", "qd", "tau")}}
-    family = compiled.forward(closure(robot), wrenched)
+    family = compiled.forward_texts(closure(robot), wrenched)
     qdd = family.rows(arrays)
     serve(family.known[0], "forward")
     return qdd if s.count is not None else qdd[0]
@@ -66,7 +65,7 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
     arrays = {name: s.rows(name) for name in ("q", "qd")}
     loops = closure(robot)
     consistent(loops, arrays)
-    result = compiled.reduction(loops, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0])).rows(arrays)
+    result = compiled.reduced_texts(loops, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0])).rows(arrays)
     n = math.isqrt(result.shape[1])  # n² + n numbers
     I, h = result[:, : n * n].reshape(-1, n, n), result[:, n * n :]
     return (I, h) if s.count is not None else (I[0], h[0])
@@ -84,7 +83,7 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
         return _named(robot, np.empty((0, len(robot.links) + len(robot.loops), 6)))
     if Reactions not in robot.derived:  # whether there are enough doesn't change
         enough(Balance(robot, arrays["q"]))
-    family = texts_of_reactions(loops, wrenched)
+    family = wrench_texts(loops, wrenched)
     rows = family.rows(arrays)
     count = len(efforts(robot))
     sixes = rows[:, count:].reshape(len(rows), -1, 6)

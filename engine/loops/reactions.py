@@ -153,7 +153,7 @@ class Multipliers(PartitionText):
         return result, [pivot_size_margin(K.pivots, [NEAR * x for x in part.pivots]), 1.0, 1.0]
 
 
-def reactions(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
+def wrench_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The robot's texts of all wrenches of a motion."""
     key = (Reactions, wrenched) if wrenched else Reactions
     known: TextFamily | None = loops.robot.derived.get(key)
@@ -164,7 +164,7 @@ def reactions(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     return known
 
 
-def multipliers(loops: Closure) -> TextFamily:
+def multiplier_texts(loops: Closure) -> TextFamily:
     """The texts of the multipliers of these constraints."""
     driven, lost = loops.robot.driven, NumericalError(singular_words(loops.robot))
     return TextFamily(loops, lambda q: Multipliers(loops, partition(loops, q, (), driven)), lost)

@@ -296,7 +296,7 @@ class TextFamily:
             self.known = [text, *(one for one in self.known if one is not text)]
 
 
-def forward(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
+def forward_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The family of the robot's texts of forward dynamics."""
     key = (Forward, wrenched) if wrenched else Forward
     result: TextFamily | None = loops.robot.derived.get(key)
@@ -311,7 +311,7 @@ def _examined_at(loops: Closure, q: np.ndarray, preferred: Sequence[int]) -> Par
     return examined(loops, partition(loops, q, (), preferred), q)
 
 
-def reduction(loops: Closure, independent: Sequence[int]) -> TextFamily:
+def reduced_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts of inertia and bias in these coordinates."""
     key = Reduced, tuple(independent)
     result: TextFamily | None = loops.robot.derived.get(key)

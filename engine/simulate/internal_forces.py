@@ -14,7 +14,7 @@ from ..dynamics.samples import LARGE
 from ..loops.balance import Balance, Forces, enough
 from ..loops.constraints import Closure, closure
 from ..loops.rank import null_space
-from ..loops.reactions import multipliers, wrenches_of
+from ..loops.reactions import multiplier_texts, wrenches_of
 from ..record.columns import WRENCH
 from ..robot.model import Joint, Robot
 from .signals import wanted
@@ -107,7 +107,7 @@ def cut_forces(
     firm = (abs(loops.jacobian(q[sound])[0]) < LARGE).all(axis=(1, 2)) & (abs(left) < LARGE).all(axis=1)
     result = np.full((len(q), loops.m), np.nan)
     if firm.any():
-        result[np.flatnonzero(sound)[firm]] = multipliers(loops).rows({"q": q[sound][firm], "tau": left[firm]})
+        result[np.flatnonzero(sound)[firm]] = multiplier_texts(loops).rows({"q": q[sound][firm], "tau": left[firm]})
     forces = np.concatenate([tau[:, list(robot.driven)], np.zeros((len(q), len(robot.actuators)))], axis=1)
     return Forces(forces, result, ())
 

@@ -31,7 +31,7 @@ from ..simulate.inputs import Driven
 from ..simulate.runner import Runner
 from ..simulate.system import System, constraints_of
 from ..text.change import Change
-from .playback import played_back, reference
+from .playback import played_back, reference_path
 
 LARGEST = 1 / 50  # of the duration: the longest step of an adaptive method, Simulink's own choice
 STAGES = {"rk4": 4}
@@ -397,7 +397,7 @@ class Comparison:
 
     def _largest_eigenvalue(self, run: Runner) -> float:
         """The largest |eigenvalue| of the equations of motion along the reference, in 1/s."""
-        path = reference(self.plan)
+        path = reference_path(self.plan)
         largest = 0.0
         for t in np.linspace(self.start, self.end, INSTANTS).tolist():
             q, qd, _, _ = path.at(t)

@@ -10,7 +10,7 @@ from comparing import off
 from denoc.dynamics import calls as tree
 from denoc.dynamics import quantities
 from denoc.loops.balance import Balance
-from denoc.loops.reactions import multipliers
+from denoc.loops.reactions import multiplier_texts
 from denoc.loops.search import moved_along_speeds
 from denoc.machine.jit.choice import using
 from denoc.text.library import find
@@ -101,7 +101,7 @@ def test_transmitted_forces_have_the_least_norm(seed, how):
     right = apart(case.loops, q, left)
     for backend in BACKENDS:
         with using(backend):
-            assert off(multipliers(case.loops).rows({"q": q, "tau": left}), right) < 1e-13 * condition(case) ** 2
+            assert off(multiplier_texts(case.loops).rows({"q": q, "tau": left}), right) < 1e-13 * condition(case) ** 2
 
 
 def test_limits_of_actuators_hold_at_every_call():

@@ -103,7 +103,7 @@ def runs_rolled(bodies: int, single: bool = False) -> bool:
     return bodies > (MOST_SINGLE if single else MOST_STRAIGHT) if form == "auto" else form == "rolled"
 
 
-def lanes() -> int:
+def wanted_lanes() -> int:
     """The number of samples that the caller wants side by side; 0 for as many as fit into a register."""
     return VARIABLE.get().lanes
 

@@ -13,7 +13,7 @@ _lock = threading.Lock()
 _pool: list[ThreadPoolExecutor] = []
 
 
-def count() -> int:
+def processors() -> int:
     """The number of processors that this process may use; DENOC_CORES overrides it."""
     wanted = os.environ.get("DENOC_CORES", "")
     if wanted.isdigit() and int(wanted) > 0:
@@ -26,7 +26,7 @@ def run_in_parts(rows: int, width: int, run: Callable[[int, int], None]) -> None
 
     Parts begin at multiples of `width`, so that blocks of rows don't depend on the number of threads.
     """
-    parts = min(count(), rows // FEWEST)
+    parts = min(processors(), rows // FEWEST)
     if parts < 2:
         run(0, rows)
         return

@@ -151,7 +151,7 @@ class Offer:
 
     def at_once(self, form: str, build: Callable[[bool], Code | None]) -> Code | None:
         """Code of this form at any cost; None where compiling fails."""
-        return self._made((form, choice.lanes()), build, False)
+        return self._made((form, choice.wanted_lanes()), build, False)
 
     # ---- decisions
 
