@@ -109,6 +109,7 @@ def _rows(path: Path, text: str) -> Iterator[list[str]]:
 
 
 def _text(path: Path) -> str:
+    """The text of a CSV file, or an error that says why it has none."""
     place = Place(str(path))
     try:
         if not path.exists():
@@ -135,6 +136,7 @@ def _text(path: Path) -> str:
 
 
 def _number(path: Path, line: int, row: list[str], column: int) -> float:
+    """The number in a cell, or an error at its line and column."""
     try:
         value = math.nan if "_" in row[column] else float(row[column])  # Python takes 1_000 for a number
     except (ValueError, IndexError):

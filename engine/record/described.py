@@ -104,6 +104,7 @@ def picture_differences(
 def _picture(
     name: str, old: Picture, new: Picture, allowed: Mapping[str, float], reported: Collection[str]
 ) -> Iterator[Difference]:
+    """The differences between two descriptions of one figure."""
     yield from _words(name, "title", old.title, new.title)
     if len(old.panels) != len(new.panels):
         yield Difference(name, f"{len(old.panels)} panels were there, {len(new.panels)} now")
@@ -117,6 +118,7 @@ def _picture(
 def _panel_changes(
     old: DescribedPanel, new: DescribedPanel, allowed: Mapping[str, float], reported: Collection[str]
 ) -> Iterator[Difference]:
+    """The differences between two descriptions of one panel: its words, its lines, and their numbers."""
     for what, a, b in (("title", old.title, new.title), ("x label", old.x, new.x), ("y label", old.y, new.y)):
         yield from _words("", what, a, b)
     legend = [pair for pair in zip_longest(old.legend, new.legend) if pair[0] != pair[1]]

@@ -67,6 +67,7 @@ def _labels(panel: Panel) -> list[str]:
 
 
 def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray], panel: Panel) -> None:
+    """Draws the lines of a panel with its labels and ranges."""
     for n, line in enumerate(panel.lines):
         look: dict[str, Any] = {"color": COLOURS[n % 7], "linestyle": _STYLES[(n % 7 + n // 7) % 4]}
         axes.plot(x, table[line.column], linewidth=line.width, label=plain(line.label, 34), **look)

@@ -108,6 +108,7 @@ def _boxes() -> Iterator[None]:
 
 
 def _one_each(row: Plot, title: str, t: np.ndarray, table: Table, grouped: list[Panel]) -> Figure:
+    """The figure with a panel for each joint, or for whatever else owns columns."""
     across = _across(grouped)
     down = -(-len(grouped) // across)
     single = len(grouped) == 1
@@ -139,6 +140,7 @@ def _across(grouped: list[Panel]) -> int:
 
 
 def _overlay(row: Plot, title: str, t: np.ndarray, table: Table, chosen: list[Column]) -> Figure:
+    """The figure with the columns of all owners in one panel for each unit."""
     by_unit: dict[str, list[Column]] = {}
     for column in chosen:
         by_unit.setdefault(column.unit, []).append(column)

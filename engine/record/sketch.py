@@ -142,6 +142,7 @@ class _Drawing:
                 self._line([T[:3, 3], end], f"{'xyz'[k]} axes of frames", color=colour, lw=1.1, zorder=4)
 
     def _joint(self, joint: DrawnJoint) -> None:
+        """Draws the symbol of a joint, with its axis and, of a cut that is open, the way across it."""
         colour = RED if joint.cut else BLUE if joint.actuated else "#000000"
         kind = f"{joint.type}{', cut' if joint.cut else ', actuated' if joint.actuated else ''}"
         fill = LIGHT if joint.actuated else "#ffffff"
@@ -189,6 +190,7 @@ class _Drawing:
                 self._line(ends, color=colour, lw=1.1, zorder=7)
 
     def _gravity(self) -> None:
+        """Draws the arrow of gravity."""
         g = np.array(self.sketch.gravity)
         size = float(np.linalg.norm(g))
         if not size:
@@ -242,6 +244,7 @@ class _Drawing:
         return reach
 
     def _dress(self) -> None:
+        """Sets the ranges, the labels and the view, and adds the legend."""
         axes = self.axes
         middle, reach = self.middle, self.reach
         for k, letter in enumerate("xyz"):

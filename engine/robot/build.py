@@ -205,6 +205,7 @@ def _link(
     actuated: bool,
     complain: Complain,
 ) -> ReadLink:
+    """One link with its joint, placements and inertia, read from its entry."""
     row = _type(entry, complain)
     before, pointing, end = frames_of(entry.joint, row, complain)
     offset = entry.offset
@@ -241,6 +242,7 @@ def _hooke(entry: LinkEntry, row: JointType, complain: Complain) -> bool:
 
 
 def _pitch(entry: LinkEntry, complain: Complain) -> float:
+    """The pitch of a helical joint, 0 of any other."""
     pitch = entry.joint.pitch
     if entry.joint.type != "helical":
         if pitch is not None:
@@ -258,6 +260,7 @@ def _pitch(entry: LinkEntry, complain: Complain) -> float:
 
 
 def _drives(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tuple[Drive, ...]:
+    """The drive of each speed of a joint: rotor, friction, damping and spring."""
     joint = entry.joint
     friction, spring = joint.friction, joint.spring
     for key, value in (("friction", friction), ("spring", spring), ("rotor_inertia", joint.rotor_inertia)):
@@ -292,6 +295,7 @@ def _drives(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tup
 
 
 def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, float] | None:
+    """The limits of a joint, if it has any."""
     limits = entry.joint.limits
     if limits is None:
         return None
@@ -402,6 +406,7 @@ def _warnings(read: ReadLink, length: float, complain: Complain) -> list[str]:
 
 
 def _wrenches(file: RobotFile, links: dict[str, int], complain: Callable[..., Complain]) -> tuple[Wrench, ...]:
+    """The constant wrenches of the robot's file."""
     wrenches = []
     for k, entry in enumerate(file.wrenches):
         if entry.link not in links:

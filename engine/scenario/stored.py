@@ -62,6 +62,7 @@ def stored(path: Path) -> Stored:
 
 
 def _stored(path: Path) -> Stored:
+    """The result in a folder that no run is replacing."""
     if os.path.isdir(path):
         records = sorted(p for p in path.glob("*.json") if p.with_suffix(".csv").is_file())
         if len(records) != 1:

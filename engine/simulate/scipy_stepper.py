@@ -58,6 +58,7 @@ class Scipy:
         self.curve: Any = None  # the dense output of `behind`, made at the first request
 
     def step(self) -> str:
+        """Takes a step by scipy's solver; once a step has failed, every further call returns the same reason."""
         if self.failure:
             return self.failure
         if self.t >= self.t_end:
@@ -84,6 +85,7 @@ class Scipy:
         return state
 
     def settle(self, y: np.ndarray) -> None:
+        """Replaces the state at the last step's end, and keeps the history of multistep methods where that is sound."""
         if np.array_equal(y, self.y):
             return
         y = np.array(y, dtype=float)

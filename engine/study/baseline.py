@@ -155,6 +155,7 @@ def _not_both(name: str, table: Mapping[str, np.ndarray], kept: EntryFile) -> bo
 
 
 def _kept(file: Path) -> EntryFile:
+    """The content of an entry's JSON file, checked."""
     from pydantic import TypeAdapter, ValidationError
 
     from ..scenario.schema import RegressEntry

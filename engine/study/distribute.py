@@ -271,6 +271,7 @@ def _outcome(
     rows: list[Exchange],
     units: int,
 ) -> Outcome:
+    """The outcome with the messages that the engine has counted, before costs are measured."""
     sent = [one for _, one in engine.sent]
     messages, passed = sum(one.messages for one in sent), sum(one.bytes for one in sent)
     return Outcome(

@@ -341,6 +341,7 @@ Drawn = tuple[str, str, str, list[Pair]]  # part of the file's name, title, quan
 
 
 def _changed_columns(verdict: Verdict) -> Iterator[Drawn]:
+    """For each group of columns that differ, the worst first: the figure's name, title, quantity, old and new lines."""
     assert verdict.result is not None
     off = {d.what: k for k, d in enumerate(verdict.differences) if d.old is not None and d.panel is None}
     groups = []

@@ -52,6 +52,7 @@ class Strict(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, data: Any) -> Any:
+        """Raises an error at the first unknown key."""
         if isinstance(data, dict):
             known = cls.keys()
             hidden = {field.alias for field in cls.model_fields.values() if field.exclude}

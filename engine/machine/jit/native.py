@@ -41,6 +41,7 @@ def _binding() -> Any:
 
 
 def version() -> str:
+    """The version of llvmlite."""
     import llvmlite
 
     return str(llvmlite.__version__)

@@ -86,7 +86,7 @@ def closed_start(
 def _motion_starts(
     reading: Reading, q0: Sequence[float], references: dict[str, Motion], firm: Sequence[Joint], led: Sequence[Joint]
 ) -> list[float]:
-    """The coordinates at which the motions start; a joint that a force leads may start elsewhere by `initial`."""
+    """The coordinates at which the motions start; a joint that follows its motion by a force may start elsewhere."""
     q = list(q0)
     for joint in (*firm, *(joint for joint in led if joint.name not in reading.file.initial)):
         for k, x in zip(joint.coordinates, references[joint.name].at(reading.span[0])[0]):
@@ -108,7 +108,7 @@ def _speeds_at_start(reading: Reading, loops: Closure, start: Start) -> tuple[li
 
 
 def _ranked(motions: Motions, ruled: Collection[str]) -> tuple[list[Joint], list[Joint], list[Joint]]:
-    """The joints with a prescribed motion, those that a force law leads along one, and those that merely hold.
+    """The joints in three groups: with a prescribed motion, with a force law that follows a motion, and merely held.
 
     Joints that hold because of `all`, or for want of an entry, give way to the others.
     """
