@@ -48,7 +48,7 @@ class Mixed:
     def text(
         self, q: Sequence[Scalar], qd: Sequence[Scalar], x: Sequence[Scalar], w: Sequence[Scalar], bodies: Any = None
     ) -> list[Scalar]:
-        """The recursion on any scalars; `w` holds six for each link, at its origin and in its axes."""
+        """The recursion on any scalars; `w` holds six numbers for each link, at its origin and in its axes."""
         on, loads = self.acting(w)
         given = bodies or self.bodies
         sought, _ = dynamics(given, self.robot.gravity, q, qd, x, self.motion_given, on, loads)

@@ -20,7 +20,7 @@ from .texts import TextFamily
 
 @dataclass(frozen=True)
 class Forces:
-    """The forces of many samples: of actuated speeds, then actuators; and a multiplier for each row."""
+    """The sought forces of many samples: of actuated speeds, then of actuators, and the multipliers of all rows."""
 
     actuated: np.ndarray
     multipliers: np.ndarray

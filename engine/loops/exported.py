@@ -25,7 +25,7 @@ from .texts import Arguments, Forward, PartitionText
 
 
 def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
-    """The recorded program of this name; with loops `idyn` gives actuators, `fdyn` is closed, `reactions` have cuts."""
+    """The recorded program of this name; with loops, `idyn` gives actuators' forces, `reactions` include cuts."""
     row, made = tree.PROGRAMS[what], TEXTS.get(what)
     if not robot.tied or made is None:
         return tree.program(robot, what, regroup=regroup, link=link)

@@ -210,14 +210,14 @@ def roman(n: int) -> str:
 
 
 def _open(gaps: Sequence[Gap]) -> tuple[str, ...]:
-    which = "; ".join(f"`{gap.name}` stays open by {opening(gap)}" for gap in gaps)
+    which = "; ".join(f"`{gap.name}` stays open by {gap_in_words(gap)}" for gap in gaps)
     return (
         f"the loops can't be closed from the initial position: {which}; look for a length that is wrong, or give a "
         "better guess under `assembly`",
     )
 
 
-def opening(gap: Gap) -> str:
+def gap_in_words(gap: Gap) -> str:
     """A gap in words, in mm and degrees."""
     length, angle = (0.0 if abs(x) < 1e-9 else x for x in (gap.length * 1000, float(np.degrees(gap.angle))))
     return f"{length:.4g} mm and {angle:.4g}°"

@@ -81,7 +81,7 @@ def _trusted(run: Runner, trace: Trace, qdd: np.ndarray) -> None:
     """Ends a run as failed where accelerations are enormous because a joint has next to nothing to accelerate."""
     n = int(np.argmax(abs(qdd).max(axis=1, initial=0.0)))
     enormous = float(abs(qdd[n]).max(initial=0.0)) >= ENORMOUS
-    if enormous and (idle := run.idle(trace.t[n], trace.states[n], trace.discrete[n])):
+    if enormous and (idle := run.without_inertia(trace.t[n], trace.states[n], trace.discrete[n])):
         trace.ended, trace.reason = "failed", f"at t = {trace.t[n]:.9g} s: {vanishing_message(idle)}"
 
 

@@ -110,7 +110,7 @@ def _run(
     y = contact.settle(run, t, contact.struck(run, t, y))
     trace.events += saturation.limit_events(run.system, unsettled, run.discrete, t)
     trace.keep(run, t, y)
-    if idle := run.idle(t, y):
+    if idle := run.without_inertia(t, y):
         trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {vanishing_message(idle)}"
     ruled = {float(x) for x in kinks if grid[0] < x < end}
     stops = sorted(ruled | {end})
@@ -297,7 +297,7 @@ def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
     still[len(run.system.state_coordinates) : run.system.measured] = 0.0
     if _moderate(run.derivative(t, still)):
         return failure + BURST  # speeds have grown without bound
-    idle = run.idle(t, y)
+    idle = run.without_inertia(t, y)
     return vanishing_message(idle) if idle else failure
 
 

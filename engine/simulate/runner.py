@@ -81,7 +81,7 @@ class Runner:
         """The settled states of many rows."""
         return coordinates.settled_rows(self.system, self.discrete, times, states)
 
-    def idle(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> list[Joint]:
+    def without_inertia(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> list[Joint]:
         """Joints that have nothing to accelerate in this state, or next to nothing."""
         discrete = discrete or self.discrete
         system, part = self.system, discrete.partition

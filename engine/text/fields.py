@@ -146,7 +146,7 @@ class OneOf:
         return made
 
 
-class Made:
+class Generated:
     """A mapping whose model is generated from a table.
 
     The model is generated anew when a file is read or a schema is made, so it follows the table as `Choice` does. All
@@ -312,8 +312,8 @@ __all__ = [
     "Angles",
     "Choice",
     "FileName",
+    "Generated",
     "Length",
-    "Made",
     "Name",
     "Numbers",
     "OneOf",
