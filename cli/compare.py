@@ -14,7 +14,7 @@ from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
     from denoc.cli.shapes import Comparison as Document
-    from denoc.study.compare import Comparison, Run, Setting
+    from denoc.study.compare import Comparison, Run, RunSetting
 
 HEADS = (
     ("method", "left"),
@@ -77,7 +77,7 @@ def compare(
     shows errors of joints, gaps of loops, evaluations, stiffness, and the correction by a feedback controller. Each run
     is a row of <scenario>-compare.csv.
     """
-    from denoc.record.write import check
+    from denoc.record.write import check_writable
     from denoc.study import compare as study
     from denoc.study.compare_table import summary
 
@@ -93,7 +93,7 @@ def compare(
     )
     comparison = study.Comparison(scenario, chosen, options.changes(settings, name))
     folder = out / comparison.name
-    check(folder)
+    check_writable(folder)
     with Wait(comparison.name, quiet=quiet or as_json) as wait:
         runs, interrupted = _run(comparison, wait)
         wait.now(WRITING)
@@ -139,7 +139,7 @@ def _run(comparison: Comparison, wait: Wait) -> tuple[list[Run], bool]:
     runs: list[Run] = []
     count = len(comparison.settings())
 
-    def report(setting: Setting, share: float) -> None:
+    def report(setting: RunSetting, share: float) -> None:
         wait.now(f"run {len(runs) + 1} of {count}: {setting}, {100 * share:.0f} %", (len(runs) + share) / count)
 
     try:

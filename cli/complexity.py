@@ -72,7 +72,10 @@ def _counted(model: Robot) -> Counted:
 
     try:
         return {
-            what: {grouped: count(study.recorded(model, what, regroup=grouped).results()) for grouped in (True, False)}
+            what: {
+                grouped: count(study.recorded_program(model, what, regroup=grouped).results())
+                for grouped in (True, False)
+            }
             for what in study.OF_ROBOTS
         }
     except ZeroDivisionError:

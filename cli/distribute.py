@@ -70,13 +70,13 @@ def distribute(
     """Run a scenario of a parallel robot by legs: one task for each leg and a central one that exchange messages."""
     from denoc.cli import report
     from denoc.machine.jit.choice import using
-    from denoc.record.write import check as writable
+    from denoc.record.write import check_writable as writable
     from denoc.scenario.run import prepare
     from denoc.study import distribute as study
 
     changes = options.changes(settings, name)
     patience = options.number(timeout, "time", "--timeout", above=0.0) or 60.0
-    setting = study.Setting(engine.value, nodes, scheduler, batch, patience)
+    setting = study.EngineSetting(engine.value, nodes, scheduler, batch, patience)
 
     def make() -> Any:
         return prepare(scenario, changes=changes)

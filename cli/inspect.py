@@ -65,7 +65,7 @@ def _mobility(model: Robot) -> Mobility | None:
 
 def _idle(model: Robot, mobility: Mobility | None) -> list[str]:
     """The warning of joints that have nothing to accelerate."""
-    from denoc.dynamics.vanishing import vanishing, words
+    from denoc.dynamics.vanishing import vanishing, vanishing_message
 
     if mobility is None:
         joints = vanishing(model, model.q0)
@@ -73,17 +73,17 @@ def _idle(model: Robot, mobility: Mobility | None) -> list[str]:
         from denoc.loops.vanishing import at_position
 
         joints = at_position(model, mobility.q) if mobility.closed else []
-    return [words(joints)] if joints else []
+    return [vanishing_message(joints)] if joints else []
 
 
 def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Path:
     """Draws a sketch, and returns its file."""
     from denoc.record.sketch import draw
-    from denoc.record.write import folder
+    from denoc.record.write import make_folder
     from denoc.study.drawing import sketched
 
     path = out / model.name / f"{model.name}-sketch.{form}"
-    folder(path.parent)
+    make_folder(path.parent)
     options.save_figure(draw(sketched(model, mobility.q if mobility else model.q0)), path)
     return path
 
@@ -93,9 +93,9 @@ def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Pa
 
 def _facts(model: Robot, mobility: Mobility | None, warnings: list[str]) -> robot_shapes.Robot:
     """The data that `--json` prints."""
-    from denoc.dynamics.masses import whole
+    from denoc.dynamics.masses import mass_and_centre
 
-    mass, centre = whole(model, mobility.q if mobility else None)
+    mass, centre = mass_and_centre(model, mobility.q if mobility else None)
     freedoms = model.nv if mobility is None else mobility.standing.freedoms if mobility.standing else None
     facts: robot_shapes.Robot = {
         "name": model.name,
@@ -170,7 +170,7 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from denoc.dynamics.masses import whole
+    from denoc.dynamics.masses import mass_and_centre
 
     # lines as long as they are: a terminal breaks them, and no digit is left out where it is narrow or there is none
     console = Console(highlight=False, width=LONGEST)
@@ -187,7 +187,7 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
         actuated = sum(joint.type.nv for joint in model.moving if joint.actuated)
         freedoms = f"{model.nv} degree{'s' * (model.nv != 1)} of freedom, {actuated} actuated; "
         console.print(freedoms + _extent(model, "no loops"), markup=False)
-    mass, centre = whole(model, mobility.q if mobility else None)
+    mass, centre = mass_and_centre(model, mobility.q if mobility else None)
     at = ", ".join(f"{x:.5g}" for x in centre)
     where = "the assembled position" if mobility and mobility.closed else "the initial position"
     console.print(f"mass {mass:.6g} kg, centre at [{at}] m in {where}", markup=False)

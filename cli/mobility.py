@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 def lines(model: Robot, mobility: Mobility) -> Iterator[str]:
     """The lines on cuts, couplings and actuators, then on freedoms, reactions, actuation and the order of solution."""
-    from denoc.loops.mobility import opening
+    from denoc.loops.mobility import gap_in_words
     from denoc.robot.values import counted
 
     gaps = {gap.name: gap for gap in mobility.gaps}
     for loop in model.loops:
-        state = "" if mobility.closed else f", open by {opening(gaps[loop.name])}"
+        state = "" if mobility.closed else f", open by {gap_in_words(gaps[loop.name])}"
         yield f"loop {loop.name}: a {loop.type.name} cut between {loop.between[0]} and {loop.between[1]}{state}"
     owners = {k: joint.name for joint in model.moving for k in joint.coordinates}
     for c in model.couplings:

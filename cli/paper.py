@@ -20,7 +20,7 @@ from denoc.cli.waiting import WRITING, Wait
 if TYPE_CHECKING:
     from denoc.cli.shapes import Paper
     from denoc.cli.shapes import Reproduction as Document
-    from denoc.study.papers.entry import Entry, Reproduction
+    from denoc.study.papers.exhibit import Exhibit, Reproduction
 
 WIDTH = 110
 
@@ -39,17 +39,17 @@ def paper(
 ) -> None:
     """List the papers' tables and figures; with an ID, reproduce one, and say what the comparison shows."""
     from denoc.errors import InputError
-    from denoc.record.write import check
-    from denoc.study.papers.entries import ENTRIES, entry
+    from denoc.record.write import check_writable
+    from denoc.study.papers.exhibits import EXHIBITS, exhibit
 
     if ids and everything:
         raise InputError("either IDs or --all", key="--all", found=", ".join(ids))
-    chosen = list(ENTRIES.values()) if everything else [entry(one) for one in dict.fromkeys(ids or [])]
+    chosen = list(EXHIBITS.values()) if everything else [exhibit(one) for one in dict.fromkeys(ids or [])]
     if not chosen:
-        _list(list(ENTRIES.values()), as_json)
+        _list(list(EXHIBITS.values()), as_json)
         return
     for one in chosen:
-        check(out / one.id)
+        check_writable(out / one.id)
     summaries = []
     for one in chosen:
         with Wait(one.id, quiet=quiet or as_json) as wait:
@@ -64,18 +64,18 @@ def paper(
         printed.show(summaries)
 
 
-def _list(entries: list[Entry], as_json: bool) -> None:
-    from denoc.study.papers.entry import PAPERS
+def _list(exhibits: list[Exhibit], as_json: bool) -> None:
+    from denoc.study.papers.exhibit import PAPERS
 
     if as_json:
         listed: list[Paper] = [
             {"id": one.id, "paper": one.paper, "what": one.what, "caption": one.caption, "claim": one.claim}
-            for one in entries
+            for one in exhibits
         ]
         printed.show(listed)
         return
-    width = max(len(one.id) for one in entries)
-    for key, group in groupby(entries, key=lambda one: one.paper):
+    width = max(len(one.id) for one in exhibits)
+    for key, group in groupby(exhibits, key=lambda one: one.paper):
         typer.echo(textwrap.fill(PAPERS[key], WIDTH))
         for one in group:
             typer.echo(f"  {one.id:<{width}}  {one.caption}")
@@ -86,17 +86,17 @@ def _list(entries: list[Entry], as_json: bool) -> None:
 # ---- files
 
 
-def _write(entry: Entry, made: Reproduction, folder: Path, form: str) -> list[Path]:
+def _write(exhibit: Exhibit, made: Reproduction, folder: Path, form: str) -> list[Path]:
     """The files of a reproduction, written: its lines as CSV, a CSV with the paper's numbers beside ours, a plot."""
     from denoc.record.write import write_files
 
     numbers = ([f"{x:.17g}" for x in row] for row in zip(*made.table.values()))
-    files: dict[str, Any] = {f"{entry.id}.csv": _csv([list(made.table), *numbers])}
+    files: dict[str, Any] = {f"{exhibit.id}.csv": _csv([list(made.table), *numbers])}
     if made.rows:
-        files[f"{entry.id}-compared.csv"] = _csv([made.heads, *made.rows])
+        files[f"{exhibit.id}-compared.csv"] = _csv([made.heads, *made.rows])
     if form:
-        files[f"{entry.id}.{form}"] = entry.figure(made)
-    return write_files(folder, files, [f"{entry.id}.", f"{entry.id}-compared."])
+        files[f"{exhibit.id}.{form}"] = exhibit.figure(made)
+    return write_files(folder, files, [f"{exhibit.id}.", f"{exhibit.id}-compared."])
 
 
 def _csv(rows: Iterable[Sequence[str]]) -> str:
@@ -108,11 +108,11 @@ def _csv(rows: Iterable[Sequence[str]]) -> str:
 # ---- output
 
 
-def _show(entry: Entry, made: Reproduction, files: list[Path]) -> None:
-    from denoc.study.papers.entry import RANGES, ranges
+def _show(exhibit: Exhibit, made: Reproduction, files: list[Path]) -> None:
+    from denoc.study.papers.exhibit import RANGES, ranges
 
-    typer.echo(f"{entry.id}\n  {entry.title}")
-    typer.echo(textwrap.fill(entry.claim, WIDTH, initial_indent="  ", subsequent_indent="  "))
+    typer.echo(f"{exhibit.id}\n  {exhibit.title}")
+    typer.echo(textwrap.fill(exhibit.claim, WIDTH, initial_indent="  ", subsequent_indent="  "))
     if made.rows:
         _table(made.heads, made.rows)
     if made.ranges:
@@ -138,9 +138,9 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     typer.echo("\n".join("  " + line.rstrip() for line in shown.get().splitlines()))
 
 
-def _summary(entry: Entry, made: Reproduction, files: list[Path]) -> Document:
+def _summary(entry: Exhibit, made: Reproduction, files: list[Path]) -> Document:
     """The data that `--json` prints."""
-    from denoc.study.papers.entry import RANGES, ranges
+    from denoc.study.papers.exhibit import RANGES, ranges
 
     return {
         "id": entry.id,

@@ -43,15 +43,15 @@ def regress(
 ) -> None:
     """Run scenarios again and compare every column and plot with a baseline; exit with 1 if something differs."""
     from denoc.cli import ci
-    from denoc.record.write import check
+    from denoc.record.write import check_writable
     from denoc.study import regress as study
 
     for file in (junit, summary):
         if file is not None:
-            check(file.parent)
+            check_writable(file.parent)
     cases = study.cases(baseline, scenarios or [], update=update)
     for case in cases:
-        check(out / case.name)
+        check_writable(out / case.name)
     verdicts, seconds, drawn = [], [], {}
     for case in cases:
         begun = time.perf_counter()
@@ -87,7 +87,7 @@ def regress(
 def _write_reports(verdicts: list[Verdict], seconds: list[float], junit: Path | None, summary: Path | None) -> None:
     """Writes the reports for continuous integration, where they are wanted."""
     from denoc.cli import ci
-    from denoc.record.write import folder as make
+    from denoc.record.write import make_folder as make
 
     for file, text in ((junit, ci.junit), (summary, ci.markdown)):
         if file is not None:
@@ -113,7 +113,7 @@ def _verdict(case: Case, backend: str, quiet: bool) -> Verdict:
 
 def _overlays(verdict: Verdict, folder: Path) -> list[Path]:
     """Draws the plots of differences, removes those of an earlier comparison, and returns the files."""
-    from denoc.record.write import folder as make
+    from denoc.record.write import make_folder as make
     from denoc.study import regress as study
 
     if folder.is_dir():

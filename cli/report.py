@@ -35,10 +35,10 @@ def carry_out(
     The JSON document is a list of summaries if the command takes `several` scenarios, whatever their number.
     """
     from denoc.machine.jit.choice import using
-    from denoc.record.write import check
+    from denoc.record.write import check_writable
 
     for plan in plans:
-        check(out / plan.name)
+        check_writable(out / plan.name)
     code = 0
     summaries: list[Run] = []
     for plan in plans:
@@ -66,7 +66,7 @@ def carry_out(
 
 
 def computed(plan: Plan, wait: Wait) -> Result:
-    """The result of a plan; whoever waits hears how far it is."""
+    """The result of a plan, whose progress is shown meanwhile."""
     from denoc.scenario.run import carry_out as compute
 
     return compute(plan, wait.simulated(float(plan.grid[0]), float(plan.grid[-1])))

@@ -17,7 +17,7 @@ State = tuple[str, float | None]  # what is being done, and which share of it is
 
 
 class Wait:
-    """Within this, whoever waits hears what is being done; a thread of its own tells, so that it can take any time."""
+    """A context in which a thread of its own shows what is being done, however long that takes."""
 
     def __init__(self, name: str, *, quiet: bool):
         self.name, self.quiet = name, quiet
@@ -42,7 +42,7 @@ class Wait:
         self._state = lambda: (what, share)
 
     def simulated(self, start: float, end: float) -> Callable[[float], None]:
-        """A function that is to hear, as often as one likes, which time a simulation has come to."""
+        """A function to be called, as often as one likes, with the time that a simulation has reached."""
         begun, reached = time.monotonic(), start
 
         def state() -> State:

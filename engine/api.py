@@ -14,7 +14,7 @@ from .dynamics.direct import direct, key_of
 from .dynamics.samples import room
 from .errors import InputError
 from .loops import mechanism
-from .parallel.platform import shared
+from .parallel.platform import inverse_by_shares
 from .robot.model import Robot
 
 Wrenches = Mapping[str, Any]
@@ -31,7 +31,7 @@ def inverse(
     result is in this array.
     """
     if sharing != "least":
-        return _into(out, shared(robot, q, qd, qdd, wrenches, sharing))
+        return _into(out, inverse_by_shares(robot, q, qd, qdd, wrenches, sharing))
     if out is not None:
         return _written(robot, "inverse", (q, qd, qdd, wrenches), out)
     result: np.ndarray

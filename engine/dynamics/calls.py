@@ -26,13 +26,13 @@ HYBRID = "hybrid"  # the name of the direct call
 
 
 def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None, out: Any = None) -> np.ndarray:
-    """Tau: the forces that actuators add for this motion (RIDIM)."""
+    """The forces `tau` that the actuators exert for this motion (RIDIM)."""
     s = Samples(robot, q=q, qd=qd, qdd=qdd)
     return _sought(s, s.arrays["qdd"], (True,) * robot.nv, wrenches, "inverse", out)
 
 
 def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None = None, out: Any = None) -> np.ndarray:
-    """Qdd: the accelerations under these forces (RFDSIM)."""
+    """The accelerations `qdd` under these forces (RFDSIM)."""
     s = Samples(robot, q=q, qd=qd, tau=tau)
     return _sought(s, s.arrays["tau"], (False,) * robot.nv, wrenches, "forward", out)
 
@@ -40,14 +40,14 @@ def forward(robot: Robot, q: Any, qd: Any, tau: Any, wrenches: Wrenches | None =
 def hybrid(
     robot: Robot, q: Any, qd: Any, qdd: Any, tau: Any, wrenches: Wrenches | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(qdd, tau), complete: for each speed one of the two is NaN on entry, and is what is sought."""
+    """The complete `(qdd, tau)`; for each speed, one of the two is NaN on entry and is computed."""
     if (answer := _at_once(robot, q, qd, qdd, tau, wrenches)) is not None:
         at_once: tuple[np.ndarray, np.ndarray] = answer
         return at_once
     s = Samples(robot, allow_nan=("qdd", "tau"), q=q, qd=qd, qdd=qdd, tau=tau)
     rates, forces = np.broadcast_arrays(s.arrays["qdd"], s.arrays["tau"])
     motion_given = _pattern(robot, rates, forces)
-    if not choice.rolled(len(robot.tree.bodies), single=s.count is None):
+    if not choice.runs_rolled(len(robot.tree.bodies), single=s.count is None):
         links, w = s.acting(wrenches)
         rows = [*(s.rows(name) for name in ("q", "qd", "qdd", "tau")), w]
         what = _of_pattern(np.array(motion_given))
@@ -89,7 +89,7 @@ def _sought(
     what: Hashable = None,
     out: Any = None,
 ) -> np.ndarray:
-    """What is sought for each speed; code for it serves the robot's direct calls of this name from now on."""
+    """The sought force or acceleration of each speed, by code that serves the robot's direct calls of this name."""
     links, w = s.acting(wrenches)
     rows = [s.rows("q"), s.rows("qd"), np.ascontiguousarray(np.broadcast_to(x, (len(w), s.robot.nv))), w]
     return _solved(mixed(s.robot, motion_given, links), s, rows, what, out)
@@ -103,7 +103,7 @@ def _solved(
     if s.count != 0 and ("examined", pattern) not in robot.derived:
         examine_once(s.finite().robot, rows[0][0], pattern)
     result = _room(out, (*s.shape, problem.results()), rows)
-    if s.count is None and not choice.rolled(len(problem.bodies), single=True):
+    if s.count is None and not choice.runs_rolled(len(problem.bodies), single=True):
         result[...] = _alone(problem, s, rows, what)
     else:
         _many(problem, s, rows, what, result if s.count is not None else result[None])
@@ -150,7 +150,7 @@ def _many(problem: Mixed, s: Samples, rows: Sequence[np.ndarray], what: Hashable
 
 
 def _direct(problem: Mixed, what: Hashable, code: Single | Kernel | Rolled) -> None:
-    """Aims the robot's direct calls of this name at this code, where they are the tree's own."""
+    """Lets the robot's direct calls of this name use this code, unless loops make them more than the tree's."""
     if what is not None and not problem.robot.closed and not isinstance(code, Rolled):
         parts = in_order([("", (problem.nv,))] * 2) if isinstance(problem, Hybrid) else ()
         for name in (what, HYBRID) if isinstance(problem, Hybrid) else (what,):

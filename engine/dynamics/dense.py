@@ -50,7 +50,7 @@ def inertia_matrix(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Matr
 
 
 def _add_to_parent(up: Composite, body: Composite) -> None:
-    """Add a body's M̃ to that of its parent (eq. 23b)."""
+    """Adds a body's M̃ to that of its parent (eq. 23b)."""
     p, E = body.origin, turn_symmetric(body.rotation, body.E)
     h = outof(body.rotation, body.h)
     moved = add(h, scale(body.m, p))  # h + m p

@@ -43,7 +43,7 @@ def slopes(
 
 
 def by_rows(columns: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-    """The entries of dq, dqd and dtau, each row by row, from the columns of all three."""
+    """All entries of the matrices dq, dqd and dtau in one list, row by row, from the columns of all three."""
     n = len(columns) // 3
     parts = [columns[first : first + n] for first in (0, n, 2 * n)]
     return [part[k][r] for part in parts for r in range(n) for k in range(n)]

@@ -87,7 +87,7 @@ def aim(
     checks: int = 0,
     parts: Sequence[Part] = (),
 ) -> None:
-    """Use this code in the robot's direct call of this name, if there is one.
+    """Uses this code in the robot's direct call of this name, if there is one.
 
     The result of one sample has this shape, or is a row that is divided into parts; the last outputs are checks.
     """

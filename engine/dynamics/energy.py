@@ -39,7 +39,7 @@ def energies(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar]) -> tuple[S
     return kinetic, potential, elastic
 
 
-def damped(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
+def damping_power(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
     """The power lost in viscous dampers."""
     loss: Scalar = 0.0
     for body in bodies:
@@ -49,7 +49,7 @@ def damped(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
     return loss
 
 
-def rubbed(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
+def friction_power(bodies: Sequence[Body], qd: Sequence[Scalar]) -> Scalar:
     """The power lost to dry friction in joints that slip."""
     loss: Scalar = 0.0
     for body in bodies:
@@ -83,5 +83,5 @@ def passive_power(robot: Robot, q: np.ndarray, qd: np.ndarray, wrenches: Mapping
         acting = s.loads({link: six[these] for link, six in (wrenches or {}).items()})
         speeds = s.scalars("qd")
         brought = wrench_power(bodies, s.scalars("q"), speeds, *acting)
-        result[these] = as_samples(brought - damped(bodies, speeds) - rubbed(bodies, speeds))
+        result[these] = as_samples(brought - damping_power(bodies, speeds) - friction_power(bodies, speeds))
     return result

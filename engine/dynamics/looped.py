@@ -10,20 +10,20 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..machine.jit.rolled import BodyStep, Elements, Loop, Sweep
+from ..machine.jit.rolled import BodyStep, Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body
 from . import sweeps
 from .spatial import Matrix, Vector, dot, into, subtract, transported
 from .sweeps import Motion, Pivot
-from .symbols import Path, number, paths, with_symbols
+from .symbols import Path, number_at, paths, with_symbols
 from .vanishing import loss
 
 SIX = range(6)
 UPPER = [(r, s) for r in SIX for s in range(r, 6)]
 
 
-class Kind:
+class BodyKind:
     """A kind of bodies with the same structure, and the places of those of their numbers that are inputs."""
 
     def __init__(
@@ -41,11 +41,11 @@ class Kind:
         self.wrenched, self.turned, self.loads, self.watched = wrenched, turned, loads, watched
         self.model = bodies[0]
         self.paths = [
-            path for path in paths(self.model) if not _constant(path, [number(body, path) for body in bodies])
+            path for path in paths(self.model) if not _constant(path, [number_at(body, path) for body in bodies])
         ]
 
     def numbers(self, body: Body) -> list[float]:
-        return [number(body, path) for path in self.paths]
+        return [number_at(body, path) for path in self.paths]
 
     def body(self, step: BodyStep) -> Body:
         """A body of this kind with symbols for its numbers, and with coordinates and speeds that are counted from 0."""
@@ -65,7 +65,7 @@ class Kind:
     def identity(self) -> tuple[Any, ...]:
         m = self.model
         planes = tuple((i, j) for i, j, _, _ in m.rotation)
-        fixed = tuple((path, number(m, path)) for path in paths(m) if path not in self.paths)
+        fixed = tuple((path, number_at(m, path)) for path in paths(m) if path not in self.paths)
         springs = tuple(drive.coordinate - (m.coordinates[0] if m.coordinates else 0) for drive in m.drives)
         shape = (m.moves, m.directions, len(m.coordinates), planes, tuple(self.paths), fixed, springs)
         return (*shape, self.given, self.loose, self.loose_above, self.wrenched, self.turned, self.loads, self.watched)
@@ -88,7 +88,8 @@ def _motion(step: BodyStep, where: str) -> Motion:
     return here
 
 
-def _first(kind: Kind, gravity: Vector) -> BodyStep:
+def _first(kind: BodyKind, gravity: Vector) -> BodyStep:
+    """The first sweep's step for a kind: the motion of a body, and the wrench that this motion needs."""
     step = BodyStep()
     body = kind.body(step)
     n = len(body.speeds)
@@ -117,13 +118,13 @@ def _first(kind: Kind, gravity: Vector) -> BodyStep:
     for r in SIX:
         step.put("own", ("W", r), W[r])
     if kind.loose:
-        A = sweeps.inertia(body)
+        A = sweeps.mass_matrix(body)
         for r, s in UPPER:
             step.put("own", ("A", r, s), A[r][s])
     return step
 
 
-def _less_loads(step: BodyStep, kind: Kind, here: Motion, W: Vector) -> Vector:
+def _less_loads(step: BodyStep, kind: BodyKind, here: Motion, W: Vector) -> Vector:
     """The wrench without the loads in base axes; on the way to them, each body has the base's axes in its own."""
     columns = [into(here.rotation, [step.take("up", ("R", r, s)) for r in range(3)]) for s in range(3)]
     for r in range(3):
@@ -149,7 +150,8 @@ def _placed(step: BodyStep, body: Body) -> tuple[Motion, list[Scalar]]:
     return here, list(angles)
 
 
-def _second(kind: Kind, output: str) -> BodyStep:
+def _second(kind: BodyKind, output: str) -> BodyStep:
+    """The second sweep's step for a kind: its speeds are eliminated, and inertia and wrench go to the parent."""
     step = BodyStep()
     body = kind.body(step)
     n = len(body.speeds)
@@ -182,7 +184,8 @@ def _second(kind: Kind, output: str) -> BodyStep:
     return step
 
 
-def _third(kind: Kind, output: str) -> BodyStep:
+def _third(kind: BodyKind, output: str) -> BodyStep:
+    """The third sweep's step for a kind: the sought values of its speeds, and the body's share in accelerations."""
     step = BodyStep()
     if not kind.loose:
         return step
@@ -225,14 +228,14 @@ def _structure(body: Body) -> tuple[Any, ...]:
     )
 
 
-def rolled(
+def sweep_program(
     bodies: Sequence[Body],
     gravity: Sequence[float],
     motion_given: Sequence[bool],
     wrenched: Sequence[int] = (),
     loaded: Sequence[tuple[int, Sequence[float]]] = (),
     least: Sequence[float] = (),
-) -> tuple[Loop, Elements]:
+) -> tuple[SweepProgram, Elements]:
     """The loop of `sweeps.dynamics` over bodies, and the elements that it runs over.
 
     The inputs `w` and `b` hold six numbers for each of the bodies `wrenched`, in its axes, and for each load on a body
@@ -249,7 +252,7 @@ def rolled(
         watched = tuple(bool(bounds[k]) for k in body.speeds)
         flags.append((_structure(body), given, loose[i], above, i in wrenched, turned[i], loads, watched))
     names = list(dict.fromkeys(flags))
-    kinds = [Kind([body for body, flag in zip(bodies, flags) if flag == name], *name[1:]) for name in names]
+    kinds = [BodyKind([body for body, flag in zip(bodies, flags) if flag == name], *name[1:]) for name in names]
     inputs = ("q", "qd", "x", *["w"] * bool(wrenched), *["b"] * bool(loaded))
     g: Vector = list(gravity)
     all_sweeps = [
@@ -258,7 +261,7 @@ def rolled(
     ]
     if any(loose):
         all_sweeps.append(Sweep(False, [_third(kind, "sought") for kind in kinds]))
-    loop = Loop(all_sweeps, inputs, "sought", (repr([kind.identity() for kind in kinds]), repr(inputs)))
+    loop = SweepProgram(all_sweeps, inputs, "sought", (repr([kind.identity() for kind in kinds]), repr(inputs)))
     first_speed = [body.speeds[0] if body.speeds else 0 for body in bodies]
     places = {i: 6 * k for k, i in enumerate(wrenched)}
     firsts = {body: 6 * k for k, (body, _) in reversed(list(enumerate(loaded)))}

@@ -10,7 +10,9 @@ from ..robot.model import Robot
 from .quantities import frames
 
 
-def whole(robot: Robot, q: Sequence[float] | np.ndarray | None = None) -> tuple[float, tuple[float, float, float]]:
+def mass_and_centre(
+    robot: Robot, q: Sequence[float] | np.ndarray | None = None
+) -> tuple[float, tuple[float, float, float]]:
     """The mass, and the mass centre in the base at `q` or in the initial position."""
     placed = frames(robot, robot.q0 if q is None else q)
     mass = sum(link.mass for link in robot.links)

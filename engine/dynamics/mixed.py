@@ -19,7 +19,7 @@ from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, as_floats
 from ..machine.program.trace import Node, Program, Recording
 from ..robot.model import ZERO, Robot
-from .looped import rolled as as_loop
+from .looped import sweep_program
 from .regroup import regrouped
 from .sweeps import Load, Pivot, Wrenches, dynamics
 from .vanishing import least, losses
@@ -108,10 +108,10 @@ class Mixed:
     # ---- compiled
 
     def compiled(self, samples: int) -> Kernel | Rolled | None:
-        """Code for many samples where it is to be used, with so many of them ahead."""
+        """Compiled code for many samples, or None where the plain text is to run on this number of them."""
         if not self.nv:
             return None
-        if not choice.rolled(len(self.bodies)):
+        if not choice.runs_rolled(len(self.bodies)):
             return self.offer.lanes(samples)
         return self.offer.form("rolled", self._build_rolled, samples, LOOP)
 
@@ -119,16 +119,16 @@ class Mixed:
         on, loads = self._in_order([0.0] * self.widths[3])
         points = [(body, tuple(as_floats(point))) for body, _, point in loads]
         bodies = regrouped(self.bodies)
-        loop, elements = as_loop(bodies, self.robot.gravity, self.motion_given, tuple(on), points, self.least)
+        loop, elements = sweep_program(bodies, self.robot.gravity, self.motion_given, tuple(on), points, self.least)
         widths = [width for width in (*self.widths[:3], 6 * len(on), 6 * len(loads), self.nv) if width]
         return rolled.build(loop, elements, widths, native.lanes(), cached, self.offer.level)
 
     def single(self) -> Single | None:
-        """Code for one sample at a time where it is to be used."""
-        return self.offer.single() if self.nv and not choice.rolled(len(self.bodies), single=True) else None
+        """Compiled code for one sample at a time, or None where the plain text is to run."""
+        return self.offer.single() if self.nv and not choice.runs_rolled(len(self.bodies), single=True) else None
 
     def by(self, code: Kernel | Rolled, rows: Sequence[np.ndarray], result: np.ndarray) -> np.ndarray | None:
-        """`result` with what code makes of rows, one a sample; None where it can't, and the text says what is wrong."""
+        """`result`, filled row by row by compiled code; None where the plain text has to find what is wrong."""
         arrays = self._on_bodies(rows) if isinstance(code, Rolled) else list(rows)
         arrays = [array for array in arrays if array.shape[1]]
         _, finite, largest = code(*arrays, out=[result])
@@ -152,7 +152,7 @@ class Mixed:
         return on, sorted(loads, key=lambda load: load[0])
 
     def reduced(self, q: np.ndarray) -> np.ndarray:
-        """Q with its huge angles taken back to one turn, which the compiled sines need."""
+        """The coordinates q with huge angles reduced to one turn, because compiled sines don't reach farther."""
         q = q.copy()
         for k in self.turning:
             q[..., k] = np.arctan2(np.sin(q[..., k]), np.cos(q[..., k]))
@@ -202,7 +202,7 @@ def hybrid(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> 
 
 
 def mixed(robot: Robot, motion_given: Pattern, links: tuple[str, ...] = ()) -> Mixed:
-    """The robot's problem of this kind; made once for each robot."""
+    """The mixed dynamics of a robot for this pattern and for wrenches on these links, made once for each robot."""
     key = ("mixed", motion_given, links)
     result: Mixed | None = robot.derived.get(key)
     if result is None:

@@ -102,6 +102,7 @@ class Offered:
         return divided(numbers, self.parts) if self.parts else numbers.reshape((*s.shape, *self.shape))
 
     def _one(self, s: Samples, arrays: dict[str, np.ndarray]) -> np.ndarray:
+        """One sample by compiled code, or by the plain text where there is none or it can't compute this sample."""
         single = self.offer.single() if self._compiles() else None
         if single is not None:
             result = single(*(array[0] for array in arrays.values()))
@@ -121,6 +122,7 @@ class Offered:
         return self.size > 0 and all(self.widths.values()) and len(self.subject.bodies) <= self.row.most
 
     def _lanes(self, samples: int) -> Kernel | None:
+        """Compiled code for this number of samples, or None where the plain text is to run."""
         return self.offer.lanes(samples) if self._compiles() else None
 
     def _by(self, arrays: dict[str, np.ndarray], code: Kernel, first: int) -> np.ndarray | None:

@@ -46,7 +46,7 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Quantity:
+class ProgramRow:
     """A quantity of the table: its inputs, the name and shape of its output, and the text that computes it.
 
     `inputs` are names of `WIDTHS`; `w` is there besides where wrenches act.  `regroups` says that regrouped inertias
@@ -203,9 +203,11 @@ def _derivative_parts(subject: Subject) -> list[tuple[str, tuple[int, ...]]]:
 _SPEEDS: Callable[[Subject], tuple[int, ...]] = lambda subject: (subject.robot.nv,)  # noqa: E731
 
 PROGRAMS = {
-    "idyn": Quantity("joint forces of a motion (inverse dynamics)", ("q", "qd", "qdd"), "tau", _SPEEDS, _idyn),
-    "fdyn": Quantity("accelerations under joint forces (forward dynamics)", ("q", "qd", "tau"), "qdd", _SPEEDS, _fdyn),
-    "fdyn-derivatives": Quantity(
+    "idyn": ProgramRow("joint forces of a motion (inverse dynamics)", ("q", "qd", "qdd"), "tau", _SPEEDS, _idyn),
+    "fdyn": ProgramRow(
+        "accelerations under joint forces (forward dynamics)", ("q", "qd", "tau"), "qdd", _SPEEDS, _fdyn
+    ),
+    "fdyn-derivatives": ProgramRow(
         "accelerations, then their derivatives along the coordinates, speeds and forces, each matrix row by row",
         ("q", "qd", "tau"),
         "derivatives",
@@ -214,7 +216,7 @@ PROGRAMS = {
         watched=_losses,
         parts=_derivative_parts,
     ),
-    "fdyn-adjoint": Quantity(
+    "fdyn-adjoint": ProgramRow(
         "derivatives of costate . accelerations along the coordinates, speeds and forces",
         ("q", "qd", "tau", "costate"),
         "adjoint",
@@ -223,7 +225,7 @@ PROGRAMS = {
         watched=_losses,
         parts=lambda subject: [(name, (subject.robot.nv,)) for name in SLOPES],
     ),
-    "inertial-adjoint": Quantity(
+    "inertial-adjoint": ProgramRow(
         "derivatives of costate . accelerations along the inertial numbers of each link, 10 numbers",
         ("q", "qd", "tau", "costate"),
         "adjoint",
@@ -233,7 +235,7 @@ PROGRAMS = {
         watched=_losses,
         parts=lambda subject: [(link.name, (INERTIAL,)) for link in subject.robot.links],
     ),
-    "inertia": Quantity(
+    "inertia": ProgramRow(
         "generalized inertia matrix, row by row",
         ("q",),
         "inertia",
@@ -241,8 +243,8 @@ PROGRAMS = {
         _inertia,
         most=50,  # its operations grow with the square
     ),
-    "bias": Quantity("Coriolis, centrifugal, gravity, friction and spring forces", ("q", "qd"), "h", _SPEEDS, _bias),
-    "kinematics": Quantity(
+    "bias": ProgramRow("Coriolis, centrifugal, gravity, friction and spring forces", ("q", "qd"), "h", _SPEEDS, _bias),
+    "kinematics": ProgramRow(
         "of each link the rows of [R | p] in the base, 12 numbers",
         ("q",),
         "frames",
@@ -250,14 +252,14 @@ PROGRAMS = {
         _kinematics,
         parts=lambda subject: [(link.name, (4 if subject.square else 3, 4)) for link in subject.robot.links],
     ),
-    "jacobian": Quantity(
+    "jacobian": ProgramRow(
         "from the speeds to [omega; v] of a link's point `at` (link axes), base-frame axes, row by row",
         ("q", "at"),
         "jacobian",
         lambda subject: (6, subject.robot.nv),
         _jacobian,
     ),
-    "energy": Quantity(
+    "energy": ProgramRow(
         "kinetic, potential and elastic energy",
         ("q", "qd"),
         "energy",
@@ -266,7 +268,7 @@ PROGRAMS = {
         regroups=False,
         parts=lambda subject: [(name, ()) for name in ENERGIES],
     ),
-    "reactions": Quantity(
+    "reactions": ProgramRow(
         "of each link [n; f] from its parent at its origin, base-frame axes, 6 numbers",
         ("q", "qd", "qdd"),
         "reactions",
@@ -280,7 +282,7 @@ PROGRAMS = {
 # with rows that other calls are made of, and that aren't exported
 ROWS = {
     **PROGRAMS,
-    "placements": Quantity(
+    "placements": ProgramRow(
         "of each body the rows of [R | p] in the base, 12 numbers",
         ("q",),
         "frames",
@@ -300,7 +302,7 @@ def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") ->
     return row.program(Subject(robot, bodies, link=link_named(robot, link or robot.links[-1].name)), what)
 
 
-def count(row: Quantity, subject: Subject) -> int:
+def output_width(row: ProgramRow, subject: Subject) -> int:
     """The number of scalars that the row computes."""
     return prod(row.shape(subject))
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..robot.bodies import components, rows, scalar
+from ..robot.bodies import components, scalar, triples
 from ..robot.inertia import stacked
 from ..robot.model import Body
 from ..robot.placement import turn_matrix_of
@@ -41,7 +41,7 @@ def moved_inwards(bodies: Sequence[Body]) -> tuple[Body, ...]:
             if not turning_only:
                 T[:3, 3] = bodies[i].origin
             G[parent] = G[parent] + T @ share @ T.T
-    return tuple(_with(body, g) for body, g in zip(bodies, G))
+    return tuple(_with_inertia(body, g) for body, g in zip(bodies, G))
 
 
 def unmoved(body: Body) -> tuple[np.ndarray, bool]:
@@ -72,11 +72,11 @@ def pseudo_inertia(body: Body) -> np.ndarray:
     return G
 
 
-def _with(body: Body, G: np.ndarray) -> Body:
+def _with_inertia(body: Body, G: np.ndarray) -> Body:
     """The body with another inertia, in which rounding errors of zeros are removed."""
     E, h = _clean(G[..., :3, :3], (-2, -1)), _clean(G[..., :3, 3], (-1,))
     m = np.where(abs(G[..., 3, 3]) > 1e-14 * np.maximum(body.m, 1e-300), G[..., 3, 3], 0.0)
-    return replace(body, E=rows(E), h=components(h), m=scalar(m))
+    return replace(body, E=triples(E), h=components(h), m=scalar(m))
 
 
 def _clean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:

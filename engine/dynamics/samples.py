@@ -129,6 +129,7 @@ class Samples:
 
 
 def _checked(name: str, x: Any, size: int) -> np.ndarray:
+    """The argument as an array of numbers, with `size` of them for each sample, or an error."""
     try:
         array = np.asarray(x)
         if array.dtype.kind not in "fiubO":  # strings and complex numbers are refused even where they look like numbers
@@ -192,6 +193,7 @@ def _unit(robot: Robot, q: np.ndarray) -> np.ndarray:
 
 
 def _all(robot: Robot, wrenches: Mapping[str, Any] | None, count: int | None) -> Iterator[Applied]:
+    """The wrenches of the robot's file, then those of the caller after checks, as they are applied to links."""
     yield from constant_wrenches(robot)
     if wrenches is not None and not isinstance(wrenches, Mapping):
         raise InputError("`wrenches` is not a mapping", found=type(wrenches).__name__, allowed="{link: [n, f]}")

@@ -145,7 +145,7 @@ def inertia_wrench(body: Body, here: Motion) -> Vector:
 # ---- second sweep, inwards
 
 
-def inertia(body: Body) -> Matrix:
+def mass_matrix(body: Body) -> Matrix:
     """The mass matrix M of a body at its origin, [J, h×; −h×, m 1] with J = tr(E) 1 − E."""
     E, h, m = body.E, body.h, body.m
     J: Matrix = [[-E[p][k] for k in range(3)] for p in range(3)]
@@ -356,7 +356,7 @@ def dynamics(
         W[i] = subtract(W[i], add(n, cross(point, f)) + f)
 
     loose = reached(bodies, motion_given)
-    A: list[Matrix | None] = [inertia(body) if loose[i] else None for i, body in enumerate(bodies)]
+    A: list[Matrix | None] = [mass_matrix(body) if loose[i] else None for i, body in enumerate(bodies)]
     pivots = {} if pivots is None else pivots
     for i, body in reversed(list(enumerate(bodies))):
         A_up, W_up = inward(body, A[i], W[i], q, qd, given, motion_given, pivots)

@@ -23,7 +23,7 @@ def paths(body: Body) -> list[Path]:
     return result + [("drives", k, key) for k in range(len(body.drives)) for key in DRIVE]
 
 
-def number(body: Body, path: Path) -> Any:
+def number_at(body: Body, path: Path) -> Any:
     """The number at a place of a body."""
     value: Any = body
     for step in path:
@@ -35,7 +35,7 @@ def with_symbols(body: Body, symbols: Mapping[Path, Scalar]) -> Body:
     """The body with these scalars in the places of its numbers."""
 
     def at(*path: Any) -> Any:
-        return symbols[path] if path in symbols else number(body, path)
+        return symbols[path] if path in symbols else number_at(body, path)
 
     turns = enumerate(body.rotation)
     return replace(

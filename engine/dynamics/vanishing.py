@@ -102,7 +102,7 @@ def pivots(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[b
     may be arrays.
     """
     result, still = [np.inf] * len(motion_given), [0.0] * len(motion_given)
-    A = [sweeps.inertia(body) for body in bodies]
+    A = [sweeps.mass_matrix(body) for body in bodies]
     for i, body in reversed(list(enumerate(bodies))):
         own: dict[int, Pivot] = {}
         try:
@@ -186,7 +186,7 @@ def _bounds(robot: Robot) -> np.ndarray:
 
 
 def examine(robot: Robot, q: Sequence[float], motion_given: Sequence[bool]) -> None:
-    """Raise an error if a joint has next to nothing to accelerate at q."""
+    """Raises an error if a joint has next to nothing to accelerate at q."""
     joints = vanishing(robot, q, motion_given)
     if joints:
         raise refusal(robot, joints)
@@ -215,10 +215,10 @@ def owner(robot: Robot, speed: int) -> Joint:
 
 def refusal(robot: Robot, joints: Sequence[Joint]) -> NumericalError:
     """The error for joints that have nothing to accelerate."""
-    return NumericalError(f"{robot.name}: {words(joints)}")
+    return NumericalError(f"{robot.name}: {vanishing_message(joints)}")
 
 
-def words(joints: Sequence[Joint]) -> str:
+def vanishing_message(joints: Sequence[Joint]) -> str:
     """A message that names joints with nothing to accelerate, the first few of many, and the cures."""
     more = f" and {len(joints) - 8} more" if len(joints) > 8 else ""
     names = ", ".join(f"`{joint.name}`" for joint in joints[:8]) + more

@@ -23,7 +23,7 @@ Force = Callable[[float, float, float, tuple[float, float] | None], float]
 
 
 class ForceLaw(Law):
-    """A force law, with the questions that a simulation asks it."""
+    """A force law, with its properties that a simulation needs to know."""
 
     def forces(self, count: int, folder: Path) -> list[Force]:
         """A function for each of a joint's `count` speeds; an empty list if the simulation evaluates the law itself."""

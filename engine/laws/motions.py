@@ -18,14 +18,14 @@ from pydantic_core import CoreSchema, PydanticCustomError
 
 from ..text.fields import Angle, Numbers, OneOf, Strict, number, one_or_more, quantities, several
 from . import profiles
-from .table import Spline, columns
+from .table import Spline, read_columns
 
 Curve = Callable[[Any], tuple[Any, Any, Any]]
 Number = Annotated[float, number("number")]
 Values = Annotated[Numbers, one_or_more("position")]
 Duration = Annotated[float, number("time", above=0.0)]
 Pace = tuple[float, float, float]  # from, to, and the longest step in between that misses nothing
-OVERSHOOT = 0.05  # share of a column's range by which a spline may leave the rows around it in silence
+OVERSHOOT = 0.05  # share of a column's range by which a spline may leave the rows around it without a warning
 STEPS = 40  # in a period or a profile, so that an integrator at rest doesn't step over it
 
 
@@ -102,7 +102,7 @@ class Law(Strict):
         return []
 
     def doubts(self, folder: Path) -> Iterator[str]:
-        """What there is to warn of in the file that the law reads."""
+        """Warnings about the file that the law reads."""
         yield from ()
 
 
@@ -126,11 +126,11 @@ class TableLaw(Law):
 
     def splines(self, folder: Path) -> list[Spline]:
         """A spline through each of the columns."""
-        t, values = columns(folder / self.file_, self.columns_read())
+        t, values = read_columns(folder / self.file_, self.columns_read())
         return [Spline(t, values[:, k], self.interpolation) for k in range(values.shape[1])]
 
     def doubts(self, folder: Path) -> Iterator[str]:
-        """What the splines do between the rows that the rows don't."""
+        """Warnings about splines that leave the range of the rows around them."""
         for name, spline in zip(self.columns_read(), self.splines(folder)):
             begin, end, share = spline.overshoot()
             if share > OVERSHOOT:
@@ -141,12 +141,12 @@ class TableLaw(Law):
 
     def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
         """The time of the table, with a step for every two rows."""
-        t, _ = columns(folder / self.file_, self.columns_read())
+        t, _ = read_columns(folder / self.file_, self.columns_read())
         return float(t[0]), float(t[-1]), 2 * float(t[-1] - t[0]) / (len(t) - 1)
 
     def breaks(self, folder: Path) -> Sequence[float]:
         """The instants of the rows."""
-        rows: list[float] = columns(folder / self.file_, self.columns_read())[0].tolist()
+        rows: list[float] = read_columns(folder / self.file_, self.columns_read())[0].tolist()
         return rows
 
     def file(self) -> str | None:
@@ -335,7 +335,7 @@ class Hold(MotionLaw):
         return [still(a) for a in _spread(self.from_, start)]
 
 
-class Table(TableLaw, MotionLaw):
+class TableMotion(TableLaw, MotionLaw):
     """Positions from columns of a CSV file over its time, joined by a spline.
 
     With `interpolation: pchip` the accelerations jump at the rows. Lines are no motion: their rates jump.
@@ -347,7 +347,7 @@ class Table(TableLaw, MotionLaw):
     )
 
     def doubts(self, folder: Path) -> Iterator[str]:
-        """The same, and what becomes of accelerations."""
+        """Warnings about splines that leave the range of the rows around them, and about accelerations that jump."""
         yield from super().doubts(folder)
         if self.interpolation == "pchip":
             yield f"accelerations jump at the rows of `{self.file_}`, which are joined by `pchip`"
@@ -387,7 +387,7 @@ LAWS: dict[str, type[MotionLaw]] = {
     "harmonic": Harmonic,
     "rate": Rate,
     "hold": Hold,
-    "table": Table,
+    "table": TableMotion,
 }
 AnyMotionLaw = Annotated[MotionLaw, OneOf(LAWS, "law")]
 

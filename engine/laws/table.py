@@ -19,7 +19,7 @@ DECIMALS = "decimals have a point, as in 0.5 (a spreadsheet that is set to Engli
 FORM = "a header line with names, `t` among them, then one line an instant"
 
 
-def columns(path: Path, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
+def read_columns(path: Path, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """The time and the named columns of a CSV file with a header; the time is `t`, or else the first column."""
     text = _text(path)
     rows = _rows(path, text)
@@ -109,6 +109,7 @@ def _rows(path: Path, text: str) -> Iterator[list[str]]:
 
 
 def _text(path: Path) -> str:
+    """The text of a CSV file, or an error that says why it has none."""
     place = Place(str(path))
     try:
         if not path.exists():
@@ -135,6 +136,7 @@ def _text(path: Path) -> str:
 
 
 def _number(path: Path, line: int, row: list[str], column: int) -> float:
+    """The number in a cell, or an error at its line and column."""
     try:
         value = math.nan if "_" in row[column] else float(row[column])  # Python takes 1_000 for a number
     except (ValueError, IndexError):

@@ -14,7 +14,7 @@ from ..errors import AssemblyError
 from ..machine.program.scalars import as_float, as_floats
 from ..robot.model import Robot
 from .constraints import Closure, Gap, closure, misalignment
-from .search import ENOUGH, Search, moved, nearest
+from .search import ENOUGH, Search, moved_along_speeds, nearest
 
 CLOSED = 1e-12  # gap, relative to the mechanism's length
 GOOD = 1e-9  # gap that is accepted where rounding errors allow no smaller one
@@ -83,7 +83,7 @@ def cant_close(gaps: Sequence[Gap], search: Search) -> str:
     )
 
 
-def _misfit(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def _scaled_gaps(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """The scaled gaps of all rows, with angles for rows of directions, and the scaled Jacobian.
 
     Near a closed position, the values of the rows are as good as angles and are taken instead.
@@ -109,7 +109,7 @@ def _misfit(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.ndarr
 def newton(loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool = False) -> tuple[np.ndarray, float]:
     """The position by damped Gauss-Newton on the speeds that aren't kept, and the gap that is left."""
     free = [k for k in range(loops.robot.nv) if k not in set(kept)]
-    gap, J = _misfit(loops, q, near)
+    gap, J = _scaled_gaps(loops, q, near)
     size = float(abs(gap).max(initial=0.0))
     for _ in range(MOST):
         if size < 1e-15 or not free:
@@ -121,8 +121,8 @@ def newton(loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool =
             break
         share = min(1.0, LONGEST / longest) if longest else 1.0
         while True:
-            trial = moved(loops.robot, q, share * step * loops.column_scale)
-            new_gap, new_J = _misfit(loops, trial, near)
+            trial = moved_along_speeds(loops.robot, q, share * step * loops.column_scale)
+            new_gap, new_J = _scaled_gaps(loops, trial, near)
             better = float(np.linalg.norm(new_gap)) < float(np.linalg.norm(gap))
             if better or share < 1e-3:
                 break

@@ -20,7 +20,7 @@ from .texts import TextFamily
 
 @dataclass(frozen=True)
 class Forces:
-    """The forces of many samples: of actuated speeds, then actuators; and a multiplier for each row."""
+    """The sought forces of many samples: of actuated speeds, then of actuators, and the multipliers of all rows."""
 
     actuated: np.ndarray
     multipliers: np.ndarray
@@ -65,7 +65,7 @@ class Balance:
         result = family.rows({"q": self.q, "tau": tau})
         actuated, multipliers = np.split(result, [self.S.shape[2]], axis=1)
         if shares(family):
-            for n in np.flatnonzero(effort.beyond(actuated, efforts(self.robot))).tolist():
+            for n in np.flatnonzero(effort.exceed_limits(actuated, efforts(self.robot))).tolist():
                 actuated[n], multipliers[n] = self._within_limits(n, tau[n])
         return Forces(actuated, multipliers, tuple(self.steps()))
 
@@ -113,7 +113,7 @@ def idle_spins(loops: Closure, J: np.ndarray, S: np.ndarray) -> np.ndarray:
 
 
 def enough(balance: Balance) -> None:
-    """Raise an error if there are fewer actuators than freedoms, or actuators that move nothing."""
+    """Raises an error if there are fewer actuators than freedoms, or actuators that move nothing."""
     robot, missing = balance.robot, balance.unmoved()
     if missing > 0:
         freedoms = balance.freedoms - balance.idle

@@ -25,7 +25,7 @@ from ..machine.program.scalars import Scalar, as_float, smaller
 from ..robot.model import Body, Effort, Robot
 from .constraints import Closure
 from .effort import FULFILLED, has_limits
-from .elimination import Elimination, apart
+from .elimination import Elimination, pivot_size_margin
 from .partition import Partition, partition
 from .rank import independent
 from .subsystems import Subsystem, branches, eliminated, least_norm, order, solved
@@ -192,7 +192,7 @@ class Split:
 
     def fit(self) -> Scalar:
         """A number that is positive if no pivot is near 0 and the actuators can exert the needed forces."""
-        least = apart(self.pivots, [NEAR * size for size in self.sizes])
+        least = pivot_size_margin(self.pivots, [NEAR * size for size in self.sizes])
         for off, asked in self.unbalanced:
             least = smaller(least, FULFILLED * FULFILLED * (1.0 + asked) - off * off)
         return least
@@ -217,7 +217,7 @@ class Split:
         return [*self._K.transposed(rest)[:r], *u]
 
 
-def inverse(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
+def inverse_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The family of the robot's texts of inverse dynamics."""
     key = (Inverse, wrenched) if wrenched else Inverse
     result: TextFamily | None = loops.robot.derived.get(key)

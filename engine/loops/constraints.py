@@ -16,7 +16,7 @@ from ..machine.program.scalars import Scalar, as_floats, as_samples
 from ..robot.cuts import LOCKED, PARALLEL, CutType
 from ..robot.model import Body, Coupling, Joint, Loop, Robot
 from ..robot.placement import Placement
-from .gaps import Numbers
+from .gaps import CompiledGaps
 from .rank import independent
 from .ties import KINDS, Row, Tie, Tied, tie
 
@@ -54,7 +54,7 @@ class Closure:
         self.turning = np.array(turning, dtype=bool)
         self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
         identity = (massless(self.bodies), [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
-        self.numbers = Numbers(self._whole, robot.nq, robot.nv, self.m, identity)
+        self.numbers = CompiledGaps(self._whole, robot.nq, robot.nv, self.m, identity)
 
     def at(self, goal: np.ndarray) -> Closure:
         """The same constraints with other wanted values of the rows."""

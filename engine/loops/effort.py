@@ -32,7 +32,7 @@ def has_limits(efforts: Sequence[Effort]) -> bool:
     return bool(np.isfinite([(one.low, one.high) for one in efforts]).any())
 
 
-def beyond(u: np.ndarray, efforts: Sequence[Effort]) -> np.ndarray:
+def exceed_limits(u: np.ndarray, efforts: Sequence[Effort]) -> np.ndarray:
     """Whether any force in each row is beyond its limits."""
     low, high = (np.array(list(side)) for side in zip(*((one.low, one.high) for one in efforts)))
     slack = 1e-10 * (1.0 + abs(u).max(axis=1, initial=0.0))

@@ -15,7 +15,7 @@ from ..machine.program.scalars import Scalar, smaller
 Pivots = tuple[tuple[int, int], ...]  # (row, column), the first eliminated first
 
 
-def pivots(K: np.ndarray) -> Pivots:
+def pivot_order(K: np.ndarray) -> Pivots:
     """A good order of pivots for matrices like K; rows and columns with one entry come first, as they cost nothing."""
     K = np.array(K, dtype=float)
     rows, columns = list(range(len(K))), list(range(len(K)))
@@ -42,7 +42,7 @@ def pivots(K: np.ndarray) -> Pivots:
     return tuple(result + list(zip(rows, columns)))
 
 
-def kept(pivots: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:
+def pivot_margin(pivots: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:
     """A number that is positive as long as the product of every pivot and its limit is above 1."""
     least: Scalar = 1.0
     for pivot, limit in zip(pivots, limits):
@@ -51,12 +51,12 @@ def kept(pivots: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:
     return least
 
 
-def apart(pivots: Sequence[Scalar], limits: Sequence[float]) -> Scalar:
+def pivot_size_margin(pivots: Sequence[Scalar], limits: Sequence[float]) -> Scalar:
     """A number that is positive as long as the size of every pivot is above its limit.
 
     Signs don't matter here: only in a run do pivots change continuously, and so pass 0 before they change sign.
     """
-    return kept([pivot * pivot for pivot in pivots], [1.0 / (limit * limit) for limit in limits])
+    return pivot_margin([pivot * pivot for pivot in pivots], [1.0 / (limit * limit) for limit in limits])
 
 
 class Elimination:

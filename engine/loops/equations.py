@@ -10,8 +10,8 @@ from ..dynamics.sweeps import Load, Wrenches, dynamics
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from .constraints import Closure
-from .elimination import Elimination, kept
-from .methods import Parameters, Problem
+from .elimination import Elimination, pivot_margin
+from .methods import MethodParameters, Problem
 from .partition import Partition
 from .ties import Tied
 
@@ -19,7 +19,7 @@ Rows = Mapping[int, Scalar]  # of drives; the others are 0
 
 
 @dataclass
-class Forces:
+class AppliedForces:
     """Everything that acts besides the loops: forces of the joints, wrenches, and given accelerations."""
 
     joints: Sequence[Scalar]
@@ -47,7 +47,7 @@ class Equations:
 
     def guard(self, K: Elimination, limits: Sequence[Scalar]) -> Scalar:
         """A number that is positive as long as the product of every pivot and its limit is above 1."""
-        return kept(K.pivots, limits)
+        return pivot_margin(K.pivots, limits)
 
     def problem(
         self,
@@ -56,11 +56,11 @@ class Equations:
         A: list[list[Scalar]],
         K: Elimination,
         tied: Sequence[Tied],
-        forces: Forces,
+        forces: AppliedForces,
         gap: Sequence[Scalar],
         rates: Rows,
         seconds: Rows,
-        parameters: Parameters,
+        parameters: MethodParameters,
     ) -> Problem:
         """The equations at these positions and speeds, in the form in which closure methods take them."""
         n, part, bodies = self.n, self.part, self.bodies

@@ -56,6 +56,7 @@ def _along_state(robot: Robot, q0: np.ndarray) -> PartitionText:
 
 
 def _inverse(robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse) -> PartitionText:
+    """The recorded inverse dynamics, in the order of elimination that is good at q0."""
     enough(Balance(robot, q0))
     loops = closure(robot)
     text = kind(loops, order_at(loops, q0, present(loops)))

@@ -15,7 +15,7 @@ from ..machine.program.trace import Program, Recording
 GapText = Callable[[Sequence[Scalar], Sequence[Scalar]], tuple[list[Scalar], list[dict[int, Scalar]], list[Scalar]]]
 
 
-class Numbers:
+class CompiledGaps:
     """Compiled values, Jacobian and `J̇ q̇` of one set of constraints, whose text is `text`."""
 
     def __init__(self, text: GapText, nq: int, nv: int, m: int, identity: tuple[Any, ...]):

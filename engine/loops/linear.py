@@ -24,7 +24,7 @@ from ..robot.model import Body, Robot
 from .accelerations import Accelerated
 from .assembly import CLOSED, assemble
 from .constraints import Closure, closure
-from .elimination import Elimination, apart
+from .elimination import Elimination, pivot_size_margin
 from .equations import Equations
 from .mechanism import COORDINATES, independent_coordinates, inverse
 from .partition import independent_speeds, partition
@@ -55,7 +55,7 @@ def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarr
     if (answer := quick(DERIVATIVES, Slopes, robot, q, qd, tau)) is not None:
         at_once: dict[str, np.ndarray] = answer
         return at_once
-    s, family = Samples(robot, q=q, qd=qd, tau=tau).finite(), _slopes(closure(robot))
+    s, family = Samples(robot, q=q, qd=qd, tau=tau).finite(), slope_texts(closure(robot))
     if s.count == 0:
         rows = np.empty((0, robot.nv * (1 + 3 * robot.nv)))
     else:
@@ -85,6 +85,7 @@ def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str
 
 @computes
 def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
+    """The linearised equations of a mechanism with its loops closed, in its independent coordinates."""
     s = Samples(robot, q=q, qd=np.zeros(robot.nv) if qd is None else qd).finite()
     if s.count is not None:
         raise InputError("a linearisation is about one state", found=f"{s.count} samples")
@@ -101,7 +102,7 @@ def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
         holding[driven] = inverse(robot, place, speeds, still)[: len(driven)]
     else:
         holding = vector("tau", tau, robot.nv)
-    rows = linear(loops, independent).rows({"q": place[None], "qd": speeds[None], "tau": holding[None]})[0]
+    rows = linear_texts(loops, independent).rows({"q": place[None], "qd": speeds[None], "tau": holding[None]})[0]
     count, qdd = len(independent), rows[: robot.nv]
     slopes = rows[robot.nv :].reshape(count, 2 * count + len(driven))
     A = np.zeros((2 * count, 2 * count))
@@ -178,7 +179,7 @@ class Following(PartitionText):
         for cosine in loops.upright(tied):
             right_way = smaller(right_way, cosine - UPRIGHT)
         closed = CLOSED * CLOSED - (dot(gaps, gaps) if gaps else 0.0)
-        return [*speeds, *still], [apart(K.pivots, [NEAR * x for x in part.pivots]), closed, right_way]
+        return [*speeds, *still], [pivot_size_margin(K.pivots, [NEAR * x for x in part.pivots]), closed, right_way]
 
 
 class Displaced(Accelerated):
@@ -261,7 +262,7 @@ class Linear(Displaced):
         return [*qdd, *(column[r] for r in range(len(z)) for column in columns)], checks
 
 
-def linear(loops: Closure, independent: Sequence[int]) -> TextFamily:
+def linear_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts of linearised equations in these coordinates."""
     key = Linear, tuple(independent)
     result: TextFamily | None = loops.robot.derived.get(key)
@@ -271,7 +272,7 @@ def linear(loops: Closure, independent: Sequence[int]) -> TextFamily:
     return result
 
 
-def _slopes(loops: Closure) -> TextFamily:
+def slope_texts(loops: Closure) -> TextFamily:
     """The family of the robot's texts of derivatives."""
     result: TextFamily | None = loops.robot.derived.get(Slopes)
     if result is None:

@@ -22,7 +22,7 @@ from .branches import Inverse, efforts
 from .constraints import Closure, closure
 from .partition import independent_speeds
 from .reactions import Reactions, wrenches_of
-from .reactions import reactions as texts_of_reactions
+from .reactions import wrench_texts as texts_of_reactions
 from .texts import Reduced, consistent, quick, serve
 
 # names of direct calls, and of the coordinates of reduced equations
@@ -43,9 +43,9 @@ def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None =
     if s.count == 0:
         return np.empty((0, len(efforts(robot))))
     _supported(robot, arrays["q"])
-    family = branches.inverse(loops, wrenched)
+    family = branches.inverse_texts(loops, wrenched)
     result = family.rows(arrays)
-    if shares(family) and effort.beyond(result, efforts(robot)).any():
+    if shares(family) and effort.exceed_limits(result, efforts(robot)).any():
         result = forces_of(s, tree.inverse(robot, q, qd, qdd, wrenches)).actuated
     else:
         serve(family.known[0], "inverse")
@@ -82,12 +82,12 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
         return np.empty((0, n, n)), np.empty((0, n))
     coordinates = independent_coordinates(loops, arrays["q"][0])
     try:
-        family = compiled.reduction(loops, coordinates)
+        family = compiled.reduced_texts(loops, coordinates)
         rows = family.rows(arrays)
         if coordinates == robot.derived.get(COORDINATES):
             serve(family.known[0], REDUCED)
     except NumericalError:
-        family = compiled.reduction(loops, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0]))
+        family = compiled.reduced_texts(loops, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0]))
         rows = family.rows(arrays)
     result = divided(rows if s.count is not None else rows[0], family.known[0].parts())
     assert isinstance(result, tuple)
@@ -127,7 +127,7 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
     rows = family.rows(arrays)
     count = len(efforts(robot))
     sixes = rows[:, count:].reshape(len(rows), -1, 6)
-    if shares(family) and (over := effort.beyond(rows[:, :count], efforts(robot))).any():
+    if shares(family) and (over := effort.exceed_limits(rows[:, :count], efforts(robot))).any():
         given = dict(zip(wrenched, w[over].reshape(over.sum(), -1, 6).swapaxes(0, 1)))
         motion = {name: arrays[name][over] for name in ("q", "qd", "qdd")}
         sixes[over] = _within_limits(Samples(robot, **motion), given)

@@ -42,7 +42,7 @@ class Parameter:
     bends: bool = False
 
 
-class Parameters(dict[str, float]):
+class MethodParameters(dict[str, float]):
     """The values of a method's parameters, by their names."""
 
 
@@ -68,7 +68,7 @@ class Problem:
     response: Callable[[Vector], Vector]  # M⁻¹ x, with given motions at rest
     free: Callable[[], Vector]  # accelerations without constraints, with given motions as they are
     scales: Vector  # scales of the rows, for penalties
-    parameters: Parameters = field(default_factory=Parameters)
+    parameters: MethodParameters = field(default_factory=MethodParameters)
 
 
 def reduced(p: Problem, drift: Vector) -> tuple[Vector, list[Vector], list[Vector], Vector]:
@@ -144,12 +144,12 @@ class Method:
     afresh: bool = False  # N from an SVD at every evaluation, and N q̇ in the state; on numbers only
     distributed: bool = False  # nodes with a leg each can take a step of it after a single exchange
 
-    def values(self, given: Mapping[str, float | None]) -> Parameters:
+    def values(self, given: Mapping[str, float | None]) -> MethodParameters:
         """The values of this method's parameters, given or by default; without either, the parameter is left out."""
         own = {one.name: given.get(one.name, one.default) for one in self.parameters}
-        return Parameters({name: float(x) for name, x in own.items() if x is not None})
+        return MethodParameters({name: float(x) for name, x in own.items() if x is not None})
 
-    def pull(self, values: Parameters) -> float:
+    def pull(self, values: MethodParameters) -> float:
         """The rate in 1/s at which a term in the speeds closes gaps."""
         return values[self.pulls.name] if self.pulls is not None else 0.0
 

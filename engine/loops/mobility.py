@@ -49,7 +49,7 @@ class Spin:
 
 
 @dataclass(frozen=True)
-class Subsystem:
+class SubsystemNames:
     """A small system of equations with its size and its branches, each of which is a tuple of names of links."""
 
     name: str
@@ -70,7 +70,7 @@ class Standing:
     surplus: int  # number of actuators beyond the freedoms that they move
     unmoved: int  # number of freedoms besides idle spins that no actuator moves
     useless: tuple[str, ...]  # actuators that move nothing
-    subsystems: tuple[Subsystem, ...]
+    subsystems: tuple[SubsystemNames, ...]
     loops_distance: float  # smallest scaled singular value of the constraints
     distance: float  # smallest scaled singular value of constraints and actuators together
 
@@ -122,6 +122,7 @@ def kutzbach(loops: Closure) -> int:
 
 
 def _standing(robot: Robot, loops: Closure, q: np.ndarray) -> Standing:
+    """The mobility at a closed position q."""
     balance = Balance(robot, q)
     J, S = loops.scaled(balance.J[0]), _scaled_actuators(balance)
     motions = null_space(J)
@@ -181,10 +182,11 @@ def _spin(robot: Robot, motion: np.ndarray) -> Spin:
     return Spin(tuple(joint.name for joint in joints), tuple(joint.link for joint in joints))
 
 
-def _subsystems(robot: Robot, balance: Balance) -> list[Subsystem]:
+def _subsystems(robot: Robot, balance: Balance) -> list[SubsystemNames]:
+    """The subsystems of equations by the names of their links, in the order in which they are solved."""
     names = branch_links(robot)
     return [
-        Subsystem(
+        SubsystemNames(
             " + ".join(roman(b + 1) for b in step.branches),
             tuple(names[b] for b in step.branches),
             len(step.equations),
@@ -208,20 +210,21 @@ def roman(n: int) -> str:
 
 
 def _open(gaps: Sequence[Gap]) -> tuple[str, ...]:
-    which = "; ".join(f"`{gap.name}` stays open by {opening(gap)}" for gap in gaps)
+    which = "; ".join(f"`{gap.name}` stays open by {gap_in_words(gap)}" for gap in gaps)
     return (
         f"the loops can't be closed from the initial position: {which}; look for a length that is wrong, or give a "
         "better guess under `assembly`",
     )
 
 
-def opening(gap: Gap) -> str:
+def gap_in_words(gap: Gap) -> str:
     """A gap in words, in mm and degrees."""
     length, angle = (0.0 if abs(x) < 1e-9 else x for x in (gap.length * 1000, float(np.degrees(gap.angle))))
     return f"{length:.4g} mm and {angle:.4g}°"
 
 
 def _doubts(at: Standing, names: Sequence[str]) -> list[str]:
+    """Warnings about actuators, freedoms and singular positions; `names` are those of the actuators."""
     result = []
     if at.unmoved:
         needed = at.freedoms - len(at.spins)

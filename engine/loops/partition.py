@@ -9,7 +9,7 @@ import numpy as np
 
 from ..machine.program.scalars import as_floats
 from .constraints import Closure
-from .elimination import Elimination, Pivots, pivots
+from .elimination import Elimination, Pivots, pivot_order
 from .rank import independent, null_space
 
 
@@ -71,7 +71,7 @@ def partition(
     K = np.concatenate([J[rows], np.eye(nv)[list(given)], N])
     size = K * loops.column_scale
     size[: len(rows)] *= loops.row_scale[rows][:, None]
-    order = pivots(size / np.maximum(abs(size).max(axis=1, initial=0.0), 1e-300)[:, None])
+    order = pivot_order(size / np.maximum(abs(size).max(axis=1, initial=0.0), 1e-300)[:, None])
     values = as_floats(Elimination(K.tolist(), order).pivots) if len(K) == nv else []
     return Partition(tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), order, tuple(values))
 

@@ -18,7 +18,7 @@ from ..robot.model import ZERO, Body
 from ..robot.placement import Placement
 from .branches import Inverse, Split, efforts, order_at, present, singular_words
 from .constraints import Closure
-from .elimination import Elimination, apart
+from .elimination import Elimination, pivot_size_margin
 from .partition import Partition, partition
 from .subsystems import least_norm
 from .texts import CHECKS, NEAR, Arguments, PartitionText, TextFamily
@@ -157,10 +157,10 @@ class Multipliers(PartitionText):
         result: list[Scalar] = [0.0] * self.loops.m
         for r, x in zip((*part.rows, *dependent), (*least, *others)):
             result[r] = x * size[r]
-        return result, [apart(K.pivots, [NEAR * x for x in part.pivots]), 1.0, 1.0]
+        return result, [pivot_size_margin(K.pivots, [NEAR * x for x in part.pivots]), 1.0, 1.0]
 
 
-def reactions(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
+def wrench_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     """The robot's texts of all wrenches of a motion."""
     key = (Reactions, wrenched) if wrenched else Reactions
     known: TextFamily | None = loops.robot.derived.get(key)
@@ -171,7 +171,7 @@ def reactions(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     return known
 
 
-def multipliers(loops: Closure) -> TextFamily:
+def multiplier_texts(loops: Closure) -> TextFamily:
     """The texts of the multipliers of these constraints."""
     driven, lost = loops.robot.driven, NumericalError(singular_words(loops.robot))
     return TextFamily(loops, lambda q: Multipliers(loops, partition(loops, q, (), driven)), lost)

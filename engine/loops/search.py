@@ -49,7 +49,7 @@ def nearest(loops: Closure, q: np.ndarray, kept: Collection[int]) -> Search:
     for start in range(STARTS if free.any() else 1):
         spread = SPREADS[start % len(SPREADS)] if start else 0.0
         step = random.uniform(-spread, spread, loops.robot.nv) * free * loops.column_scale
-        ends.append(_descended(loops, moved(loops.robot, q, step) if start else q, np.flatnonzero(free)))
+        ends.append(_descended(loops, moved_along_speeds(loops.robot, q, step) if start else q, np.flatnonzero(free)))
         least, best = min(ends, key=lambda end: end[0])
         if least < CLOSED or _within(ends, least, SAME) >= ENOUGH:
             break
@@ -72,7 +72,7 @@ def _descended(loops: Closure, q: np.ndarray, free: np.ndarray) -> tuple[float, 
         step = np.zeros(loops.robot.nv)
         step[free] = np.linalg.lstsq(A, np.concatenate([-gap, np.zeros(len(free))]), rcond=None)[0]
         step *= min(1.0, LONGEST / max(float(abs(step).max()), 1e-300))
-        trial = moved(loops.robot, q, step * loops.column_scale)
+        trial = moved_along_speeds(loops.robot, q, step * loops.column_scale)
         new_gap, new_J = _distance(loops, trial, free)
         before, after = float(gap @ gap), float(new_gap @ new_gap)
         if not after < before:
@@ -114,7 +114,7 @@ def _distances(loops: Closure, q: list[Scalar]) -> list[Scalar]:
     return values + whole
 
 
-def moved(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+def moved_along_speeds(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
     """The coordinates q after a small motion along the speeds."""
     rates = coordinate_rates(robot, q.tolist(), step.tolist())
     after: np.ndarray = q + np.array(as_floats(rates))

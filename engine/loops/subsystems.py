@@ -17,7 +17,7 @@ from ..dynamics.dense import solve
 from ..dynamics.spatial import dot
 from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import Robot
-from .elimination import Elimination, Pivots, pivots
+from .elimination import Elimination, Pivots, pivot_order
 from .rank import TINY, independent
 
 
@@ -93,7 +93,7 @@ def eliminated(step: Subsystem, A: np.ndarray, scaled: np.ndarray) -> Subsystem:
     own = np.ix_(step.equations, step.unknowns)
     rows = sorted(independent(scaled[own], [range(len(step.equations))]))
     size = abs(scaled[own][rows])
-    order = tuple((rows[r], c) for r, c in pivots(scaled[own][rows] / size.max(axis=1, initial=0.0)[:, None]))
+    order = tuple((rows[r], c) for r, c in pivot_order(scaled[own][rows] / size.max(axis=1, initial=0.0)[:, None]))
     return replace(step, pivots=order, sizes=tuple(as_floats(Elimination(A[own].tolist(), order).pivots)))
 
 

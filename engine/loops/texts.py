@@ -27,9 +27,9 @@ from ..machine.program.scalars import Scalar, into_columns
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot
 from .constraints import Closure
-from .elimination import apart
-from .equations import Equations, Forces
-from .methods import Parameters, Problem, reduced
+from .elimination import pivot_size_margin
+from .equations import AppliedForces, Equations
+from .methods import MethodParameters, Problem, reduced
 from .partition import Partition, partition
 from .ties import Tied
 
@@ -55,12 +55,12 @@ class PartitionText(ABC):
         self.names = tuple(self.widths)
         self.offer = Offer(self.program, list(self.widths.values()), (self.results() + CHECKS,), self.identity)
         self.oriented = any(joint.type.orientation is not None for joint in loops.robot.moving)
-        self.one: Single | None = None  # code for one sample at a time, once it was taken
-        self.many: Kernel | None = None  # code for many samples, once it was taken
-        self.final = True  # what it gives may go to the caller as it is
+        self.one: Single | None = None  # code for one sample at a time, once there is any
+        self.many: Kernel | None = None  # code for many samples, once there is any
+        self.final = True  # whether its results may go to the caller unchanged
 
     def width(self, name: str) -> int:
-        """How many numbers the input of this name has."""
+        """The count of numbers per sample in the input of this name."""
         robot = self.loops.robot
         others = {
             "q": robot.nq,
@@ -120,9 +120,9 @@ class PartitionText(ABC):
         A = equations.rows(q, tied)
         K = equations.factors(A)
         gaps = self.loops.gaps(q, tied)
-        forces, gap = Forces(tau, *self.acting(given)), [gaps[r] for r in part.rows]
-        problem = equations.problem(q, qd, A, K, tied, forces, gap, {}, {}, Parameters())
-        return problem, [apart(K.pivots, [NEAR * x for x in part.pivots]), *self.closing(q, qd, tied)]
+        forces, gap = AppliedForces(tau, *self.acting(given)), [gaps[r] for r in part.rows]
+        problem = equations.problem(q, qd, A, K, tied, forces, gap, {}, {}, MethodParameters())
+        return problem, [pivot_size_margin(K.pivots, [NEAR * x for x in part.pivots]), *self.closing(q, qd, tied)]
 
     def program(self) -> Program:
         """The recorded program of the text, with regrouped inertias."""
@@ -287,11 +287,12 @@ class TextFamily:
         return made
 
     def _first(self, text: PartitionText) -> None:
+        """Lets this text be tried first from now on."""
         if self.known[0] is not text:
             self.known = [text, *(one for one in self.known if one is not text)]
 
 
-def reduction(loops: Closure, independent: Sequence[int]) -> TextFamily:
+def reduced_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
     """The family of the robot's texts of inertia and bias in these coordinates."""
     key = Reduced, tuple(independent)
     result: TextFamily | None = loops.robot.derived.get(key)
@@ -329,7 +330,7 @@ def serve(text: PartitionText, what: Hashable) -> None:
 
 
 def consistent(loops: Closure, arrays: Arrays) -> None:
-    """Raise an error if the loops aren't closed at these positions, or at speeds if these are given."""
+    """Raises an error if the loops aren't closed at these positions, or at speeds if these are given."""
     if "qd" not in arrays:
         return  # callers that give forces alone have checked the positions
     q, qd = arrays["q"], arrays["qd"]

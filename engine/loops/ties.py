@@ -53,7 +53,7 @@ class Tie:
 
 
 @dataclass
-class Place:
+class TiePlace:
     """The place of the second frame in the first: origin p and axes s."""
 
     p: Vector
@@ -61,7 +61,7 @@ class Place:
 
 
 @dataclass
-class Rates:
+class TieRate:
     """A first or second rate of that place: of its turn and of its shift."""
 
     turn: Vector
@@ -72,12 +72,13 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class Kind:
+class RowKind:
     """A kind of row: functions of the second frame's place and its rates."""
 
-    value: Callable[[Place, tuple[int, ...]], Scalar]
-    second: Callable[[Place, tuple[int, ...], Rates, Rates], Scalar]  # the value's second rate, from v and w, a and al
-    push: Callable[[Place, tuple[int, ...]], tuple[Vector, Vector]]  # [n; f] of a unit multiplier on the second link
+    value: Callable[[TiePlace, tuple[int, ...]], Scalar]
+    # the value's second rate, from v and w, a and al
+    second: Callable[[TiePlace, tuple[int, ...], TieRate, TieRate], Scalar]
+    push: Callable[[TiePlace, tuple[int, ...]], tuple[Vector, Vector]]  # [n; f] of a unit multiplier on the second link
     turning: bool  # whether the value is a number without a length
 
 
@@ -85,17 +86,17 @@ def _unit(k: int) -> Vector:
     return [float(r == k) for r in range(3)]
 
 
-def _slide(place: Place, axes: tuple[int, ...], speed: Rates, rate: Rates) -> Scalar:
+def _slide(place: TiePlace, axes: tuple[int, ...], speed: TieRate, rate: TieRate) -> Scalar:
     return rate.shift[axes[0]]
 
 
-def _aligned(place: Place, axes: tuple[int, ...], speed: Rates, rate: Rates) -> Scalar:
+def _aligned(place: TiePlace, axes: tuple[int, ...], speed: TieRate, rate: TieRate) -> Scalar:
     j, k = axes
     s, w = place.s[j], speed.turn
     return cross(rate.turn, s)[k] + cross(w, cross(w, s))[k]
 
 
-def _distance(place: Place, axes: tuple[int, ...], speed: Rates, rate: Rates) -> Scalar:
+def _distance(place: TiePlace, axes: tuple[int, ...], speed: TieRate, rate: TieRate) -> Scalar:
     p, v = place.p, speed.shift
     one_over = 1.0 / square_root(dot(p, p))
     along = dot(p, v) * one_over
@@ -103,14 +104,14 @@ def _distance(place: Place, axes: tuple[int, ...], speed: Rates, rate: Rates) ->
 
 
 KINDS = {
-    "slide": Kind(lambda at, axes: at.p[axes[0]], _slide, lambda at, axes: ([0.0] * 3, _unit(axes[0])), False),
-    "aligned": Kind(
+    "slide": RowKind(lambda at, axes: at.p[axes[0]], _slide, lambda at, axes: ([0.0] * 3, _unit(axes[0])), False),
+    "aligned": RowKind(
         lambda at, axes: at.s[axes[0]][axes[1]],
         _aligned,
         lambda at, axes: (cross(at.s[axes[0]], _unit(axes[1])), [0.0] * 3),
         True,
     ),
-    "distance": Kind(
+    "distance": RowKind(
         lambda at, axes: square_root(dot(at.p, at.p)),
         _distance,
         lambda at, axes: ([0.0] * 3, scale(1.0 / square_root(dot(at.p, at.p)), at.p)),
@@ -151,15 +152,15 @@ class Tied:
         self._points = [self._point(side) for side in (tie.first, tie.second)]
         p = self._in_first(subtract(self._points[1], self._points[0]))
         used = {row.axes[0] for row in tie.rows if row.kind == "aligned"}
-        self.place = Place(p, [self._axis(j) if j in used else AT_REST for j in range(3)])
+        self.place = TiePlace(p, [self._axis(j) if j in used else AT_REST for j in range(3)])
 
     def values(self) -> list[Scalar]:
         return [KINDS[row.kind].value(self.place, row.axes) for row in self._tie.rows]
 
-    def columns(self) -> dict[int, Rates]:
+    def columns(self) -> dict[int, TieRate]:
         """The rates of the second frame's place by a unit of each speed that changes it, speed → rate."""
         still = [0.0] * (1 + max((k for body in self._bodies for k in body.speeds), default=0))
-        result: dict[int, Rates] = {}
+        result: dict[int, TieRate] = {}
         for side in (self._tie.first, self._tie.second):
             for place, i in enumerate(side.chain):
                 for k in self._bodies[i].speeds:
@@ -169,15 +170,15 @@ class Tied:
                     result[k] = self._rate(side, motion)
         return result
 
-    def jacobian(self, columns: dict[int, Rates]) -> list[dict[int, Scalar]]:
+    def jacobian(self, columns: dict[int, TieRate]) -> list[dict[int, Scalar]]:
         """The rows of the Jacobian, speed → entry, one for each row of the tie."""
-        rest = Rates(AT_REST, AT_REST)
+        rest = TieRate(AT_REST, AT_REST)
         return [
             {k: KINDS[row.kind].second(self.place, row.axes, rest, rate) for k, rate in columns.items()}
             for row in self._tie.rows
         ]
 
-    def drift(self, qd: Sequence[Scalar], columns: dict[int, Rates]) -> list[Scalar]:
+    def drift(self, qd: Sequence[Scalar], columns: dict[int, TieRate]) -> list[Scalar]:
         """`J̇ q̇`: the second rates of the rows without any acceleration of the joints."""
         turn, shift = AT_REST, AT_REST
         for k, column in columns.items():
@@ -193,7 +194,7 @@ class Tied:
             a = subtract(a, scale(2.0, cross(w1, shift)))
             w2 = self._side_in_first(self._tie.second, second.w) if second is not None else AT_REST
             al = subtract(subtract(al, self._turning(self._tie.first, first)), cross(w1, w2))
-        speed, rate = Rates(turn, shift), Rates(al, a)
+        speed, rate = TieRate(turn, shift), TieRate(al, a)
         return [KINDS[row.kind].second(self.place, row.axes, speed, rate) for row in self._tie.rows]
 
     def push(self, multipliers: Sequence[Scalar]) -> tuple[Vector, Vector]:
@@ -254,10 +255,10 @@ class Tied:
     def _turning(self, side: Side, here: Motion | None) -> Vector:
         return self._side_in_first(side, here.wd) if here is not None else AT_REST
 
-    def _rate(self, side: Side, here: Motion | None) -> Rates:
+    def _rate(self, side: Side, here: Motion | None) -> TieRate:
         """The rate of the second frame in the first if only this side moves, from rest."""
         point: Vector = list(side.origin)
         if side is self._tie.first:  # the first frame moves, so the rate is that of its point there, reversed
             point = add(point, outof(side.rotation, self.place.p))
-            return Rates(scale(-1.0, self._turning(side, here)), scale(-1.0, self._acceleration(side, here, point)))
-        return Rates(self._turning(side, here), self._acceleration(side, here, point))
+            return TieRate(scale(-1.0, self._turning(side, here)), scale(-1.0, self._acceleration(side, here, point)))
+        return TieRate(self._turning(side, here), self._acceleration(side, here, point))

@@ -19,7 +19,7 @@ from .central import least_effort
 from .engines import Engine, Process
 from .legs import legs
 from .node import Message
-from .part import Part, euler_parameters, parts_of
+from .part import LegPart, euler_parameters, parts_of
 from .steps import TASKS
 
 BATCH = 1000  # samples of one message, at most
@@ -42,14 +42,14 @@ class Distributed:
         count = len(self.parallel.legs)
         self.nodes = min(nodes or count, count)
         self._independent: list[int] = []
-        self.parts: list[Part] = []
+        self.parts: list[LegPart] = []
 
     @property
-    def groups(self) -> list[list[Part]]:
+    def groups(self) -> list[list[LegPart]]:
         return [self.parts[n :: self.nodes] for n in range(self.nodes)]
 
     def begin(self, independent: Sequence[int]) -> None:
-        """Send each node its legs, made for these independent speeds."""
+        """Sends each node its legs, made for these independent speeds."""
         if list(independent) == self._independent:
             return
         self.parts = parts_of(self.robot, self.parallel, independent)

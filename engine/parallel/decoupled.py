@@ -25,8 +25,8 @@ from ..loops.constraints import closure
 from ..loops.partition import independent_speeds
 from ..loops.rank import TINY
 from ..robot.model import Robot
-from .holds import PlatformGeometry
 from .legs import Parallel, legs
+from .platform_geometry import PlatformGeometry
 from .projector import left, without
 
 

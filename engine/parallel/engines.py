@@ -25,15 +25,15 @@ class Engine(Protocol):
     name: str
 
     def begin(self, groups: Sequence[Sequence[Any]]) -> None:
-        """Give each node its list of parts."""
+        """Gives each node its list of parts."""
         ...
 
     def restart(self) -> None:
-        """Forget the results of all steps."""
+        """Forgets the results of all steps."""
         ...
 
     def step(self, work: Work, inboxes: Sequence[Sequence[Message]]) -> list[list[Message]]:
-        """Carry out one exchange: each node takes one message for each of its parts, and returns as many answers."""
+        """Carries out one exchange: each node takes one message for each of its parts, and returns as many answers."""
         ...
 
     def close(self) -> None: ...
@@ -121,7 +121,7 @@ class Sent:
     fields: set[str] = field(default_factory=set)
 
     def count(self, message: Sequence[Message]) -> None:
-        """Add the message to one node; an array that several of its legs share is sent once."""
+        """Adds the message to one node; an array that several of its legs share is sent once."""
         self.messages += 1
         seen: set[int] = set()
         for one in message:

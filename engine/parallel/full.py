@@ -19,7 +19,7 @@ from ..errors import InputError, NumericalError
 from ..loops.methods import distributed
 from ..machine.jit import choice
 from ..simulate.feedforward import runner
-from ..simulate.integrate import start
+from ..simulate.integrate import stepper_of
 from ..simulate.loop import Solver, Trace
 from ..simulate.runner import Runner
 from ..simulate.system import System
@@ -53,11 +53,11 @@ class NodeRun:
 
 
 def advance(node: NodeRun, own: dict[str, Any], inbox: Message) -> Message:
-    """Take one step from the whole state and return this node's part of the new state."""
+    """Takes one step from the whole state and returns this node's part of the new state."""
     t, end = inbox["time"][0].tolist()
     run, y = node.run, inbox["state"][0]
     measured = run.system.measured
-    stepper = start(FIXED, run.derivative, t, y, end, step=node.step, max_step=node.max_step, measured=measured)
+    stepper = stepper_of(FIXED, run.derivative, t, y, end, step=node.step, max_step=node.max_step, measured=measured)
     with choice.using(node.backend):
         failure = stepper.step()
     if failure:
@@ -71,7 +71,7 @@ class Full:
     run: Runner
 
     def __init__(self, make: Callable[[], System], solver: Solver, engine: Engine, nodes: int | None = None):
-        """Check the system and share it out; `make` returns a new copy of it at each call."""
+        """Checks the system and shares it out; `make` returns a new copy of it at each call."""
         system = make()
         refuse(system)
         if not system.method.distributed:
@@ -100,7 +100,7 @@ class Full:
         places: list[list[int]] = [[] for _ in range(self.nodes)]
         for n, leg in enumerate(chains):
             coordinates = [k for i in leg.bodies for k in bodies[i].coordinates]
-            places[n % self.nodes] += [system.cq.index(k) for k in coordinates]
+            places[n % self.nodes] += [system.state_coordinates.index(k) for k in coordinates]
             places[n % self.nodes] += [system.place_of(k) for k in leg.speeds]
         places[0] += [system.measured, system.measured + 1]
         return places

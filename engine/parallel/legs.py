@@ -129,6 +129,7 @@ def _split(robot: Robot, platform: str, body: int) -> Parallel:
 
 
 def _leg(robot: Robot, chain: tuple[int, ...], platform: int, number: int | None) -> Leg:
+    """The leg that this chain of bodies is, up to the platform or to the cut of this number."""
     bodies = chain if number is not None else (*chain, platform)
     speeds = {k for i in bodies for k in robot.tree.bodies[i].speeds}
     joints = [joint for joint in robot.moving if speeds.intersection(joint.speeds)]

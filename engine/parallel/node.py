@@ -27,7 +27,7 @@ from ..errors import InputError
 from ..loops.constraints import closure
 from ..loops.rank import TINY
 from ..machine.program.scalars import as_samples
-from .part import Part
+from .part import LegPart
 from .projector import left, without
 
 Message = dict[str, np.ndarray]
@@ -36,7 +36,7 @@ UPPER = np.triu_indices(6)
 CONSISTENT = 1e-6  # of positions given, relative
 
 
-def hold(part: Part, own: Own, inbox: Message) -> Message:
+def leg_projector(part: LegPart, own: Own, inbox: Message) -> Message:
     """Kinematics (i): p̃, δ and Φ of the leg, joints at the platform first (eqs. 3.4 to 3.9); Φ and Φ Σ p θ̇."""
     _eliminated(part, own, inbox)
     own |= {"rates": inbox["rates"], "accelerations": inbox["accelerations"]}
@@ -44,7 +44,7 @@ def hold(part: Part, own: Own, inbox: Message) -> Message:
     return {"Phi": _packed(own["Phi"]), "phi": _times(own["Phi"], pushed)}
 
 
-def hold_columns(part: Part, own: Own, inbox: Message) -> Message:
+def leg_projector_columns(part: LegPart, own: Own, inbox: Message) -> Message:
     """Kinematics (i) where the central task needs S = K⁻¹ Φ itself: Φ, and Φ p of each kept joint."""
     _eliminated(part, own, inbox)
     rates = inbox["rates"]
@@ -54,7 +54,7 @@ def hold_columns(part: Part, own: Own, inbox: Message) -> Message:
     return {"Phi": _packed(own["Phi"]), "columns": columns.reshape(len(columns), -1)}
 
 
-def rates(part: Part, own: Own, inbox: Message) -> Message:
+def rates(part: LegPart, own: Own, inbox: Message) -> Message:
     """Kinematics (iii): θ̇ from t_P (eqs. 3.11 and 3.13), then Φ (Σ p θ̈ + c), the leg's term in ṫ_P (eq. 3.27)."""
     t, V, R = inbox["twist"], own["V"], own["R"]
     own |= {"X": inbox["X"].reshape(len(t), 6, part.independent)} if "X" in inbox else {}
@@ -70,13 +70,13 @@ def rates(part: Part, own: Own, inbox: Message) -> Message:
     return {"bias": _times(own["Phi"], pushed + c)}
 
 
-def accelerations(part: Part, own: Own, inbox: Message) -> Message:
+def accelerations(part: LegPart, own: Own, inbox: Message) -> Message:
     """Kinematics (v): θ̈ from ṫ_P (eqs. 3.17 and 3.24); rates and accelerations of all the leg's joints."""
     _accelerated(own, inbox["twist_rate"])
     return {"qd": own["qd"], "qdd": own["qdd"]}
 
 
-def forces(part: Part, own: Own, inbox: Message) -> Message:
+def forces(part: LegPart, own: Own, inbox: Message) -> Message:
     """Kinematics (v), then inverse (i): τ̃ = N_dᵀ N_lᵀ (M ṫ − w) by the recursion (eq. 3.32), and p̄ (eq. 3.40)."""
     _accelerated(own, inbox["twist_rate"])
     _forced(part, own)
@@ -84,14 +84,14 @@ def forces(part: Part, own: Own, inbox: Message) -> Message:
     return {"p": own["p"] + own["F"]}
 
 
-def torques(part: Part, own: Own, inbox: Message) -> Message:
+def torques(part: LegPart, own: Own, inbox: Message) -> Message:
     """Inverse (iii): τ = τ̃ + pᵀ [Φ K⁻¹ Σ p̄ − p̄] of the kept joints (eq. 3.40)."""
     kept = list(part.kept)
     more = _times(own["Phi"], inbox["sum"]) - own["p"]
     return {"tau": own["tau_leg"][:, kept] + np.einsum("nrk,nr->nk", own["P"][:, :, kept], more)}
 
 
-def projected(part: Part, own: Own, inbox: Message) -> Message:
+def projected_forces(part: LegPart, own: Own, inbox: Message) -> Message:
     """Inverse (i) with more actuators than freedoms: Jᵀ τ̃ (eq. 3.37), and the rows of J of the leg's actuators."""
     _accelerated(own, inbox["twist_rate"])
     _forced(part, own)
@@ -100,7 +100,7 @@ def projected(part: Part, own: Own, inbox: Message) -> Message:
     return {"f": f, "J": J[:, list(part.driven)].reshape(len(f), -1)}
 
 
-def reduced(part: Part, own: Own, inbox: Message) -> Message:
+def reduced_equations(part: LegPart, own: Own, inbox: Message) -> Message:
     """Forward (ii) and (iii): the leg's share of B̄ᵀ (Σ Tᵀ I T) B̄ and of τ̄ at θ̈_ac = 0 (eqs. 3.41 to 3.45)."""
     _accelerated(own, inbox["twist_rate"])
     _forced(part, own)
@@ -113,7 +113,7 @@ def reduced(part: Part, own: Own, inbox: Message) -> Message:
     return {"I": shared[:, upper[0], upper[1]], "f": np.einsum("nkj,nk->nj", J, rest)}
 
 
-def moved(part: Part, own: Own, inbox: Message) -> Message:
+def all_accelerations(part: LegPart, own: Own, inbox: Message) -> Message:
     """Forward (v): accelerations of all the leg's joints from those of the kept ones, and their rates."""
     qdd = own["qdd"] + _times(own["J"][:, : part.nv], inbox["accelerations"])
     return {"qd": own["qd"], "qdd": qdd}
@@ -122,7 +122,7 @@ def moved(part: Part, own: Own, inbox: Message) -> Message:
 # ---- pieces of the steps
 
 
-def _eliminated(part: Part, own: Own, inbox: Message) -> None:
+def _eliminated(part: LegPart, own: Own, inbox: Message) -> None:
     """Φ, p, and the matrices L and E of θ̇ = E θ̇_kept + L t_P."""
     q = inbox["q"]
     robot, loops, N = part.robot, closure(part.robot), len(q)
@@ -175,7 +175,7 @@ def _accelerated(own: Own, twist_rate: np.ndarray) -> None:
     own["sd"] = _times(own["V"], twist_rate - own["turning"])
 
 
-def _forced(part: Part, own: Own) -> None:
+def _forced(part: LegPart, own: Own) -> None:
     """Forces of the leg's joints and of the platform's part; F is the latter as a wrench on t_P."""
     N, n = len(own["q"]), part.nv
     qd, qdd = np.concatenate([own["qd"], own["s"]], axis=1), np.concatenate([own["qdd"], own["sd"]], axis=1)
@@ -187,14 +187,14 @@ def _forced(part: Part, own: Own) -> None:
     own["F"] = _times(_transposed(own["V"]), tau[:, n:])
 
 
-def _jacobian(part: Part, own: Own) -> np.ndarray:
+def _jacobian(part: LegPart, own: Own) -> np.ndarray:
     """J: rates of all kept joints → those of the leg's joints and the platform's s (eq. 3.14)."""
     J = np.concatenate([own["L"] @ own["X"], own["V"] @ own["X"]], axis=1)
     J[:, : part.nv, part.first : part.first + len(part.kept)] += own["E"]
     return J
 
 
-def _refuse(part: Part) -> None:
+def _refuse(part: LegPart) -> None:
     raise InputError(
         f"{part.robot.name}: the platform doesn't decide how this leg moves",
         allowed="legs whose joints can't move while the platform and the independent joints keep still",
@@ -202,7 +202,7 @@ def _refuse(part: Part) -> None:
     )
 
 
-def _refuse_open(part: Part, gaps: np.ndarray) -> None:
+def _refuse_open(part: LegPart, gaps: np.ndarray) -> None:
     worst = float(abs(gaps).max(initial=0.0))
     if not worst <= CONSISTENT:
         raise InputError(

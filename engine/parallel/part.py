@@ -23,7 +23,7 @@ TIP, PLATFORM = "(tip)", "(platform)"  # links that no file can name
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class LegPart:
     """A leg and its share of the platform; in `robot`, the free platform's 7 coordinates and 6 speeds come last."""
 
     name: str  # of the joint or cut between the leg and the platform
@@ -80,16 +80,17 @@ class LegNumbering:
         )
 
 
-def parts_of(robot: Robot, parallel: Parallel, independent: Sequence[int]) -> list[Part]:
+def parts_of(robot: Robot, parallel: Parallel, independent: Sequence[int]) -> list[LegPart]:
     """The parts of a robot, one for each leg, with even shares of the platform."""
     share = 1.0 / len(parallel.legs)
-    parts: list[Part] = []
+    parts: list[LegPart] = []
     for leg in parallel.legs:
         parts.append(_part(robot, parallel, leg, set(independent), share, sum(len(part.kept) for part in parts)))
     return parts
 
 
-def _part(robot: Robot, parallel: Parallel, leg: Leg, independent: set[int], share: float, first: int) -> Part:
+def _part(robot: Robot, parallel: Parallel, leg: Leg, independent: set[int], share: float, first: int) -> LegPart:
+    """One leg with its share of the platform as a robot, whose first kept speed has the place `first` among all."""
     seats, numbering = robot.tree.seats, LegNumbering.of(robot, leg)
     nq, nv = len(numbering.coordinates), len(numbering.speeds)
     carried = tuple(link.name for link in robot.links if seats[link.name][0] == parallel.body)
@@ -111,7 +112,7 @@ def _part(robot: Robot, parallel: Parallel, leg: Leg, independent: set[int], sha
         wrenches=_wrenches(robot, own, carried, share),
         loops=(cut or Loop(leg.hangs, CUTS["fixed"], (TIP, PLATFORM), Placement(), Placement()),),
     )
-    return Part(
+    return LegPart(
         name=leg.hangs,
         robot=alone,
         nq=nq,

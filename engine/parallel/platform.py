@@ -17,8 +17,8 @@ from ..loops import effort
 from ..loops.balance import Balance, enough
 from ..loops.branches import efforts, singular_words
 from ..robot.model import ZERO, Robot
-from .holds import Hold, PlatformGeometry
 from .legs import Parallel, legs
+from .platform_geometry import LegHold, PlatformGeometry
 
 Wrenches = Mapping[str, Any]
 SHARINGS = ("least", "even", "conditioned")
@@ -38,7 +38,7 @@ def platform_inverse(
 
 
 @computes
-def shared(
+def inverse_by_shares(
     robot: Robot,
     q: Any,
     qd: Any,
@@ -64,7 +64,7 @@ def shared(
 def _all_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str) -> np.ndarray:
     """Forces from one choice of equations for all samples, or from a choice for each where one doesn't fit all."""
     try:
-        tau = _solved(s, parts, wrenches, sharing)
+        tau = _actuator_forces(s, parts, wrenches, sharing)
         if np.isfinite(tau).all() or s.count is None:
             return tau
     except np.linalg.LinAlgError:
@@ -79,7 +79,8 @@ def _all_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | None, s
     return np.array(rows)
 
 
-def _solved(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str) -> np.ndarray:
+def _actuator_forces(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str) -> np.ndarray:
+    """Forces of the actuators by eq. 66, with more actuators than freedoms by the way in which the legs share."""
     robot, driven = s.robot, list(s.robot.driven)
     geometry = PlatformGeometry(s, parts)
     holds = geometry.holds()
@@ -112,7 +113,7 @@ def _solved(s: Samples, parts: Parallel, wrenches: Wrenches | None, sharing: str
     return np.array([effort.least(B[n].T, right[n], limits, near[n]) for n in range(len(F))])
 
 
-def _carried(parts: Parallel, holds: list[Hold], F_p: np.ndarray, shares: np.ndarray) -> np.ndarray:
+def _carried(parts: Parallel, holds: list[LegHold], F_p: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Forces of the legs' joints that carry their parts of the platform."""
     forces = np.zeros((len(F_p), sum(len(leg.speeds) for leg in parts.legs)))
     for place, (leg, hold) in enumerate(zip(parts.legs, holds)):
@@ -120,7 +121,7 @@ def _carried(parts: Parallel, holds: list[Hold], F_p: np.ndarray, shares: np.nda
     return forces
 
 
-def _shares(geometry: PlatformGeometry, holds: list[Hold], sharing: str) -> np.ndarray:
+def _shares(geometry: PlatformGeometry, holds: list[LegHold], sharing: str) -> np.ndarray:
     """Shares of the legs in the platform, (N, legs); 0 for a leg without actuators."""
     weights = np.zeros((geometry.count, len(holds)))
     for place, (leg, hold) in enumerate(zip(geometry.parts.legs, holds)):

@@ -42,18 +42,19 @@ class ByLegs:
     def __call__(self, run: Runner, signals: Sequence[Scalar], y: Sequence[Scalar], t: float | None) -> Evaluation:
         """An evaluation of one state or of many, with one exchange of messages for each step."""
         try:
-            return self._spread(run, signals, y, t)
+            return self._evaluated(run, signals, y, t)
         except (NumericalError, ZeroDivisionError, OverflowError):
             if t is None:
                 raise
             return equations.lost(run.system, signals, y, run.discrete)
 
-    def _spread(self, run: Runner, signals: Sequence[Scalar], y: Sequence[Scalar], t: float | None) -> Evaluation:
+    def _evaluated(self, run: Runner, signals: Sequence[Scalar], y: Sequence[Scalar], t: float | None) -> Evaluation:
+        """The evaluation of one state or of many, with accelerations that the nodes compute."""
         system, discrete = run.system, run.discrete
         loops, part = constraints_of(system), partition_of(discrete)
         now = read(system, signals, y, discrete)
         closing = Equations(loops, part, system.model.bodies)
-        q = equations.closed(system, closing, now.q, now.values)
+        q = equations.closed_positions(system, closing, now.q, now.values)
         rates = now.qd
         if system.coulomb:
             K = closing.factors(closing.rows(q, loops.tied(q)))
@@ -67,7 +68,7 @@ class ByLegs:
 
 
 def refuse(system: System) -> None:
-    """Raise an error for given motions, and for joints that stick or stop: nodes find accelerations of all joints."""
+    """Raises an error for given motions, and for joints that stick or stop: nodes find accelerations of all joints."""
     inputs = system.inputs
     given = [motion.joint.name for motion in (*inputs.prescribed, *inputs.commanded)] + [d.name for d in inputs.drives]
     if given:

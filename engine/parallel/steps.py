@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import central, node
-from .part import Part
+from .part import LegPart
 
-Widths = Callable[[Part], dict[str, int]]  # for each field of a leg's message, its count of numbers per sample
+Widths = Callable[[LegPart], dict[str, int]]  # for each field of a leg's message, its count of numbers per sample
 
 
 @dataclass(frozen=True)
@@ -38,27 +38,27 @@ class Exchange:
     bytes: int
 
 
-def _state(part: Part) -> dict[str, int]:
+def _state(part: LegPart) -> dict[str, int]:
     return {"q": part.nq + 7, "rates": len(part.kept)}
 
 
-def _twist(part: Part) -> dict[str, int]:
+def _twist(part: LegPart) -> dict[str, int]:
     return {"twist": 6}
 
 
-def _twist_and_columns(part: Part) -> dict[str, int]:
+def _twist_and_columns(part: LegPart) -> dict[str, int]:
     return {"twist": 6, "X": 6 * part.independent}
 
 
-def _columns(part: Part) -> dict[str, int]:
+def _columns(part: LegPart) -> dict[str, int]:
     return {"Phi": 21, "columns": 6 * len(part.kept)}
 
 
-def _motion(part: Part) -> dict[str, int]:
+def _motion(part: LegPart) -> dict[str, int]:
     return {"qd": part.nv, "qdd": part.nv}
 
 
-def _given(part: Part) -> dict[str, int]:
+def _given(part: LegPart) -> dict[str, int]:
     return {**_state(part), "accelerations": len(part.kept)}
 
 
@@ -66,7 +66,7 @@ _RATE = Step("kinematics iii", "nodes", node.rates, lambda part: {"bias": 6})
 _BIAS = Step("kinematics iv", "central", central.twist_rate, lambda part: {"twist_rate": 6}, True)
 _START = (
     Step("positions", "central", None, _given),
-    Step("kinematics i", "nodes", node.hold, lambda part: {"Phi": 21, "phi": 6}),
+    Step("kinematics i", "nodes", node.leg_projector, lambda part: {"Phi": 21, "phi": 6}),
     Step("kinematics ii", "central", central.twist, _twist, True),
     _RATE,
     _BIAS,
@@ -82,36 +82,38 @@ TASKS: dict[str, tuple[Step, ...]] = {
     ),
     "inverse, redundant": (
         Step("positions", "central", None, _given),
-        Step("kinematics i", "nodes", node.hold_columns, _columns),
+        Step("kinematics i", "nodes", node.leg_projector_columns, _columns),
         Step("kinematics ii", "central", central.twist_and_columns, _twist_and_columns, True),
         _RATE,
         _BIAS,
         Step(
             "kinematics v, inverse i",
             "nodes",
-            node.projected,
+            node.projected_forces,
             lambda part: {"f": part.independent, "J": len(part.driven) * part.independent},
         ),
     ),
     "forward": (
         Step("forward i", "central", None, lambda part: {**_state(part), "tau": part.nv}),
-        Step("kinematics i", "nodes", node.hold_columns, _columns),
+        Step("kinematics i", "nodes", node.leg_projector_columns, _columns),
         Step("kinematics ii", "central", central.twist_and_columns, _twist_and_columns, True),
         _RATE,
         _BIAS,
         Step(
             "forward ii, iii",
             "nodes",
-            node.reduced,
+            node.reduced_equations,
             lambda part: {"I": part.independent * (part.independent + 1) // 2, "f": part.independent},
         ),
         Step("forward iv", "central", central.minimal, lambda part: {"accelerations": part.independent}, True),
-        Step("forward v", "nodes", node.moved, _motion),
+        Step("forward v", "nodes", node.all_accelerations, _motion),
     ),
 }
 
 
-def plan(task: str, groups: Sequence[Sequence[Part]], samples: int, wrenches: Sequence[str] = ()) -> Iterator[Exchange]:
+def message_plan(
+    task: str, groups: Sequence[Sequence[LegPart]], samples: int, wrenches: Sequence[str] = ()
+) -> Iterator[Exchange]:
     """The messages of one batch; the legs of a group share a node."""
     for number, step in enumerate(TASKS[task]):
         fields: dict[str, int] = {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .deviation import Difference, Signal, Table, allowance, excess, rounded, size, thinned
+from .deviation import ComparedColumn, Difference, Table, allowance, excess, rounded, size, thinned
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +18,7 @@ MOST_POINTS = 9  # of a line; its column is compared in full
 
 
 @dataclass(frozen=True)
-class Line:
+class DescribedLine:
     """A line of a plot; `column` names the table's column that it shows, if it shows one."""
 
     label: str
@@ -28,14 +28,14 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Panel:
+class DescribedPanel:
     """A pair of axes with its labels and lines."""
 
     title: str
     x: str
     y: str
     legend: list[str]
-    lines: list[Line]
+    lines: list[DescribedLine]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Picture:
     """A figure with its panels."""
 
     title: str
-    panels: list[Panel]
+    panels: list[DescribedPanel]
 
 
 def picture_of(figure: Figure, table: Table, until: float | None) -> Picture:
@@ -52,9 +52,9 @@ def picture_of(figure: Figure, table: Table, until: float | None) -> Picture:
     return Picture(figure.get_suptitle(), [_panel(axes, columns, until) for axes in figure.axes])
 
 
-def _panel(axes: Any, columns: Mapping[bytes, list[str]], until: float | None) -> Panel:
+def _panel(axes: Any, columns: Mapping[bytes, list[str]], until: float | None) -> DescribedPanel:
     legend = axes.get_legend()
-    return Panel(
+    return DescribedPanel(
         axes.get_title(),
         axes.get_xlabel(),
         axes.get_ylabel(),
@@ -63,14 +63,14 @@ def _panel(axes: Any, columns: Mapping[bytes, list[str]], until: float | None) -
     )
 
 
-def _line(line: Any, columns: Mapping[bytes, list[str]], until: float | None) -> Line:
+def _line(line: Any, columns: Mapping[bytes, list[str]], until: float | None) -> DescribedLine:
     label = str(line.get_label())
     x, y = np.asarray(line.get_xdata(), dtype=float), np.asarray(line.get_ydata(), dtype=float)
     shown = columns.get(y.tobytes(), [])
     column = next((name for name in shown if name.endswith(label)), shown[0] if shown else "")
     kept = np.arange(len(x)) if until is None else np.flatnonzero(x <= until)
     kept = kept[thinned(len(kept), MOST_POINTS)] if len(kept) else kept
-    return Line(label, column, rounded(x[kept]), rounded(y[kept]))
+    return DescribedLine(label, column, rounded(x[kept]), rounded(y[kept]))
 
 
 def _by_content(table: Table) -> dict[bytes, list[str]]:
@@ -84,11 +84,14 @@ def _by_content(table: Table) -> dict[bytes, list[str]]:
 # ---- comparing
 
 
-def changes(
-    old: Mapping[str, Picture], new: Mapping[str, Picture], signals: Sequence[Signal], reported: Collection[str]
+def picture_differences(
+    old: Mapping[str, Picture],
+    new: Mapping[str, Picture],
+    compared: Sequence[ComparedColumn],
+    reported: Collection[str],
 ) -> Iterator[Difference]:
     """The differences between figures, without the numbers of columns whose differences are already `reported`."""
-    allowed = {one.name: one.allowed for one in signals}
+    allowed = {one.name: one.allowed for one in compared}
     for name in [*old, *(name for name in new if name not in old)]:
         if name not in new:
             yield Difference(name, "this plot is missing now")
@@ -101,6 +104,7 @@ def changes(
 def _picture(
     name: str, old: Picture, new: Picture, allowed: Mapping[str, float], reported: Collection[str]
 ) -> Iterator[Difference]:
+    """The differences between two descriptions of one figure."""
     yield from _words(name, "title", old.title, new.title)
     if len(old.panels) != len(new.panels):
         yield Difference(name, f"{len(old.panels)} panels were there, {len(new.panels)} now")
@@ -112,8 +116,9 @@ def _picture(
 
 
 def _panel_changes(
-    old: Panel, new: Panel, allowed: Mapping[str, float], reported: Collection[str]
+    old: DescribedPanel, new: DescribedPanel, allowed: Mapping[str, float], reported: Collection[str]
 ) -> Iterator[Difference]:
+    """The differences between two descriptions of one panel: its words, its lines, and their numbers."""
     for what, a, b in (("title", old.title, new.title), ("x label", old.x, new.x), ("y label", old.y, new.y)):
         yield from _words("", what, a, b)
     legend = [pair for pair in zip_longest(old.legend, new.legend) if pair[0] != pair[1]]
@@ -135,7 +140,7 @@ def _words(name: str, what: str, old: str | None, new: str | None) -> Iterator[D
         yield Difference(name, f"{what} {shown[0]} is {shown[1]} now")
 
 
-def _numbers(old: Line, new: Line, allowed: Mapping[str, float]) -> Iterator[Difference]:
+def _numbers(old: DescribedLine, new: DescribedLine, allowed: Mapping[str, float]) -> Iterator[Difference]:
     """The worst difference between two lines."""
     x, y, x_now, y_now = (numbers_of_line(values) for values in (old.x, old.y, new.x, new.y))
     if len(x) != len(x_now) or (excess(x, x_now, allowance(size(x), 0.0, None, None)) > 1.0).any():

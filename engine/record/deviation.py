@@ -19,7 +19,7 @@ Table = Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Signal:
+class ComparedColumn:
     """A column with its range over all rows, and the allowed difference at any instant."""
 
     name: str
@@ -79,10 +79,10 @@ def allowance(own: float, kind: float, rtol: float | None, atol: float | None, f
     return float(f"{max((RTOL if rtol is None else rtol) * own, least, ROUNDED * own):.3g}")
 
 
-def signal(name: str, unit: str, values: np.ndarray, allowed: float) -> Signal:
+def compared_column(name: str, unit: str, values: np.ndarray, allowed: float) -> ComparedColumn:
     finite = values[np.isfinite(values)]
     low, high = rounded(np.array([finite.min(), finite.max()])) if finite.size else (None, None)
-    return Signal(name, unit, low, high, allowed)
+    return ComparedColumn(name, unit, low, high, allowed)
 
 
 def excess(old: np.ndarray, new: np.ndarray, allowed: float | np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ def excess(old: np.ndarray, new: np.ndarray, allowed: float | np.ndarray) -> np.
     return np.where(same, 0.0, np.where(np.isnan(off), np.inf, off))
 
 
-def instants(wanted: np.ndarray, t: np.ndarray) -> np.ndarray:
+def rows_at(wanted: np.ndarray, t: np.ndarray) -> np.ndarray:
     """The row of `t` at each wanted instant, or −1 if there is none."""
     if not len(t):
         return np.full(len(wanted), -1)
@@ -104,17 +104,17 @@ def instants(wanted: np.ndarray, t: np.ndarray) -> np.ndarray:
 
 
 def differences(
-    signals: Sequence[Signal], t: np.ndarray, old: Table, now: np.ndarray, new: Table, *, ranges: bool
+    compared: Sequence[ComparedColumn], t: np.ndarray, old: Table, now: np.ndarray, new: Table, *, ranges: bool
 ) -> tuple[list[Difference], float]:
     """The worst difference of each column that exceeds its limit, and the largest ratio to the limit of the others.
 
     `old` has its rows at the instants `t`, `new` at `now`.  With `ranges` the least and the largest number over all
     rows are compared too, which shows what happens between the rows of `old`.
     """
-    rows = instants(t, now)
+    rows = rows_at(t, now)
     common = rows >= 0
     result, nearest = [], 0.0
-    for one in signals:
+    for one in compared:
         if one.name not in old or one.name not in new:
             continue
         worst = max(_candidates(one, t[common], old[one.name][common], now, new[one.name], rows[common], ranges=ranges))
@@ -127,7 +127,14 @@ def differences(
 
 
 def _candidates(
-    one: Signal, t: np.ndarray, old: np.ndarray, now: np.ndarray, new: np.ndarray, rows: np.ndarray, *, ranges: bool
+    one: ComparedColumn,
+    t: np.ndarray,
+    old: np.ndarray,
+    now: np.ndarray,
+    new: np.ndarray,
+    rows: np.ndarray,
+    *,
+    ranges: bool,
 ) -> Iterator[tuple[float, float, float, float, str]]:
     """The candidates for the worst difference, as (ratio, instant, old, new, meaning): the worst row and the range."""
     yield 0.0, 0.0, 0.0, 0.0, ""
@@ -146,10 +153,12 @@ def _candidates(
             yield float(off[0]) * (1 - 1e-6), float(now[k]), bound, float(new[k]), f"{word} of all rows"
 
 
-def renamed(name: str, signals: Sequence[Signal], t: np.ndarray, old: Table, now: np.ndarray, new: Table) -> str:
+def renamed(
+    name: str, compared: Sequence[ComparedColumn], t: np.ndarray, old: Table, now: np.ndarray, new: Table
+) -> str:
     """The new column that holds the numbers of the old column `name`, or an empty text."""
-    one = next(s for s in signals if s.name == name)
-    rows, known = instants(t, now), {s.name for s in signals}
+    one = next(s for s in compared if s.name == name)
+    rows, known = rows_at(t, now), {s.name for s in compared}
     if (rows < 0).any() or not size(old[name]):
         return ""
     for other, values in new.items():

@@ -84,6 +84,7 @@ def _draft(home: Path) -> Path:
 
 
 def _publish(draft: Path, home: Path, gone: Collection[str]) -> None:
+    """Puts the files of a finished draft into the folder: by an exchange of folders, or else one by one."""
     if not os.path.lexists(home):
         draft.rename(home)
         _sync(home.parent)
@@ -221,6 +222,7 @@ def _flush(folder: Path) -> None:
 
 
 def _sync(path: Path) -> None:
+    """Waits until the content of a file or folder has reached the disk."""
     if os.name != "posix" or not os.access(path, os.R_OK):  # folders can't be opened elsewhere
         return
     handle = os.open(path, os.O_RDONLY)

@@ -25,7 +25,7 @@ def version() -> str:
     return str(__version__)
 
 
-def drawn(figure: Figure) -> bytes:
+def png_of(figure: Figure) -> bytes:
     """The figure as the bytes of a PNG file."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "figure.png"
@@ -33,7 +33,7 @@ def drawn(figure: Figure) -> bytes:
         return file.read_bytes()
 
 
-def apart(old: bytes, new: bytes) -> float | None:
+def pixel_distance(old: bytes, new: bytes) -> float | None:
     """The root mean square difference of the pixels, or None for different sizes; bytes that are no image raise."""
     a, b = pixels(old), pixels(new)
     return float(np.sqrt(np.mean((a - b) ** 2))) if a.shape == b.shape else None

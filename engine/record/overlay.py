@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import plots
-from .deviation import instants
+from .deviation import rows_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def overlay(title: str, quantity: str, pairs: Sequence[Pair]) -> Figure:
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     for n, pair in enumerate(pairs[:MOST_LINES]):
         look = {"color": plots.COLOURS[n], "linewidth": 1.4}
-        rows = instants(pair.t, pair.now)
+        rows = rows_at(pair.t, pair.now)
         common = rows >= 0
         above.plot(pair.now, pair.new, **look, label=plots.plain(f"{pair.label}, new"))
         points = {"linestyle": "none", "marker": "o", "markersize": 3.5, "markerfacecolor": "none"}

@@ -44,7 +44,7 @@ class Panel:
         return f"{self.quantity} ({self.unit})" if self.unit else self.quantity
 
 
-def drawn(title: str, across: str, table: Mapping[str, np.ndarray], panels: Sequence[Panel]) -> Figure:
+def panel_figure(title: str, across: str, table: Mapping[str, np.ndarray], panels: Sequence[Panel]) -> Figure:
     """The panels over the table's first column, which the axis calls `across`."""
     x = next(iter(table.values()))
     beside = any(len(panel.lines) > MOST_INSIDE for panel in panels)
@@ -67,6 +67,7 @@ def _labels(panel: Panel) -> list[str]:
 
 
 def _draw(axes: Axes, across: str, x: np.ndarray, table: Mapping[str, np.ndarray], panel: Panel) -> None:
+    """Draws the lines of a panel with its labels and ranges."""
     for n, line in enumerate(panel.lines):
         look: dict[str, Any] = {"color": COLOURS[n % 7], "linestyle": _STYLES[(n % 7 + n // 7) % 4]}
         axes.plot(x, table[line.column], linewidth=line.width, label=plain(line.label, 34), **look)

@@ -108,6 +108,7 @@ def _boxes() -> Iterator[None]:
 
 
 def _one_each(row: Plot, title: str, t: np.ndarray, table: Table, grouped: list[Panel]) -> Figure:
+    """The figure with a panel for each joint, or for whatever else owns columns."""
     across = _across(grouped)
     down = -(-len(grouped) // across)
     single = len(grouped) == 1
@@ -139,6 +140,7 @@ def _across(grouped: list[Panel]) -> int:
 
 
 def _overlay(row: Plot, title: str, t: np.ndarray, table: Table, chosen: list[Column]) -> Figure:
+    """The figure with the columns of all owners in one panel for each unit."""
     by_unit: dict[str, list[Column]] = {}
     for column in chosen:
         by_unit.setdefault(column.unit, []).append(column)
@@ -250,7 +252,7 @@ def _finite(values: np.ndarray) -> np.ndarray:
     return known
 
 
-def measured(row: Plot, unit: str) -> str:
+def axis_label(row: Plot, unit: str) -> str:
     """The label of an axis: its quantity and unit."""
     quantity = row.quantities.get(unit, "")
     return quantity if unit == "1" else f"{quantity} ({unit})".strip()
@@ -259,7 +261,7 @@ def measured(row: Plot, unit: str) -> str:
 def _dress(axes: Axes, row: Plot, unit: str, size: float) -> None:
     """Adds labels and a grid to axes; lines that vary by no more than rounding relative to `size` look constant."""
     axes.set_xlabel("time (s)", fontsize=9)
-    axes.set_ylabel(measured(row, unit), fontsize=9)
+    axes.set_ylabel(axis_label(row, unit), fontsize=9)
     axes.tick_params(labelsize=8)
     axes.ticklabel_format(axis="y", useOffset=False)
     axes.grid(visible=True, color="#dddddd", lw=0.6)

@@ -43,7 +43,7 @@ MARKS = {
 
 
 @dataclass(frozen=True)
-class Line:
+class DrawnLink:
     """A link as straight pieces, each given by its two ends."""
 
     name: str
@@ -52,7 +52,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Joint:
+class DrawnJoint:
     """A joint with its place and axis; `other` is the place of a cut on its second link, if it isn't closed."""
 
     name: str
@@ -70,8 +70,8 @@ class Sketch:
     """The parts of a sketch, in base axes and metres."""
 
     name: str
-    links: list[Line]
-    joints: list[Joint]
+    links: list[DrawnLink]
+    joints: list[DrawnJoint]
     slides: list[np.ndarray] = field(default_factory=list)  # from a sliding joint's origin to its present place
     centres: list[tuple[str, float, np.ndarray, np.ndarray]] = field(default_factory=list)  # link, kg, place, origin
     points: list[tuple[str, np.ndarray]] = field(default_factory=list)
@@ -127,7 +127,7 @@ class _Drawing:
 
     # ---- parts
 
-    def _link(self, line: Line) -> None:
+    def _link(self, line: DrawnLink) -> None:
         look: dict[str, Any] = {"color": "#444444", "lw": 3.0, "solid_capstyle": "round", "zorder": 2}
         if line.ground:
             look = {"color": "#b0a090", "lw": 5.0, "solid_capstyle": "butt", "zorder": 1}
@@ -141,7 +141,8 @@ class _Drawing:
             if np.linalg.norm(self._seen(end) - self._seen(T[:3, 3])) > 0.1 * length:
                 self._line([T[:3, 3], end], f"{'xyz'[k]} axes of frames", color=colour, lw=1.1, zorder=4)
 
-    def _joint(self, joint: Joint) -> None:
+    def _joint(self, joint: DrawnJoint) -> None:
+        """Draws the symbol of a joint, with its axis and, of a cut that is open, the way across it."""
         colour = RED if joint.cut else BLUE if joint.actuated else "#000000"
         kind = f"{joint.type}{', cut' if joint.cut else ', actuated' if joint.actuated else ''}"
         fill = LIGHT if joint.actuated else "#ffffff"
@@ -163,7 +164,7 @@ class _Drawing:
         else:
             self._mark(joint.at, kind, marker=shape, ms=9, mfc=fill, mec=colour, mew=1.5, zorder=6)
 
-    def _solid(self, joint: Joint, ring: tuple[float, float, int], colour: str, fill: str) -> None:
+    def _solid(self, joint: DrawnJoint, ring: tuple[float, float, int], colour: str, fill: str) -> None:
         """Draws a cylinder or a box about the joint's axis."""
         from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
@@ -189,6 +190,7 @@ class _Drawing:
                 self._line(ends, color=colour, lw=1.1, zorder=7)
 
     def _gravity(self) -> None:
+        """Draws the arrow of gravity."""
         g = np.array(self.sketch.gravity)
         size = float(np.linalg.norm(g))
         if not size:
@@ -210,7 +212,7 @@ class _Drawing:
         """Writes the names of joints in the colour of their symbols, and those of links in italics."""
         if len(self.sketch.joints) > MOST_NAMES:
             return
-        groups: list[tuple[np.ndarray, list[Joint]]] = []
+        groups: list[tuple[np.ndarray, list[DrawnJoint]]] = []
         for joint in self.sketch.joints:
             home = next((g for at, g in groups if np.linalg.norm(self._seen(at - joint.at)) < 0.05 * self.size), None)
             if home is None:
@@ -242,6 +244,7 @@ class _Drawing:
         return reach
 
     def _dress(self) -> None:
+        """Sets the ranges, the labels and the view, and adds the legend."""
         axes = self.axes
         middle, reach = self.middle, self.reach
         for k, letter in enumerate("xyz"):

@@ -31,7 +31,7 @@ def csv_text(t: np.ndarray, table: Mapping[str, np.ndarray]) -> str:
     return "\n".join([",".join(["t", *names]), *(line % tuple(row) for row in rows), ""])
 
 
-def check(folder: Path) -> None:
+def check_writable(folder: Path) -> None:
     """Raises an error, before a run rather than after it, if a folder can't be made or written to."""
     place = folder.absolute()
     for one in (place, *place.parents):
@@ -43,9 +43,9 @@ def check(folder: Path) -> None:
             return
 
 
-def folder(path: Path) -> None:
+def make_folder(path: Path) -> None:
     """Makes the folder if it doesn't exist."""
-    check(path)
+    check_writable(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -14,7 +14,7 @@ Seat = tuple[int | None, Placement]  # of a link: its body (None for the base), 
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadLink:
     """A link with the placements and the pseudo-inertia that the trees are made of."""
 
     link: Link
@@ -24,7 +24,7 @@ class Read:
     G: np.ndarray  # pseudo-inertia [∫ r rᵀ dm, m c; (m c)ᵀ, m] in link axes about the link's origin
 
 
-def tree(links: list[Read], *, merge: bool) -> Tree:
+def tree(links: list[ReadLink], *, merge: bool) -> Tree:
     """The tree of bodies and the seat of every link; with `merge`, fixed joints make no bodies of their own."""
     bodies: list[Body] = []
     seats: dict[str, Seat] = {"base": (None, Placement())}
@@ -57,7 +57,7 @@ def tree(links: list[Read], *, merge: bool) -> Tree:
     return Tree(with_masses(bodies, seats, links), seats)
 
 
-def with_masses(bodies: Sequence[Body], seats: Mapping[str, Seat], links: Iterable[Read]) -> tuple[Body, ...]:
+def with_masses(bodies: Sequence[Body], seats: Mapping[str, Seat], links: Iterable[ReadLink]) -> tuple[Body, ...]:
     """The bodies with the masses of the links that sit on them, which may be arrays with a number for each run."""
     masses = [np.zeros((4, 4)) for _ in bodies]
     for read in links:
@@ -78,7 +78,7 @@ def _moved(G: np.ndarray, seat: Placement) -> np.ndarray:
 
 def _with_mass(body: Body, G: np.ndarray) -> Body:
     E, h = _clean(G[..., :3, :3], (-2, -1)), _clean(G[..., :3, 3], (-1,))
-    return replace(body, E=rows(E), h=components(h), m=scalar(G[..., 3, 3]))
+    return replace(body, E=triples(E), h=components(h), m=scalar(G[..., 3, 3]))
 
 
 def _clean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
@@ -86,7 +86,7 @@ def _clean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     return np.where(abs(x) <= 4e-16 * abs(x).max(axis=axes, keepdims=True, initial=0.0), 0.0, x)
 
 
-def three(x: Sequence[float]) -> Three:
+def triple(x: Sequence[float]) -> Three:
     return (float(x[0]), float(x[1]), float(x[2]))
 
 
@@ -103,6 +103,6 @@ def components(x: np.ndarray) -> Three:
     return (scalar(x[..., 0]), scalar(x[..., 1]), scalar(x[..., 2]))
 
 
-def rows(x: np.ndarray) -> tuple[Three, Three, Three]:
+def triples(x: np.ndarray) -> tuple[Three, Three, Three]:
     """The rows of a matrix, which has the last two axes."""
     return (components(x[..., 0, :]), components(x[..., 1, :]), components(x[..., 2, :]))

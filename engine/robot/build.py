@@ -13,7 +13,7 @@ from ..text.checking import checked
 from ..text.document import Document
 from ..text.units import DIMENSIONS
 from . import plausible, unused
-from .bodies import Read, components, rows, scalar, three, tree
+from .bodies import ReadLink, components, scalar, tree, triple, triples
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
 from .graph import as_tree
@@ -23,7 +23,7 @@ from .model import ZERO, Drive, Joint, Link, Robot, Three, Wrench
 from .placement import Placement
 from .repeat import expanded
 from .schema import GraphJoint, JointEntry, LinkEntry, RobotFile, with_conventions
-from .values import Complain, coordinates, fits
+from .values import Complain, checked_coordinates, fits
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Draft:
 
     document: Document
     file: RobotFile
-    links: tuple[Read, ...]
+    links: tuple[ReadLink, ...]
     order: tuple[int, ...]
     notes: tuple[str, ...]
     complain: Callable[..., Complain]
@@ -44,7 +44,7 @@ class Draft:
         return "joints" not in data and not any("repeat" in entry for entry in data["links"])
 
     @property
-    def ordered(self) -> list[Read]:
+    def ordered(self) -> list[ReadLink]:
         return [self.links[k] for k in self.order]
 
 
@@ -60,7 +60,7 @@ def build(document: Document) -> Robot:
     return Robot(
         name=file.name,
         about=file.about,
-        gravity=three(file.gravity),
+        gravity=triple(file.gravity),
         links=tuple(r.link for r in links),
         tree=tree(draft.ordered, merge=True),
         parts=tree(draft.ordered, merge=False),
@@ -89,7 +89,7 @@ def drafted(document: Document) -> Draft:
 
     parents = _parents(file.links, complain)
     order = _parents_first(file.links, parents, complain)
-    read: dict[int, Read] = {}
+    read: dict[int, ReadLink] = {}
     places = _numbered(file.links, complain)
     by_name = {entry.name: k for k, entry in enumerate(file.links)}
     for k in order:
@@ -235,7 +235,8 @@ def _link(
     place: tuple[int, int],
     actuated: bool,
     complain: Complain,
-) -> Read:
+) -> ReadLink:
+    """One link with its joint, placements and inertia, read from its entry."""
     row = _type(entry, complain)
     before, pointing, end = frames_of(entry.joint, row, complain)
     offset = entry.offset
@@ -259,10 +260,10 @@ def _link(
     if joint.actuated and not row.nv:
         raise complain("joint", "actuated", "a fixed joint can't be actuated", found="true", allowed="false")
     mass, com, inertia, G = _inertia(entry, row, convention, end, complain)
-    points = {name: three(at) for name, at in entry.points.items()}
+    points = {name: triple(at) for name, at in entry.points.items()}
     before = start.then(before)
     link = Link(entry.name, parent, joint, mass, com, inertia, end, points, before.then(pointing))
-    return Read(link, before, pointing, _pitch(entry, complain), G)
+    return ReadLink(link, before, pointing, _pitch(entry, complain), G)
 
 
 def _hooke(entry: LinkEntry, row: JointType, complain: Complain) -> bool:
@@ -272,6 +273,7 @@ def _hooke(entry: LinkEntry, row: JointType, complain: Complain) -> bool:
 
 
 def _pitch(entry: LinkEntry, complain: Complain) -> float:
+    """The pitch of a helical joint, 0 of any other."""
     pitch = entry.joint.pitch
     if entry.joint.type != "helical":
         if pitch is not None:
@@ -289,6 +291,7 @@ def _pitch(entry: LinkEntry, complain: Complain) -> float:
 
 
 def _drives(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tuple[Drive, ...]:
+    """The drive of each speed of a joint: rotor, friction, damping and spring."""
     joint = entry.joint
     friction, spring = joint.friction, joint.spring
     for key, value in (("friction", friction), ("spring", spring), ("rotor_inertia", joint.rotor_inertia)):
@@ -329,6 +332,7 @@ def drives(joint: JointEntry, row: JointType, q: int) -> tuple[Drive, ...]:
 
 
 def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, float] | None:
+    """The limits of a joint, if it has any."""
     limits = entry.joint.limits
     if limits is None:
         return None
@@ -353,7 +357,7 @@ def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float
 def _initial(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, ...]:
     """The initial coordinates of the link's joint."""
     values, key = initial_of(entry.joint, row, complain)
-    return row.start if values is None else coordinates(values, key, row, complain)
+    return row.start if values is None else checked_coordinates(values, key, row, complain)
 
 
 # ---- mass and inertia
@@ -398,10 +402,10 @@ def _inertia(
     com, about_com, G = inertial(entry, end)
     if not (np.isfinite(G).all() and np.isfinite(about_com).all()):
         raise complain("mass, mass centre and inertia together are too large to compute with", found=f"mass {m:g}")
-    return m, components(com), rows(about_com), G
+    return m, components(com), triples(about_com), G
 
 
-def _warnings(read: Read, length: float, complain: Complain) -> list[str]:
+def _warnings(read: ReadLink, length: float, complain: Complain) -> list[str]:
     """Warnings about an inertia that no body can have, and an initial position outside the limits."""
     link, warnings = read.link, []
     moments = np.linalg.eigvalsh(np.array(link.inertia))
@@ -432,6 +436,6 @@ def _wrenches(file: RobotFile, complain: Callable[..., Complain]) -> tuple[Wrenc
                 allowed=", ".join(links),
                 hint=did_you_mean(entry.link, links),
             )
-        six = (*three(entry.moment), *three(entry.force))
-        wrenches.append(Wrench(entry.link, six, three(entry.at), entry.axes))
+        six = (*triple(entry.moment), *triple(entry.force))
+        wrenches.append(Wrench(entry.link, six, triple(entry.at), entry.axes))
     return tuple(wrenches)

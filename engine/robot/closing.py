@@ -13,7 +13,7 @@ from .frames import cut_frame, unit
 from .model import Actuator, Coupling, Effort, Joint, Link, Loop, Three
 from .placement import Placement
 from .schema import CutFrame, EffortEntry, RobotFile
-from .values import Complain, coordinates, fits
+from .values import Complain, checked_coordinates, fits
 
 
 class Closing:
@@ -26,6 +26,7 @@ class Closing:
         self._taken = dict.fromkeys(self._joints, "a joint")
 
     def loops(self) -> tuple[Loop, ...]:
+        """The cuts that close loops."""
         loops = []
         for k, entry in enumerate(self._file.loops):
             complain = self._complain("loops", k)
@@ -45,6 +46,7 @@ class Closing:
         return tuple(loops)
 
     def couplings(self) -> tuple[Coupling, ...]:
+        """The couplings between joints; no joint follows two others, or itself."""
         couplings: list[Coupling] = []
         for k, entry in enumerate(self._file.couplings):
             complain = self._complain("couplings", k)
@@ -72,6 +74,7 @@ class Closing:
         return tuple(couplings)
 
     def actuators(self) -> tuple[Actuator, ...]:
+        """The actuators that belong to no joint."""
         actuators = []
         for k, entry in enumerate(self._file.actuators):
             complain = self._complain("actuators", k)
@@ -90,13 +93,14 @@ class Closing:
         for name, values in self._file.assembly.items():
             complain = self._complain("assembly")
             joint = self._joint(name, (name,), complain, is_key=True)
-            for k, x in zip(joint.coordinates, coordinates(values, (name,), joint.type, complain)):
+            for k, x in zip(joint.coordinates, checked_coordinates(values, (name,), joint.type, complain)):
                 q[k] = x
         return q
 
     # ---- names
 
     def _own(self, name: str, what: str, complain: Complain) -> str:
+        """The name itself, which nothing else may have."""
         if name in self._taken or name == "all":
             whose = self._taken.get(name, "a scenario's word for every joint")
             raise complain("name", f"the name `{name}` is taken: it is {whose}", allowed="a name of its own")
@@ -104,6 +108,7 @@ class Closing:
         return name
 
     def _link(self, name: str, key: Keys, complain: Complain, *, base: bool = False) -> Link | None:
+        """The link of this name, or None for the base where that is allowed."""
         if base and name == "base":
             return None
         if name not in self._links:
@@ -118,6 +123,7 @@ class Closing:
         return self._links[name]
 
     def _joint(self, name: str, key: Keys, complain: Complain, *, is_key: bool = False) -> Joint:
+        """The joint of this name, which has to be one that moves."""
         moving = [one for one, joint in self._joints.items() if joint.type.nv]
         if name not in moving:
             own = self._links[name].joint if name in self._links else None
@@ -132,6 +138,7 @@ class Closing:
         return self._joints[name]
 
     def _one_freedom(self, name: str, key: str, complain: Complain) -> Joint:
+        """The joint of this name, which has to have one degree of freedom."""
         joint = self._joint(name, (key,), complain)
         if joint.type.nv != 1:
             raise complain(
@@ -146,6 +153,7 @@ class Closing:
         return cut_frame(frame, self._point(frame.at, link, (key, "at"), complain), key, complain)
 
     def _point(self, at: tuple[float, float, float] | str, link: str, key: Keys, complain: Complain) -> Three:
+        """A point of a link from three numbers or from its name."""
         if not isinstance(at, str):
             return (float(at[0]), float(at[1]), float(at[2]))
         points = self._links[link].points if link in self._links else {}

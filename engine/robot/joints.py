@@ -15,7 +15,7 @@ RATE_OF = {ANGLE: "rate", LENGTH: "speed"}
 
 
 @dataclass(frozen=True)
-class Part:
+class JointPart:
     """The moves as (what, axis, place among the part's coordinates), and the directions, one for each speed."""
 
     moves: tuple[tuple[str, int, int], ...]
@@ -29,7 +29,7 @@ class JointType:
 
     name: str
     about: str
-    parts: tuple[Part, ...]
+    parts: tuple[JointPart, ...]
     coordinates: tuple[str, ...]  # column suffixes
     speeds: tuple[str, ...]
     accelerations: tuple[str, ...]
@@ -54,15 +54,15 @@ class JointType:
         return tuple(float(self.orientation is not None and k == self.orientation) for k in range(self.nq))
 
 
-TURN_X = Part((("turn", 0, 0),), (0,), 1)
-TURN_Y = Part((("turn", 1, 0),), (1,), 1)
-TURN_Z = Part((("turn", 2, 0),), (2,), 1)
-SLIDE_Z = Part((("slide", 2, 0),), (5,), 1)
-SCREW_Z = Part((("screw", 2, 0),), (2,), 1)
-TURN_AND_SLIDE_Z = Part((("slide", 2, 1), ("turn", 2, 0)), (2, 5), 2)
-SLIDE_XY = Part((("slide", 0, 0), ("slide", 1, 1)), (3, 4), 2)
-ORIENT = Part((("orient", 0, 0),), (0, 1, 2), 4)
-PLACE_AND_ORIENT = Part((("place", 0, 0), ("orient", 0, 3)), (3, 4, 5, 0, 1, 2), 7)
+TURN_X = JointPart((("turn", 0, 0),), (0,), 1)
+TURN_Y = JointPart((("turn", 1, 0),), (1,), 1)
+TURN_Z = JointPart((("turn", 2, 0),), (2,), 1)
+SLIDE_Z = JointPart((("slide", 2, 0),), (5,), 1)
+SCREW_Z = JointPart((("screw", 2, 0),), (2,), 1)
+TURN_AND_SLIDE_Z = JointPart((("slide", 2, 1), ("turn", 2, 0)), (2, 5), 2)
+SLIDE_XY = JointPart((("slide", 0, 0), ("slide", 1, 1)), (3, 4), 2)
+ORIENT = JointPart((("orient", 0, 0),), (0, 1, 2), 4)
+PLACE_AND_ORIENT = JointPart((("place", 0, 0), ("orient", 0, 3)), (3, 4, 5, 0, 1, 2), 7)
 
 
 class _Rates(TypedDict):

@@ -55,6 +55,7 @@ def _if_convention(convention: str, then: Schema) -> Schema:
 
 
 def _repeat(link: Schema) -> dict[str, Any]:
+    """The schema of an entry that stands for several links."""
     return {
         "type": "object",
         "description": "Copies of links; `{k}`, `{k-1}`, `{k+1}` in their texts count from 1.",

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from ..text.document import Keys
 from ..text.expression import Quantity
 from ..text.units import PLAIN
-from .bodies import Read
+from .bodies import ReadLink
 from .schema import JointEntry, LinkEntry, RobotFile
 from .values import Complain
 
@@ -24,7 +24,7 @@ DEGREES = 30, 720  # whole numbers of limits in this range look like degrees
 ROUNDING = 1e-12  # of mass times the longest distance squared: moments of inertia below are rounding
 
 
-def doubts(file: RobotFile, links: Sequence[Read], complain: Callable[..., Complain]) -> Iterator[str]:
+def doubts(file: RobotFile, links: Sequence[ReadLink], complain: Callable[..., Complain]) -> Iterator[str]:
     """Warnings about the numbers of a robot's file, each at its place."""
     length, turning = longest(links), _turning(links)
     for k, (entry, read) in enumerate(zip(file.links, links)):
@@ -39,7 +39,7 @@ def doubts(file: RobotFile, links: Sequence[Read], complain: Callable[..., Compl
         yield str(complain()("gravity", f"gravity points upwards: {z:g} m/s² along z of the base"))
 
 
-def longest(links: Sequence[Read]) -> float:
+def longest(links: Sequence[ReadLink]) -> float:
     """The longest distance that placements and points of the robot's links have; 0 if all are 0."""
     of_links = (read.link for read in links)
     places = [at for link in of_links for at in (link.before.origin, link.end.origin, *link.points.values())]
@@ -54,7 +54,7 @@ def unbelievable(value: Any) -> str:
     return f"{value:g} without a unit is in radians, which are {turns:.3g} turns; write `{value:g} deg` for degrees"
 
 
-def _angles(entry: LinkEntry, read: Read) -> Iterator[tuple[Keys, str]]:
+def _angles(entry: LinkEntry, read: ReadLink) -> Iterator[tuple[Keys, str]]:
     """Bare numbers of more than a turn among the angles of a joint."""
     joint, kinds = entry.joint, read.link.joint.type.kinds
     for key in ("alpha", "theta", "gamma"):
@@ -115,7 +115,7 @@ def enormous(entry: Any, path: Keys = ()) -> Iterator[tuple[Keys, str]]:
         yield from enormous(part, (*path, key))
 
 
-def _ends(file: RobotFile, links: Sequence[Read]) -> Iterator[tuple[int, str]]:
+def _ends(file: RobotFile, links: Sequence[ReadLink]) -> Iterator[tuple[int, str]]:
     """Links whose `r` puts the mass centre beyond the end, and its opposite before it, if they are most with `r`."""
     beyond, among = [], 0
     for k, (entry, read) in enumerate(zip(file.links, links)):
@@ -135,7 +135,7 @@ def _ends(file: RobotFile, links: Sequence[Read]) -> Iterator[tuple[int, str]]:
         )
 
 
-def _turning(links: Sequence[Read]) -> set[str]:
+def _turning(links: Sequence[ReadLink]) -> set[str]:
     """The names of the links that can turn: those with a joint that turns on their way to the base."""
     by_name = {read.link.name: read.link for read in links}
     result = set()
@@ -148,7 +148,7 @@ def _turning(links: Sequence[Read]) -> set[str]:
     return result
 
 
-def _inertias(entry: LinkEntry, read: Read, length: float, turns: bool) -> Iterator[tuple[Keys, str]]:
+def _inertias(entry: LinkEntry, read: ReadLink, length: float, turns: bool) -> Iterator[tuple[Keys, str]]:
     """Masses and inertias that don't fit each other or the robot."""
     link = read.link
     moments = np.linalg.eigvalsh(np.array(link.inertia))

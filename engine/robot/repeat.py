@@ -47,6 +47,7 @@ def expanded(document: Document) -> tuple[Any, Callable[[Keys], Keys]]:
 
 
 def _repetition(document: Document, entry: dict[str, Any], path: Keys) -> tuple[int, list[Any]]:
+    """The number of copies and the links that are copied."""
     for key in entry:
         if key not in ("repeat", "links"):
             raise document.error((*path, key), f"unknown key `{key}`", key=True, allowed="repeat, links")

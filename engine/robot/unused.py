@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from .bodies import Read
+from .bodies import ReadLink
 from .schema import LinkEntry, RobotFile
 from .values import Complain
 
 
-def doubts(file: RobotFile, links: Sequence[Read], complain: Callable[..., Complain]) -> Iterator[str]:
+def doubts(file: RobotFile, links: Sequence[ReadLink], complain: Callable[..., Complain]) -> Iterator[str]:
     """Warnings about keys without effect: of inertias that aren't there, and of actuators that aren't."""
     alone = not (file.loops or file.couplings or file.actuators)
     for k, (entry, read) in enumerate(zip(file.links, links)):
@@ -17,7 +17,7 @@ def doubts(file: RobotFile, links: Sequence[Read], complain: Callable[..., Compl
         yield from (str(at(*path, f"does nothing: {words}", key=True)) for path, words in _of(entry, read, alone))
 
 
-def _of(entry: LinkEntry, read: Read, alone: bool) -> Iterator[tuple[tuple[str, ...], str]]:
+def _of(entry: LinkEntry, read: ReadLink, alone: bool) -> Iterator[tuple[tuple[str, ...], str]]:
     """The keys of one link that do nothing, and why; `alone` says that no two actuators of the robot share work."""
     joint, effort = read.link.joint, entry.joint.effort
     if entry.inertia is None:

@@ -16,7 +16,7 @@ REST = 1e-6  # share of the energy of a fall by the robot's own length, and of i
 
 
 @dataclass(frozen=True)
-class Balance:
+class EnergyBalance:
     """The largest residual of the energy balance and what it is compared with, in J."""
 
     residual: float
@@ -56,15 +56,15 @@ def share(residual: float | np.ndarray, exchanged: float | np.ndarray) -> np.nda
         return np.where(np.equal(residual, 0.0), 0.0, np.divide(residual, exchanged))
 
 
-def balance(
+def energy_balance(
     robot: Robot, energies: Mapping[str, np.ndarray], turnover: float, tau: np.ndarray, atol: float
-) -> Balance | None:
+) -> EnergyBalance | None:
     """The balance of a run's rows; None where it has no finite numbers.
 
     `turnover` is the larger of the work done on the robot and the energy that friction took.
     """
     residual, exchanged = amounts(robot.tree.bodies, robot.gravity, energies, turnover, tau, atol)
-    return Balance(float(residual), float(exchanged)) if np.isfinite(residual) else None
+    return EnergyBalance(float(residual), float(exchanged)) if np.isfinite(residual) else None
 
 
 def amounts(

@@ -15,7 +15,7 @@ from ..loops.balance import Forces
 from ..machine.jit.account import account
 from ..simulate import internal_forces, prescribed
 from . import efforts, tabulate
-from .audit import DOUBTFUL, Balance, balance
+from .audit import DOUBTFUL, EnergyBalance, energy_balance
 from .course import Course, add_inner_forces, timed_wrenches
 from .plan import Plan
 from .replay import Prepared, doubts
@@ -48,7 +48,7 @@ def concluded(
         *robot.warnings,
         *plan.warnings,
         *_beyond_limits(plan, run),
-        *efforts.beyond(plan, run),
+        *efforts.excess_warnings(plan, run),
         *doubts_of_energy,
         *doubts(plan, code, versions),
     ]
@@ -74,7 +74,7 @@ def concluded(
 
 
 def audited(
-    steps: int, rejected: int, evaluations: int, energy: Balance | None, gaps: tuple[float, float] = (0.0, 0.0)
+    steps: int, rejected: int, evaluations: int, energy: EnergyBalance | None, gaps: tuple[float, float] = (0.0, 0.0)
 ) -> dict[str, Any]:
     """The audit of a run that has met no singular position."""
     return {
@@ -156,14 +156,14 @@ def _events(plan: Plan, run: Course) -> list[dict[str, Any]]:
     return sorted([*run.events, *known], key=lambda event: float(event["t"])) if known else run.events
 
 
-def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[Balance | None, list[str]]:
+def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[EnergyBalance | None, list[str]]:
     """The energy balance and warnings about it; a run whose balance is broken has failed, unless that is accepted."""
     names = ("kinetic", "potential", "elastic", "residual")
     if f"energy.{names[-1]}" not in table.data:
         return None, []
     energies = {name: table.data[f"energy.{name}"] for name in names}
     turnover = max(run.turnover, float(abs(run.balance).max(initial=0.0)))
-    verdict = balance(plan.robot, energies, turnover, run.tau, plan.solver.atol if plan.system.free else 0.0)
+    verdict = energy_balance(plan.robot, energies, turnover, run.tau, plan.solver.atol if plan.system.free else 0.0)
     if verdict is None or not verdict.doubtful:
         return verdict, []
     if not plan.system.free:
@@ -179,7 +179,7 @@ def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[Balance | No
     return verdict, [message]
 
 
-def _quadrature(plan: Plan, run: Course, verdict: Balance) -> float:
+def _quadrature(plan: Plan, run: Course, verdict: EnergyBalance) -> float:
     """The error of the quadrature of a prescribed motion's power, estimated with finer and finer rows."""
     if plan.system.loops is not None:
         return verdict.residual  # positions between the rows follow from row to row, too

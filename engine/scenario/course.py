@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dynamics import calls as tree
 from ..dynamics.energy import passive_power
-from ..dynamics.vanishing import words
+from ..dynamics.vanishing import vanishing_message
 from ..errors import InputError, NumericalError
 from ..loops.balance import Forces
 from ..machine.jit.block import ENORMOUS
@@ -81,8 +81,8 @@ def _trusted(run: Runner, trace: Trace, qdd: np.ndarray) -> None:
     """Ends a run as failed where accelerations are enormous because a joint has next to nothing to accelerate."""
     n = int(np.argmax(abs(qdd).max(axis=1, initial=0.0)))
     enormous = float(abs(qdd[n]).max(initial=0.0)) >= ENORMOUS
-    if enormous and (idle := run.idle(trace.t[n], trace.states[n], trace.discrete[n])):
-        trace.ended, trace.reason = "failed", f"at t = {trace.t[n]:.9g} s: {words(idle)}"
+    if enormous and (idle := run.without_inertia(trace.t[n], trace.states[n], trace.discrete[n])):
+        trace.ended, trace.reason = "failed", f"at t = {trace.t[n]:.9g} s: {vanishing_message(idle)}"
 
 
 def followed(plan: Plan, run: Runner, report: Progress) -> Course:
@@ -116,7 +116,7 @@ def _sought(
 ) -> tuple[Forces, np.ndarray, np.ndarray]:
     """The forces that an inverse task seeks, those of all joints, and their power, beside the given force laws."""
     acting = law_forces(plan.system.inputs.driven, t, q, qd)
-    return internal_forces.sought(plan.system, q, qd, qdd, wrenches, acting, resistance)
+    return internal_forces.sought_forces(plan.system, q, qd, qdd, wrenches, acting, resistance)
 
 
 def algebraic(plan: Plan, report: Progress) -> Course:
@@ -178,6 +178,6 @@ def add_inner_forces(plan: Plan, run: Course) -> None:
     if plan.task == "inverse":
         run.forces, run.tau, _ = _sought(plan, run.t, run.q, run.qd, run.qdd, wrenches, run.resistance)
     elif plan.system.loops is not None:
-        run.forces = internal_forces.transmitted(
+        run.forces = internal_forces.cut_forces(
             robot, plan.system.loops, run.q, run.qd, run.qdd, run.tau, run.resistance, wrenches
         )

@@ -14,7 +14,7 @@ from ..record.columns import Column
 from ..robot.model import Body
 from ..simulate.together import Evaluated, Traces
 from . import tabulate
-from .audit import DOUBTFUL, Balance, amounts, share
+from .audit import DOUBTFUL, EnergyBalance, amounts, share
 from .conclude import audited, concluded
 from .course import Course
 from .plan import Plan
@@ -64,12 +64,12 @@ class Many:
         self.verdicts = amounts(bodies, gravity, rows.energies, turnover, rows.tau, atol)
         self.in_order &= share(*self.verdicts) < DOUBTFUL  # which isn't true of NaN
 
-    def verdict(self, k: int) -> Balance | None:
+    def verdict(self, k: int) -> EnergyBalance | None:
         """The verdict on the energy balance of run k."""
         if self.verdicts is None:
             return None
         residual, exchanged = (float(np.broadcast_to(x, len(self.in_order))[k]) for x in self.verdicts)
-        return Balance(residual, exchanged) if np.isfinite(residual) else None
+        return EnergyBalance(residual, exchanged) if np.isfinite(residual) else None
 
     def course(self, k: int) -> Course:
         """The course of run k."""

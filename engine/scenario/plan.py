@@ -61,8 +61,8 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
     prescribed = [reference for joint, reference in references.items() if joint not in followed]
     start = loops.Start(q0, qd0, prescribed, [])
     if constraints is not None:
-        start = loops.closed(reading, constraints, drives, start, motions, given, references)
-    efforts, pushes = forces.efforts(reading, given, references), actuators.pushes(reading, own)
+        start = loops.closed_start(reading, constraints, drives, start, motions, given, references)
+    efforts, pushes = forces.force_laws(reading, given, references), actuators.pushes(reading, own)
     inputs = Inputs(
         prescribed=tuple(start.prescribed),
         driven=tuple(efforts.driven),

@@ -64,8 +64,8 @@ def recorded(plan: Plan) -> AbstractContextManager[choice.Journal]:
     """A context in which the run's programs are noted, or run as the scenario's notes say."""
     notes = plan.file.replay
     if notes is None:
-        return choice.recorded()
-    return choice.recorded(notes.backend, notes.form_, notes.lanes, tuple(notes.cached))
+        return choice.journalled()
+    return choice.journalled(notes.backend, notes.form_, notes.lanes, tuple(notes.cached))
 
 
 def doubts(plan: Plan, code: Mapping[str, Any], versions: Mapping[str, str]) -> list[str]:

@@ -47,7 +47,7 @@ class Result:
         robot = str(self.record["robot"]["name"])
         made = plots.figures(self.name, self.t, self.table, self.columns, which or self.plots, robot)
         if folder is not None:
-            write.folder(Path(folder))
+            write.make_folder(Path(folder))
             for stem, figure in made.items():
                 write.whole(Path(folder) / f"{stem}.{form}", partial(plots.save, figure))
         return made

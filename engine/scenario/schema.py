@@ -14,7 +14,7 @@ from ..loops.methods import METHODS, Parameter, parameters
 from ..record.plots import PLOTS
 from ..robot.schema import Direction, Place
 from ..simulate.integrate import INTEGRATORS
-from ..text.fields import Choice, FileName, Made, Name, Numbers, Or, Point, Strict, number, one_or_more, several
+from ..text.fields import Choice, FileName, Generated, Name, Numbers, Or, Point, Strict, number, one_or_more, several
 from .tabulate import FAMILIES
 
 
@@ -114,7 +114,7 @@ def _closure_entry(rows: tuple[tuple[Parameter, tuple[str, ...]], ...]) -> type[
     return create_model(ClosureEntry.__name__, __base__=ClosureEntry, **fields)
 
 
-CLOSURE = Made(closure_entry)
+CLOSURE = Generated(closure_entry)
 
 
 class RecordEntry(Strict):
@@ -138,7 +138,7 @@ def _record_entry(switches: tuple[tuple[str, bool, str], ...]) -> type[RecordEnt
     return create_model(RecordEntry.__name__, __base__=RecordEntry, **fields)
 
 
-RECORD = Made(record_entry)
+RECORD = Generated(record_entry)
 
 
 class PointEntry(Strict):
@@ -198,7 +198,7 @@ class RegressEntry(ToleranceEntry):
 class ReplayEntry(Strict):
     """Notes on how the programs of a run ran, written by denoc beside results and followed by a replay."""
 
-    backend: Literal["auto", "compiled", "plain"] = Field(default="auto", description="as `--backend`, which overrules")
+    backend: Literal["auto", "compiled", "plain"] = Field(default="auto", description="as `--backend`, which overrides")
     form_: Literal["auto", "straight", "rolled"] = Field(default="auto", alias="form", description="of compiled code")
     lanes: Annotated[int, Field(strict=True, ge=0, le=64)] = Field(default=0, description="0: what the processor has")
     cpu: str = Field(default="", description="the processor that it ran on")

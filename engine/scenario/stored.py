@@ -17,8 +17,8 @@ from ..record import checksums, plots
 from ..record.columns import Column
 from ..record.drafts import locked
 from ..record.folders import mend
-from ..record.write import add_plots, check, whole
-from ..record.write import folder as make
+from ..record.write import add_plots, check_writable, whole
+from ..record.write import make_folder as make
 from ..text.files import bytes_of
 
 
@@ -41,7 +41,7 @@ class Stored:
                 hint = did_you_mean(name, known)
                 raise InputError("unknown plot", found=f"`{name}`", allowed=", ".join(known), hint=hint)
         wanted = which or [name for name in self.record["plots"] if name in plots.PLOTS]
-        check(folder)
+        check_writable(folder)
         made = plots.figures(self.name, self.t, self.table, self.columns, wanted, self.record["robot"]["name"])
         if os.path.realpath(folder) == os.path.realpath(self.folder):
             return add_plots(folder, self.name, self.record, made, form)

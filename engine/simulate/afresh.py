@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..loops.elimination import Elimination, pivots
+from ..loops.elimination import Elimination, pivot_order
 from ..loops.partition import Partition
 from ..machine.program.scalars import Scalar, as_floats
 from .discrete import Discrete, partition_of
@@ -27,34 +27,34 @@ def null_basis(A: np.ndarray, freedoms: int) -> np.ndarray:
     return np.linalg.svd(H)[0][:, :freedoms]
 
 
-def taken(system: System, discrete: Discrete, at: Sequence[Scalar]) -> Discrete:
+def with_null_space(system: System, discrete: Discrete, at: Sequence[Scalar]) -> Discrete:
     """The discrete state with N = Sᵀ at this position in its partition."""
     part, q = partition_of(discrete), np.array(at, dtype=float)
     A = np.concatenate([_jacobian(system, q)[list(part.rows)], np.eye(system.robot.nv)[list(part.given)]])
     if not np.isfinite(A).all():
         raise OverflowError
     N = null_basis(A, len(part.N)).T
-    order = pivots(np.concatenate([A, N]))
+    order = pivot_order(np.concatenate([A, N]))
     return replace(discrete, partition=replace(part, N=tuple(tuple(row) for row in N.tolist()), order=order))
 
 
-def state_speeds(system: System, part: Partition, qd: Sequence[Scalar]) -> list[Scalar]:
+def folded(system: System, part: Partition, qd: Sequence[Scalar]) -> list[Scalar]:
     """Values for the state's places of speeds, with v = N q̇ (or its rates) in the first places that aren't given."""
     v = iter((part.basis(system.robot.nv) @ np.array(qd, dtype=float)).tolist())
-    return [qd[k] if k in part.given else next(v, 0.0) for k in system.cv]
+    return [qd[k] if k in part.given else next(v, 0.0) for k in system.state_speeds]
 
 
 def unfolded(system: System, discrete: Discrete, now: Situation, y: Sequence[Scalar]) -> list[Scalar]:
     """The state with joint speeds S v + η in place of v; speeds that are given stay as they are."""
     part, q = partition_of(discrete), np.array(now.q, dtype=float)
-    v = [now.qd[k] for k in system.cv if k not in part.given][: len(part.N)]
+    v = [now.qd[k] for k in system.state_speeds if k not in part.given][: len(part.N)]
     gaps = constraints_of(system).gaps(now.q)
     pull = system.method.pull(system.values)
     wanted = [now.rates.get(r, 0.0) - pull * (gaps[r] - now.values.get(r, 0.0)) for r in part.rows]
     K = Elimination(part.matrix(_jacobian(system, q)).tolist(), part.order)
     speeds = as_floats(K.solve([*wanted, *(now.qd[k] for k in part.given), *v]))
     state = list(y)
-    state[len(system.cq) : system.measured] = [speeds[k] for k in system.cv]
+    state[len(system.state_coordinates) : system.measured] = [speeds[k] for k in system.state_speeds]
     return state
 
 

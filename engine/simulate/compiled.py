@@ -182,7 +182,7 @@ class Compiled:
     @property
     def _large(self) -> bool:
         """Whether evaluations loop over the bodies."""
-        return self._system.loops is None and choice.rolled(len(self._system.model.bodies))
+        return self._system.loops is None and choice.runs_rolled(len(self._system.model.bodies))
 
     @property
     def _price(self) -> float | None:
@@ -190,6 +190,7 @@ class Compiled:
         return PRICE * len(self._system.model.bodies) if self._large else None
 
     def _offer(self, discrete: Discrete, signals: int) -> Offer:
+        """The offer of the equations in this discrete state, made at the first request."""
         offer = self._offers.get(discrete.program)
         if offer is None:
             system = self._system

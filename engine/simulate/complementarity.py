@@ -37,7 +37,7 @@ def _moved(G: np.ndarray, b: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 
 def _settled(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray, s: np.ndarray, free: np.ndarray) -> None:
-    """Move the free forces until their a vanish; a force that reaches a bound on the way stays there, not free."""
+    """Moves the free forces until their a vanish; a force that reaches a bound on the way stays there, not free."""
     while free.any():
         these = np.flatnonzero(free)
         part = G[np.ix_(these, these)]

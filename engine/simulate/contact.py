@@ -89,12 +89,12 @@ class Response:
 
 
 def settle(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ()) -> np.ndarray:
-    """Choose the modes in which the run goes on from (t, y); return the state with held joints exactly at rest.
+    """Chooses the modes in which the run goes on from (t, y); returns the state with held joints exactly at rest.
 
     `loose` are speeds whose supports have just reached their bounds.
     """
     system = run.system
-    run.discrete = saturation.chosen(run, t, y)
+    run.discrete = saturation.saturated_at(run, t, y)
     if not system.switching:
         return y
     q, qd = run.complete(t, y)
@@ -103,7 +103,7 @@ def settle(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ())
     y = y.copy()
     for k in ranges:
         y[system.place_of(k)] = 0.0
-    trial = _with(run, q, moving, ranges)
+    trial = _with_contacts(run, q, moving, ranges)
     if ranges and (loose or not _holds(run, t, y, trial)):
         trial = _released(run, t, y, trial, moving, loose)
     run.discrete = trial
@@ -128,12 +128,14 @@ def touching(system: System, q: list[float], k: int) -> tuple[bool, bool]:
     return q[stop.coordinate] <= stop.low + near, q[stop.coordinate] >= stop.high - near
 
 
-def _with(run: Runner, q: list[float], slip: dict[int, float], held: dict[int, tuple[float, float]]) -> Discrete:
+def _with_contacts(
+    run: Runner, q: list[float], slip: dict[int, float], held: dict[int, tuple[float, float]]
+) -> Discrete:
     """The discrete state with other joints held; in a mechanism, with a partition that fits them."""
     now, part = run.discrete, run.discrete.partition
     if part is not None and tuple(sorted(held)) != now.still:
         preferred = run.system.preferred if run.system.preferred is not None else run.robot.driven
-        part = coordinates.chosen(run.system, np.array(q), preferred, tuple(sorted(held)))
+        part = coordinates.partition_at(run.system, np.array(q), preferred, tuple(sorted(held)))
         now = replace(now, near=coordinates.nearness(run.system))
     return now.with_contacts(slip, held, part)
 
@@ -168,7 +170,7 @@ def _excess(system: System, k: int, support: float, limits: tuple[float, float])
 
 
 def _size(system: System, k: int, support: float) -> float:
-    """The force to which an overload of joint k is relative."""
+    """The force with which an overload of joint k is compared."""
     return max(1e-12, system.switching[k], abs(support))
 
 
@@ -178,7 +180,7 @@ def _released(
     """The discrete state in which those joints move, out of those at rest, whose holding forces are at their bounds."""
     system, still = run.system, list(trial.still)
     q = run.complete(t, y)[0]
-    free = np.array(as_floats(run.evaluate(t, y, _with(run, q, moving, {})).qdd))
+    free = np.array(as_floats(run.evaluate(t, y, _with_contacts(run, q, moving, {})).qdd))
     b, rounding = free[still], NOISE * abs(free).max(initial=0.0)
     G = Response(system, q, system.ruled).compliance(still)
     low, high = np.array([trial.held[k] for k in still]).T
@@ -191,7 +193,7 @@ def _released(
             del held[k]
             if system.switching[k]:
                 slip[k] = math.copysign(1.0, x)
-    return _with(run, q, slip, held)
+    return _with_contacts(run, q, slip, held)
 
 
 def _weaker(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -227,7 +229,7 @@ def watches(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
                     watched.append(_speed(system, k, inwards, TURNS))
             for bound, inwards, which in ((stop.low, 1.0, "lower"), (stop.high, -1.0, "upper")):
                 rule = Rule(inwards, bound, SLACK * (stop.high - stop.low))
-                place = system.cq.index(stop.coordinate)
+                place = system.state_coordinates.index(stop.coordinate)
                 watched.append(_component(place, rule, f"reaches its {which} limit", k, -inwards))
     return watched
 
@@ -288,7 +290,7 @@ def happened(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
         del held[k]
         if system.switching[k]:
             slip[k] = watch.direction
-        run.discrete = _with(run, run.complete(t, y)[0], slip, held)
+        run.discrete = _with_contacts(run, run.complete(t, y)[0], slip, held)
     return y
 
 
@@ -307,7 +309,7 @@ def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray
     change = np.linalg.pinv(rows, rcond=1e-8) @ off
     if abs(change).max() > 1e-5:  # a dead centre: this speed is 0 while the mechanism moves
         return y
-    for j in system.cv:
+    for j in system.state_speeds:
         y[system.place_of(j)] += scale[j] * change[j]
     y[place] = 0.0
     return y
@@ -337,7 +339,7 @@ def struck(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = Non
     qd[hit] = 0.0
     lost = -float(impulses @ (start[stops] + qd[stops])) / 2
     y = y.copy()
-    for k in system.cv:
+    for k in system.state_speeds:
         y[system.place_of(k)] = qd[k]
     y = _placed(run, t, y, {k: 0 if sides[k][0] else 1 for k in hit})
     if before is not None:
@@ -360,7 +362,7 @@ def _placed(run: Runner, t: float, y: np.ndarray, at: Mapping[int, int]) -> np.n
         if left > CLOSED or abs(moved - q).max() > NEARLY * max(system.loops.length, 1.0):
             return y  # with more stops than freedoms, their places don't fit together to the last digit
     y = y.copy()
-    y[: len(system.cq)] = moved[system.cq]
+    y[: len(system.state_coordinates)] = moved[system.state_coordinates]
     return y
 
 

@@ -33,9 +33,9 @@ def beginning(system: System, q: np.ndarray) -> Discrete:
     if system.loops is None:
         return Discrete()
     wanted = system.robot.driven if system.preferred is None else system.preferred
-    part = chosen(system, q, wanted)
+    part = partition_at(system, q, wanted)
     if system.preferred is None and len(part.N) + len(part.given) != len(system.robot.driven):
-        part = chosen(system, q, ())  # actuated speeds are preferred only where they are as many as the freedoms
+        part = partition_at(system, q, ())  # actuated speeds are preferred only where they are as many as the freedoms
     return Discrete(partition=part, near=nearness(system))
 
 
@@ -44,7 +44,7 @@ def nearness(system: System) -> float:
     return EARLY if system.method.switches or system.switches else NEAR
 
 
-def chosen(system: System, q: np.ndarray, preferred: Sequence[int], held: Sequence[int] = ()) -> Partition:
+def partition_at(system: System, q: np.ndarray, preferred: Sequence[int], held: Sequence[int] = ()) -> Partition:
     """The partition at these positions that takes preferred speeds before others.
 
     Of the held speeds, as many are given as are independent; the others then keep still by themselves.
@@ -59,7 +59,7 @@ def chosen(system: System, q: np.ndarray, preferred: Sequence[int], held: Sequen
     return partition(loops, q, given, preferred, system.method.basis)
 
 
-def names(system: System, discrete: Discrete) -> list[str]:
+def independent_joints(system: System, discrete: Discrete) -> list[str]:
     """Names of the joints whose speeds are independent."""
     speeds = partition_of(discrete).independent
     return [joint.name for joint in system.robot.moving if any(k in speeds for k in joint.speeds)]
@@ -73,7 +73,7 @@ def guard(system: System, discrete: Discrete) -> Event | None:
     if system.loops is None or (system.method.afresh and not discrete.passing):
         return None
     if discrete.passing:
-        return lambda t, y: 1.0 - singular.spread(system, discrete, t, y) / discrete.near
+        return lambda t, y: 1.0 - singular.rank_margin(system, discrete, t, y) / discrete.near
     return lambda t, y: singular.share(system, discrete, positions(system, t, y)) / discrete.near - 1.0
 
 
@@ -91,12 +91,12 @@ def guarded(
     """
     q, held = positions(system, t, y), discrete.still
     if discrete.passing:
-        discrete = replace(discrete, partition=chosen(system, q, (), held), near=nearness(system), passing=False)
+        discrete = replace(discrete, partition=partition_at(system, q, (), held), near=nearness(system), passing=False)
         return discrete, settled(system, discrete, t, y), "through"
     switches = system.method.switches or system.switches
     if ahead is None and not switches:
         part = partition_of(discrete)
-        fresh = chosen(system, q, part.independent, held)
+        fresh = partition_at(system, q, part.independent, held)
         again = replace(discrete, partition=fresh, near=nearness(system))
         sound = fresh.independent == part.independent and min(map(abs, fresh.pivots), default=1.0) > 0.0
         if sound and singular.share(system, again, q) > 0.1:
@@ -105,22 +105,22 @@ def guarded(
     if ahead is not None and how == "stop":
         return discrete, y, "stop"
     if ahead is not None and how == "through" and not ahead.coordinates:
-        near = 2 * max(singular.spread(system, discrete, t, y), 10 * NEAR)
+        near = 2 * max(singular.rank_margin(system, discrete, t, y), 10 * NEAR)
         return replace(discrete, passing=True, near=near), y, "into"
     y = settled(system, discrete, t, y)
-    fresh = chosen(system, positions(system, t, y), (), held)
+    fresh = partition_at(system, positions(system, t, y), (), held)
     return replace(discrete, partition=fresh, near=nearness(system)), y, "switch"
 
 
 # ---- states that the loops allow
 
 
-def start(system: System, discrete: Discrete, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
+def start_state(system: System, discrete: Discrete, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
     """The state at the run's start."""
     y = system.state(q, qd)
     if system.loops is not None and system.method.afresh:
-        part = partition_of(afresh.taken(system, discrete, q))
-        y[len(system.cq) : system.measured] = afresh.state_speeds(system, part, qd)
+        part = partition_of(afresh.with_null_space(system, discrete, q))
+        y[len(system.state_coordinates) : system.measured] = afresh.folded(system, part, qd)
     return y
 
 
@@ -133,7 +133,7 @@ def settled(system: System, discrete: Discrete, t: float, y: np.ndarray) -> np.n
     q, qd = (np.array(x) for x in system.expanded(motion(system, t), y.tolist())[:2])
     values, rates, _ = wanted(system, t)
     if discrete.passing:
-        q, qd = singular.closed(loops.at(values), q, qd, rates, part.given)
+        q, qd = singular.closed_where_firm(loops.at(values), q, qd, rates, part.given)
     else:
         q, _ = newton(loops.at(values), q, [*part.given, *part.independent], near=True)
         right = np.concatenate([rates[list(part.rows)], qd[list(part.given)], part.basis(system.robot.nv) @ qd])
@@ -145,8 +145,8 @@ def settled(system: System, discrete: Discrete, t: float, y: np.ndarray) -> np.n
 def _replaced(system: System, y: np.ndarray, q: np.ndarray, qd: np.ndarray, discrete: Discrete) -> np.ndarray:
     """The state with other coordinates and speeds, in which held joints have the speed 0 exactly."""
     y = y.copy()
-    y[: len(system.cq)] = q[system.cq]
-    y[len(system.cq) : system.measured] = qd[system.cv]
+    y[: len(system.state_coordinates)] = q[system.state_coordinates]
+    y[len(system.state_coordinates) : system.measured] = qd[system.state_speeds]
     for k in discrete.held:
         y[system.place_of(k)] = 0.0
     return y
@@ -175,11 +175,11 @@ def settled_rows(system: System, discrete: Discrete, times: np.ndarray, states: 
 def _settled_together(system: System, discrete: Discrete, times: np.ndarray, states: np.ndarray) -> np.ndarray:
     """The settled states of many instants; those that aren't closed after few steps are settled by themselves."""
     loops, part, nq, nv = constraints_of(system), partition_of(discrete), system.robot.nq, system.robot.nv
-    given, cq = list(part.given), len(system.cq)
+    given, cq = list(part.given), len(system.state_coordinates)
     free = [k for k in range(nv) if k not in (*given, *part.independent)]
     closed = system.unit(states.copy())
     q, qd = np.empty((len(closed), nq)), np.empty((len(closed), nv))
-    q[:, system.cq], qd[:, system.cv] = closed[:, :cq], closed[:, cq : system.measured]
+    q[:, system.state_coordinates], qd[:, system.state_speeds] = closed[:, :cq], closed[:, cq : system.measured]
     for one in system.inputs.prescribed:
         for target, columns, source in zip((q, qd), (one.joint.coordinates, one.joint.speeds), one.at(times)):
             for k, values in zip(columns, source):
@@ -188,7 +188,7 @@ def _settled_together(system: System, discrete: Discrete, times: np.ndarray, sta
     q, left = newton_rows(loops, q, part.rows, free, values)
     right = np.concatenate([rates[:, list(part.rows)], qd[:, given], qd @ part.basis(nv).T], axis=1)
     qd = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), right[..., None])[..., 0]
-    closed[:, :cq], closed[:, cq : system.measured] = q[:, system.cq], qd[:, system.cv]
+    closed[:, :cq], closed[:, cq : system.measured] = q[:, system.state_coordinates], qd[:, system.state_speeds]
     closed[:, [system.place_of(k) for k in discrete.held]] = 0.0
     for n in np.flatnonzero(~(left <= CLOSED)).tolist():
         closed[n] = settled(system, discrete, float(times[n]), states[n])

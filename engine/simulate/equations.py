@@ -12,11 +12,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..dynamics.energy import damped, wrench_power
+from ..dynamics.energy import damping_power, wrench_power
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.spatial import add, dot
 from ..dynamics.sweeps import dynamics
-from ..loops.equations import Equations, Forces
+from ..loops.equations import AppliedForces, Equations
 from ..machine.program.scalars import Scalar, sign, square_root
 from . import afresh
 from .discrete import Discrete, partition_of
@@ -70,7 +70,7 @@ def evaluate(
     """Accelerations, forces and powers at one instant; `recursion` takes the place of the text's for a tree."""
     now = read(system, signals, y, discrete)
     if system.method.afresh and system.loops is not None:
-        discrete = afresh.taken(system, discrete, now.q)
+        discrete = afresh.with_null_space(system, discrete, now.q)
         now = read(system, signals, afresh.unfolded(system, discrete, now, y), discrete)
     if system.loops is None:
         moved = _of_tree(system, now, model, recursion)
@@ -82,8 +82,8 @@ def evaluate(
 def rates(system: System, now: Evaluation) -> list[Scalar]:
     """The rate y' of the state."""
     along = coordinate_rates(system.robot, now.q, now.qd)
-    speeds = now.state_rates if now.state_rates is not None else [now.qdd[k] for k in system.cv]
-    return [along[k] for k in system.cq] + speeds + [now.power, now.loss]
+    speeds = now.state_rates if now.state_rates is not None else [now.qdd[k] for k in system.state_speeds]
+    return [along[k] for k in system.state_coordinates] + speeds + [now.power, now.loss]
 
 
 def lost(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Evaluation:
@@ -137,7 +137,7 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
     equations = Equations(loops, part, model.bodies)
     q, qd = now.q, now.qd
     if method.closes:
-        q = closed(system, equations, q, now.values)
+        q = closed_positions(system, equations, q, now.values)
     tied = loops.tied(q)
     A = equations.rows(q, tied)
     K = equations.factors(A)
@@ -147,7 +147,7 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
         pull = method.pull(system.values)
         wanted = [now.rates.get(r, 0.0) - pull * x for r, x in zip(part.rows, gap)]
         qd = K.solve([*wanted, *(qd[k] for k in part.given), *(dot(list(row), qd) for row in part.N)])
-    forces = Forces(pushed(system, now, qd), now.wrenches, now.loads, {k: now.given[k] for k in part.given})
+    forces = AppliedForces(pushed(system, now, qd), now.wrenches, now.loads, {k: now.given[k] for k in part.given})
     problem = equations.problem(q, qd, A, K, tied, forces, gap, now.rates, now.seconds, system.values)
     qdd = method.accelerations(problem)
     moved = Moved(q, qd, qdd, {}, guard=equations.guard(K, now.limits))
@@ -159,7 +159,7 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
             if row in now.rates:
                 moved.driving = moved.driving + now.rates[row] * dot(K.solve([float(r == c) for r in range(n)]), left)
     if method.afresh:
-        moved.state_rates = afresh.state_speeds(system, part, qdd)
+        moved.state_rates = afresh.folded(system, part, qdd)
     return moved
 
 
@@ -169,7 +169,9 @@ def pushed(system: System, now: Situation, qd: Sequence[Scalar]) -> list[Scalar]
     return [force - rubbed[k] if k in rubbed else force for k, force in enumerate(now.applied)]
 
 
-def closed(system: System, equations: Equations, q: list[Scalar], values: Mapping[int, Scalar]) -> list[Scalar]:
+def closed_positions(
+    system: System, equations: Equations, q: list[Scalar], values: Mapping[int, Scalar]
+) -> list[Scalar]:
     """Coordinates with closed loops, by Newton's method with the same Jacobian in all iterations."""
     n, part, loops = system.robot.nv, equations.part, equations.loops
     tied = loops.tied(q)
@@ -215,7 +217,7 @@ def concluded(system: System, now: Situation, moved: Moved, discrete: Discrete, 
     for force, speed in zip(tau, qd):
         power = power + force * speed
     power = power + wrench_power(model.bodies, q, qd, now.wrenches, now.loads)
-    loss = damped(model.bodies, qd)
+    loss = damping_power(model.bodies, qd)
     for k, force in rubbed.items():
         loss = loss + force * qd[k]
     return Evaluation(q, qd, moved.qdd, tau, resistance, support, power, loss, moved.guard, moved.state_rates)

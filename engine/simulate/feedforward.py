@@ -21,16 +21,17 @@ from .system import System
 def runner(system: System, q: Sequence[float], **how: Any) -> Runner:
     """A run of the system from coordinates q, with feedforward planned if it has any; `how` as `Runner` takes it."""
     if system.inputs.feedforward and how.get("planned") is None:
-        how["planned"] = plan(system, q)
+        how["planned"] = force_plan(system, q)
     return Runner(system, q, **how)
 
 
-def plan(system: System, q: Sequence[float]) -> Planned:
+def force_plan(system: System, q: Sequence[float]) -> Planned:
     """A function of time for the joint forces of the planned motion, with wrenches and dry friction."""
     return _of_tree(system) if system.loops is None else _of_mechanism(system, q)
 
 
 def _of_tree(system: System) -> Planned:
+    """The planned forces of a tree as a function of time, straight from its references."""
     inputs, robot = system.inputs, system.robot
 
     def planned(t: Any) -> list[Any]:
@@ -56,6 +57,7 @@ def planned_path(system: System, q: Sequence[float], t: float) -> Path:
 
 
 def _of_mechanism(system: System, q: Sequence[float]) -> Planned:
+    """The planned forces of a mechanism as a function of time, along a path that keeps its loops closed."""
     robot = system.robot
     led = {k for motion in (*system.inputs.feedforward, *system.inputs.prescribed) for k in motion.joint.speeds}
     followed: Path | None = None

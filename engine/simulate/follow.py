@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..loops.assembly import newton
-from ..loops.search import moved
+from ..loops.search import moved_along_speeds
 from .coordinates import completed
 from .runner import Runner
 from .signals import wanted
@@ -89,9 +89,10 @@ class Path:
     def _reached(
         self, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, step: float
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None] | None:
+        """The state one step beyond the last one, or None where the motion can't be followed so far."""
         run = self._run
         if not run.unknown:  # the run's equations close loops that are nearly closed, and may be compiled
-            guess = _placed(run, t, moved(run.robot, q, qd * step + qdd * step * step / 2))
+            guess = _placed(run, t, moved_along_speeds(run.robot, q, qd * step + qdd * step * step / 2))
             now = run.evaluate(t, run.start(guess.tolist(), qd.tolist()))
             rows = tuple(np.array(x, dtype=float) for x in (now.q, now.qd, now.qdd, now.tau))
             if abs(rows[0] - guess).max(initial=0.0) < NEARLY * min(constraints_of(run.system).column_scale.min(), 1.0):
@@ -108,7 +109,7 @@ def _rows(rows: Sequence[tuple[np.ndarray, ...]], singular: Singular | None) -> 
 def _step(run: Runner, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, step: float) -> np.ndarray | None:
     """The closed position at t near the predicted one; None if the step was too long or there is no such position."""
     system, loops = run.system, constraints_of(run.system)
-    guess = _placed(run, t, moved(run.robot, q, qd * step + qdd * step * step / 2))
+    guess = _placed(run, t, moved_along_speeds(run.robot, q, qd * step + qdd * step * step / 2))
     closed, gap = newton(loops.at(wanted(system, t)[0]), guess, system.prescribed, near=True)
     scale = loops.column_scale.max()
     if gap > CLOSE or abs(closed - guess).max(initial=0.0) > FARTHEST * max(scale, 1.0):

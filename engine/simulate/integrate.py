@@ -68,7 +68,7 @@ INTEGRATORS = {
 }
 
 
-def start(
+def stepper_of(
     method: str,
     fun: Fun,
     t0: float,

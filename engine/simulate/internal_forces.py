@@ -14,23 +14,23 @@ from ..dynamics.samples import LARGE
 from ..loops.balance import Balance, Forces, enough
 from ..loops.constraints import Closure, closure
 from ..loops.rank import null_space
-from ..loops.reactions import multipliers, wrenches_of
+from ..loops.reactions import multiplier_texts, wrenches_of
 from ..record.columns import WRENCH
 from ..robot.model import Joint, Robot
 from .signals import wanted
 from .system import System
 
 
-def balance(system: System, q: np.ndarray) -> Balance:
-    """Which forces are sought: the actuators', and those of drives where actuators don't suffice."""
-    loops, robot = system.loops, seeking(system)
+def sought_balance(system: System, q: np.ndarray) -> Balance:
+    """The balance of the sought forces: those of actuators, and of drives where the actuators don't suffice."""
+    loops, robot = system.loops, seeking_robot(system)
     result = Balance(robot, q)
     if loops is not None and loops.drives and result.unmoved() > 0:
         result = Balance(robot, q, loops)
     return result
 
 
-def seeking(system: System) -> Robot:
+def seeking_robot(system: System) -> Robot:
     """The robot whose actuators are those that are sought; an actuated joint under a force law isn't one of them."""
     known = {one.speed for one in system.inputs.driven}
     if not known & set(system.robot.driven):
@@ -44,7 +44,7 @@ def seeking(system: System) -> Robot:
     return replace(system.robot, links=tuple(links))
 
 
-def sought(
+def sought_forces(
     system: System,
     q: np.ndarray,
     qd: np.ndarray,
@@ -53,11 +53,11 @@ def sought(
     acting: np.ndarray,
     resistance: np.ndarray | None = None,
 ) -> tuple[Forces, np.ndarray, np.ndarray]:
-    """The actuators' forces and the cuts' of an inverse task, the forces of all joints, and the power of all that.
+    """The forces of actuators and cuts in an inverse task, then those of all joints, and the power of all of them.
 
-    `acting` are the forces of the joints that have a force law: known, so that the others do what is left.
+    `acting` are the known forces of joints that have a force law; the sought ones do the rest.
     """
-    result = balance(system, q)
+    result = sought_balance(system, q)
     enough(result)
     forces = result.solve(_needed(system.robot, q, qd, qdd, wrenches, resistance) - acting)
     power = np.einsum("nkc,nc,nk->n", result.S, forces.actuated, qd) + (acting * qd).sum(axis=1)
@@ -89,7 +89,7 @@ def _needed(
     return result
 
 
-def transmitted(
+def cut_forces(
     robot: Robot,
     loops: Closure,
     q: np.ndarray,
@@ -99,7 +99,7 @@ def transmitted(
     resistance: np.ndarray | None,
     wrenches: Mapping[str, np.ndarray] | None,
 ) -> Forces:
-    """The cuts' forces of a simulation, whose actuators' are known; NaN in rows that have left the numbers."""
+    """The cuts' forces of a simulation, whose actuators' are known; NaN in rows with numbers that aren't finite."""
     resistance = np.zeros_like(tau) if resistance is None else resistance
     sound = np.isfinite(np.hstack([q, qd, qdd, tau])).all(axis=1)
     at = {name: six[sound] for name, six in (wrenches or {}).items()}
@@ -107,7 +107,7 @@ def transmitted(
     firm = (abs(loops.jacobian(q[sound])[0]) < LARGE).all(axis=(1, 2)) & (abs(left) < LARGE).all(axis=1)
     result = np.full((len(q), loops.m), np.nan)
     if firm.any():
-        result[np.flatnonzero(sound)[firm]] = multipliers(loops).rows({"q": q[sound][firm], "tau": left[firm]})
+        result[np.flatnonzero(sound)[firm]] = multiplier_texts(loops).rows({"q": q[sound][firm], "tau": left[firm]})
     forces = np.concatenate([tau[:, list(robot.driven)], np.zeros((len(q), len(robot.actuators)))], axis=1)
     return Forces(forces, result, ())
 

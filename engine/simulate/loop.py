@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.vanishing import words
+from ..dynamics.vanishing import vanishing_message
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.curves import Pieces
 from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import contact, coordinates, saturation
 from .discrete import Discrete
 from .events import Watch, first_crossing
-from .integrate import INTEGRATORS, start
+from .integrate import INTEGRATORS, stepper_of
 from .runge_kutta import RungeKutta
 from .runner import Runner
 from .stepper import NOT_FINITE, Stepper
@@ -64,7 +64,7 @@ class Trace:
     singular: Any = None  # the first singular position that the run met
 
     def keep(self, run: Runner, t: float, y: np.ndarray) -> None:
-        """Keep a row, which is evaluated together with all others at the end."""
+        """Keeps a row, which is evaluated together with all others at the end."""
         signals = run.signals(t)  # first, so that an interrupt here leaves all lists of one length
         self.t.append(t)
         self.states.append(y)
@@ -106,13 +106,14 @@ def integrate(
 def _run(
     run: Runner, y: np.ndarray, grid: np.ndarray, solver: Solver, kinks: Sequence[float], tell: Progress, trace: Trace
 ) -> None:
+    """Takes the run leg by leg from kink to kink, and notes its rows, its events and how it ends."""
     t, end = float(grid[0]), float(grid[-1])
     unsettled = run.discrete
     y = contact.settle(run, t, contact.struck(run, t, y))
-    trace.events += saturation.changes(run.system, unsettled, run.discrete, t)
+    trace.events += saturation.limit_events(run.system, unsettled, run.discrete, t)
     trace.keep(run, t, y)
-    if idle := run.idle(t, y):
-        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {words(idle)}"
+    if idle := run.without_inertia(t, y):
+        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {vanishing_message(idle)}"
     ruled = {float(x) for x in kinks if grid[0] < x < end}
     stops = sorted(ruled | {end})
     while t < end and trace.ended == "done":
@@ -128,7 +129,7 @@ def _kink(run: Runner, t: float, y: np.ndarray, trace: Trace) -> tuple[float, np
     t, y, names = contact.jumped(run, t, y)
     trace.events += [{"t": t, "joint": name, "event": "its prescribed rate jumps", "then": "goes on"} for name in names]
     y = contact.settle(run, t, y)
-    trace.events += saturation.changes(run.system, before, run.discrete, t)
+    trace.events += saturation.limit_events(run.system, before, run.discrete, t)
     return t, y
 
 
@@ -142,7 +143,7 @@ def _leg(
     tell: Progress,
     trace: Trace,
 ) -> tuple[float, np.ndarray]:
-    """Integrate up to `end` or to the next event, whichever comes first; return the instant and the state there."""
+    """Integrates up to `end` or to the next event, whichever comes first; returns the instant and the state there."""
     lands = not INTEGRATORS[solver.method].dense  # without good dense output, steps end on the rows
     watched = [*contact.watches(run, t, y), *saturation.watches(run)]
     guard = run.guard
@@ -203,7 +204,7 @@ def _loop_for(run: Runner, stepper: Stepper, watched: Sequence[Watch], end: floa
 
 
 def _stepped(run: Runner, stepper: Stepper, solver: Solver, trace: Trace) -> str:
-    """Take a step; return the reason if it fails or exceeds a limit of the solver, else an empty string."""
+    """Takes a step; returns the reason if it fails or exceeds a limit of the solver, else an empty string."""
     failure = stepper.step()
     if not failure and trace.steps + stepper.accepted > solver.max_steps:
         failure = TOO_MANY.format(solver.max_steps)
@@ -213,7 +214,7 @@ def _stepped(run: Runner, stepper: Stepper, solver: Solver, trace: Trace) -> str
 
 
 def _keep_rows(run: Runner, stepper: Stepper, grid: np.ndarray, end: float, trace: Trace) -> None:
-    """Keep the output rows within the last step, up to `end`."""
+    """Keeps the output rows within the last step, up to `end`."""
     for at in map(float, grid[len(trace.t) :]):
         if at > end:
             return
@@ -226,7 +227,7 @@ def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: floa
     y = contact.happened(run, watch, t, y)
     if watch.what not in (contact.TURNS, *saturation.EVENTS) or watch.speed in run.discrete.held:
         trace.events.append(_described(run, watch, t))
-    trace.events += saturation.changes(run.system, before, run.discrete, t)
+    trace.events += saturation.limit_events(run.system, before, run.discrete, t)
     if _chatters(trace.events, duration):
         trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {_endless(trace.events[-1])}"
     return y
@@ -300,7 +301,7 @@ def _guarded(run: Runner, t: float, y: np.ndarray, solver: Solver, trace: Trace)
     if done == "stop" and singular is not None:
         trace.ended, trace.reason = "singularity", f"at t = {singular.t:.9g} s: {singular}"
     elif done == "switch":
-        names = ", ".join(coordinates.names(run.system, run.discrete))
+        names = ", ".join(coordinates.independent_joints(run.system, run.discrete))
         trace.events.append({"t": t, "event": "takes other coordinates", "then": names})
     elif done == "into":
         trace.events.append({"t": t, "event": "the loops lose a constraint", "then": "goes through"})
@@ -313,7 +314,7 @@ def _chatters(events: list[dict[str, Any]], duration: float) -> bool:
 
 
 def _endless(last: Mapping[str, Any]) -> str:
-    """What goes on without end, by the last of the events."""
+    """A sentence on the two modes between which the run would change without end, from the last of the events."""
     if last["event"] in saturation.EVENTS:
         return f"{last['joint']} changes between its law and its effort limit without end; a law with less gain may not"
     return (
@@ -327,11 +328,11 @@ def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
     if not np.isfinite(y).all() or _moderate(run.derivative(t, y)):
         return failure
     still = y.copy()
-    still[len(run.system.cq) : run.system.measured] = 0.0
+    still[len(run.system.state_coordinates) : run.system.measured] = 0.0
     if _moderate(run.derivative(t, still)):
         return failure + BURST  # speeds have grown without bound
-    idle = run.idle(t, y)
-    return words(idle) if idle else failure
+    idle = run.without_inertia(t, y)
+    return vanishing_message(idle) if idle else failure
 
 
 def _moderate(rate: np.ndarray) -> bool:
@@ -340,9 +341,10 @@ def _moderate(rate: np.ndarray) -> bool:
 
 
 def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:
+    """A stepper of the solver's method from (t, y) towards `end`."""
     paces = solver.paces if INTEGRATORS[solver.method].adaptive else ()
     longest = min([solver.max_step, *(step for begin, over, step in paces if begin < end and over > t)])
-    return start(
+    return stepper_of(
         solver.method,
         run.derivative,
         t,

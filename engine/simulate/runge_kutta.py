@@ -136,6 +136,7 @@ class RungeKutta:
         return ""
 
     def _adaptive_step(self) -> str:
+        """Tries steps, each shorter than the last, until the error is small enough; returns the reason if none is."""
         self.wanted()
         spacing = 10 * (math.nextafter(self.t, math.inf) - self.t)
         h = bounded(self.h, spacing, self.max_step)

@@ -18,7 +18,7 @@ from .compiled import Compiled, bearing, place_of
 from .discrete import Discrete
 from .equations import Evaluation
 from .events import Event, Watch
-from .sharing import shared
+from .sharing import shared_supports
 from .signals import Planned, motion, signal_rows, signals
 from .system import System
 
@@ -40,7 +40,7 @@ class Runner:
         planned: Planned | None = None,
         pause: float = 0.0,
     ):
-        """Begin a run at coordinates q.
+        """Begins a run at coordinates q.
 
         `planned` is a function for the joint forces of feedforward, `solve` takes the place of the system's own
         equations; `pause` is the time for which the guard's last value is used again.
@@ -71,7 +71,7 @@ class Runner:
 
     def start(self, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
         """The state at the run's start."""
-        return coordinates.start(self.system, self.discrete, q, qd)
+        return coordinates.start_state(self.system, self.discrete, q, qd)
 
     def complete(self, t: float, y: np.ndarray) -> tuple[list[float], list[float]]:
         """All coordinates and speeds of the robot at t."""
@@ -86,7 +86,7 @@ class Runner:
         """The settled states of many rows."""
         return coordinates.settled_rows(self.system, self.discrete, times, states)
 
-    def idle(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> list[Joint]:
+    def without_inertia(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> list[Joint]:
         """Joints that have nothing to accelerate in this state, or next to nothing."""
         discrete = discrete or self.discrete
         system, part = self.system, discrete.partition
@@ -258,11 +258,11 @@ class Runner:
         return Evaluation(q, qd, qdd, tau, resistance, support, float(rate[-2]), float(rate[-1]))
 
     def _share(self, rows: dict[str, np.ndarray], discrete: Discrete) -> None:
-        """Write the support of every held joint into the rows where the equations don't determine it."""
+        """Writes the support of every held joint into the rows where the equations don't determine it."""
         bearers = bearing(self.system, discrete)
         if len(bearers) < len(discrete.held):
             for q, resistance in zip(rows["q"], rows["resistance"]):
-                for k, x in shared(self.system, discrete, q, {k: resistance[k] for k in bearers}).items():
+                for k, x in shared_supports(self.system, discrete, q, {k: resistance[k] for k in bearers}).items():
                     resistance[k] = x
 
     def _each(

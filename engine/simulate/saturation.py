@@ -24,7 +24,7 @@ EVENTS = REACHES, LEAVES
 SLACK = 1e-12  # relative to the limits: a mode begins where its event function isn't zero any more
 
 
-def chosen(run: Runner, t: float, y: np.ndarray) -> Discrete:
+def saturated_at(run: Runner, t: float, y: np.ndarray) -> Discrete:
     """The discrete state with those actuators at their limits of which more is demanded here."""
     system = run.system
     if not system.bounded:
@@ -71,7 +71,7 @@ def _distance(run: Runner, k: int, rule: Rule, what: str, direction: float) -> W
     return ruled(lambda t, y: demanded(run, t, y)[k], ("demand", k), rule, what, k, direction)
 
 
-def changes(system: System, before: Discrete, after: Discrete, t: float) -> list[dict[str, Any]]:
+def limit_events(system: System, before: Discrete, after: Discrete, t: float) -> list[dict[str, Any]]:
     """The events between two discrete states, as the record has them."""
     events = []
     for k in system.bounded:

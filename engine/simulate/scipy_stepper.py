@@ -58,6 +58,7 @@ class Scipy:
         self.curve: Any = None  # the dense output of `behind`, made at the first request
 
     def step(self) -> str:
+        """Takes a step by scipy's solver; once a step has failed, every further call returns the same reason."""
         if self.failure:
             return self.failure
         if self.t >= self.t_end:
@@ -84,6 +85,7 @@ class Scipy:
         return state
 
     def settle(self, y: np.ndarray) -> None:
+        """Replaces the state at the last step's end, and keeps the history of multistep methods where that is sound."""
         if np.array_equal(y, self.y):
             return
         y = np.array(y, dtype=float)
@@ -113,6 +115,7 @@ class Scipy:
         return dy
 
     def _step(self) -> str:
+        """Lets scipy's solver take a step, and returns the reason if it can't."""
         if self.solver is None:
             self._derivative(self.t, self.y)
             # scipy's choice of a first step loops without end at NaN, so it must not be called then
@@ -150,7 +153,7 @@ class Scipy:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Suppress scipy's warnings, whose content is in the sentence of a failed step."""
+    """Suppresses scipy's warnings, whose content is in the sentence of a failed step."""
     from scipy.linalg import LinAlgWarning
 
     with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -86,7 +86,9 @@ class Sharing:
         return float(solution.x[-1]) if solution.status == 0 else -math.inf
 
 
-def shared(system: System, discrete: Discrete, q: np.ndarray, support: Mapping[int, float]) -> dict[int, float]:
+def shared_supports(
+    system: System, discrete: Discrete, q: np.ndarray, support: Mapping[int, float]
+) -> dict[int, float]:
     """Supports of all held speeds, from those that the equations have found."""
     if len(support) == len(discrete.held):
         return dict(support)

@@ -11,7 +11,7 @@ from ..dynamics.dense import inertia_matrix
 from ..dynamics.sweeps import dynamics
 from ..loops.constraints import Closure
 from ..loops.rank import TINY, independent
-from ..loops.search import moved
+from ..loops.search import moved_along_speeds
 from .discrete import Discrete, partition_of
 from .equations import Evaluation, Moved, concluded, pushed
 from .events import crossing
@@ -50,7 +50,7 @@ def ahead(system: System, discrete: Discrete, t: float, now: Evaluation) -> Sing
     q, qd, qdd = (np.array(x, dtype=float) for x in (now.q, now.qd, now.qdd))
 
     def place(time: float) -> np.ndarray:
-        return moved(system.robot, q, qd * time + qdd * time * time / 2)
+        return moved_along_speeds(system.robot, q, qd * time + qdd * time * time / 2)
 
     def left(time: float) -> float:
         return share(system, discrete, place(time))
@@ -108,14 +108,14 @@ def margin(system: System, discrete: Discrete, q: np.ndarray) -> float:
     return float(s.min() / max(s.max(), 1.0) * np.linalg.slogdet(K)[0])
 
 
-def spread(system: System, discrete: Discrete, t: float, y: np.ndarray) -> float:
+def rank_margin(system: System, discrete: Discrete, t: float, y: np.ndarray) -> float:
     """The smallest singular value of the independent rows, relative to the largest."""
     loops, q = constraints_of(system), np.array(system.expanded(motion(system, t), y.tolist())[0])
     s = np.linalg.svd(loops.scaled(loops.jacobian(q)[0])[list(partition_of(discrete).rows)], compute_uv=False)
     return float(s.min() / max(s.max(), 1.0))
 
 
-def closed(
+def closed_where_firm(
     loops: Closure, q: np.ndarray, qd: np.ndarray, rates: np.ndarray, given: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Positions and speeds after the smallest motion that closes the loops, in the rows that are firm enough."""
@@ -129,7 +129,8 @@ def closed(
         step[free] = Vt[firm].T @ (U[:, firm].T @ (off * loops.row_scale) / s[firm]) * scale
         return step
 
-    q = moved(loops.robot, q, -correction(loops.jacobian(q)[0], np.array(loops.gaps(q.tolist()), dtype=float)))
+    gaps = np.array(loops.gaps(q.tolist()), dtype=float)
+    q = moved_along_speeds(loops.robot, q, -correction(loops.jacobian(q)[0], gaps))
     J, _ = loops.jacobian(q)
     return q, qd - correction(J, J @ qd - rates)
 

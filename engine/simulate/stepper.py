@@ -33,7 +33,7 @@ class Stepper(Protocol):
     rejected: int
 
     def step(self) -> str:
-        """Take a step; if it fails, leave the state as it was and return the reason as a sentence."""
+        """Takes a step; if it fails, leaves the state as it was and returns the reason as a sentence."""
         ...
 
     def between(self, t: float) -> np.ndarray:
@@ -41,5 +41,5 @@ class Stepper(Protocol):
         ...
 
     def settle(self, y: np.ndarray) -> None:
-        """Replace the state at the last step's end by another one: a new array, not `y` changed in place."""
+        """Replaces the state at the last step's end by another one: a new array, not `y` changed in place."""
         ...

@@ -21,7 +21,7 @@ from ..dynamics.sweeps import Load, Wrenches
 from ..dynamics.symbols import Path, leaves
 from ..dynamics.wrenches import constant_wrenches, on_bodies
 from ..loops.constraints import Closure
-from ..loops.methods import METHODS, Method, Parameters
+from ..loops.methods import METHODS, Method, MethodParameters
 from ..loops.ties import Tie
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Coupling, Joint, Robot
@@ -65,7 +65,7 @@ class System:
         return METHODS[self.closure]
 
     @cached_property
-    def values(self) -> Parameters:
+    def values(self) -> MethodParameters:
         """The values of the method's own parameters."""
         return self.method.values(self.parameters)
 
@@ -142,7 +142,7 @@ class System:
     def switching(self) -> dict[int, float]:
         """Speeds that may stick or come to a stop, with the dry friction that then holds them."""
         rough = {} if self.smooth else self.coulomb
-        candidates = (k for k in self.cv if k not in self.commanded and (k in rough or k in self.stopped))
+        candidates = (k for k in self.state_speeds if k not in self.commanded and (k in rough or k in self.stopped))
         return {k: rough.get(k, 0.0) for k in candidates}
 
     @cached_property
@@ -153,33 +153,33 @@ class System:
     # ---- the state
 
     @cached_property
-    def cq(self) -> list[int]:
+    def state_coordinates(self) -> list[int]:
         """The coordinates in the state, in their order there."""
         return [k for joint in self.free for k in joint.coordinates]
 
     @cached_property
-    def cv(self) -> list[int]:
+    def state_speeds(self) -> list[int]:
         """The speeds in the state, behind the coordinates."""
         return [k for joint in self.free for k in joint.speeds]
 
     @property
     def measured(self) -> int:
         """The number of state components whose error controls the step: all but the quadratures."""
-        return len(self.cq) + len(self.cv)
+        return len(self.state_coordinates) + len(self.state_speeds)
 
     @cached_property
     def units(self) -> list[int]:
         """Places in the state at which the sets of Euler parameters begin."""
         joints = [joint for joint in self.free if joint.type.orientation is not None]
-        return [self.cq.index(joint.coordinates[joint.type.orientation or 0]) for joint in joints]
+        return [self.state_coordinates.index(joint.coordinates[joint.type.orientation or 0]) for joint in joints]
 
     def place_of(self, speed: int) -> int:
         """The place of a speed in the state."""
-        return len(self.cq) + self.cv.index(speed)
+        return len(self.state_coordinates) + self.state_speeds.index(speed)
 
     def state(self, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
         """The state at the run's start, from all coordinates and speeds of the robot."""
-        return np.array([q[k] for k in self.cq] + [qd[k] for k in self.cv] + [0.0, 0.0])
+        return np.array([q[k] for k in self.state_coordinates] + [qd[k] for k in self.state_speeds] + [0.0, 0.0])
 
     def unit(self, y: np.ndarray) -> np.ndarray:
         """The state with Euler parameters of norm 1, or many states, along the last axis."""
@@ -196,9 +196,9 @@ class System:
         signals = iter(motion)
         q: list[Scalar] = [0.0] * self.robot.nq
         qd: list[Scalar] = [0.0] * self.robot.nv
-        for place, k in enumerate(self.cq):
+        for place, k in enumerate(self.state_coordinates):
             q[k] = y[place]
-        for place, k in enumerate(self.cv, start=len(self.cq)):
+        for place, k in enumerate(self.state_speeds, start=len(self.state_coordinates)):
             qd[k] = y[place]
         given: dict[int, Scalar] = {}
         for one in self.inputs.prescribed:

@@ -14,10 +14,10 @@ import numpy as np
 
 from ..errors import InputError, Place
 from ..record.described import Picture
-from ..record.deviation import DIGITS, Signal
+from ..record.deviation import DIGITS, ComparedColumn
 from ..record.drafts import ours
 from ..record.folders import mend, renewed
-from ..record.write import check
+from ..record.write import check_writable
 from ..scenario.stored import table_of
 from ..text.files import bytes_of
 
@@ -27,7 +27,7 @@ WIDTH = 120  # of the files' lines
 
 
 @dataclass(frozen=True)
-class Rows:
+class KeptRows:
     """The number of rows up to the horizon, and the distance between those that are kept."""
 
     count: int
@@ -35,7 +35,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Image:
+class KeptImage:
     """A plot that is kept as an image, with the version of matplotlib, on which its letters depend."""
 
     file: str
@@ -43,18 +43,18 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Kept:
+class EntryFile:
     """The content of a JSON file; `scenario` is a name of the library, or a path from the baseline's folder."""
 
     form: int
     scenario: str
     ended: str
     digits: int
-    rows: Rows
+    rows: KeptRows
     regress: dict[str, Any]
-    columns: list[Signal]
+    columns: list[ComparedColumn]
     plots: dict[str, Picture]
-    images: dict[str, Image] = field(default_factory=dict)
+    images: dict[str, KeptImage] = field(default_factory=dict)
     checksums: dict[str, str] = field(default_factory=dict)  # of the other files; older baselines have none
 
     @property
@@ -63,11 +63,11 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Entry:
+class BaselineEntry:
     """A scenario of a baseline: its description, its thinned table, its images as bytes of PNG files by plot."""
 
     name: str
-    kept: Kept
+    kept: EntryFile
     t: np.ndarray
     table: dict[str, np.ndarray]
     images: dict[str, bytes]
@@ -110,7 +110,7 @@ def compact(value: Any, indent: int = 0, room: int = WIDTH) -> str:
 # ---- reading
 
 
-def names(folder: Path) -> list[str]:
+def entry_names(folder: Path) -> list[str]:
     """The names of a baseline's scenarios."""
     mend(folder)
     if not os.path.isdir(folder):
@@ -127,7 +127,7 @@ def names(folder: Path) -> list[str]:
     return sorted(stems)
 
 
-def read(folder: Path, name: str) -> Entry:
+def read(folder: Path, name: str) -> BaselineEntry:
     """The entry of a scenario; an error names the file that is corrupt."""
     file = folder / f"{name}.json"
     kept = _kept(file)
@@ -147,20 +147,21 @@ def read(folder: Path, name: str) -> Entry:
         )
     if not np.isfinite(t).all() or not (np.diff(t) > 0).all():
         raise _corrupt(csv, "its times don't grow from row to row")
-    return Entry(name, kept, t, table, {plot: contents[image.file] for plot, image in kept.images.items()})
+    return BaselineEntry(name, kept, t, table, {plot: contents[image.file] for plot, image in kept.images.items()})
 
 
-def _not_both(name: str, table: Mapping[str, np.ndarray], kept: Kept) -> bool:
+def _not_both(name: str, table: Mapping[str, np.ndarray], kept: EntryFile) -> bool:
     return name not in table or name not in [one.name for one in kept.columns]
 
 
-def _kept(file: Path) -> Kept:
+def _kept(file: Path) -> EntryFile:
+    """The content of an entry's JSON file, checked."""
     from pydantic import TypeAdapter, ValidationError
 
     from ..scenario.schema import RegressEntry
 
     try:
-        kept = TypeAdapter(Kept).validate_json(_bytes(file))
+        kept = TypeAdapter(EntryFile).validate_json(_bytes(file))
         RegressEntry.model_validate(kept.regress)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
@@ -196,7 +197,7 @@ def _corrupt(file: Path, why: str, found: str = "", allowed: str = "") -> InputE
 def writable(folder: Path) -> None:
     """Raises an error if the folder can't be replaced, or holds other things than a baseline."""
     home = Path(os.path.realpath(folder))
-    check(home)
+    check_writable(home)
     here = Path(os.path.realpath(Path.cwd()))
     try:
         folders = [path for path in home.iterdir() if path.is_dir()] if home.is_dir() else []

@@ -32,7 +32,7 @@ from ..simulate.loop import Solver
 from ..simulate.runner import Runner
 from ..simulate.system import System, constraints_of
 from ..text.change import Change
-from .playback import played_back, reference
+from .playback import played_back, reference_path
 
 LARGEST = 1 / 50  # of the duration: the longest step of an adaptive method, Simulink's own choice
 STAGES = {"rk4": 4}
@@ -61,7 +61,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Setting:
+class RunSetting:
     """The setting of one run; `accuracy` is the relative tolerance or the step."""
 
     method: str
@@ -91,7 +91,7 @@ class Setting:
 class Run:
     """The numbers of a run; unknown ones are NaN."""
 
-    setting: Setting
+    setting: RunSetting
     ended: str
     reason: str = ""
     reached: float = math.nan  # s
@@ -151,7 +151,7 @@ NUMBERS = (
     "correction_rms",
     "correction_now",
 )
-HEADS = tuple(Run(Setting("", "", None, "", 0.0), "").row())
+HEADS = tuple(Run(RunSetting("", "", None, "", 0.0), "").row())
 
 
 def parameter(name: str) -> Parameter:
@@ -190,25 +190,25 @@ class Comparison:
         self.start, self.end = float(self.plan.grid[0]), float(self.plan.grid[-1])
         self.joints: list[Joint] = [motion.joint for motion in self.system.inputs.feedforward]
         self.max_step = options.max_step or LARGEST * (self.end - self.start)
-        self._plan = feedforward.plan(self.system, self.plan.q0)
+        self._plan = feedforward.force_plan(self.system, self.plan.q0)
         self._known: dict[float, list[float]] = {}
         self._gains = self._feedback()
         self._cost: dict[tuple[str, bool], tuple[float, float]] = {}
 
     # ---- the settings
 
-    def settings(self) -> list[Setting]:
+    def settings(self) -> list[RunSetting]:
         """The settings of all runs: each model with each integrator, then with feedback at the smallest step."""
         options, result = self.options, []
         ways = [(ADAPTIVE, x) for x in sorted(options.rtols, reverse=True)]
         ways += [(FIXED, x) for x in sorted(options.steps, reverse=True)]
         for name in options.methods:
             models = self._models(name)
-            result += [Setting(name, *model, *way) for model, way in product(models, ways)]
+            result += [RunSetting(name, *model, *way) for model, way in product(models, ways)]
             if options.feedback and options.steps:
                 varied = self._varied(name)
                 few = models if varied is None or varied.bends else models[:1]
-                result += [Setting(name, *model, FIXED, min(options.steps), True) for model in few]
+                result += [RunSetting(name, *model, FIXED, min(options.steps), True) for model in few]
         return result
 
     def _varied(self, name: str) -> Parameter | None:
@@ -226,7 +226,7 @@ class Comparison:
         values = self._values(varied)
         return [(varied.name, value) for value in (values[:1] if METHODS[name].afresh else values)]
 
-    def runs(self, report: Callable[[Setting, float], None] | None = None) -> Iterator[Run]:
+    def runs(self, report: Callable[[RunSetting, float], None] | None = None) -> Iterator[Run]:
         """Carries out all runs; `report` is called with the share of a run that is done."""
         stopped: set[tuple[str, str, bool]] = set()
         for setting in self.settings():
@@ -242,10 +242,10 @@ class Comparison:
             if run.ended == "interrupted":
                 return
 
-    def _allowed(self, setting: Setting) -> int:
+    def _allowed(self, setting: RunSetting) -> int:
         return self.options.max_evaluations // (SLOWER if METHODS[setting.method].afresh else 1)
 
-    def _hopeless(self, setting: Setting, stopped: bool) -> str:
+    def _hopeless(self, setting: RunSetting, stopped: bool) -> str:
         """The reason why a run isn't worth starting; empty if it is."""
         if setting.adaptive:
             return "a looser tolerance took too many evaluations already" if stopped else ""
@@ -254,7 +254,7 @@ class Comparison:
             return f"it would take {least} evaluations, of {self._allowed(setting)} that are allowed"
         return ""
 
-    def run(self, setting: Setting, report: Callable[[Setting, float], None] | None = None) -> Run:
+    def run(self, setting: RunSetting, report: Callable[[RunSetting, float], None] | None = None) -> Run:
         """Carries out one run."""
         with choice.using("compiled" if choice.backend() == "auto" else choice.backend()):
             evaluation, stiffness = self._costs(setting)
@@ -282,7 +282,7 @@ class Comparison:
             self.judge(run, result.table)
         return run
 
-    def solver(self, setting: Setting) -> Solver:
+    def solver(self, setting: RunSetting) -> Solver:
         """The integration of a setting."""
         return replace(
             self.plan.solver,
@@ -294,7 +294,7 @@ class Comparison:
             max_evaluations=self._allowed(setting),
         )
 
-    def _grid(self, setting: Setting) -> np.ndarray:
+    def _grid(self, setting: RunSetting) -> np.ndarray:
         """The instants of the output, moved onto the fixed steps if these don't meet them."""
         grid, step = self.plan.grid, setting.accuracy
         ratio = float(grid[1] - grid[0]) / step
@@ -335,7 +335,7 @@ class Comparison:
 
     # ---- the runs' systems
 
-    def runner(self, setting: Setting) -> Runner:
+    def runner(self, setting: RunSetting) -> Runner:
         """A runner under the setting's method; all runners share the planned forces."""
         system, plan = self.system, self.plan
         value = {} if setting.value is None else {setting.parameter: setting.value}
@@ -384,7 +384,7 @@ class Comparison:
 
     # ---- the cost of an evaluation, and the stiffness of the equations
 
-    def _costs(self, setting: Setting) -> tuple[float, float]:
+    def _costs(self, setting: RunSetting) -> tuple[float, float]:
         """The seconds of one evaluation, and the largest |eigenvalue| along the reference times the duration."""
         mark = (setting.model, setting.feedback)
         if mark not in self._cost:
@@ -406,17 +406,19 @@ class Comparison:
 
     def _largest_eigenvalue(self, run: Runner) -> float:
         """The largest |eigenvalue| of the equations of motion along the reference, in 1/s."""
-        path = reference(self.plan)
+        path = reference_path(self.plan)
         largest = 0.0
         for t in np.linspace(self.start, self.end, INSTANTS).tolist():
             q, qd, _, _ = path.at(t)
-            J = jacobian(partial(run.derivative, t), run.start(q.tolist(), qd.tolist()), run.system.measured)
+            J = numerical_jacobian(partial(run.derivative, t), run.start(q.tolist(), qd.tolist()), run.system.measured)
             if np.isfinite(J).all():
                 largest = max(largest, float(abs(np.linalg.eigvals(J)).max(initial=0.0)))
         return largest
 
 
-def jacobian(f: Callable[[np.ndarray], np.ndarray], y: np.ndarray, count: int, step: float = 1e-6) -> np.ndarray:
+def numerical_jacobian(
+    f: Callable[[np.ndarray], np.ndarray], y: np.ndarray, count: int, step: float = 1e-6
+) -> np.ndarray:
     """The Jacobian of the first `count` components by central differences."""
     J = np.empty((count, count))
     for k in range(count):

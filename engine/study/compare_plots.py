@@ -91,6 +91,7 @@ def _span(runs: Sequence[Run]) -> tuple[float, float]:
 def _lines(
     axes: Axes, title: str, run: Run, lines: dict[str, np.ndarray], what: str, span: tuple[float, float]
 ) -> None:
+    """Draws the lines of one run's panel."""
     if run.ended != "done":
         title += f": {run.ended}"
     axes.set_title(plain(title, 48), fontsize=8)

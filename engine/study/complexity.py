@@ -171,7 +171,7 @@ OF_ROBOTS = (*ALGORITHMS, *(what for what in PROGRAMS if what not in NAMES.value
 OF_TREES = tuple(what for what in OF_ROBOTS if what in PROGRAMS and what not in TEXTS)  # whether there are loops or not
 
 
-def recorded(robot: Robot, what: str, *, regroup: bool = True) -> Program:
+def recorded_program(robot: Robot, what: str, *, regroup: bool = True) -> Program:
     """The recorded program for a robot, into which its numbers are folded."""
     if NAMES.get(what, what) in PROGRAMS:
         return program(robot, NAMES.get(what, what), regroup=regroup)
@@ -209,7 +209,7 @@ def measured(robots: dict[int, Robot], samples: int = 1024, rounds: int = 30) ->
         times = []
         arrays = [rng.standard_normal((samples, n)) for _ in range(3)]
         for what in ("forward", "forward, dense"):
-            made = recorded(robot, what)
+            made = recorded_program(robot, what)
             identity = (what, repr(robot.tree.bodies), repr(robot.gravity))
             kernel = build(lambda made=made: made, [n, n, n], [n], identity, False)  # type: ignore[misc]
             assert kernel is not None

@@ -19,7 +19,7 @@ from ..parallel.full import Full
 from ..parallel.legs import legs
 from ..parallel.rates import ByLegs, refuse
 from ..parallel.steps import Exchange
-from ..parallel.steps import plan as messages_of
+from ..parallel.steps import message_plan as messages_of
 from ..scenario.course import timed_wrenches
 from ..scenario.plan import Plan
 from ..scenario.run import Result, carry_out, result_of
@@ -32,7 +32,7 @@ QUANTITIES = {"q": "coordinates", "qd": "speeds", "qdd": "accelerations"}
 
 
 @dataclass(frozen=True)
-class Setting:
+class EngineSetting:
     """The engine of the nodes, their number, and the sizes of their messages."""
 
     engine: str = "process"
@@ -64,7 +64,7 @@ class Outcome:
     notes: list[str]
 
 
-def engine_of(setting: Setting, nodes: int) -> Engine:
+def engine_of(setting: EngineSetting, nodes: int) -> Engine:
     """The engine that runs the nodes."""
     if setting.scheduler is not None or setting.engine == "dask":
         return Cluster(nodes, setting.scheduler, setting.patience)
@@ -81,7 +81,7 @@ class Listener:
 
 def study(
     make: Callable[[], Plan],
-    setting: Setting = Setting(),
+    setting: EngineSetting = EngineSetting(),
     *,
     measured: bool = True,
     check: bool = True,
@@ -109,7 +109,9 @@ def study(
     return outcome
 
 
-def explained(make: Callable[[], Plan], setting: Setting = Setting()) -> tuple[str, int, int, list[Exchange]]:
+def explained(
+    make: Callable[[], Plan], setting: EngineSetting = EngineSetting()
+) -> tuple[str, int, int, list[Exchange]]:
     """The unit of exchange, the numbers of legs and nodes, and the messages of a unit, without a run."""
     plan = make()
     count = _refused(plan, make)
@@ -170,7 +172,7 @@ def _carried_out(
     make: Callable[[], Plan],
     plan: Plan,
     engine: Counting,
-    setting: Setting,
+    setting: EngineSetting,
     nodes: int,
     count: int,
     check: bool,
@@ -211,7 +213,9 @@ def _carried_out(
     return _outcome(plan, form, engine, nodes, count, result, off, before, seconds, rows, units)
 
 
-def _inverse(plan: Plan, reference: Result, engine: Counting, setting: Setting, nodes: int, count: int) -> Outcome:
+def _inverse(
+    plan: Plan, reference: Result, engine: Counting, setting: EngineSetting, nodes: int, count: int
+) -> Outcome:
     """Inverse dynamics of the rows by legs, at the positions of the undistributed run."""
     robot = plan.robot
     q, qd, qdd = (_columns(plan, reference, what) for what in QUANTITIES)
@@ -258,6 +262,7 @@ def _outcome(
     rows: list[Exchange],
     units: int,
 ) -> Outcome:
+    """The outcome with the messages that the engine has counted, before costs are measured."""
     sent = [one for _, one in engine.sent]
     messages, passed = sum(one.messages for one in sent), sum(one.bytes for one in sent)
     return Outcome(
@@ -311,7 +316,7 @@ def _priced(engine: Engine, nodes: int) -> tuple[float, float]:
 
 
 def _cost(
-    make: Callable[[], Plan], setting: Setting, nodes: int, outcome: Outcome, prices: tuple[float, float]
+    make: Callable[[], Plan], setting: EngineSetting, nodes: int, outcome: Outcome, prices: tuple[float, float]
 ) -> Cost:
     """The measured costs: processor times of the nodes and of central here, latency and rate of echoed messages."""
     latency, rate = prices

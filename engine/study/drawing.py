@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dynamics.kinematics import body_frames
 from ..dynamics.quantities import frames
-from ..record.sketch import Joint, Line, Sketch
+from ..record.sketch import DrawnJoint, DrawnLink, Sketch
 from ..robot.model import Link, Robot
 from ..robot.placement import turn_matrix_of
 
@@ -27,14 +27,14 @@ def sketched(robot: Robot, q: Sequence[float]) -> Sketch:
         if np.linalg.norm(here - start) > 1e-9:
             slides.append(np.array([start, here]))
         joints.append(
-            Joint(link.joint.name, link.joint.type.name, start, axis, link.joint.actuated, link.parent == "base")
+            DrawnJoint(link.joint.name, link.joint.type.name, start, axis, link.joint.actuated, link.parent == "base")
         )
     for loop in robot.loops:
         for name, side in zip(loop.between, (loop.first, loop.second)):
             touched[name].append((placed[name] @ side.matrix())[:3, 3])
         T = placed[loop.between[0]] @ loop.first.matrix()
         far = touched[loop.between[1]][-1]
-        joints.append(Joint(loop.name, loop.type.name, T[:3, 3], T[:3, 2], cut=True, other=far))
+        joints.append(DrawnJoint(loop.name, loop.type.name, T[:3, 3], T[:3, 2], cut=True, other=far))
     points = []
     for link in robot.links:
         for name, at in link.points.items():
@@ -44,7 +44,7 @@ def sketched(robot: Robot, q: Sequence[float]) -> Sketch:
             touched[link.name].append(ends[link.name][:3, 3])
     return Sketch(
         name=robot.name,
-        links=[Line(name, _star(placed[name][:3, 3], ways), name == "base") for name, ways in touched.items()],
+        links=[DrawnLink(name, _star(placed[name][:3, 3], ways), name == "base") for name, ways in touched.items()],
         slides=slides,
         joints=joints,
         centres=[

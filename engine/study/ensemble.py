@@ -121,7 +121,7 @@ def _member(plan: Plan) -> Member | None:
     if not run.unknown:
         return None
     begin, y = float(plan.grid[0]), run.start(plan.q0, plan.qd0)
-    return None if run.idle(begin, y) else Member(plan, run, y, run.signals(begin))
+    return None if run.without_inertia(begin, y) else Member(plan, run, y, run.signals(begin))
 
 
 def _of_numbers(asked: Variations, first: Member, family: Sequence[int]) -> Group | None:

@@ -44,10 +44,10 @@ def played_back(scenario: Scenario, changes: Sequence[Change] = ()) -> Plan:
             Change("solver.energy", "accept", "compare: solver.energy"),
         ],
     )
-    q, qd, _, _ = reference(plan).at(float(plan.grid[0]))  # the simulation starts on the motion, with its speeds
+    q, qd, _, _ = reference_path(plan).at(float(plan.grid[0]))  # the simulation starts on the motion, with its speeds
     return replace(plan, q0=tuple(q.tolist()), qd0=tuple(qd.tolist()))
 
 
-def reference(plan: Plan) -> Path:
+def reference_path(plan: Plan) -> Path:
     """The path of all coordinates and speeds along the motion."""
     return feedforward.planned_path(plan.system, plan.q0, float(plan.grid[0]))

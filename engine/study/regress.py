@@ -16,8 +16,8 @@ import numpy as np
 from ..errors import InputError, NumericalError, Place, did_you_mean
 from ..record import deviation as compare
 from ..record import images, plots
-from ..record.described import Line, Picture, changes, numbers_of_line, picture_of
-from ..record.deviation import Difference, Signal
+from ..record.described import DescribedLine, Picture, numbers_of_line, picture_differences, picture_of
+from ..record.deviation import ComparedColumn, Difference
 from ..record.folders import mend
 from ..record.overlay import Pair, overlay
 from ..scenario.plan import Plan
@@ -26,7 +26,7 @@ from ..scenario.schema import RegressEntry
 from ..text.library import find
 from ..text.library import folder as library
 from . import baseline
-from .baseline import Entry, Image, Kept, Rows
+from .baseline import BaselineEntry, EntryFile, KeptImage, KeptRows
 
 FLOORS = {"energy": 1e-7}  # by family; energies, and above all the residual, are differences of large numbers
 MOST_OVERLAYS = 36  # of one scenario
@@ -39,7 +39,7 @@ class Case:
     name: str
     scenario: str
     plan: Plan | None
-    old: Entry | None
+    old: BaselineEntry | None
 
 
 @dataclass
@@ -47,8 +47,8 @@ class Verdict:
     """The differences of a scenario from its baseline, and the entry that would be its new one."""
 
     name: str
-    old: Entry | None
-    new: Entry | None
+    old: BaselineEntry | None
+    new: BaselineEntry | None
     result: Result | None
     differences: list[Difference] = field(default_factory=list)
     nearest: float = 0.0  # the largest ratio to the allowed difference among equal columns
@@ -69,7 +69,7 @@ def cases(folder: Path, asked: Sequence[str], *, update: bool = False) -> list[C
     fresh = update and bool(asked) and not os.path.lexists(folder)
     if update:
         baseline.writable(folder)
-    entries = {} if fresh else {name: baseline.read(folder, name) for name in baseline.names(folder)}
+    entries = {} if fresh else {name: baseline.read(folder, name) for name in baseline.entry_names(folder)}
     if not entries and not asked:
         raise InputError("the baseline is empty", place=Place(str(folder)), hint="name scenarios, with --update")
     chosen = [_case(folder, text, entries) for text in asked or entries]
@@ -80,7 +80,7 @@ def cases(folder: Path, asked: Sequence[str], *, update: bool = False) -> list[C
     return chosen
 
 
-def _case(folder: Path, text: str, entries: Mapping[str, Entry]) -> Case:
+def _case(folder: Path, text: str, entries: Mapping[str, BaselineEntry]) -> Case:
     """The case of a name in the baseline, or of a file or a name of the library."""
     old = entries.get(text)
     path = _path(folder, old.kept.scenario) if old else find(text, "scenarios")
@@ -123,26 +123,26 @@ def _settings(plan: Plan) -> RegressEntry:
 # ---- entries
 
 
-def entry(case: Case, result: Result, figures: Mapping[str, Any]) -> Entry:
+def new_entry(case: Case, result: Result, figures: Mapping[str, Any]) -> BaselineEntry:
     """The entry of a result in a baseline."""
     assert case.plan is not None
     settings = _settings(case.plan)
     count = _count(result.t, settings.until)
     kept = compare.thinned(count, compare.MOST_ROWS)
     pinned = {plot: _pinned(result.name, plot, figures) for plot in settings.pinned}
-    pictures = {plot: images.drawn(figure) for plot, figure in pinned.items() if figure is not None}
-    return Entry(
+    pictures = {plot: images.png_of(figure) for plot, figure in pinned.items() if figure is not None}
+    return BaselineEntry(
         result.name,
-        Kept(
+        EntryFile(
             form=baseline.FORM,
             scenario=case.scenario,
             ended=result.ended,
             digits=compare.DIGITS,
-            rows=Rows(count, compare.stride(count, compare.MOST_ROWS)),
+            rows=KeptRows(count, compare.stride(count, compare.MOST_ROWS)),
             regress=settings.model_dump(exclude_defaults=True),
-            columns=_signals(result, settings, count),
+            columns=_compared_columns(result, settings, count),
             plots=_pictures(figures, result, settings.until),
-            images={plot: Image(f"{result.name}-{plot}.png", images.version()) for plot in pictures},
+            images={plot: KeptImage(f"{result.name}-{plot}.png", images.version()) for plot in pictures},
         ),
         result.t[kept],
         {name: values[kept] for name, values in result.table.items()},
@@ -164,20 +164,20 @@ def _pinned(name: str, plot: str, figures: Mapping[str, Any]) -> Any:
     return figures.get(f"{name}-{plot}") or figures.get(f"{name}-{plot}-overlay")
 
 
-def _signals(result: Result, settings: RegressEntry, count: int) -> list[Signal]:
+def _compared_columns(result: Result, settings: RegressEntry, count: int) -> list[ComparedColumn]:
     """The columns, each with its allowed difference."""
     kinds: dict[tuple[str, str], float] = {}
     for column in result.columns:
         kinds[column.kind] = max(kinds.get(column.kind, 0.0), compare.size(result.table[column.name][:count]))
     _check_names(result, settings)
-    signals = []
+    compared = []
     for column in result.columns:
         values = result.table[column.name][:count]
         floor = FLOORS.get(column.family, compare.FLOOR)
         rtol, atol = _tolerance(settings, column.name)
         allowed = compare.allowance(compare.size(values), kinds[column.kind], rtol, atol, floor)
-        signals.append(compare.signal(column.name, column.unit, values, allowed))
-    return signals
+        compared.append(compare.compared_column(column.name, column.unit, values, allowed))
+    return compared
 
 
 def _tolerance(settings: RegressEntry, name: str) -> tuple[float | None, float | None]:
@@ -213,7 +213,7 @@ def judged(case: Case, result: Result) -> Verdict:
     """The verdict on a result, compared with its entry in the baseline."""
     assert case.plan is not None
     figures = result.plot(*dict.fromkeys([*result.plots, *case.plan.file.regress.pinned]))
-    new, old = entry(case, result, figures), case.old
+    new, old = new_entry(case, result, figures), case.old
     verdict = Verdict(case.name, old, new, result)
     if old is None:
         verdict.differences = [Difference("scenario", "not in the baseline")]
@@ -223,13 +223,13 @@ def judged(case: Case, result: Result) -> Verdict:
     t, table = _up_to(result, old.kept.until)
     numbers, verdict.nearest = compare.differences(old.kept.columns, old.t, old.table, t, table, ranges=not rows)
     reported = {difference.what for difference in (*moved, *numbers)} | ({"", *old.table} if rows else set())
-    shown = changes(old.kept.plots, _pictures(figures, result, old.kept.until), old.kept.columns, reported)
+    shown = picture_differences(old.kept.plots, _pictures(figures, result, old.kept.until), old.kept.columns, reported)
     verdict.differences = [*frame, *rows, *moved, *numbers, *shown, *_images(old, new, verdict)]
     verdict.stale = verdict.stale or old.kept.scenario != new.kept.scenario
     return verdict
 
 
-def _frame(old: Entry, new: Entry) -> Iterator[Difference]:
+def _frame(old: BaselineEntry, new: BaselineEntry) -> Iterator[Difference]:
     """The differences in name, ending and settings."""
     if old.name != new.name:
         yield Difference("scenario", f"`{old.name}` is called `{new.name}` now")
@@ -240,11 +240,11 @@ def _frame(old: Entry, new: Entry) -> Iterator[Difference]:
         yield Difference("regress", f"the scenario's entry said {words[0]}, now {words[1]}; the old one was applied")
 
 
-def _rows(old: Entry, result: Result) -> list[Difference]:
+def _rows(old: BaselineEntry, result: Result) -> list[Difference]:
     """A difference if the rows are at other instants."""
     count = _count(result.t, old.kept.until)
     t = result.t[:count]
-    if count == old.kept.rows.count and (compare.instants(old.t, t) >= 0).all():
+    if count == old.kept.rows.count and (compare.rows_at(old.t, t) >= 0).all():
         return []
     last = f" to {t[-1]:g} s" if len(t) else ""
     message = f"{old.kept.rows.count} rows to {old.t[-1]:g} s were there, {count}{last} now; common ones are compared"
@@ -257,7 +257,7 @@ def _up_to(result: Result, until: float | None) -> tuple[np.ndarray, dict[str, n
     return result.t[:count], {name: values[:count] for name, values in result.table.items()}
 
 
-def _columns(old: Entry, new: Entry, result: Result) -> list[Difference]:
+def _columns(old: BaselineEntry, new: BaselineEntry, result: Result) -> list[Difference]:
     """The differences of columns that are missing, new or in another unit."""
     before = {one.name: one for one in old.kept.columns}
     now = {one.name: one for one in new.kept.columns}
@@ -271,7 +271,7 @@ def _columns(old: Entry, new: Entry, result: Result) -> list[Difference]:
     return differences + [Difference(name, "a new column") for name in now if name not in before]
 
 
-def _images(old: Entry, new: Entry, verdict: Verdict) -> Iterator[Difference]:
+def _images(old: BaselineEntry, new: BaselineEntry, verdict: Verdict) -> Iterator[Difference]:
     """The differences of pinned plots, if the same matplotlib has drawn both."""
     for plot, image in old.kept.images.items():
         if plot not in new.images:
@@ -283,7 +283,7 @@ def _images(old: Entry, new: Entry, verdict: Verdict) -> Iterator[Difference]:
             verdict.stale = True
             continue
         try:
-            apart = images.apart(old.images[plot], new.images[plot])
+            apart = images.pixel_distance(old.images[plot], new.images[plot])
         except (ValueError, OSError, SyntaxError) as error:
             raise InputError("not a file of a baseline: no image", place=Place(image.file), found=str(error)) from None
         if apart is None:
@@ -334,6 +334,7 @@ Drawn = tuple[str, str, str, list[Pair]]  # part of the file's name, title, quan
 
 
 def _changed_columns(verdict: Verdict) -> Iterator[Drawn]:
+    """For each group of columns that differ, the worst first: the figure's name, title, quantity, old and new lines."""
     assert verdict.result is not None
     off = {d.what: k for k, d in enumerate(verdict.differences) if d.old is not None and d.panel is None}
     groups = []
@@ -346,7 +347,7 @@ def _changed_columns(verdict: Verdict) -> Iterator[Drawn]:
         row = next((row for row in plots.PLOTS.values() if row.family == family), None)
         ending = "" if family in owner else f", {family}"
         pairs = [_pair(verdict, column.name, column.name, column.label, column.label) for column in failing]
-        yield f"{owner}-{family}", f"{owner}{ending}", plots.measured(row, unit) if row else unit, pairs
+        yield f"{owner}-{family}", f"{owner}{ending}", plots.axis_label(row, unit) if row else unit, pairs
 
 
 def _pair(verdict: Verdict, name: str, other: str, before: str, label: str) -> Pair:
@@ -376,7 +377,7 @@ def _panel(pictures: Mapping[str, Picture], stem: str, k: int) -> Any:
     return pictures[stem].panels[k]
 
 
-def _lines(verdict: Verdict, old: Line, new: Line) -> Pair:
+def _lines(verdict: Verdict, old: DescribedLine, new: DescribedLine) -> Pair:
     """An old and a new line of a plot, from columns if they show some."""
     assert verdict.old is not None
     assert verdict.result is not None

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..dynamics.vanishing import sound
 from ..laws.forces import Constant
-from ..robot.bodies import Read, with_masses
+from ..robot.bodies import ReadLink, with_masses
 from ..robot.build import Draft, drafted, drives
 from ..robot.inertia import inertial
 from ..robot.model import Body, Robot
@@ -131,9 +131,12 @@ def _put(plan: Plan, path: Keys, values: np.ndarray, y: np.ndarray, signals: np.
     if joint.type.nq != 1 or joint not in system.free:
         raise _OtherError
     if section in STATE and not rest:
-        y[:, system.cq.index(joint.coordinates[0]) if section == "initial" else system.place_of(joint.speeds[0])] = (
-            values
-        )
+        y[
+            :,
+            system.state_coordinates.index(joint.coordinates[0])
+            if section == "initial"
+            else system.place_of(joint.speeds[0]),
+        ] = values
     elif section == "forces" and rest == ["value"] and isinstance(plan.file.forces[str(name)], Constant):
         timed = [one for one in system.inputs.driven if one.timed]
         place = next(k for k, one in enumerate(timed) if one.speed == joint.speeds[0])
@@ -186,7 +189,7 @@ def _movable(plan: Plan, bodies: Sequence[Body], y: np.ndarray) -> np.ndarray:
     return sound(bodies, q, [k in given for k in range(plan.robot.nv)])
 
 
-def _with_inertia(link: Read, entry: LinkEntry, plain: np.ndarray) -> Read:
+def _with_inertia(link: ReadLink, entry: LinkEntry, plain: np.ndarray) -> ReadLink:
     """The link with the inertia that its entry now has; runs with numbers beyond floating point aren't `plain`."""
     with np.errstate(all="ignore"):
         made = inertial(entry, link.link.end)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from ..errors import InputError, did_you_mean
 from .document import Document, Keys
-from .fields import Choice, Made, OneOf, Strict, parted
+from .fields import Choice, Generated, OneOf, Strict, type_and_metadata
 
 Model = TypeVar("Model", bound=Strict)
 
@@ -156,10 +156,10 @@ def _candidates(model: Any, loc: Keys) -> list[Any]:
 def _members(annotation: Any, metadata: Iterable[Any] = ()) -> list[Any]:
     """The members of a union, the models of a table, or the type itself, each without its `Annotated`."""
     for one in metadata:
-        if isinstance(one, OneOf | Made):
+        if isinstance(one, OneOf | Generated):
             return list(one.models)
     if get_origin(annotation) is Annotated:
-        return _members(*parted(annotation))
+        return _members(*type_and_metadata(annotation))
     if get_origin(annotation) in (Union, UnionType):
         return [member for argument in get_args(annotation) for member in _members(argument)]
     return [annotation]

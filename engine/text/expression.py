@@ -241,6 +241,7 @@ class _Parser:
         return up, down, dimension
 
     def primary(self) -> Quantity:
+        """A number, a unit, pi, a function of a sum, or a sum in parentheses."""
         token = self.token
         if token.kind == "name" and token.text in UNITS:
             up, down, dimension = self.unit()

@@ -52,6 +52,7 @@ class Strict(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, data: Any) -> Any:
+        """Raises an error at the first unknown key."""
         if isinstance(data, dict):
             known = cls.keys()
             hidden = {field.alias for field in cls.model_fields.values() if field.exclude}
@@ -166,7 +167,7 @@ class OneOf:
         return made
 
 
-class Made:
+class Generated:
     """A mapping whose model is generated from a table.
 
     The model is generated anew when a file is read or a schema is made, so it follows the table as `Choice` does. All
@@ -272,13 +273,13 @@ def _readers(annotation: Any, metadata: Iterable[Any], listed: bool = False) -> 
         if isinstance(one, Reader) and one.kind:
             yield one
     if get_origin(annotation) is Annotated:
-        yield from _readers(*parted(annotation), listed)
+        yield from _readers(*type_and_metadata(annotation), listed)
     elif get_origin(annotation) in (Union, UnionType, *([tuple, dict] if listed else [])):
         for part in get_args(annotation):
             yield from _readers(part, (), listed)
 
 
-def parted(annotated: Any) -> tuple[Any, tuple[Any, ...]]:
+def type_and_metadata(annotated: Any) -> tuple[Any, tuple[Any, ...]]:
     """The type within `Annotated`, and its metadata."""
     inner, *metadata = get_args(annotated)
     return inner, tuple(metadata)
@@ -334,8 +335,8 @@ __all__ = [
     "Angles",
     "Choice",
     "FileName",
+    "Generated",
     "Length",
-    "Made",
     "Name",
     "Numbers",
     "OneOf",
@@ -346,8 +347,8 @@ __all__ = [
     "Strict",
     "number",
     "one_or_more",
-    "parted",
     "quantities",
     "reader_of",
     "several",
+    "type_and_metadata",
 ]

@@ -42,7 +42,7 @@ def _tidied(schema: Any) -> Any:
     tidy = _with_tidy_parts({key: value for key, value in schema.items() if key not in ("title", "discriminator")})
     if len(tidy.get("allOf", ())) == 1:
         tidy = {**tidy.pop("allOf")[0], **tidy}
-    if "oneOf" in tidy:  # one law or convention: which one is said by what is in it
+    if "oneOf" in tidy:  # one law or convention; its keys say which one
         tidy["anyOf"] = tidy.pop("oneOf")
     if "default" in tidy and tidy["default"] is None:
         del tidy["default"]  # null is no value that a file would have; the description says what a missing key means

@@ -21,7 +21,7 @@ import yaml
 from ..errors import InputError, Place, did_you_mean
 from .document import BREAK, Document, Keys, Spot, dotted
 from .messages import MESSAGES
-from .scalars import resolve
+from .yaml_scalars import resolve
 
 SIZE_LIMIT = 16_000_000  # bytes of text
 DEPTH_LIMIT = 64  # lists and mappings within each other
@@ -83,7 +83,7 @@ def parse(text: str, name: str) -> Document:
             found=f"U+{ord(bad[0]):04X}",
             allowed="text in UTF-8 without control characters",
         )
-    builder = _Builder(document)
+    builder = _DocumentBuilder(document)
     for event in _events(document):
         builder.take(event)
     if builder.empty:
@@ -164,7 +164,7 @@ class _Open:
     key: str | None = None  # of a mapping: the key that waits for its value
 
 
-class _Builder:
+class _DocumentBuilder:
     """Fills a document from events; the open lists and mappings are a stack, so depth costs no recursion."""
 
     def __init__(self, document: Document):
@@ -176,6 +176,7 @@ class _Builder:
         self.empty = True
 
     def take(self, event: Any) -> None:
+        """Puts one event of PyYAML into the document."""
         top = self.stack[-1] if self.stack else None
         if isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
@@ -223,17 +224,20 @@ class _Builder:
         return path
 
     def counted(self, event: Any, nodes: int) -> None:
+        """Counts nodes of the document, and refuses too many."""
         self.count += nodes
         if self.count > NODE_LIMIT:
             message = f"there are more than {NODE_LIMIT:,} values, what aliases stand for included"
             raise self.error(event, message, hint="`repeat` writes many links at once")
 
     def checked_depth(self, event: Any, height: int) -> None:
+        """Refuses data that is nested too deeply."""
         if len(self.stack) + height > DEPTH_LIMIT:
             message = f"lists and mappings are nested deeper than {DEPTH_LIMIT} levels"
             raise self.error(event, message, hint="is a closing bracket missing?")
 
     def open(self, event: Any) -> None:
+        """Begins a list or a mapping."""
         self.checked_depth(event, 1)
         before = self.count
         self.counted(event, 1)
@@ -249,6 +253,7 @@ class _Builder:
             self.anchors[event.anchor] = None
 
     def close(self) -> None:
+        """Ends the list or mapping that was begun last."""
         done = self.stack.pop()
         if self.stack:
             self.stack[-1].height = max(self.stack[-1].height, done.height + 1)
@@ -256,6 +261,7 @@ class _Builder:
             self.anchors[done.anchor] = _Anchored(done.data, done.path, self.count - done.before, done.height)
 
     def scalar(self, event: Any) -> None:
+        """Puts a scalar in its place, as a key or as a value."""
         self.counted(event, 1)
         value = self.value(event)
         if not self.stack and event.value == "" and event.implicit[0]:
@@ -294,6 +300,7 @@ class _Builder:
             self.anchors[event.anchor] = _Anchored(key, path, 1, 0)
 
     def alias(self, event: Any) -> None:
+        """Puts a copy of the anchored data in the place of an alias."""
         name = event.anchor
         if name not in self.anchors:
             hint = did_you_mean(name[:60], self.anchors) or "text that starts with * needs quotes"

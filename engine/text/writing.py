@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .scalars import resolve
+from .yaml_scalars import resolve
 
 WIDTH = 110
 _PLAIN = re.compile(r"[A-Za-z0-9_/.+(\-][A-Za-z0-9_/.+*^()°\- ]*(?<! )")  # text that needs no quotes anywhere

@@ -18,7 +18,7 @@ from denoc.machine.jit.choice import using
 from denoc.parallel.cluster import Cluster
 from denoc.parallel.conduct import Distributed
 from denoc.parallel.engines import Process, Threads, TimedProcess
-from denoc.parallel.steps import plan
+from denoc.parallel.steps import message_plan
 from denoc.study.forecast import Cost, pinged
 
 NODES = 2
@@ -53,7 +53,7 @@ def cost(robot, state, ping):
         by_legs.inverse(*state)
         found.append((time.thread_time() - begun, list(timing.spent)))
     whole, spent = min(found)
-    rows = list(plan("inverse", by_legs.groups, count))
+    rows = list(message_plan("inverse", by_legs.groups, count))
     exchanges = sum(row.way == "to central" for row in rows)
     size = sum(row.bytes for row in rows)
     return Cost(*ping, sum(spent), max(spent), whole - sum(spent), exchanges, size, count)

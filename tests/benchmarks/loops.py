@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from measure import Row, against, checked, difference, quickest
-from peers import installed
 
 import denoc
 from denoc.loops.constraints import closure
@@ -20,6 +19,7 @@ from denoc.robot.model import Link, Robot
 from denoc.scenario.run import carry_out, prepare
 from denoc.simulate.feedforward import runner
 from denoc.simulate.loop import Solver, integrate
+from peers import installed
 
 COUNT = 10_000
 FORWARD, INVERSE, ONE = "3-RRR, forward", "3-RRR, inverse", "3-RRR, one forward call"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from denoc.cli.main import main
-from denoc.study.papers.entries import ENTRIES
+from denoc.study.papers.exhibits import EXHIBITS
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def read(path):
 def test_the_list(denoc):
     code, out, err = denoc("paper")
     assert (code, err) == (0, "")
-    assert [name for name in ENTRIES if f"  {name} " not in out] == []
+    assert [name for name in EXHIBITS if f"  {name} " not in out] == []
     told = json.loads(denoc("paper", "--json")[1])
-    assert [one["id"] for one in told] == list(ENTRIES)
+    assert [one["id"] for one in told] == list(EXHIBITS)
     assert not list(Path().iterdir())
 
 

@@ -197,4 +197,4 @@ def test_results_are_still_drawn_from_their_folder(tmp_path):
     from denoc.scenario.stored import stored
 
     assert stored(tmp_path / "swing").name == "swing"
-    assert write.check(tmp_path / "swing") is None
+    assert write.check_writable(tmp_path / "swing") is None

@@ -79,7 +79,9 @@ def test_a_run_that_starts_there_says_so_and_keeps_its_row():
 def test_rows_with_enormous_accelerations_of_nothing_are_no_result(largest, idle, ended):
     """Where the integrator has stepped over such a position: only where a joint has nothing to accelerate."""
     robot = denoc.loads(WRIST)
-    run = SimpleNamespace(idle=lambda t, y, discrete: [robot.joint("yaw")] if (t, y) == (2.0, "third") and idle else [])
+    run = SimpleNamespace(
+        without_inertia=lambda t, y, discrete: [robot.joint("yaw")] if (t, y) == (2.0, "third") and idle else []
+    )
     trace = SimpleNamespace(t=[0.0, 1.0, 2.0], states=["first", "second", "third"], discrete=[None] * 3, ended="done")
     _trusted(run, trace, np.array([[1.0, 2.0], [3.0, 4.0], [5.0, -largest]]))
     assert trace.ended == ended

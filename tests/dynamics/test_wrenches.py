@@ -6,7 +6,7 @@ import pytest
 import denoc
 import newton
 from denoc.dynamics import energy
-from denoc.dynamics.masses import whole
+from denoc.dynamics.masses import mass_and_centre
 from denoc.dynamics.quantities import frames
 from denoc.dynamics.wrenches import moved, on_link
 from denoc.parallel.projector import left, without
@@ -63,7 +63,7 @@ def test_the_mass_centre_of_all_links(seed):
     case = drawn(seed, wrenches=False)
     frames_of = case.newton.frames
     places = [(link.mass, frames_of[link.name].p + frames_of[link.name].R @ link.com) for link in case.robot.links]
-    mass, centre = whole(case.robot, case.q)
+    mass, centre = mass_and_centre(case.robot, case.q)
     assert mass == pytest.approx(sum(one for one, _ in places), rel=1e-14)
     assert centre == pytest.approx(sum(one * at for one, at in places) / mass, abs=1e-12)
     potential = denoc.energy(case.robot, case.q, case.qd)["potential"]

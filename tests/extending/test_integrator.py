@@ -13,7 +13,7 @@ from denoc.machine.jit.march import ACCEPTED, REACHED, REJECTED, H, March, T, bu
 from denoc.machine.program.scalars import cosine_sine
 from denoc.machine.program.trace import Recording
 from denoc.scenario.json_schema import scenario_schema
-from denoc.simulate.integrate import INTEGRATORS, runge_kutta, start
+from denoc.simulate.integrate import INTEGRATORS, runge_kutta, stepper_of
 from denoc.simulate.tableau import Tableau
 from denoc.text.json_schema import schema_text
 
@@ -57,7 +57,7 @@ def stepping(rtol, end):
 
     y0 = np.array([3.0, 0.0, 1.0])
     theirs = integrate.RK23(fun, 0.0, y0, end, rtol=rtol, atol=rtol / 100)
-    return theirs, start("rk23", fun, 0.0, y0, end, rtol=rtol, atol=rtol / 100)
+    return theirs, stepper_of("rk23", fun, 0.0, y0, end, rtol=rtol, atol=rtol / 100)
 
 
 @pytest.mark.parametrize("rtol", [1e-2, 1e-4, 1e-7])

@@ -6,14 +6,14 @@ import yaml
 
 import denoc
 from denoc.machine.jit.choice import using
-from denoc.robot.joints import ANGLE, LENGTH, TURN_Z, TYPES, JointType, Part
+from denoc.robot.joints import ANGLE, LENGTH, TURN_Z, TYPES, JointPart, JointType
 from denoc.robot.json_schema import robot_schema
 from denoc.text.json_schema import schema_text
 
 SLOT = JointType(
     "pin-slot",
     "slides along x (1), then turns about z (2)",
-    (Part((("slide", 0, 0),), (3,), 1), TURN_Z),
+    (JointPart((("slide", 0, 0),), (3,), 1), TURN_Z),
     coordinates=("q1", "q2"),
     speeds=("qd1", "qd2"),
     accelerations=("qdd1", "qdd2"),

@@ -9,7 +9,7 @@ import denoc
 from denoc.cli import main, options
 from denoc.machine.program import trace
 from denoc.machine.program.languages import LANGUAGES, Language
-from denoc.machine.program.lines import FORMS, lines
+from denoc.machine.program.lines import FORMS, operation_lines
 from denoc.study.codegen import generate
 
 FORM = {
@@ -28,7 +28,7 @@ def call(program, name):
 def file(program, name, about, head):
     """Each argument has one row a coordinate and one column a sample; so have the results."""
     places = {node.id: f"{group}[{k}]" for group, nodes in program.inputs.items() for k, node in enumerate(nodes)}
-    statements, names = lines(program.results(), FORM, repr, lambda node: places[node.id])
+    statements, names = operation_lines(program.results(), FORM, repr, lambda node: places[node.id])
     body = [f"    {target} = {text}" for target, text in statements]
     comment = [f"# {line}" for line in head]
     returned = ", ".join(

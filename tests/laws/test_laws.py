@@ -13,7 +13,7 @@ from comparing import slope
 from denoc.errors import InputError
 from denoc.laws import forces, profiles
 from denoc.laws import motions as laws
-from denoc.laws.table import Spline, columns
+from denoc.laws.table import Spline, read_columns
 
 pytestmark = pytest.mark.smoke
 
@@ -249,17 +249,17 @@ def test_tables_that_are_none(tmp_path, text, told):
     path.write_text(text)
     name = "x" if "did you mean" not in told else "yy"
     with pytest.raises(InputError) as error:
-        columns(path, [name])
+        read_columns(path, [name])
     assert told in str(error.value)
 
 
 def test_time_is_the_column_t_else_the_first(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("\ufeffx, t ,y\n\n 1 ,0,2\n3,1,4\n\n")
-    t, values = columns(path, ["y", "x"])
+    t, values = read_columns(path, ["y", "x"])
     assert (t.tolist(), values.tolist()) == ([0, 1], [[2, 1], [4, 3]])
     path.write_text("time,y\n5,1\n6,2\n")
-    assert columns(path, ["y"])[0].tolist() == [5, 6]
+    assert read_columns(path, ["y"])[0].tolist() == [5, 6]
 
 
 # ---- forces

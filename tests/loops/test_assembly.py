@@ -37,12 +37,14 @@ def test_the_derivative_of_the_distances_is_exact():
         file, q = closed_robot(seed)
         loops = closure(loaded(file))
         every = np.arange(loops.robot.nv)
-        q = search.moved(loops.robot, q, np.random.default_rng(seed).uniform(-1, 1, loops.robot.nv))
+        q = search.moved_along_speeds(loops.robot, q, np.random.default_rng(seed).uniform(-1, 1, loops.robot.nv))
         _, J = search._distance(loops, q, every)
         for k in every:
             step = np.zeros(loops.robot.nv)
             step[k] = 1e-6 * loops.column_scale[k]
-            ahead, behind = (search._distance(loops, search.moved(loops.robot, q, s * step), every)[0] for s in (1, -1))
+            ahead, behind = (
+                search._distance(loops, search.moved_along_speeds(loops.robot, q, s * step), every)[0] for s in (1, -1)
+            )
             np.testing.assert_allclose((ahead - behind) / 2e-6, J[:, k], atol=1e-7)
 
 
@@ -64,10 +66,10 @@ def test_as_many_close_as_scipy_closes(seed):
     loops, random = closure(robot), np.random.default_rng(seed)
     every = np.arange(robot.nv)
     for _ in range(2):
-        start = search.moved(robot, q, random.uniform(-0.8, 0.8, robot.nv) * loops.column_scale)
+        start = search.moved_along_speeds(robot, q, random.uniform(-0.8, 0.8, robot.nv) * loops.column_scale)
 
         def gaps(x):
-            return search._distance(loops, search.moved(robot, start, x * loops.column_scale), every)[0]  # noqa: B023
+            return search._distance(loops, search.moved_along_speeds(robot, start, x * loops.column_scale), every)[0]  # noqa: B023
 
         closed = least_squares(gaps, np.zeros(robot.nv), xtol=1e-14, ftol=1e-14, gtol=1e-14, max_nfev=100).cost < 1e-20
         try:

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 import denoc
 from comparing import off
 from denoc.loops.constraints import closure
-from denoc.loops.effort import beyond, least
+from denoc.loops.effort import exceed_limits, least
 from denoc.loops.rank import null_space
 from denoc.robot.model import Effort
 from denoc.text.library import find
@@ -54,7 +54,7 @@ def best(A, b, weight, low, high):
 def test_forces_beyond_either_limit_are_seen():
     efforts = [Effort(-1.0, 2.0), Effort(-np.inf, 0.5), Effort()]
     rows = [[0, 0, 0], [2, 0.5, 9], [2.1, 0, 0], [-1.1, 0, 0], [0, 0.6, 0], [0, -99, -99]]
-    assert beyond(np.array(rows, dtype=float), efforts).tolist() == [False, False, True, True, True, False]
+    assert exceed_limits(np.array(rows, dtype=float), efforts).tolist() == [False, False, True, True, True, False]
 
 
 @pytest.mark.parametrize("start", range(0, 300, 50))

@@ -9,7 +9,7 @@ from comparing import off
 from denoc.loops.balance import Balance
 from denoc.loops.constraints import closure
 from denoc.loops.rank import null_space
-from denoc.loops.search import moved
+from denoc.loops.search import moved_along_speeds
 from denoc.machine.jit.choice import using
 from denoc.scenario.run import prepare
 from denoc.simulate import coordinates
@@ -123,7 +123,7 @@ def test_coordinates_change_from_call_to_call():
         Z = null_space(loops.scaled(loops.jacobian(q)[0]))[:, 0]
         along = Z if not found or Z @ found[-1][1] > 0 else -Z
         found.append((q, along))
-        q = denoc.assemble(robot, moved(robot, q, 0.1 * loops.column_scale * along))
+        q = denoc.assemble(robot, moved_along_speeds(robot, q, 0.1 * loops.column_scale * along))
     q = np.array([one for one, _ in found])
     qd = consistent(robot, q)
     tau = np.random.default_rng(5).standard_normal(qd.shape)
@@ -163,7 +163,7 @@ def test_rows_of_given_motions_are_settled_as_each_would_be(name):
     run = Runner(plan.system, plan.q0)
     held = dict.fromkeys(run.discrete.partition.independent[:1], (-1.0, 1.0)) if name == "gough-stewart" else {}
     if held:
-        part = coordinates.chosen(plan.system, np.array(plan.q0), (), tuple(held))
+        part = coordinates.partition_at(plan.system, np.array(plan.q0), (), tuple(held))
         run.discrete = run.discrete.with_contacts({}, held, part)
     times = plan.grid[0] + np.linspace(0.0, 2e-3, 6)
     y = run.start(plan.q0, plan.qd0)

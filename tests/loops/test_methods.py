@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from denoc.loops.elimination import Elimination, pivots
+from denoc.loops.elimination import Elimination, pivot_order
 from denoc.loops.methods import METHODS, Problem
 from denoc.loops.subsystems import Subsystem, eliminated, solved
 
@@ -29,7 +29,7 @@ def accelerations(name, **given):
         rate=RATE.tolist(),
         second=SECOND.tolist(),
         N=N.tolist(),
-        K=Elimination(K.tolist(), pivots(K)),
+        K=Elimination(K.tolist(), pivot_order(K)),
         qd=QD.tolist(),
         bias=lambda x: (M @ x + LOAD).tolist(),
         momentum=lambda x: (M @ x).tolist(),
@@ -74,7 +74,7 @@ def test_penalties_are_springs_with_dampers_of_critical_size(given, d):
 def test_elimination_solves_both_ways(seed):
     rng = np.random.default_rng(seed)
     K, b = rng.normal(size=(5, 5)) * (rng.uniform(size=(5, 5)) < 0.7) + np.eye(5), rng.normal(size=5)
-    factors = Elimination(K.tolist(), pivots(K))
+    factors = Elimination(K.tolist(), pivot_order(K))
     assert factors.solve(b.tolist()) == pytest.approx(np.linalg.solve(K, b), rel=1e-9)
     assert factors.transposed(b.tolist()) == pytest.approx(np.linalg.solve(K.T, b), rel=1e-9)
 

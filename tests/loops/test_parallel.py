@@ -14,8 +14,8 @@ from comparing import off, slope
 from denoc.dynamics.samples import Samples
 from denoc.loops.constraints import closure
 from denoc.loops.partition import independent_speeds
-from denoc.parallel.holds import PlatformGeometry
-from denoc.parallel.platform import shared
+from denoc.parallel.platform import inverse_by_shares
+from denoc.parallel.platform_geometry import PlatformGeometry
 
 pytestmark = pytest.mark.smoke
 
@@ -441,4 +441,4 @@ def test_the_rates_of_the_legs_follow_from_the_platforms_twist():
     for leg, hold in zip(geometry.parts.legs, geometry.holds()):
         assert off(np.einsum("nkr,nr->nk", hold.X, t), qd[:, list(leg.speeds)]) <= EXACT
         assert hold.forbids.shape[1] == 0  # each leg has six freedoms
-    assert off(shared(robot, q, qd, 0 * qd), denoc.inverse(robot, q, qd, 0 * qd)) <= EXACT
+    assert off(inverse_by_shares(robot, q, qd, 0 * qd), denoc.inverse(robot, q, qd, 0 * qd)) <= EXACT

@@ -12,7 +12,7 @@ from balanced import whole
 from comparing import off, slope
 from denoc.loops.balance import Balance, undetermined
 from denoc.loops.methods import METHODS
-from denoc.loops.search import moved
+from denoc.loops.search import moved_along_speeds
 from denoc.robot.cuts import CUTS
 from denoc.simulate.runner import Runner
 from denoc.simulate.system import System
@@ -41,7 +41,7 @@ def test_jacobian_and_drift_are_the_rates_of_the_gap(cut, seed):
     """Along any motion, closed or not."""
     case, rng = of_type(cut, seed), np.random.default_rng(5)
     loops, nv = case.loops, case.robot.nv
-    q = moved(case.robot, case.q, rng.uniform(-0.2, 0.2, nv))
+    q = moved_along_speeds(case.robot, case.q, rng.uniform(-0.2, 0.2, nv))
     qd, qdd = rng.uniform(-1, 1, (2, nv))
     J, drift = loops.jacobian(q, qd)
     step = 0.02 / (1 + abs(qd).sum())
@@ -57,7 +57,7 @@ def test_jacobian_and_drift_are_the_rates_of_the_gap(cut, seed):
 @of_each_type
 def test_loops_close_again_from_nearby(cut):
     for case in every(cut):
-        off_it = moved(case.robot, case.q, np.random.default_rng(3).uniform(-0.02, 0.02, case.robot.nv))
+        off_it = moved_along_speeds(case.robot, case.q, np.random.default_rng(3).uniform(-0.02, 0.02, case.robot.nv))
         q = denoc.assemble(case.robot, off_it)
         assert abs(case.loops.gap(q)).max() < 1e-11
         kept = [k for joint in case.robot.moving if joint.actuated for k in joint.coordinates]

@@ -9,9 +9,9 @@ from balanced import apart, exerted, whole
 from comparing import off
 from denoc.dynamics import calls as tree
 from denoc.dynamics import quantities
-from denoc.loops.assembly import moved
 from denoc.loops.balance import Balance
-from denoc.loops.reactions import multipliers
+from denoc.loops.reactions import multiplier_texts
+from denoc.loops.search import moved_along_speeds
 from denoc.machine.jit.choice import using
 from denoc.text.library import find
 from random_mechanisms import mechanism
@@ -36,7 +36,7 @@ def largest(wrenches):
 def motions(case, count):
     """Other positions of the mechanism near by, with speeds that keep the loops closed."""
     for k in range(count):
-        off_it = moved(case.robot, case.q, case.N @ np.full(case.N.shape[1], 0.01 * k))
+        off_it = moved_along_speeds(case.robot, case.q, case.N @ np.full(case.N.shape[1], 0.01 * k))
         q = denoc.assemble(case.robot, off_it)
         J, _ = case.loops.jacobian(q)
         _, s, V = np.linalg.svd(case.loops.scaled(J))
@@ -101,7 +101,7 @@ def test_transmitted_forces_have_the_least_norm(seed, how):
     right = apart(case.loops, q, left)
     for backend in BACKENDS:
         with using(backend):
-            assert off(multipliers(case.loops).rows({"q": q, "tau": left}), right) < 1e-13 * condition(case) ** 2
+            assert off(multiplier_texts(case.loops).rows({"q": q, "tau": left}), right) < 1e-13 * condition(case) ** 2
 
 
 def test_limits_of_actuators_hold_at_every_call():

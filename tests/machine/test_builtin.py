@@ -237,7 +237,7 @@ def test_code_serves_only_while_nothing_is_chosen(single):
     assert np.array_equal(builtin.call(A, B), single(A, B))
     with choice.using("plain"):
         assert builtin.call(A, B)[0] == "left"
-    with choice.recorded():
+    with choice.journalled():
         assert builtin.call(A, B)[0] == "left"
     assert np.array_equal(builtin.call(A, B), single(A, B))
     before = sys.getrefcount(choice.NOTHING)

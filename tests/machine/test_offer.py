@@ -107,17 +107,17 @@ def test_what_the_user_says_is_done_at_once(monkeypatch):
 
 def test_a_replay_changes_over_at_the_same_call(monkeypatch):
     clock = Clock(monkeypatch, 0.01)
-    with choice.recorded() as notes:
+    with choice.journalled() as notes:
         first = runs(square(), 3 * RUNS)
     assert 0 < first.index(True) < len(first)
     assert notes.notes() == [f"{square().name}-single@{first.index(True)}"]
     clock.seconds = 0.0
     offer.ledger.cache_clear()
-    with choice.recorded("auto", cached=notes.notes()) as again:
+    with choice.journalled("auto", cached=notes.notes()) as again:
         assert runs(square(), 3 * RUNS) == first
     assert again.notes() == notes.notes()
     clock.seconds = 1.0
-    with choice.recorded("auto", cached=()):  # what wasn't compiled then isn't now
+    with choice.journalled("auto", cached=()):  # what wasn't compiled then isn't now
         assert not any(runs(square(), 3 * RUNS))
 
 
@@ -126,20 +126,20 @@ def test_a_run_notes_what_earlier_runs_have_left(monkeypatch):
     one = square()
     with using("compiled"):
         runs(one, 1)
-    with choice.recorded() as notes:
+    with choice.journalled() as notes:
         assert all(runs(one, 3))
     assert notes.notes() == [f"{one.name}-single@0"]
 
 
 def test_what_the_caller_says_is_stronger_than_notes():
-    with using("compiled"), choice.recorded("plain", cached=()):
+    with using("compiled"), choice.journalled("plain", cached=()):
         assert choice.backend() == "compiled"
 
 
 def test_equal_programs_change_over_at_the_same_count_whoever_is_first(monkeypatch):
     """The legs of a mechanism, on threads that no replay can put into the same order."""
     Clock(monkeypatch, 0.01)
-    with choice.recorded() as notes:
+    with choice.journalled() as notes:
         slow, quick = square(), square()
         ahead = runs(quick, RUNS - 5)  # not yet
         behind = runs(slow, 20)  # would be, but for what the other one has done plainly

@@ -16,7 +16,7 @@ from denoc.parallel.cluster import Cluster
 from denoc.parallel.conduct import Distributed
 from denoc.parallel.engines import Counting, Process, Threads
 from denoc.parallel.part import euler_parameters
-from denoc.parallel.steps import plan
+from denoc.parallel.steps import message_plan
 from denoc.scenario.run import prepare
 from denoc.study import distribute as study
 from denoc.text.library import find
@@ -213,7 +213,7 @@ def test_only_the_messages_of_the_plan_are_sent(task, nodes):
     by_legs = Distributed(robot, counted, nodes)
     wrenches = {"platform": np.ones(6), "link5": np.ones(6)} if task != "kinematics" else {}
     getattr(by_legs, task)(*state, *([wrenches] if wrenches else []))
-    rows = list(plan(task, by_legs.groups, 7, list(wrenches)))
+    rows = list(message_plan(task, by_legs.groups, 7, list(wrenches)))
     assert len(rows) == len(counted.sent)
     for row, (way, sent) in zip(rows, counted.sent):
         assert (row.way, row.messages, row.bytes, set(row.fields)) == (way, sent.messages, sent.bytes, sent.fields)
@@ -235,8 +235,8 @@ def test_what_is_explained_is_what_passes():
     def make():
         return prepare("three-rrr-idyn")
 
-    unit, legs, nodes, rows = study.explained(make, study.Setting(nodes=2, batch=100))
-    outcome = study.study(make, study.Setting(nodes=2, batch=200), measured=False)
+    unit, legs, nodes, rows = study.explained(make, study.EngineSetting(nodes=2, batch=100))
+    outcome = study.study(make, study.EngineSetting(nodes=2, batch=200), measured=False)
     assert (unit, legs, nodes) == ("a batch of 100 samples", 3, 2)
     assert outcome.messages == sum(row.messages for row in rows) == 16
     assert outcome.bytes * 100 == sum(row.bytes for row in rows) * 151
@@ -275,7 +275,7 @@ def test_what_cant_be_distributed_is_refused_before_anything_runs(entries, words
 
 
 def test_more_nodes_than_legs_are_told():
-    outcome = study.study(lambda: prepare("three-rrr-idyn"), study.Setting(nodes=9), measured=False)
+    outcome = study.study(lambda: prepare("three-rrr-idyn"), study.EngineSetting(nodes=9), measured=False)
     assert outcome.nodes == 3
     assert outcome.notes == ["9 nodes for 3 legs: 3 are used"]
 
@@ -310,7 +310,7 @@ def test_errors_of_nodes_come_back_as_they_are(workers):
 @dask
 def test_a_given_scheduler_is_used_and_left_running(workers):
     address = workers._client.scheduler.address
-    setting = study.Setting("dask", nodes=3, scheduler=address)
+    setting = study.EngineSetting("dask", nodes=3, scheduler=address)
     outcome = study.study(lambda: prepare("three-rrr-idyn"), setting)
     assert max(outcome.off.values()) <= SAME
     assert outcome.notes == ["3 nodes on 2 workers"]

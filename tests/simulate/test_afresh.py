@@ -41,7 +41,7 @@ def test_the_state_holds_v_and_rows_hold_the_speeds(seed):
     run = Runner(system, case.q)
     y = run.start(case.q, case.qd)
     freedoms = len(run.discrete.partition.N)
-    v = y[len(system.cq) : system.measured]
+    v = y[len(system.state_coordinates) : system.measured]
     assert not v[freedoms:].any()
     assert np.linalg.norm(v) == pytest.approx(np.linalg.norm(case.qd))  # S is orthonormal
     right = denoc.forward(case.robot, case.q, case.qd, np.zeros(case.robot.nv))
@@ -50,7 +50,7 @@ def test_the_state_holds_v_and_rows_hold_the_speeds(seed):
     assert abs(rows["qd"][0] - case.qd).max() < 1e-9 * (1 + abs(case.qd).max())
     assert abs(rows["qdd"][0] - right).max() < 1e-8 * (1 + abs(right).max())
     rate = run.derivative(0.0, y)
-    assert np.linalg.norm(rate[len(system.cq) : system.measured]) <= np.linalg.norm(right) * (1 + 1e-9)
+    assert np.linalg.norm(rate[len(system.state_coordinates) : system.measured]) <= np.linalg.norm(right) * (1 + 1e-9)
 
 
 def test_nothing_is_compiled_and_one_freedom_runs_well():

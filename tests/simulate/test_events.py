@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from denoc.simulate.events import crossing, first_crossing
-from denoc.simulate.integrate import INTEGRATORS, start
+from denoc.simulate.integrate import INTEGRATORS, stepper_of
 
 pytestmark = pytest.mark.smoke
 
@@ -63,7 +63,7 @@ def test_bouncing_ball():
     g, restitution = 9.81, 0.7
     instants, t, y = [], 0.0, np.array([1.0, 0.0])
     while len(instants) < 6:
-        stepper = start("rk45", lambda t, y: np.array([y[1], -g]), t, y, 10)
+        stepper = stepper_of("rk45", lambda t, y: np.array([y[1], -g]), t, y, 10)
         found = None
         while found is None:
             assert stepper.step() == ""
@@ -79,7 +79,7 @@ def test_bouncing_ball():
 
 def parabola(samples, depth, functions=None):
     """Runs y = (t − 1)² − depth from 0 to 3, in one step after some short ones, until an event."""
-    stepper = start("rk45", lambda t, y: np.array([2 * (t - 1)]), 0, np.array([1 - depth]), 3)
+    stepper = stepper_of("rk45", lambda t, y: np.array([2 * (t - 1)]), 0, np.array([1 - depth]), 3)
     found = None
     while found is None and stepper.t < 3:
         assert stepper.step() == ""
@@ -116,7 +116,7 @@ def test_first_of_several_events_in_a_step():
 
 def test_events_of_one_sample_come_in_order_of_time():
     ends = [0.52, 0.51, 0.515]
-    stepper = start("rk45", lambda t, y: 0 * y, 0, np.ones(1), 1, max_step=1)
+    stepper = stepper_of("rk45", lambda t, y: 0 * y, 0, np.ones(1), 1, max_step=1)
     while stepper.t < 0.4 or stepper.t_old > 0.4:
         stepper.step()
     while True:
@@ -128,7 +128,7 @@ def test_events_of_one_sample_come_in_order_of_time():
 
 
 def test_states_are_interpolated_once_for_all_functions():
-    stepper = start("rk45", lambda t, y: -y, 0, np.ones(1), 1)
+    stepper = stepper_of("rk45", lambda t, y: -y, 0, np.ones(1), 1)
     stepper.step()
     asked, between = [], stepper.between
     stepper.between = lambda t: asked.append(t) or between(t)
@@ -140,20 +140,20 @@ def test_an_event_that_has_just_fired_does_not_fire_again():
     def dive(t, y):
         return np.array([y[1], -1.0])
 
-    stepper = start("rk45", dive, 0, np.array([1.0, 0.0]), 5)
+    stepper = stepper_of("rk45", dive, 0, np.array([1.0, 0.0]), 5)
     found = None
     while found is None:
         stepper.step()
         found = first_crossing([lambda t, y: y[0]], stepper)
     assert found[0] == pytest.approx(math.sqrt(2), abs=1e-12)
-    again = start("rk45", dive, found[0], stepper.between(found[0]), 5)
+    again = stepper_of("rk45", dive, found[0], stepper.between(found[0]), 5)
     while again.t < 5:
         again.step()
         assert first_crossing([lambda t, y: y[0]], again) is None
 
 
 def test_a_settled_end_counts():
-    stepper = start("rk4", lambda t, y: 0 * y, 0, np.array([1e-12]), 1, step=0.1)
+    stepper = stepper_of("rk4", lambda t, y: 0 * y, 0, np.array([1e-12]), 1, step=0.1)
     stepper.step()
     assert first_crossing([lambda t, y: y[0]], stepper) is None
     stepper.settle(np.array([-1e-12]))
@@ -161,7 +161,7 @@ def test_a_settled_end_counts():
 
 
 def test_nothing_to_watch_and_nothing_stepped():
-    stepper = start("rk45", lambda t, y: -y, 0, np.ones(1), 1)
+    stepper = stepper_of("rk45", lambda t, y: -y, 0, np.ones(1), 1)
     assert first_crossing([lambda t, y: y[0] - 2], stepper) is None
     stepper.step()
     assert first_crossing([], stepper) is None
@@ -171,7 +171,7 @@ def test_nothing_to_watch_and_nothing_stepped():
 def test_every_method_finds_the_lowest_point_of_a_pendulum(name):
     angle = 0.1  # small, so that the quarter period is almost π/2; its series is known
     quarter = math.pi / 2 * (1 + angle**2 / 16 + 11 * angle**4 / 3072 + 173 * angle**6 / 737280)
-    stepper = start(
+    stepper = stepper_of(
         name,
         lambda t, y: np.array([y[1], -math.sin(y[0])]),
         0,

@@ -22,7 +22,7 @@ def test_an_evaluation_is_that_of_the_text(seed):
     robot = loaded(random_robot(seed, conventions=("frames",), links=(2, 6)))
     system, rng = System(robot, smooth=0.01 * (seed % 2)), np.random.default_rng(seed)
     run = Runner(system, robot.q0)
-    held = {system.cv[0]: (-1.0, 1.0)} if robot.moving[0].type.nv == 1 else {}
+    held = {system.state_speeds[0]: (-1.0, 1.0)} if robot.moving[0].type.nv == 1 else {}
     discrete = replace(run.discrete, held=held, slip={k: 1.0 for k in system.coulomb if k not in held})
     y = run.start(robot.q0, rng.normal(size=robot.nv)).tolist()
     values = run.signals(0.0, discrete)

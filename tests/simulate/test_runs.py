@@ -11,7 +11,7 @@ import denoc
 from comparing import off
 from denoc.machine.jit.choice import using
 from denoc.scenario.run import prepare
-from denoc.simulate.integrate import start
+from denoc.simulate.integrate import stepper_of
 from denoc.simulate.runner import Runner
 
 FALLS = [
@@ -109,7 +109,7 @@ def test_rk45_takes_scipy_s_own_steps():
         return np.concatenate([y[n:], denoc.forward(robot, y[:n], y[n:], np.zeros(n))])
 
     theirs = integrate.RK45(f, 0.0, np.zeros(2 * n), 1.5, rtol=1e-8, atol=1e-10)
-    ours = start(
+    ours = stepper_of(
         "rk45",
         run.derivative,
         0.0,

@@ -15,7 +15,7 @@ from denoc.errors import InputError
 from denoc.record import plots
 from denoc.study import compare as study
 from denoc.study import compare_table
-from denoc.study.compare import ADAPTIVE, FIXED, Comparison, Options, Run, Setting
+from denoc.study.compare import ADAPTIVE, FIXED, Comparison, Options, Run, RunSetting
 from denoc.study.compare_plots import figures
 
 FEW = Options(
@@ -57,7 +57,7 @@ def test_every_model_has_every_integrator_and_feedback_the_smallest_step(five_ba
 
 
 def test_a_run_is_the_same_as_its_scenario_run_by_itself(five_bar, runs):
-    run = runs[Setting("denoc", "", None, FIXED, 0.01)]
+    run = runs[RunSetting("denoc", "", None, FIXED, 0.01)]
     alone = denoc.run(
         five_bar
         | {"task": "simulate", "forces": {"all": {"law": "feedforward"}}, "solver": {"method": "rk4", "step": 0.01}}
@@ -74,8 +74,8 @@ def test_a_run_is_the_same_as_its_scenario_run_by_itself(five_bar, runs):
 
 
 def test_denoc_is_exact_and_penalties_give_way(runs):
-    denoc_run = runs[Setting("denoc", "", None, ADAPTIVE, 1e-3)]
-    penalty = runs[Setting("penalty", "k", 1e4, ADAPTIVE, 1e-3)]
+    denoc_run = runs[RunSetting("denoc", "", None, ADAPTIVE, 1e-3)]
+    penalty = runs[RunSetting("penalty", "k", 1e4, ADAPTIVE, 1e-3)]
     assert denoc_run.error_max < 1e-4
     assert denoc_run.closure < 1e-12
     assert penalty.closure > 1e-6
@@ -84,12 +84,12 @@ def test_denoc_is_exact_and_penalties_give_way(runs):
 
 
 def test_feedback_corrects_by_what_the_model_is_wrong(runs):
-    exact = runs[Setting("denoc", "", None, FIXED, 0.01, True)]
-    soft = runs[Setting("penalty", "k", 1e4, FIXED, 0.01, True)]
+    exact = runs[RunSetting("denoc", "", None, FIXED, 0.01, True)]
+    soft = runs[RunSetting("penalty", "k", 1e4, FIXED, 0.01, True)]
     assert exact.correction < 1e-2 < soft.correction
     assert exact.correction <= exact.correction_now
     assert exact.corrections.keys() == {f"{name}.tau" for name in motion("five-bar")["motion"]}
-    assert math.isnan(runs[Setting("denoc", "", None, FIXED, 0.01)].correction)
+    assert math.isnan(runs[RunSetting("denoc", "", None, FIXED, 0.01)].correction)
 
 
 def test_too_many_evaluations_stop_a_run_and_are_told(five_bar):
@@ -152,7 +152,7 @@ def test_a_method_on_numbers_takes_one_parameter_and_fewer_evaluations(runs):
 
 def test_stiffness_is_the_largest_eigenvalue_times_the_duration():
     A = np.array([[0.0, 1.0], [-1e4, -300.0]])
-    J = study.jacobian(lambda y: A @ y, np.array([0.3, -2.0]), 2)
+    J = study.numerical_jacobian(lambda y: A @ y, np.array([0.3, -2.0]), 2)
     assert pytest.approx(A, rel=1e-7, abs=1e-7) == J
 
 
@@ -225,7 +225,7 @@ def test_the_summary_has_a_row_a_method(runs):
     first = rows[0]
     assert first["runs"] == 3
     assert first["failed"] == 0
-    assert first["evaluations at rtol 0.001"] == str(runs[Setting("denoc", "", None, ADAPTIVE, 1e-3)].evaluations)
+    assert first["evaluations at rtol 0.001"] == str(runs[RunSetting("denoc", "", None, ADAPTIVE, 1e-3)].evaluations)
     assert compare_table.span([]) == ""
     assert compare_table.span([3, 5, 4]) == "3 to 5"
     assert compare_table.span([math.nan, 0.25]) == "0.25"
@@ -244,7 +244,7 @@ def test_plots(runs, tmp_path):
     for stem, figure in made.items():
         plots.save(figure, tmp_path / f"{stem}.png", dpi=40)
     assert made["five-bar-evaluations"].axes[0].get_xscale() == "log"
-    assert figures("none", [Run(Setting("denoc", "", None, ADAPTIVE, 1e-3), "not run")]) == {}
+    assert figures("none", [Run(RunSetting("denoc", "", None, ADAPTIVE, 1e-3), "not run")]) == {}
 
 
 # ---- what docs/khan.md stands on
@@ -255,12 +255,12 @@ RECORD = Path(__file__).resolve().parents[2] / "docs" / "khan.csv"
 @pytest.mark.parametrize(
     "setting",
     [
-        Setting("denoc-extended", "", None, ADAPTIVE, 1e-3),
-        Setting("denoc-extended", "", None, ADAPTIVE, 1e-6),
-        Setting("projection-gauss", "sigma", 40.0, ADAPTIVE, 1e-6),
-        Setting("projection-gauss", "sigma", 10.0, FIXED, 0.01),
-        Setting("penalty", "k", 1e3, ADAPTIVE, 1e-3),
-        Setting("penalty", "k", 1e6, FIXED, 0.01),
+        RunSetting("denoc-extended", "", None, ADAPTIVE, 1e-3),
+        RunSetting("denoc-extended", "", None, ADAPTIVE, 1e-6),
+        RunSetting("projection-gauss", "sigma", 40.0, ADAPTIVE, 1e-6),
+        RunSetting("projection-gauss", "sigma", 10.0, FIXED, 0.01),
+        RunSetting("penalty", "k", 1e3, ADAPTIVE, 1e-3),
+        RunSetting("penalty", "k", 1e6, FIXED, 0.01),
     ],
     ids=str,
 )

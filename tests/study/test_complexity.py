@@ -50,7 +50,7 @@ def test_puma_costs_no_more_than_this(what, most):
 
 
 def test_dense_puma_costs_no_more_than_this():
-    found = count(complexity.recorded(denoc.load("puma"), "forward, dense").results())
+    found = count(complexity.recorded_program(denoc.load("puma"), "forward, dense").results())
     assert (found.multiplications, found.additions) <= (328, 280)
 
 
@@ -78,7 +78,7 @@ def test_the_dense_way_of_a_mechanism_is_about_the_same_system(name):
     tau = np.cos(np.arange(robot.nv))
     wanted = denoc.forward(robot, q, qd, tau)
     for what in ("forward", "forward, dense"):
-        made = complexity.recorded(robot, what)
+        made = complexity.recorded_program(robot, what)
         values = dict(zip((node.value for group in made.inputs.values() for node in group), [*q, *qd, *tau]))
         np.testing.assert_allclose(computed(made, values), wanted, atol=1e-9 * abs(wanted).max())
 

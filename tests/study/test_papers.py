@@ -14,8 +14,8 @@ from denoc.dynamics.programs import program
 from denoc.errors import InputError
 from denoc.machine.program.trace import count
 from denoc.study.papers import hanzaki_costs, saha_overview
-from denoc.study.papers.entries import ENTRIES, entry, markdown
-from denoc.study.papers.entry import PAPERS, ranges
+from denoc.study.papers.exhibit import PAPERS, ranges
+from denoc.study.papers.exhibits import EXHIBITS, exhibit, markdown
 
 BREAK_OFF = tuple(f"khan-2002-{one}" for one in ("fig-4.3", "fig-4.4", "fig-4.5", "fig-4.6", "fig-4.8", "table-5.1"))
 SILENT = (
@@ -30,7 +30,7 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "papers.md"
 
 @cache
 def made(name):
-    return ENTRIES[name].make()
+    return EXHIBITS[name].make()
 
 
 def rows_at(table, t):
@@ -40,10 +40,10 @@ def rows_at(table, t):
     return found
 
 
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("name", EXHIBITS)
 @pytest.mark.sampled(3)
 def test_every_entry_is_made_and_drawn(name):
-    one, it = ENTRIES[name], made(name)
+    one, it = EXHIBITS[name], made(name)
     x, *columns = it.table.values()
     assert (np.diff(x) > 0).all()
     assert all(len(column) == len(x) for column in columns)
@@ -67,9 +67,9 @@ def test_every_entry_is_made_and_drawn(name):
     assert figure.axes[-1].get_legend() is not None
 
 
-@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("name", EXHIBITS)
 def test_every_entry_says_what_it_is(name):
-    one = ENTRIES[name]
+    one = EXHIBITS[name]
     assert one.paper in PAPERS
     assert one.id == name == f"{one.paper}-{one.what.lower().replace('. ', '-').replace(' ', '-')}"
     assert one.caption
@@ -80,9 +80,9 @@ def test_every_entry_says_what_it_is(name):
 
 
 def test_ids_are_found_or_told():
-    assert entry("saha-1999-fig-5").what == "Fig. 5"
+    assert exhibit("saha-1999-fig-5").what == "Fig. 5"
     with pytest.raises(InputError, match="did you mean"):
-        entry("saha-1999-fig-55")
+        exhibit("saha-1999-fig-55")
 
 
 def test_the_documentation_lists_them():

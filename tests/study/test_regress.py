@@ -535,4 +535,4 @@ def test_a_column_is_compared_by_its_own_scale():
         compare.excess(np.array([1.0, np.nan, np.nan, np.inf, 2.0]), np.array([1.5, np.nan, 1.0, np.inf, 2.0]), 0.1),
         [5.0, 0.0, np.inf, 0.0, 0.0],
     )
-    assert compare.instants(np.array([0.0, 0.5, 0.7]), np.array([0.0, 0.5 + 1e-13, 1.0])).tolist() == [0, 1, -1]
+    assert compare.rows_at(np.array([0.0, 0.5, 0.7]), np.array([0.0, 0.5 + 1e-13, 1.0])).tolist() == [0, 1, -1]

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from denoc.study.compare import ADAPTIVE, FIXED, Run, Setting
+from denoc.study.compare import ADAPTIVE, FIXED, Run, RunSetting
 from denoc.study.papers import hanzaki_costs, khan_ratings, saha_1999, saha_overview
 from denoc.study.papers import khan_verdicts as verdicts
 
 
 def ran(value=1e3, ended="done", accuracy=0.01, **numbers):
     """A run with these numbers."""
-    run = Run(Setting("penalty", "k", value, FIXED, accuracy), ended, reached=3.0)
+    run = Run(RunSetting("penalty", "k", value, FIXED, accuracy), ended, reached=3.0)
     for name, x in numbers.items():
         setattr(run, name, x)
     return run
@@ -135,4 +135,4 @@ def test_savings():
 
 
 def test_a_setting_of_a_run_is_named_by_its_parameter():
-    assert verdicts.name_of(Setting("denoc", "", None, ADAPTIVE, 1e-3)) == "rtol 0.001"
+    assert verdicts.name_of(RunSetting("denoc", "", None, ADAPTIVE, 1e-3)) == "rtol 0.001"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from denoc.errors import InputError, Place
 from denoc.text import source
 from denoc.text.document import BREAK, Document, dotted
-from denoc.text.scalars import resolve
 from denoc.text.source import from_mapping, parse, read
+from denoc.text.yaml_scalars import resolve
 from limits import cpu_time
 
 steady = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])

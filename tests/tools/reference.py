@@ -63,8 +63,8 @@ class Reference:
 
     def definition(self, name: str) -> Schema:
         """An entry's own keys; of a drive those that it has with its law under `motion`."""
-        told: Schema = self.schema["$defs"][name]
-        return told.get("then", told)
+        schema: Schema = self.schema["$defs"][name]
+        return schema.get("then", schema)
 
     def said(self, name: str) -> str:
         """`DhJoint` as `dh joint`, a law by what its key `law` says."""
@@ -80,17 +80,20 @@ class Reference:
         return re.sub(r"[:()]", "", self.heading(name).lower()).replace(" ", "-")
 
     def section(self, name: str) -> str:
-        told = self.definition(name)
-        about = [escaped(told["description"])] if "description" in told else []
-        keys = ("law", *told["properties"])  # the schema has an example's keys by their letters
-        ordered = ({key: one[key] for key in keys if key in one} for one in told.get("examples", ()))
+        schema = self.definition(name)
+        about = [escaped(schema["description"])] if "description" in schema else []
+        keys = ("law", *schema["properties"])  # the schema has an example's keys by their letters
+        ordered = ({key: one[key] for key in keys if key in one} for one in schema.get("examples", ()))
         shown = [f"Example: `{flow(example)}`" for example in ordered]
-        return "\n\n".join([f"### {self.heading(name)}", *about, *shown, self.table(told)])
+        return "\n\n".join([f"### {self.heading(name)}", *about, *shown, self.table(schema)])
 
-    def table(self, told: Schema) -> str:
+    def table(self, schema: Schema) -> str:
         rows = ["| key | is | default | meaning |", "|---|---|---|---|"]
-        required = [*told.get("required", []), *(["joint"] if told is self.schema["$defs"].get("LinkEntry") else [])]
-        for key, value in told["properties"].items():
+        required = [
+            *schema.get("required", []),
+            *(["joint"] if schema is self.schema["$defs"].get("LinkEntry") else []),
+        ]
+        for key, value in schema["properties"].items():
             default = "required" if key in required else shown(value["default"]) if "default" in value else ""
             meaning, quantity = apart(value)
             rows.append(f"| `{key}` | {self.filled(value, quantity)} | {default} | {escaped(meaning)} |")
@@ -105,25 +108,25 @@ class Reference:
             return what.replace(SEVERAL, quantity)
         return what.replace(NUMBER, quantity)
 
-    def sort(self, told: Schema) -> str:
+    def sort(self, schema: Schema) -> str:
         """What may stand there, in a few words."""
-        if "$ref" in told:
-            return f"[{self.said(entry(told))}](#{self.anchor(entry(told))})"
-        if "if" in told:  # links, or copies of links
-            return f"{self.sort(told['else'])} or {self.sort(told['then'])}"
-        if "anyOf" in told:
-            return " or ".join(dict.fromkeys(self.choices(told["anyOf"])))
-        if "const" in told:
-            return f"`{told['const']}`"
-        if "enum" in told:
-            return ", ".join(f"`{one}`" for one in told["enum"])
-        if told.get("type") == "array":
-            fixed = told.get("maxItems") == told.get("minItems") and told.get("maxItems")
-            inner = self.sort(told["items"])
+        if "$ref" in schema:
+            return f"[{self.said(entry(schema))}](#{self.anchor(entry(schema))})"
+        if "if" in schema:  # links, or copies of links
+            return f"{self.sort(schema['else'])} or {self.sort(schema['then'])}"
+        if "anyOf" in schema:
+            return " or ".join(dict.fromkeys(self.choices(schema["anyOf"])))
+        if "const" in schema:
+            return f"`{schema['const']}`"
+        if "enum" in schema:
+            return ", ".join(f"`{one}`" for one in schema["enum"])
+        if schema.get("type") == "array":
+            fixed = schema.get("maxItems") == schema.get("minItems") and schema.get("maxItems")
+            inner = self.sort(schema["items"])
             return f"[{fixed} × {inner}]" if fixed else f"list of {inner}"
-        if told.get("type") == "object":
-            return f"name → {self.sort(inside(told))}"
-        return plain(told)
+        if schema.get("type") == "object":
+            return f"name → {self.sort(inside(schema))}"
+        return plain(schema)
 
     def choices(self, several: list[Schema]) -> Iterator[str]:
         for one in several:
@@ -149,9 +152,9 @@ def entry(piece: Schema) -> str:
     return str(piece["$ref"]).rsplit("/", 1)[1]
 
 
-def inside(told: Schema) -> Schema:
+def inside(schema: Schema) -> Schema:
     """What the values of a mapping are."""
-    inner = told.get("additionalProperties") or next(iter(told["patternProperties"].values()))
+    inner = schema.get("additionalProperties") or next(iter(schema["patternProperties"].values()))
     return dict(inner)
 
 
@@ -165,12 +168,12 @@ def apart(value: Schema) -> tuple[str, str]:
     return ("; ".join(meaning), found["one"]) if found else (said, "")
 
 
-def plain(told: Schema) -> str:
-    if told.get("type") == "number" or "pi|" in told.get("pattern", ""):
+def plain(schema: Schema) -> str:
+    if schema.get("type") == "number" or "pi|" in schema.get("pattern", ""):
         return NUMBER
-    if isinstance(told["type"], list):
+    if isinstance(schema["type"], list):
         return "name"
-    return {"integer": "integer", "boolean": "`true`, `false`"}.get(told["type"], "text")
+    return {"integer": "integer", "boolean": "`true`, `false`"}.get(schema["type"], "text")
 
 
 def shown(value: Any) -> str:

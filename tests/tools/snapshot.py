@@ -118,8 +118,8 @@ def runs(home: Path) -> None:
                 continue
         np.savez_compressed(home / f"{name}.npz", t=result.t, **result.table)
         kept = ("ended", "reason", "rows", "audit", "events", "warnings", "undetermined", "columns")
-        told = {key: result.record.get(key) for key in kept}
-        write(home / f"{name}.json", {**told, "heard": sorted({str(one.message) for one in heard})})
+        facts = {key: result.record.get(key) for key in kept}
+        write(home / f"{name}.json", {**facts, "heard": sorted({str(one.message) for one in heard})})
         states.setdefault(result.record["robot"]["name"], state(result))
     for robot in sorted(set(states) & set(library("robots"))):
         print(home.name, "calls of", robot, flush=True)
@@ -349,10 +349,10 @@ def compare_columns(report: Report, old: Path, new: Path, where: str, tolerance:
 
 def kinds_of(columns: list[dict[str, str]]) -> Callable[[str], str]:
     """What is measured by one scale: unit and family of a column, the call that an array belongs to."""
-    told = {
+    families = {
         one["name"]: one["family"] if "energy" in one["family"] else f"{one['unit']}|{one['family']}" for one in columns
     }
-    return lambda name: told.get(name, name.split(" ")[0])
+    return lambda name: families.get(name, name.split(" ")[0])
 
 
 def size(values: np.ndarray) -> float:
@@ -388,8 +388,8 @@ def compare_exports(report: Report, old: Path, new: Path, name: str, tolerance: 
     elif name.endswith(".py"):
         arguments = inputs(old, name)
         ratio = far(evaluated(a, arguments), evaluated(b, arguments))
-        told = f"exports/{name}: text differs, its numbers by {ratio:.2g}"
-        report.note(told) if ratio <= tolerance else report.fail(told)
+        finding = f"exports/{name}: text differs, its numbers by {ratio:.2g}"
+        report.note(finding) if ratio <= tolerance else report.fail(finding)
     else:
         report.note(f"exports/{name}: text differs")
 
@@ -430,11 +430,11 @@ def far(a: np.ndarray, b: np.ndarray) -> float:
 def compare_times(report: Report, old: dict, new: dict) -> None:
     for words in old:
         if words in new:
-            told = [
+            ratios = [
                 f"{kind} {old[words][kind]:.2f} s → {new[words][kind]:.2f} s ({new[words][kind] / old[words][kind]:.2f}x)"
                 for kind in ("cold", "warm")
             ]
-            report.note(f"{words}: {', '.join(told)}")
+            report.note(f"{words}: {', '.join(ratios)}")
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""Entries: functions of machine code that Python calls directly, with arrays or lists of numbers and a new array back.
+"""Builtins: functions of machine code that Python calls directly with arrays or lists, and that return a new array.
 
 A program's code for one sample (`llvm.single`) doesn't use Python.  Between it and the caller stands one further
 function of machine code, the same for all programs: it checks the arguments, reads the items of lists, makes the
@@ -93,7 +93,7 @@ class Builtin:
         keep: Sequence[Any] = (),
         parts: Sequence[Part] = (),
     ) -> None:
-        """Use the kernel at this address for up to `most` samples, each of which gives a result of this shape."""
+        """Uses the kernel at this address for up to `most` samples, each of which gives a result of this shape."""
         self._keep(keep)
         kept = math.prod(shape)
         if not kept:
@@ -127,7 +127,7 @@ class Builtin:
                     self.call = self._quick(known)
 
     def _early(self, *given: Any, **named: Any) -> Any:
-        """What is called before there is any code, and by those who have asked for the function that early."""
+        """The function before there is any code; whoever has kept it reaches the later one through it."""
         if self.call != self._early:
             return self.call(*given, **named)
         return self._general(*given, **named) if self._general is not None else None
@@ -141,6 +141,7 @@ class Builtin:
         return int(self._words[WORDS.index("code")])
 
     def _set(self, **values: int) -> None:
+        """Writes these words of the table."""
         for name, value in values.items():
             self._words[WORDS.index(name)] = value
 
@@ -159,6 +160,7 @@ class Builtin:
     # ---- the builtin as a function of Python, by ctypes
 
     def _slow(self, *given: Any, **named: Any) -> Any:
+        """The builtin as a function of Python, for interpreters whose objects machine code can't read."""
         result = None if named or (self._asking and choice.way() is not choice.NOTHING) else self._found(given)
         return result if result is not None or self._general is None else self._general(*given, **named)
 
@@ -216,7 +218,7 @@ def _doubles(x: Any, width: int) -> np.ndarray | None:
 
 
 def _unit(numbers: Any, places: Sequence[int]) -> bool:
-    """Divide groups of four numbers by their norms; return whether all norms are within bounds."""
+    """Divides groups of four numbers by their norms; returns whether all norms are within bounds."""
     for place in places:
         four = numbers[place : place + 4]
         with np.errstate(all="ignore"):

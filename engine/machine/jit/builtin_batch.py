@@ -163,12 +163,12 @@ no:
 
 def _batch() -> str:
     """IR of a function for the result of many samples; null if the general function has to be called."""
-    parts = (_taken(), _made(), _block(), _gathered(), _run(), _checked(), _left())
+    parts = (_begun(), _found(), _taken(), _made(), _block(), _gathered(), _run(), _checked(), _left())
     return "\ndefine internal ptr @batch(ptr %table, ptr %given) {\n" + "\n".join(parts) + "\n}"
 
 
-def _taken() -> str:
-    """The part of `batch` that finds all arguments' numbers, and whether they have to be copied."""
+def _begun() -> str:
+    """The part of `batch` that counts the samples, makes room for what is known of each argument, and begins a loop."""
     return f"""{words("ndarray", "rows_code", "arguments", "numbers", "joined", "units", "outputs", "kept", "checks")}
 {words("lanes", "block", "most")}
   %first = load ptr, ptr %given
@@ -193,8 +193,12 @@ begin:
 argument:
   %a = phi i64 [0, %begin], [%a.next, %taken]
   %used = phi i64 [0, %begin], [%used.next, %taken]
-  %some = phi i1 [%are_few, %begin], [%some.next, %taken]
-  %slot = getelementptr ptr, ptr %given, i64 %a
+  %some = phi i1 [%are_few, %begin], [%some.next, %taken]"""
+
+
+def _found() -> str:
+    """The part of the loop over arguments that finds an argument's numbers, in rows or in one row for all samples."""
+    return f"""  %slot = getelementptr ptr, ptr %given, i64 %a
   %object = load ptr, ptr %slot
   %width.place = add i64 %a, {len(WORDS)}
   %width.at = getelementptr i64, ptr %table, i64 %width.place
@@ -221,8 +225,12 @@ one:
 found:
   %data = phi ptr [%rows.data, %many], [%one.data, %one]
   %is_taken = icmp ne ptr %data, null
-  br i1 %is_taken, label %taken, label %no
-taken:
+  br i1 %is_taken, label %taken, label %no"""
+
+
+def _taken() -> str:
+    """The part of that loop that notes where an argument's numbers are, and whether they have to be copied."""
+    return """taken:
   %source.at = getelementptr ptr, ptr %sources, i64 %a
   store ptr %data, ptr %source.at
   %row = load i64, ptr %steps.at

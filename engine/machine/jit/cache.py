@@ -26,8 +26,8 @@ MAGIC = b"denoc object 1 "
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files that were unused longest are removed first
 OLD = 3600.0  # seconds, of a draft whose process has been killed: to write one takes no such time
 
-compiling: list[str] = []  # names of what is being made just now, for whoever shows why one waits
-_ignored: list[Path] = []  # what the user has been told of
+compiling: list[str] = []  # names of the programs that are being compiled now, for the display of progress
+_ignored: list[Path] = []  # warnings that have been shown
 
 
 def folder() -> Path:
@@ -53,7 +53,7 @@ def sources() -> str:
 def _hashed(root: Path) -> str:
     """The hash of all modules below a folder, by their names and texts."""
     paths = sorted(root.rglob("*.py"))
-    if not paths:  # every version would take the object code of every other one
+    if not paths:  # without sources, all versions of the package would share their object code
         raise LookupError(f"{root}: no sources, so nothing says which object code is theirs")
     digest = hashlib.sha256()
     for path in paths:
@@ -127,7 +127,7 @@ def _checked(data: bytes) -> bytes | None:
 
 
 def store(name: str, code: bytes) -> None:
-    """Store the object code if the folder can be written."""
+    """Stores the object code if the folder can be written."""
     home = folder()
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -147,6 +147,7 @@ def store(name: str, code: bytes) -> None:
 
 
 def _trim(home: Path) -> None:
+    """Removes old drafts, and the objects that were unused longest while there are too many bytes."""
     for draft in home.glob(".draft-*"):
         if draft.lstat().st_mtime < time.time() - OLD:
             draft.unlink(missing_ok=True)
@@ -166,7 +167,7 @@ def contents() -> tuple[Path, int, int]:
 
 
 def clear() -> int:
-    """Remove all objects, and return their number."""
+    """Removes all objects, and returns their number."""
     removed = 0
     for path in _kept("*.o") + _kept(".draft-*"):
         with contextlib.suppress(OSError):  # another process has removed it, or permission is missing

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 BACKENDS = ("auto", "compiled", "plain")
 FORMS = ("auto", "straight", "rolled")
 MOST_STRAIGHT = 30  # bodies; beyond, straight-line code leaves the caches and takes long to compile
-MOST_SINGLE = 60  # likewise, where one sample at a time leaves half of the work of compiling
+MOST_SINGLE = 60  # bodies, for code of one sample at a time, which takes half of the work of compiling
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Journal:
             return on
 
     def begins(self, name: str, call: int) -> bool:
-        """Note that there is code from now on, and return whether this call may use it."""
+        """Notes that there is code from now on, and returns whether this call may use it."""
         with self.lock:
             if call >= self.since.setdefault(name, self.plain.get(name, 0)):
                 return True
@@ -59,7 +59,7 @@ class Journal:
         self.plain[name] = max(self.plain.get(name, 0), call + 1)
 
     def notes(self) -> list[str]:
-        """The notes as `recorded` takes them, `name@call` for each program."""
+        """The notes as `journalled` takes them, `name@call` for each program."""
         return sorted(f"{name}@{call}" for name, call in self.since.items())
 
 
@@ -98,13 +98,13 @@ def free() -> bool:
     return here.journal is None and here.chosen != "plain"
 
 
-def rolled(bodies: int, single: bool = False) -> bool:
+def runs_rolled(bodies: int, single: bool = False) -> bool:
     """Whether compiled code, for many samples or one, loops over the bodies instead of being one straight line."""
     form = VARIABLE.get().form
     return bodies > (MOST_SINGLE if single else MOST_STRAIGHT) if form == "auto" else form == "rolled"
 
 
-def lanes() -> int:
+def wanted_lanes() -> int:
     """The number of samples that the caller wants side by side; 0 for as many as fit into a register."""
     return VARIABLE.get().lanes
 
@@ -134,7 +134,7 @@ def rented() -> Iterator[None]:
 
 
 @contextmanager
-def recorded(
+def journalled(
     backend: str = "", form: str = "auto", lanes: int = 0, cached: Iterable[str] | None = None
 ) -> Iterator[Journal]:
     """A context with a journal; with the notes of an earlier run, programs run as they did then.
@@ -162,7 +162,7 @@ def given_up() -> bool:
 
 
 def give_up(error: Exception) -> None:
-    """Run everything as plain text from now on, because compiling has failed, and warn the user once."""
+    """Runs everything as plain text from now on, because compiling has failed, and warns the user once."""
     if not _broken:
         _broken.append(str(error))
         reason = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -13,7 +13,7 @@ _lock = threading.Lock()
 _pool: list[ThreadPoolExecutor] = []
 
 
-def count() -> int:
+def processors() -> int:
     """The number of processors that this process may use; DENOC_CORES overrides it."""
     wanted = os.environ.get("DENOC_CORES", "")
     if wanted.isdigit() and int(wanted) > 0:
@@ -21,13 +21,13 @@ def count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def shared(rows: int, width: int, run: Callable[[int, int], None], fewest: int | None = None) -> None:
+def run_in_parts(rows: int, width: int, run: Callable[[int, int], None], fewest: int | None = None) -> None:
     """Call `run(first, end)` for consecutive parts of so many rows, on as many threads as pay.
 
     Parts begin at multiples of `width`, so that blocks of rows don't depend on the number of threads; another thread
     pays from `fewest` rows on, by default from FEWEST on.
     """
-    parts = min(count(), rows // (fewest or FEWEST))
+    parts = min(processors(), rows // (fewest or FEWEST))
     if parts < 2:
         run(0, rows)
         return
@@ -49,7 +49,7 @@ def _threads(wanted: int) -> ThreadPoolExecutor:
 
 
 def _forget() -> None:
-    """Begin without threads, because a forked process has none of its parent's."""
+    """Begins without threads, because a forked process has none of its parent's."""
     global _lock
     _lock = threading.Lock()
     _pool.clear()

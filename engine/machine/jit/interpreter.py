@@ -102,6 +102,7 @@ def _arrays_are_as_expected() -> bool:
 
 
 def _reads_well(array: np.ndarray) -> bool:
+    """Whether the layout above gives the address, lengths and strides that NumPy gives for this array."""
     start, flags = id(array), _integer(id(array) + FLAGS)
     shape, strides = _word(start + SHAPE), _word(start + STRIDES)
     if strides != shape + 8 * array.ndim or shape % 8 or shape < 2**16:

@@ -51,7 +51,7 @@ class Kernel:
             self._call(end - first, *rows, report.ctypes.data)
             reports.append(report)
 
-        cores.shared(count, W, run)
+        cores.run_in_parts(count, W, run)
         status = reports[0] if len(reports) == 1 else np.concatenate(reports, axis=1)
         return result, not np.isnan(status[0]).any(), float(status[1].max())
 

@@ -158,7 +158,7 @@ class March:
                     status = self._march(*before, grid.ctypes.data, len(grid), *behind)
                     accepted = int(blocks[k, ACCEPTED].max())
 
-        cores.shared(len(states), 1, run, FEWEST)
+        cores.run_in_parts(len(states), 1, run, FEWEST)
         rows = out.reshape(-1, len(grid), self.m)[: len(y)]
         return rows, self._runs(blocks, len(y)).T
 

@@ -18,7 +18,7 @@ def processor() -> tuple[str, str]:
 
 def lanes() -> int:
     """The number of doubles side by side: the caller's choice, else as many as fit into one register."""
-    return choice.lanes() or _fitting()
+    return choice.wanted_lanes() or _fitting()
 
 
 @lru_cache(maxsize=1)
@@ -41,6 +41,7 @@ def _binding() -> Any:
 
 
 def version() -> str:
+    """The version of llvmlite."""
     import llvmlite
 
     return str(llvmlite.__version__)

@@ -51,7 +51,7 @@ class Ledger:
         self.spent, self.run, self.sample = 0.0, math.inf, 0.0
 
     def charge(self, seconds: float, samples: int) -> None:
-        """Add a plain run of this number of samples."""
+        """Adds a plain run of this number of samples."""
         self.spent += seconds
         self.run = min(self.run, seconds / (1.0 + (samples - 1) / WIDE))
         if samples >= MANY:
@@ -167,7 +167,7 @@ class Offer:
 
     def at_once(self, form: str, build: Callable[[bool], Code | None]) -> Code | None:
         """Code of this form at any cost; None where compiling fails."""
-        return self._made((form, choice.lanes()), build, False)
+        return self._made((form, choice.wanted_lanes()), build, False)
 
     def settled(self, form: str) -> Any:
         """The code of this form if this context has begun to run it already."""
@@ -176,7 +176,7 @@ class Offer:
 
     def kernel(self, cached: bool) -> Kernel | None:
         """Code for many samples side by side at any cost, or, with `cached`, if the cache has it."""
-        return self._made(("lanes", choice.lanes()), lambda only: kernel.build(*self._given(only)), cached)
+        return self._made(("lanes", choice.wanted_lanes()), lambda only: kernel.build(*self._given(only)), cached)
 
     # ---- decisions
 
@@ -252,7 +252,7 @@ def in_blocks(
     by: Callable[[Code, int], np.ndarray | None],
     text: Callable[[slice], np.ndarray],
 ) -> np.ndarray:
-    """Fill `result`, with a row for each sample, by plain text in blocks until compiled code does the rest.
+    """Fills `result`, with a row for each sample, by plain text in blocks until compiled code does the rest.
 
     `ask` takes the number of samples ahead and returns code or None; `by` runs code on the samples from a place on, and
     returns None where it can't, so that the text raises the error; `text` returns the rows of a block.

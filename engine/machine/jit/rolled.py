@@ -57,7 +57,7 @@ class Sweep:
 
 
 @dataclass
-class Loop:
+class SweepProgram:
     """A program of sweeps one after the other, with its input arrays and its output array."""
 
     sweeps: list[Sweep]
@@ -90,7 +90,7 @@ class Elements:
 INTEGERS = 3  # of each element: kind, parent, place of its numbers; its columns follow
 
 
-def kernel(loop: Loop, lanes: int, name: str) -> str:
+def kernel(loop: SweepProgram, lanes: int, name: str) -> str:
     """IR of `void name(blocks, count, integers, numbers, widths, inputs…, output, work, status)`."""
     arrays = (*loop.inputs, loop.output)
     functions, calls = [], []
@@ -179,7 +179,7 @@ end_{s}:
 """
 
 
-def _step(step: BodyStep, loop: Loop, lanes: int, name: str, arrays: tuple[str, ...]) -> str:
+def _step(step: BodyStep, loop: SweepProgram, lanes: int, name: str, arrays: tuple[str, ...]) -> str:
     """IR of a function for one element: loads, operations, stores."""
     block = Block(lanes)
     results = [*step.results.values(), *step.watched]
@@ -222,7 +222,7 @@ def _step(step: BodyStep, loop: Loop, lanes: int, name: str, arrays: tuple[str, 
     )
 
 
-def _loaded(block: Block, loop: Loop, where: str, what: Any) -> str:
+def _loaded(block: Block, loop: SweepProgram, where: str, what: Any) -> str:
     if where in ("own", "up"):
         return block.let(
             f"load {block.double}, ptr {block.offset(f'%{where}', loop.rows[what] * block.lanes)}, align 8"
@@ -267,7 +267,7 @@ def _scatter(block: Block, array: str, what: int, register: str) -> None:
 
 
 def _watch(block: Block, watched: list[str], angles: list[str], lanes: int) -> None:
-    """Write the checks: in `status` a NaN where a number isn't finite, and behind it the largest angle."""
+    """Writes the checks: in `status` a NaN where a number isn't finite, and behind it the largest angle."""
     finite = block.let(f"load {block.double}, ptr %status, align 8")
     for x in watched:
         finite = block.call("fma", x, block.constant(0.0), finite)
@@ -283,7 +283,9 @@ def _watch(block: Block, watched: list[str], angles: list[str], lanes: int) -> N
 class Rolled:
     """A compiled loop over given elements, which is called like `kernel.Kernel`."""
 
-    def __init__(self, loaded: native.Loaded, loop: Loop, elements: Elements, widths: Sequence[int], lanes: int):
+    def __init__(
+        self, loaded: native.Loaded, loop: SweepProgram, elements: Elements, widths: Sequence[int], lanes: int
+    ):
         self._loaded, self.lanes = loaded, lanes
         self.inputs, self.outputs = tuple(widths[:-1]), (widths[-1],)
         arrays = (*loop.inputs, loop.output)
@@ -322,7 +324,7 @@ class Rolled:
                     self._run(many, [x[start:] for x in arrays], result[start:], report)
             reports.append(report)
 
-        cores.shared(count, W, run)
+        cores.run_in_parts(count, W, run)
         status = reports[0] if len(reports) == 1 else np.concatenate(reports, axis=1)
         return [result], not np.isnan(status[0]).any(), float(status[1].max())
 
@@ -345,11 +347,11 @@ class Rolled:
 
 
 def build(
-    loop: Loop, elements: Elements, widths: Sequence[int], lanes: int, cached: bool, level: int = native.SOUND
+    loop: SweepProgram, elements: Elements, widths: Sequence[int], lanes: int, cached: bool, level: int = native.SOUND
 ) -> Rolled | None:
     """The compiled loop, from the cache if it is there; with `cached`, None if it isn't."""
     code = objects.loaded(f"rolled {lanes}", loop.identity, lambda: kernel(loop, lanes, "rolled"), cached, level)
     return Rolled(code, loop, elements, widths, lanes) if code is not None else None
 
 
-__all__ = ["BodyStep", "Elements", "Loop", "Rolled", "Sweep", "build"]
+__all__ = ["BodyStep", "Elements", "Rolled", "Sweep", "SweepProgram", "build"]

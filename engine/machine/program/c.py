@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import trace
-from .lines import FORMS, lines
+from .lines import FORMS, operation_lines
 from .trace import Program, live
 
 FORM = {
@@ -20,7 +20,7 @@ FORM = {
 def c_function(program: Program, name: str) -> str:
     """The text of a C function whose arguments are the arrays of the inputs, then those of the outputs."""
     places = {node.id: f"{group}[{k}]" for group, nodes in program.inputs.items() for k, node in enumerate(nodes)}
-    statements, names = lines(program.results(), FORM, repr, lambda node: places[node.id])
+    statements, names = operation_lines(program.results(), FORM, repr, lambda node: places[node.id])
     used = {node.id for node in live(program.results())}
     idle = [group for group, nodes in program.inputs.items() if not any(node.id in used for node in nodes)]
     body = [f"    (void){group};" for group in idle]

@@ -23,7 +23,7 @@ PYTHON = {
 }
 
 
-def lines(
+def operation_lines(
     results: list[Node], form: dict[str, str], constant: Callable[[float], str], named: Callable[[Node], str]
 ) -> tuple[list[tuple[str, str]], dict[int, str]]:
     """Pairs (variable, expression) of all live operations in order, and the name of each node."""
@@ -59,7 +59,7 @@ def python_function(program: Program, name: str, about: str) -> str:
         for k, node in enumerate(nodes)
         if node.id in used
     ]
-    statements, names = lines(program.results(), PYTHON, repr, lambda node: str(node.value))
+    statements, names = operation_lines(program.results(), PYTHON, repr, lambda node: str(node.value))
     returned = ", ".join("[" + ", ".join(names[node.id] for node in group) + "]" for group in program.outputs.values())
     body = [f'    """{about}"""', *loads, *(f"    {target} = {text}" for target, text in statements)]
     return f"def {name}({', '.join(program.inputs)}):\n" + "\n".join([*body, f"    return {returned}"]) + "\n"

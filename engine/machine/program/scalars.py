@@ -92,6 +92,6 @@ def as_samples(x: Scalar) -> float | np.ndarray:
 
 
 def into_columns(rows: np.ndarray, values: Iterable[Scalar]) -> None:
-    """Write each scalar into a column of `rows`, which has a row for each sample."""
+    """Writes each scalar into a column of `rows`, which has a row for each sample."""
     for k, x in enumerate(values):
         rows[:, k] = as_samples(x)

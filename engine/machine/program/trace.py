@@ -169,7 +169,7 @@ class Graph:
         return self._make(DIVIDE, a, b)
 
     def set_cosine_sine(self, a: Node, cosine: Node, sine: Node) -> None:
-        """Set the cosine and sine of an input, so that they needn't be computed."""
+        """Sets the cosine and sine of an input, so that they needn't be computed."""
         self._circular[a.id] = (cosine, sine)
 
     def cosine_sine(self, a: Node) -> tuple[Node, Node]:

@@ -17,7 +17,7 @@ Forces = dict[Joint, tuple[ForceLaw, Keys]]  # a joint's law, and the path of it
 
 
 @dataclass(frozen=True)
-class Efforts:
+class ForceLaws:
     """The force laws of a scenario, grouped by what they need at run time."""
 
     driven: list[Driven]
@@ -63,9 +63,9 @@ def forces(reading: Reading, motions: Motions) -> Forces:
     return laws
 
 
-def efforts(reading: Reading, laws: Forces, references: Mapping[str, Motion]) -> Efforts:
+def force_laws(reading: Reading, laws: Forces, references: Mapping[str, Motion]) -> ForceLaws:
     """The force laws, each with the motion that it follows."""
-    made = Efforts([], [], [])
+    made = ForceLaws([], [], [])
     for joint, (law, path) in laws.items():
         if law.reads_state() and joint.type.orientation is not None:
             raise reading.error(

@@ -50,7 +50,7 @@ def preferred(reading: Reading) -> list[int] | None:
     return [k for joint in joints for k in joint.speeds]
 
 
-def closed(
+def closed_start(
     reading: Reading,
     loops: Closure,
     drives: Drives,
@@ -68,11 +68,11 @@ def closed(
         start = replace(start, driving=drives.laws(loops, q0))
         loops = loops.at(drives.values(loops, start.driving, reading.span[0]))
         drives.refuse_contradictions(loops, q0, [k for joint in firm for k in joint.speeds])
-    q0, moved = surplus.coordinates(reading, loops, _coordinates, q0, order, held, start.q0)
-    surplus.motions(reading, loops, q0, firm, motions)
+    q0, moved = surplus.fitted_coordinates(reading, loops, _coordinates, q0, order, held, start.q0)
+    surplus.refuse_surplus_motions(reading, loops, q0, firm, motions)
     for kind in (ComputedTorque, Feedforward):
         planned = [joint for joint in led if isinstance(forces[joint][0], kind)]
-        surplus.motions(reading, loops, q0, [*firm, *planned], motions)
+        surplus.refuse_surplus_motions(reading, loops, q0, [*firm, *planned], motions)
     for joint in held:
         references[joint.name] = Held(joint, tuple(q0[k] for k in joint.coordinates))
     for joint in led:  # a motion without a start of its own starts at the robot's position
@@ -86,7 +86,7 @@ def closed(
 def _motion_starts(
     reading: Reading, q0: Sequence[float], references: dict[str, Motion], firm: Sequence[Joint], led: Sequence[Joint]
 ) -> list[float]:
-    """The coordinates at which the motions start; a joint that a force leads may start elsewhere by `initial`."""
+    """The coordinates at which the motions start; a joint that follows its motion by a force may start elsewhere."""
     q = list(q0)
     for joint in (*firm, *(joint for joint in led if joint.name not in reading.file.initial)):
         for k, x in zip(joint.coordinates, references[joint.name].at(reading.span[0])[0]):
@@ -100,15 +100,15 @@ def _speeds_at_start(reading: Reading, loops: Closure, start: Start) -> tuple[li
     for one in start.prescribed:
         for k, x in zip(one.joint.speeds, one.at(t0)[1]):
             qd0[k] = float(x)
-    asked = surplus.rates(reading, start.qd0)
+    asked = surplus.given_rates(reading, start.qd0)
     zeros = [[k for k in joint.speeds if k not in one] for joint, one in asked.items()]
     known = [*(one.joint.speeds for one in start.prescribed), *(list(one) for one in asked.values()), *zeros]
     qd0 = _speeds(loops, start.q0, qd0, known, [float(drive.curve(t0)[1]) for drive in start.driving])
-    return qd0, surplus.speeds(reading, loops, qd0, asked)
+    return qd0, surplus.rate_warnings(reading, loops, qd0, asked)
 
 
 def _ranked(motions: Motions, ruled: Collection[str]) -> tuple[list[Joint], list[Joint], list[Joint]]:
-    """The joints with a prescribed motion, those that a force law leads along one, and those that merely hold.
+    """The joints in three groups: with a prescribed motion, with a force law that follows a motion, and merely held.
 
     Joints that hold because of `all`, or for want of an entry, give way to the others.
     """

@@ -80,7 +80,7 @@ def _refuse_turns(reading: Reading, joint: Joint, law: MotionLaw, path: Keys) ->
         if isinstance(value, Turn):
             raise reading.error(
                 (*path, key),
-                f"`{joint.name}` has no Euler parameters, so it can't be told to turn about an axis",
+                f"`{joint.name}` has no Euler parameters, so it can't turn about an axis that a law names",
                 found=in_words({"axis": 0, "angle": 0}),
                 allowed=", ".join(DIMENSIONS[kind][1] for kind in joint.type.kinds)
                 + "; an axis and an angle are for spherical joints",

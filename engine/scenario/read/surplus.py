@@ -33,7 +33,7 @@ def decided(loops: Closure, q: Sequence[float], joints: Sequence[Joint]) -> list
     return [joint for joint in joints if dependent & set(joint.speeds)]
 
 
-def coordinates(
+def fitted_coordinates(
     reading: Reading,
     loops: Closure,
     close: Closing,
@@ -105,7 +105,9 @@ def _misplaced(
     )
 
 
-def motions(reading: Reading, loops: Closure, q0: Sequence[float], joints: Sequence[Joint], given: Motions) -> None:
+def refuse_surplus_motions(
+    reading: Reading, loops: Closure, q0: Sequence[float], joints: Sequence[Joint], given: Motions
+) -> None:
     """Raises an error if a motion follows from the loops and from the motions of the joints before it."""
     for joint in decided(loops, q0, joints):
         raise reading.error(
@@ -116,13 +118,13 @@ def motions(reading: Reading, loops: Closure, q0: Sequence[float], joints: Seque
         )
 
 
-def rates(reading: Reading, qd0: Sequence[float]) -> dict[Joint, dict[int, float]]:
+def given_rates(reading: Reading, qd0: Sequence[float]) -> dict[Joint, dict[int, float]]:
     """The given rates by joint and speed; a 0 in a list of several counts as not given."""
     joints = [reading.robot.joint(name) for name in reading.file.rates]
     return {joint: {k: qd0[k] for k in joint.speeds if qd0[k] or joint.type.nv == 1} for joint in joints}
 
 
-def speeds(
+def rate_warnings(
     reading: Reading, loops: Closure, qd: Sequence[float], asked: Mapping[Joint, Mapping[int, float]]
 ) -> list[str]:
     """Warnings about values under `rates` that were changed; those that don't fit are refused."""

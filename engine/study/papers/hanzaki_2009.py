@@ -9,7 +9,7 @@ import numpy as np
 from ...dynamics.quantities import frames
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from .entry import Changes, Entry, Reproduction, Row, at, curves, ran
+from .exhibit import Changes, Exhibit, Reproduction, Row, at, curves, ran
 from .hanzaki_costs import cpu_time, rssr
 
 # ---- Figs. 7 and 9: the coupler's z stays perpendicular to Z, by the paper's eq. 27
@@ -113,8 +113,8 @@ def _rack(result: Result) -> Sequence[Row]:
     ]
 
 
-ENTRIES = (
-    Entry(
+EXHIBITS = (
+    Exhibit(
         "hanzaki-2009",
         "Fig. 7",
         "angles and Euler parameters of the RSSR linkage, one turn in 0.6 s",
@@ -134,7 +134,7 @@ ENTRIES = (
             changes=HOOKE,
         ),
     ),
-    Entry(
+    Exhibit(
         "hanzaki-2009",
         "Fig. 9",
         "driving torque and multipliers of the RSSR linkage",
@@ -142,7 +142,7 @@ ENTRIES = (
         "spin.",
         _multipliers,
     ),
-    Entry(
+    Exhibit(
         "hanzaki-2009",
         "Table 1",
         "CPU time of the RSSR linkage: Euler parameters against three revolutes in a spherical joint",
@@ -150,7 +150,7 @@ ENTRIES = (
         "that intermediate links make matrices larger; the recursion has no matrices over all links.",
         cpu_time,
     ),
-    Entry(
+    Exhibit(
         "hanzaki-2009",
         "Fig. 12",
         "force on the rack of the suspension and steering linkage, 2 s",

@@ -24,7 +24,7 @@ from ...robot.load import load
 from ...robot.model import Robot
 from ...scenario.run import carry_out, prepare, with_changes
 from ...text.change import Change
-from .entry import Changes, Reproduction, Row
+from .exhibit import Changes, Reproduction, Row
 
 if TYPE_CHECKING:
     from ...scenario.plan import Plan

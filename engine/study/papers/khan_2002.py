@@ -10,7 +10,7 @@ from ...record.panels import Line, Panel
 from ...scenario.run import Result
 from ..compare import ADAPTIVE, FIXED
 from . import khan_verdicts as verdicts
-from .entry import Entry, Reproduction, Row, at, curves
+from .exhibit import Exhibit, Reproduction, Row, at, curves
 from .khan_ratings import ratings
 from .khan_runs import HUNG, carried_out, denoc, errors, fed, gauss, given_up, penalty
 
@@ -58,8 +58,8 @@ def _lines(suffix: str, letter: str) -> tuple[Line, ...]:
     return tuple(Line(f"{joint}.{suffix}", f"{letter}{chr(0x2081 + k)}") for k, joint in enumerate(DRIVEN))
 
 
-ENTRIES = (
-    Entry(
+EXHIBITS = (
+    Exhibit(
         "khan-2002",
         "Fig. 4.2",
         "motion of the 3-RRR manipulator and the torques that drive it, 3 s",
@@ -73,7 +73,7 @@ ENTRIES = (
             verdict=_closes,
         ),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.3",
         "3-RRR manipulator, penalty method at rtol 1e-3: errors for four spring constants",
@@ -81,14 +81,14 @@ ENTRIES = (
         "Simulink's adaptive integrators it used isn't known, so no curve can be claimed.",
         errors([penalty(k, ADAPTIVE, 1e-3) for k in KS], NO_NUMBERS, verdicts.spread),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.4",
         "3-RRR manipulator, penalty method at rtol 1e-6: errors for four spring constants",
         "As Fig. 4.3 with a tighter tolerance. A run is given up after 20000 evaluations; no curve can be claimed.",
         errors([penalty(k, ADAPTIVE, 1e-6) for k in KS], NO_NUMBERS, verdicts.spread),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.5",
         "3-RRR manipulator, penalty method at steps of 0.01 s: errors for four spring constants",
@@ -96,7 +96,7 @@ ENTRIES = (
         "Simulink's fixed-step integrators, ode1 to ode5; ours is the classical one of fourth order. The curves can't.",
         errors([penalty(k, FIXED, 0.01) for k in KS], FAILS_LONG, verdicts.broken(FAILS_LONG)),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.6",
         "3-RRR manipulator, penalty method at steps of 0.001 s: errors for four spring constants",
@@ -104,7 +104,7 @@ ENTRIES = (
         "motion.",
         errors([penalty(k, FIXED, 0.001) for k in KS], FAILS_SHORT, verdicts.broken(FAILS_SHORT)),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.7",
         "3-RRR manipulator, penalty method with feedback, 1e5 N/m at steps of 0.001 s",
@@ -112,7 +112,7 @@ ENTRIES = (
         "15 percent are of the largest torque or of that at the same instant isn't said.",
         fed(penalty(1e5, FIXED, 0.001, True), "within 15 %", verdicts.within(SHARE)),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.8",
         "3-RRR manipulator, projection of Yun and Sarkar at rtol 1e-3: errors until it is given up",
@@ -120,7 +120,7 @@ ENTRIES = (
         "is given up early.",
         given_up,
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.9",
         "3-RRR manipulator, projection by Gaussian triangularization at rtol 1e-6: errors for four sigma",
@@ -128,7 +128,7 @@ ENTRIES = (
         "readable.",
         _calm,
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.10",
         "3-RRR manipulator, projection by Gaussian triangularization at steps of 0.01 s: errors for four sigma",
@@ -136,7 +136,7 @@ ENTRIES = (
         "the prescribed motion has no singular position, and the thesis doesn't say where its own came to one.",
         errors([gauss(sigma, FIXED, 0.01) for sigma in SIGMAS], ("fails",) * 4, verdicts.broken(("fails",) * 4)),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.11",
         "3-RRR manipulator, projection by Gaussian triangularization with feedback, steps of 0.001 s",
@@ -144,7 +144,7 @@ ENTRIES = (
         "from it. What made the thesis' can't be told.",
         fed(gauss(10.0, FIXED, 0.001, True), "within 15 %", verdicts.within(SHARE)),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.12",
         "3-RRR manipulator, DeNOC at rtol 1e-3 and 1e-6: errors",
@@ -152,21 +152,21 @@ ENTRIES = (
         "at the start. The curves aren't readable.",
         errors([denoc(ADAPTIVE, 1e-3), denoc(ADAPTIVE, 1e-6)], ("301 steps", "319 steps"), verdicts.sparse((301, 319))),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.13",
         "3-RRR manipulator, DeNOC at steps of 0.01 and 0.001 s: errors",
         "The thesis' integrator isn't known, ours is the classical one of fourth order. The curves aren't readable.",
         errors([denoc(FIXED, 0.01), denoc(FIXED, 0.001)], ("", ""), verdicts.shrinking),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Fig. 4.14",
         "3-RRR manipulator, DeNOC with feedback, steps of 0.001 s",
         "The thesis' gains aren't given, and the curves aren't readable.",
         fed(denoc(FIXED, 0.001, True), "extremely small", verdicts.tiny),
     ),
-    Entry(
+    Exhibit(
         "khan-2002",
         "Table 5.1",
         "closure methods rated: efficiency, stiffness, cost, accuracy, distribution, modularity, preparation",

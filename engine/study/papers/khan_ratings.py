@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...record.panels import Line, Panel
-from ..compare import ADAPTIVE, Run, Setting
-from .entry import Reproduction, Row, Table
+from ..compare import ADAPTIVE, Run, RunSetting
+from .exhibit import Reproduction, Row, Table
 from .khan_runs import (
     FEW,
     MOTION,
@@ -70,7 +70,7 @@ class Rated:
         return (self.name, *words, *self.ratings[len(numbers) :])
 
 
-def _rated(setting: Setting, ratings: tuple[str, ...]) -> Rated:
+def _rated(setting: RunSetting, ratings: tuple[str, ...]) -> Rated:
     return Rated(setting.model, ratings, carried_out(setting), plain(setting), exchanges_a_step(setting))
 
 
@@ -84,7 +84,7 @@ def _methods() -> list[Rated]:
         _rated(penalty(1e5, ADAPTIVE, TOLERANCE), springs),
         Rated(f"{RAW} sigma = 10, rtol 0.001", numerical, begun, plain(raw()), None),
         _rated(gauss(10.0, ADAPTIVE, TOLERANCE), numerical),
-        _rated(Setting(QR, "sigma", 10.0, ADAPTIVE, TOLERANCE), numerical),
+        _rated(RunSetting(QR, "sigma", 10.0, ADAPTIVE, TOLERANCE), numerical),
         Rated("denoc by legs", recursive, legs.run, legs.run.evaluation, exchanges_a_step(legs.run.setting)),
     ]
 

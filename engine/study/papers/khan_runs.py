@@ -17,9 +17,9 @@ from ...parallel.engines import Process
 from ...parallel.rates import ByLegs
 from ...record.panels import Line, Panel
 from ...scenario.run import carry_out
-from ..compare import ADAPTIVE, FIXED, STAGES, Comparison, Options, Run, Setting
+from ..compare import ADAPTIVE, FIXED, STAGES, Comparison, Options, Run, RunSetting
 from ..distribute import explained
-from .entry import Reproduction, Row, Table
+from .exhibit import Reproduction, Row, Table
 
 MOTION, HUNG = "three-rrr-platform-idyn", "three-rrr-idyn"  # the platform free, and hung on leg 1
 BURST = 1e3  # rad: beyond it no curve is drawn
@@ -35,7 +35,7 @@ def comparison(scenario: str = MOTION, most: int | None = None) -> Comparison:
 
 
 @cache
-def carried_out(setting: Setting, scenario: str = MOTION, most: int | None = None) -> Run:
+def carried_out(setting: RunSetting, scenario: str = MOTION, most: int | None = None) -> Run:
     """The run of a setting, made once."""
     run = comparison(scenario, most).run(setting)
     if run.ended == "interrupted":
@@ -43,25 +43,25 @@ def carried_out(setting: Setting, scenario: str = MOTION, most: int | None = Non
     return run
 
 
-def penalty(k: float, integrator: str, accuracy: float, feedback: bool = False) -> Setting:
-    return Setting(PENALTY, "k", k, integrator, accuracy, feedback)
+def penalty(k: float, integrator: str, accuracy: float, feedback: bool = False) -> RunSetting:
+    return RunSetting(PENALTY, "k", k, integrator, accuracy, feedback)
 
 
-def gauss(sigma: float, integrator: str, accuracy: float, feedback: bool = False) -> Setting:
-    return Setting(GAUSS, "sigma", sigma, integrator, accuracy, feedback)
+def gauss(sigma: float, integrator: str, accuracy: float, feedback: bool = False) -> RunSetting:
+    return RunSetting(GAUSS, "sigma", sigma, integrator, accuracy, feedback)
 
 
-def denoc(integrator: str, accuracy: float, feedback: bool = False) -> Setting:
-    return Setting(DENOC, "", None, integrator, accuracy, feedback)
+def denoc(integrator: str, accuracy: float, feedback: bool = False) -> RunSetting:
+    return RunSetting(DENOC, "", None, integrator, accuracy, feedback)
 
 
-def raw(integrator: str = ADAPTIVE, accuracy: float = 1e-3) -> Setting:
+def raw(integrator: str = ADAPTIVE, accuracy: float = 1e-3) -> RunSetting:
     """The projection of Yun and Sarkar."""
-    return Setting(RAW, "sigma", 10.0, integrator, accuracy)
+    return RunSetting(RAW, "sigma", 10.0, integrator, accuracy)
 
 
 @cache
-def plain(setting: Setting) -> float:
+def plain(setting: RunSetting) -> float:
     """The seconds of one evaluation of the equations of motion that isn't compiled."""
     with choice.using("plain"):
         return comparison().evaluation(comparison().runner(setting))
@@ -81,7 +81,7 @@ def by_legs(integrator: str, accuracy: float) -> Legs:
 
     The legs meet at the platform, so it is hung on leg 1; loops are closed again in each evaluation.
     """
-    setting, own = Setting("denoc", "", None, integrator, accuracy), comparison(HUNG)
+    setting, own = RunSetting("denoc", "", None, integrator, accuracy), comparison(HUNG)
     system = own.runner(setting).system
     equations = ByLegs(system, Process())
     begun = equations.begun(system, own.plan.q0)
@@ -101,7 +101,7 @@ def by_legs(integrator: str, accuracy: float) -> Legs:
 # ---- what is drawn
 
 
-def name_of(setting: Setting) -> str:
+def name_of(setting: RunSetting) -> str:
     """The name of a panel: its parameter, or its integration if it has none."""
     return f"{setting.parameter} = {setting.value:g}" if setting.parameter else setting.integration
 
@@ -124,7 +124,7 @@ def outcome(run: Run) -> str:
 
 
 def errors(
-    settings: Sequence[Setting], quoted: Sequence[str], verdict: Callable[[Sequence[Run]], str]
+    settings: Sequence[RunSetting], quoted: Sequence[str], verdict: Callable[[Sequence[Run]], str]
 ) -> Callable[[], Reproduction]:
     """A panel for each run with the errors of the driven joints; `quoted` is the thesis on each run."""
 
@@ -144,7 +144,7 @@ def errors(
     return make
 
 
-def fed(setting: Setting, quoted: str, verdict: Callable[[Run], str]) -> Callable[[], Reproduction]:
+def fed(setting: RunSetting, quoted: str, verdict: Callable[[Run], str]) -> Callable[[], Reproduction]:
     """Panels with the errors under feedback, and with the corrections of the torques."""
 
     def make() -> Reproduction:
@@ -198,7 +198,7 @@ def pace(run: Run) -> float:
     return run.evaluations * float(comparison().plan.grid[-1]) / run.reached
 
 
-def exchanges_a_step(setting: Setting) -> int:
+def exchanges_a_step(setting: RunSetting) -> int:
     """The exchanges of messages in a step of the classical Runge-Kutta method, with nodes in different places."""
     if setting.method == "denoc":
         return by_legs(setting.integrator, setting.accuracy).exchanges * STAGES[FIXED]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from .entry import Entry, Row, at, curves, each, ran, span
+from .exhibit import Exhibit, Row, at, curves, each, ran, span
 
 PLANAR = ("joint1", "joint2", "joint3")
 TORQUES, ANGLES = (-2.0, 5.0), (-4.0, 1.0)  # the axes of Figs. 5 and 6
@@ -94,8 +94,8 @@ SIX_PLACES = {
     f"joint{k}": ("b₃", "position", "m") if k == 3 else (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)
 }
 
-ENTRIES = (
-    Entry(
+EXHIBITS = (
+    Exhibit(
         "saha-1999",
         "Fig. 5",
         "torques of the planar arm, angles from 0 to 180 deg in 10 s",
@@ -115,7 +115,7 @@ ENTRIES = (
             verdict=lambda result: fills(_planar(result, "tau"), TORQUES, "torques"),
         ),
     ),
-    Entry(
+    Exhibit(
         "saha-1999",
         "Fig. 6",
         "free fall of the planar arm, held out level at the start",
@@ -135,7 +135,7 @@ ENTRIES = (
             verdict=_falls,
         ),
     ),
-    Entry(
+    Exhibit(
         "saha-1999",
         "Fig. 8",
         "torques and the slider's force of the Stanford arm, 10 s",
@@ -143,7 +143,7 @@ ENTRIES = (
         "claim exact agreement with the same thesis, from different tables.",
         curves("stanford-idyn", *each("tau", SIX_FORCES), verdict=other_table("stanford-2009-idyn", "the overview")),
     ),
-    Entry(
+    Exhibit(
         "saha-1999",
         "Fig. 9",
         "free fall of the Stanford arm from a level boom",

@@ -11,7 +11,7 @@ from ...record.panels import Line, Panel
 from ...scenario.run import Result
 from .. import complexity
 from ..complexity import FORWARD, INVERSE, Published
-from .entry import Entry, Reproduction, Row, at, curves, each, ran, span
+from .exhibit import Exhibit, Reproduction, Row, at, curves, each, ran, span
 from .saha_1999 import SIX_FORCES, SIX_PLACES, other_table
 
 MOST = 16  # joints of the longest chain that is counted
@@ -200,8 +200,8 @@ def _scraper() -> Reproduction:
 LEG_1 = (Line("J1^1.q", "θ₁¹, driven"), Line("J2^1.q", "θ₂¹"))
 LEG_2 = (Line("J1^2.q", "θ₁², driven"), Line("J2^2.q", "θ₂²"))
 
-ENTRIES = (
-    Entry(
+EXHIBITS = (
+    Exhibit(
         "saha-overview",
         "Table 1",
         "operations of inverse dynamics, n revolute joints",
@@ -209,7 +209,7 @@ ENTRIES = (
         "paper's algorithm operation by operation.",
         _table_1,
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Table 2",
         "operations of forward dynamics, n revolute joints",
@@ -217,7 +217,7 @@ ENTRIES = (
         "additions. denoc's rows are counted from its own programs, O(n) and dense.",
         _table_2,
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 6",
         "torques of the PUMA arm, all angles from 0 to 180 deg in 10 s",
@@ -225,7 +225,7 @@ ENTRIES = (
         "for such links, perhaps by a factor of 9.81; the curves have no numbers to compare with.",
         curves("puma-idyn", *each("tau", {f"joint{k}": (f"τ{chr(0x2080 + k)}", "torque", "N m") for k in range(1, 7)})),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 7",
         "free fall of the PUMA arm from its initial position",
@@ -233,7 +233,7 @@ ENTRIES = (
         "nor gives numbers of the curves.",
         curves("puma-fall", *each("q", {f"joint{k}": (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)})),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 8",
         "torques and the slider's force of the Stanford arm, 10 s",
@@ -241,7 +241,7 @@ ENTRIES = (
         "that of 1999 claim exact agreement with the same thesis, from different tables.",
         curves("stanford-2009-idyn", *each("tau", SIX_FORCES), verdict=other_table("stanford-idyn", "1999")),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 9",
         "free fall of the Stanford arm",
@@ -249,7 +249,7 @@ ENTRIES = (
         "from 90 deg here. Neither its length nor numbers of the curves are in the text.",
         curves("stanford-2009-fall", *each("q", SIX_PLACES)),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 12",
         "joint angles of the five-bar manipulator, 20 s",
@@ -263,7 +263,7 @@ ENTRIES = (
             verdict=_driven,
         ),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 13",
         "driving torques of the five-bar manipulator, 20 s",
@@ -271,7 +271,7 @@ ENTRIES = (
         "the paper's curves can't be claimed.",
         curves("five-bar-idyn", Panel("", "torque", "N m", (Line("J1^1.tau", "τ 1-1"), Line("J1^2.tau", "τ 1-2")))),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 14",
         "free fall of the five-bar manipulator from 80 and 70 deg, until it is singular",
@@ -284,7 +284,7 @@ ENTRIES = (
             verdict=_rounds,
         ),
     ),
-    Entry(
+    Exhibit(
         "saha-overview",
         "Fig. 20",
         "driving torque of the carpet scraper, one turn at 45 rpm",

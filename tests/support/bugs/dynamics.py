@@ -148,8 +148,8 @@ DYNAMICS = (
     Bug(
         "energy balance without dampers",
         ENERGY,
-        "brought - damped(bodies, speeds) - rubbed(bodies, speeds)",
-        "brought - rubbed(bodies, speeds)",
+        "brought - damping_power(bodies, speeds) - friction_power(bodies, speeds)",
+        "brought - friction_power(bodies, speeds)",
         ("dynamics/test_wrenches.py::test_power_and_losses_are_newtons",),
     ),
     Bug(

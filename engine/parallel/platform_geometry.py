@@ -19,7 +19,7 @@ from ..dynamics.wrenches import moved
 from ..errors import InputError
 from ..loops.constraints import closure
 from ..loops.rank import independent
-from ..loops.ties import KINDS, Place
+from ..loops.ties import KINDS, TiePlace
 from ..machine.program.scalars import as_samples
 from ..robot.placement import Placement
 from .legs import Leg, Parallel
@@ -29,7 +29,7 @@ LARGE = 1e4  # factor by which scaled numbers may grow with equations that were 
 
 
 @dataclass(frozen=True)
-class Hold:
+class LegHold:
     """How the platform hangs on one leg; arrays have samples first."""
 
     columns: np.ndarray  # P̃, 6 × joints
@@ -58,7 +58,7 @@ class PlatformGeometry:
         self.P = [self._columns(leg) for leg in parts.legs]
         self.cuts = [self._cut(leg.loop) if leg.loop is not None else None for leg in parts.legs]  # gaps and C
 
-    def holds(self) -> list[Hold]:
+    def holds(self) -> list[LegHold]:
         """How the platform hangs on each leg."""
         self.refuse_open()
         whole = np.broadcast_to(np.eye(6), (self.count, 6, 6)), np.ones(6)
@@ -68,7 +68,7 @@ class PlatformGeometry:
         ]
 
     def refuse_open(self) -> None:
-        """Raise an error if the loops aren't closed at these positions and speeds."""
+        """Raises an error if the loops aren't closed at these positions and speeds."""
         first, qd = self.parts.legs[0], self.s.rows("qd")
         t = np.einsum("nrk,nk->nr", self.P[0], qd[:, list(first.speeds)])
         fastest = max(1.0, float(abs(qd).max(initial=0.0)))
@@ -120,7 +120,7 @@ class PlatformGeometry:
         """The gaps and the constraint rows C of a cut."""
         tie = self.loops.ties[loop]
         (R1, p1), (R2, p2) = (self._frame(link, frame) for link, frame in zip(tie.links, tie.frames))
-        there = Place(_components(p2 - p1, R1), [_components(R2[:, :, j], R1) for j in range(3)])
+        there = TiePlace(_components(p2 - p1, R1), [_components(R2[:, :, j], R1) for j in range(3)])
         gap, C = np.empty((self.count, len(tie.rows))), np.zeros((self.count, len(tie.rows), 6))
         for r, row in enumerate(tie.rows):
             kind = KINDS[row.kind]
@@ -141,7 +141,8 @@ class PlatformGeometry:
             return R[None], p[None]
         return self.R[body] @ R, self.R[body] @ p + self.O[body]
 
-    def _hold(self, leg: Leg, P: np.ndarray, C: np.ndarray, scale: np.ndarray) -> Hold:
+    def _hold(self, leg: Leg, P: np.ndarray, C: np.ndarray, scale: np.ndarray) -> LegHold:
+        """How the platform hangs on this leg, with the best rows of its cut for the joints that it has."""
         J = C @ P
         n = len(leg.speeds)
         unit = self.loops.column_scale[list(leg.speeds)]
@@ -160,9 +161,9 @@ class PlatformGeometry:
         self._refuse_large(X * self.unit / unit[:, None])
         others = [r for r in range(C.shape[1]) if r not in rows]
         forbids = (C[:, others] - J[:, others] @ X) * scale[others][:, None] * self.unit
-        return Hold(P, C, X, forbids)
+        return LegHold(P, C, X, forbids)
 
-    def freedoms(self, holds: list[Hold]) -> np.ndarray:
+    def freedoms(self, holds: list[LegHold]) -> np.ndarray:
         """Twists T that all legs allow the platform, a column for each freedom."""
         forbids = np.concatenate([hold.forbids for hold in holds], axis=1)
         if not forbids.shape[1]:
@@ -178,7 +179,7 @@ class PlatformGeometry:
         return twists
 
     def _refuse_large(self, x: np.ndarray) -> None:
-        """Raise an error if the equations that were chosen at the first sample are nearly singular at another one."""
+        """Raises an error if the equations that were chosen at the first sample are nearly singular at another one."""
         if self.count > 1 and not abs(x).max(initial=0.0) < LARGE:
             raise np.linalg.LinAlgError
 

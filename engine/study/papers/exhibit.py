@@ -1,4 +1,4 @@
-"""Entries, which are tables and figures of papers, their reproductions, and those made from scenarios."""
+"""Exhibits, which are tables and figures of papers, and how they are reproduced, most of them from scenarios."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Reproduction:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Exhibit:
     """A table or figure of a paper: its caption, what can be claimed of it, and the function that makes it.
 
     The claim is about what the paper prints and how it is read here, and holds whatever our numbers are.
@@ -79,7 +79,7 @@ class Entry:
         return f"{SHORT[self.paper]}, {self.what}: {self.caption}"
 
     def figure(self, made: Reproduction) -> Figure:
-        return drawing.drawn(self.title, made.across, made.table, made.panels)
+        return drawing.panel_figure(self.title, made.across, made.table, made.panels)
 
 
 # ---- from scenarios
@@ -117,7 +117,7 @@ def curves(
 
     def make() -> Reproduction:
         result = ran(scenario, changes)
-        table = {"t": result.t, **{name: result.table[name] for name in columns(panels)}}
+        table = {"t": result.t, **{name: result.table[name] for name in column_names(panels)}}
         compared = tuple(rows(result)) if rows else ()
         return Reproduction(table, panels, compared, verdict=verdict(result) if verdict else "")
 
@@ -142,7 +142,7 @@ def ranges(made: Reproduction) -> list[Row]:
     return rows
 
 
-def columns(panels: Sequence[Panel]) -> list[str]:
+def column_names(panels: Sequence[Panel]) -> list[str]:
     """The names of the columns that the panels show, without repetition."""
     return list(dict.fromkeys(line.column for panel in panels for line in panel.lines))
 

@@ -1,0 +1,25 @@
+"""All tables and figures by their ids; a new one is a new row in its paper's module."""
+
+from __future__ import annotations
+
+from ...errors import InputError, did_you_mean
+from . import hanzaki_2009, khan_2002, saha_1999, saha_overview
+from .exhibit import Exhibit
+
+_PAPERS = (saha_1999, saha_overview, hanzaki_2009, khan_2002)
+EXHIBITS: dict[str, Exhibit] = {one.id: one for paper in _PAPERS for one in paper.EXHIBITS}
+
+
+def exhibit(name: str) -> Exhibit:
+    """The exhibit of this id."""
+    if name not in EXHIBITS:
+        raise InputError(
+            f"no table or figure is called `{name}`", allowed=", ".join(EXHIBITS), hint=did_you_mean(name, EXHIBITS)
+        )
+    return EXHIBITS[name]
+
+
+def markdown() -> str:
+    """The table of exhibits in `docs/papers.md`."""
+    lines = ["| id | shows | what can be claimed |", "|---|---|---|"]
+    return "\n".join([*lines, *(f"| `{one.id}` | {one.caption} | {one.claim} |" for one in EXHIBITS.values()), ""])
