@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from denoc.cli import main, options
 from denoc.dynamics.programs import PROGRAMS
 from denoc.laws.motions import profiled
+from denoc.machine.jit import objects
 from denoc.machine.program.languages import LANGUAGES
 from denoc.simulate.integrate import INTEGRATORS
 
@@ -115,9 +117,11 @@ def test_linearize_prints_matrices_and_eigenvalues(denoc):
 
 
 def test_cache_shows_and_clears(denoc):
+    objects.forget()  # what other tests have left in this process isn't kept again
     assert denoc("idyn", "planar3r", "--backend", "compiled", "--no-plot", "--quiet")[0] == 0
-    assert "2 objects" in denoc("cache")[1]
-    assert "removed 2" in denoc("cache", "--clear")[1]
+    count = int(re.search(r": (\d+) objects, ", denoc("cache")[1])[1])
+    assert count >= 1
+    assert f"removed {count} objects" in denoc("cache", "--clear")[1]
     assert ": 0 objects" in denoc("cache")[1]
 
 

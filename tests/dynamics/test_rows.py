@@ -10,6 +10,7 @@ import denoc
 from comparing import off
 from denoc.dynamics import mixed, offered, programs
 from denoc.dynamics.programs import PROGRAMS, program
+from denoc.machine.jit import objects
 from denoc.machine.jit.choice import using
 from denoc.machine.program.lines import python_function
 from denoc.study.complexity import chain_robot
@@ -209,6 +210,7 @@ def test_all_ways_follow_one_text(what, monkeypatch, tmp_path):
     first = before["plain", "one"]
     assert max(off(found, first) for found in before.values()) < 1e-13 * 100
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "after"))
+    objects.forget()
     for place, text in TEXTS[what]:
         monkeypatch.setattr(place, text, doubled(getattr(place, text)))
     for way, found in ways(what).items():

@@ -16,6 +16,7 @@ from denoc.loops import adjoint, branches, linear, reactions
 from denoc.loops.constraints import closure
 from denoc.loops.exported import TEXTS, program
 from denoc.loops.rank import null_space
+from denoc.machine.jit import objects
 from denoc.machine.jit.choice import using
 from denoc.machine.program.lines import python_function
 
@@ -89,6 +90,7 @@ def test_all_ways_follow_one_text(name, what, texts, monkeypatch, tmp_path):
     first = before["plain", 1]
     assert max(off(found, first) for found in before.values()) < 1e-10
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "after"))
+    objects.forget()
     for place, text in texts:
         monkeypatch.setattr(place, text, doubled(getattr(place, text)))
     for way, found in ways(name, what).items():

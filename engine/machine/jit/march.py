@@ -131,14 +131,22 @@ class March:
         return self._runs(rate, len(y))
 
     def carry(
-        self, signals: np.ndarray, y: np.ndarray, grid: np.ndarray, most: int, attempts: int, **control: Any
+        self,
+        signals: np.ndarray,
+        y: np.ndarray,
+        slope: np.ndarray,
+        grid: np.ndarray,
+        most: int,
+        attempts: int,
+        **control: Any,
     ) -> tuple[np.ndarray, np.ndarray]:
         """The output rows of many runs, (runs, instants, components), and the control block at their ends.
 
+        `slope` has the rates of the states y, which are the first stage.
         Every run goes on until its end, or until a run beside it has made more than `most` steps; `attempts` bounds the
         time between two looks at Ctrl-C.  The blocks of lanes are shared among the processor's cores.
         """
-        u, states = self._blocks(signals), self._blocks(y)
+        u, states, slopes = self._blocks(signals), self._blocks(y), self._blocks(slope)
         blocks = np.zeros((len(states), ROWS, self.lanes))
         blocks[:, FRESH] = 1.0
         for name, value in control.items():
@@ -150,7 +158,7 @@ class March:
             stages = np.zeros_like(self._stages)
             for k in range(first, end):
                 before = [x.ctypes.data for x in (blocks[k], u[k], states[k], stages)]
-                self._first(*before, NOTHING.ctypes.data)
+                stages[0] = slopes[k]
                 status, accepted = PAUSED, 0
                 while status == PAUSED and accepted <= most:
                     tries = min(attempts, most + 1 - accepted)
