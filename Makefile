@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lint types layers wheel bench regress baseline snapshot compare pages smoke full mutants hostile lowest newest clean
+.PHONY: demo test check lint types layers peers wheel bench regress baseline snapshot compare pages smoke full mutants hostile lowest newest clean
 
 SOURCES = $(shell find engine cli robots scenarios -name "*.py" -o -name "*.yaml" -o -name "*.csv")
 
@@ -51,7 +51,7 @@ mutants: $(VENV)/test
 	$(BIN)/python tests/tools/mutants.py $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY)) $(if $(WHOLE),--whole) $(if $(JOBS),--jobs $(JOBS))
 
 # every check there is
-check: lint types layers test regress wheel
+check: lint types layers test regress peers wheel
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -62,6 +62,10 @@ types: $(VENV)/dev
 
 layers: $(VENV)/dev
 	$(BIN)/python tests/tools/installed.py lint-imports
+
+# the tests beside Pinocchio, which the developers' tools bring
+peers: $(VENV)/dev
+	$(BIN)/python -m pytest -q -n 0 tests/peers tests/cli/test_verify.py tests/dynamics/test_pinocchio.py tests/dynamics/test_derivatives.py
 
 wheel: $(VENV)/dev
 	$(BIN)/python tests/tools/wheel.py
