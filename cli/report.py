@@ -130,7 +130,8 @@ def show(result: Result, files: list[Path]) -> None:
     if audit["energy"] is not None and audit["energy"] < DOUBTFUL * audit["exchanged"]:  # else a warning says so
         typer.echo(f"  energy balance holds to {audit['energy']:.2g} J")
     for event in record["events"][:6]:
-        who = f"{event['joint']} " if "joint" in event else ""  # a singular position belongs to no joint
+        whose = event.get("joint") or event.get("actuator")  # a singular position belongs to neither
+        who = f"{whose} " if whose else ""
         typer.echo(f"  t = {event['t']:.6f} s: {who}{event['event']}, then {event['then']}")
     if len(record["events"]) > 6:
         typer.echo(f"  … and {len(record['events']) - 6} more events")

@@ -27,8 +27,10 @@ def inverse(
 
     If there are more actuators than freedoms, `sharing` says how they share the work: with the least weighted norm
     (`least`), or, in a parallel robot, by an equal share of the platform for each leg (`even`), or by shares that grow
-    with the conditioning of the leg's Jacobian (`conditioned`).  With `out`, the
-    result is in this array.
+    with the conditioning of the leg's Jacobian (`conditioned`).  With `out`, the result is in this array.
+
+    With loops, the motion has to keep them closed: positions and speeds that don't are refused, but accelerations are
+    taken as they are.
     """
     if sharing != "least":
         return _into(out, inverse_by_shares(robot, q, qd, qdd, wrenches, sharing))

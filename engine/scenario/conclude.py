@@ -163,17 +163,20 @@ def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[EnergyBalanc
         return None, []
     energies = {name: table.data[f"energy.{name}"] for name in names}
     turnover = max(run.turnover, float(abs(run.balance).max(initial=0.0)))
-    verdict = energy_balance(plan.robot, energies, turnover, run.tau, plan.solver.atol if plan.system.free else 0.0)
+    integrated = run.steps > 0
+    verdict = energy_balance(plan.robot, energies, turnover, run.tau, plan.solver.atol if integrated else 0.0)
     if verdict is None or not verdict.doubtful:
         return verdict, []
-    if not plan.system.free:
+    if not integrated:
         verdict = replace(verdict, quadrature=_quadrature(plan, run, verdict))
     if not verdict.doubtful:
         return verdict, [verdict.words()]
-    message = verdict.words() + _step_hint(plan)
+    message = verdict.words() + (_step_hint(plan) if integrated else "")
     if plan.file.solver.energy == "accept" or (plan.system.method.raw and plan.system.loops is not None):
         return verdict, [message]
-    if verdict.broken and plan.system.free and run.ended in ("done", "singularity"):
+    # what ends unexpectedly at a singular position has its reason already
+    as_wanted = run.ended == "done" or (run.ended == "singularity" and plan.expect != "done")
+    if verdict.broken and integrated and as_wanted:
         run.ended, run.reason = "failed", f"{message}; `energy: accept` under `solver` lets that pass"
         return verdict, []
     return verdict, [message]
@@ -202,8 +205,8 @@ def _quadrature(plan: Plan, run: Course, verdict: EnergyBalance) -> float:
 def _step_hint(plan: Plan) -> str:
     """A hint at the step or the tolerances that may have broken the balance."""
     solver = plan.solver
-    if not plan.system.free or solver.step is None:
-        return "; look at `rtol` under `solver`, and at the laws" if plan.system.free else ""
+    if solver.step is None:
+        return "; look at `rtol` under `solver`, and at the laws"
     own = "" if plan.file.solver.step is not None else " (the output's)"
     return f": `{solver.method}` takes steps of {solver.step:.6g} s{own}; `step` under `solver` makes them shorter"
 

@@ -101,7 +101,7 @@ def followed(plan: Plan, run: Runner, report: Progress) -> Course:
     result.forces = Forces(forces.actuated[rows], forces.multipliers[rows], forces.steps)
     if path.singular is not None:
         result.ended, result.singular = "singularity", path.singular
-        result.reason = f"at t = {path.singular.t:.9g} s: {path.singular}"
+        result.reason = f"at t = {path.singular.t:.9g} s: {path.singular.of_given_motion()}"
     return result
 
 

@@ -44,6 +44,11 @@ class Singular:
             "`at_singularity: switch`)"
         )
 
+    def of_given_motion(self) -> str:
+        """The same in words for a motion that is given, in which no other coordinates can be chosen."""
+        where = f" in the loop `{self.loop}`" if self.loop else ""
+        return f"singular position{where}: the given motion can't go on from there"
+
 
 def ahead(system: System, discrete: Discrete, t: float, now: Evaluation) -> Singular | None:
     """The singular position to which the motion at this evaluation leads, or None."""

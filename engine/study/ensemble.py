@@ -42,7 +42,10 @@ def ensemble(
     for group in groups:
         results.update(_side_by_side(asked, plans, group))
     rest = {k: plans.get(k) or asked.plan(k) for k in range(len(asked)) if k not in results}
-    results.update((k, carry_out(plan)) for k, plan in _with_symbols(rest).items())
+    for k, plan in _with_symbols(rest).items():
+        results[k] = carry_out(plan)
+        if results[k].ended == "interrupted":  # one run keeps what it has, many of them end
+            raise KeyboardInterrupt(results[k].record["reason"])
     return [results[k] for k in range(len(asked))]
 
 

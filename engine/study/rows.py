@@ -163,7 +163,10 @@ class Reading:
     def _wrenches(self, q: np.ndarray) -> dict[str, np.ndarray]:
         """All wrenches on links: the scenario's, the robot file's, and those of cuts and further actuators."""
         robot, placed, count = self.plan.robot, frames(self.plan.robot, q), len(q)
-        total = dict(link_wrenches(robot, self.plan.system.inputs.wrenches, self.t[self.sound], q) or {})
+        inputs = self.plan.system.inputs
+        pushed = [one.wrench for one in inputs.pushes]  # by actuators, whose forces are in columns
+        own = [one for one in inputs.wrenches if not any(one is push for push in pushed)]
+        total = dict(link_wrenches(robot, own, self.t[self.sound], q) or {})
 
         def put(link: str, six: np.ndarray) -> None:
             if link != "base":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,10 @@ class Variations:
         if mark not in self._robots:
             self._robots = {mark: with_changes(self.base, of_robot)}  # only the last one, for there may be many
         document = changed(self.document, rest)
-        return prepared(plan(document, self._robots[mark], self.name), document, changes)
+        made = plan(document, self._robots[mark], self.name)
+        # notes of another run would keep each of these to its plain text
+        made = replace(made, file=made.file.model_copy(update={"replay": None}))
+        return prepared(made, document, changes)
 
     def _changes(self, k: int) -> list[Change]:
         return [

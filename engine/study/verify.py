@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
@@ -197,7 +199,23 @@ def _frame(kept: Stored, again: Result) -> Iterator[Difference]:
         yield Difference(name, "no such column comes out again")
     before, now = ([(one.get("joint"), one.get("event")) for one in events] for events in _events(kept, again))
     if before != now and ended != "interrupted":
-        yield Difference("events", f"{len(before)} in the record, {len(now)} if it is computed again, or others")
+        kept_first, now_first = _parting(kept.record.get("events") or [], again.record["events"])
+        yield Difference("events", f"the record has {kept_first} where {now_first} comes if it is computed again")
+
+
+def _parting(before: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """The first events, in words, that two lists of events don't have in common."""
+
+    def words(event: Mapping[str, Any] | None) -> str:
+        if event is None:
+            return "no further event"
+        who = event.get("joint") or event.get("actuator") or ""
+        return f"`{who} {event.get('event')}`".replace("` ", "`") + f" at t = {event.get('t'):.6g} s"
+
+    pairs = zip_longest(before, now)
+    names = ("joint", "actuator", "event")
+    first = next((a, b) for a, b in pairs if not a or not b or any(a.get(name) != b.get(name) for name in names))
+    return words(first[0]), words(first[1])
 
 
 def _events(kept: Stored, again: Result) -> tuple[list[dict[str, str]], list[dict[str, str]]]:

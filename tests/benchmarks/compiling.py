@@ -11,7 +11,7 @@ from measure import Row, within
 
 from denoc.dynamics.mixed import Mixed
 from denoc.dynamics.regroup import regrouped
-from denoc.machine.jit import cache, native
+from denoc.machine.jit import cache, native, objects
 from denoc.machine.jit.choice import using
 
 COLD, WARM, RUNS = 0.1, 0.005, 15
@@ -40,6 +40,7 @@ def rows(arm: Arm) -> list[Row]:
 def _made(arm: Arm, motion: bool) -> float:
     cache.sources.cache_clear()  # all that a process does once
     regrouped.cache_clear()
+    objects.forget()
     robot = arm.robot
     begun = time.thread_time()
     problem = Mixed(robot, (motion,) * robot.nv)

@@ -222,10 +222,9 @@ def forward() -> list[Row]:
             known = denoc.inverse(robot, *motion)
         checked(INVERSE, "plain text", denoc.inverse(robot, *motion), known)
         found.append(Row(INVERSE, quickest({"denoc": partial(denoc.inverse, robot, *motion)})["denoc"] / COUNT))
-        for peer in peers:
-            if peer.name == Pinocchio.name:
-                found.append(_one(robot, peer, [x[0] for x in given], [x[0] for x in theirs]))
-    return found
+    # with nothing chosen, or calls would take the general way
+    pairs = [(peer, [x[0] for x in given], [x[0] for x in theirs]) for peer in peers if peer.name == Pinocchio.name]
+    return [*found, *(_one(robot, *pair) for pair in pairs)]
 
 
 def _one(robot: Robot, peer: Pinocchio, ours: list[np.ndarray], theirs: list[np.ndarray]) -> Row:

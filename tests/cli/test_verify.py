@@ -373,3 +373,39 @@ def test_the_document(copied, denoc):
     document = json.loads(out)
     assert (code, document["verified"], document["tolerance"], document["notes"]) == (0, True, 1e-9, [])
     assert [check["check"] for check in document["checks"]] == ["files", "columns", "motion", "energy"]
+
+
+# ---- actuators that are no joint's
+
+
+JET = """\
+name: act
+convention: frames
+gravity: [0, -9.81, 0]
+links:
+  - name: rod
+    joint: {type: revolute, name: hinge, actuated: false}
+    mass: 1
+    com: [0.5, 0, 0]
+    inertia: {xx: 0.0001, yy: 0.0834, zz: 0.0834}
+actuators: [{name: jet, link: rod, at: [1, 0, 0], direction: [0, 1, 0], axes: link, effort: {limits: [-6, 6]}}]
+"""
+
+
+def test_an_actuator_under_a_law_acts_once(tmp_path):
+    law = {"law": "harmonic", "amplitude": 4, "frequency": 1, "offset": 4}
+    scenario = {"robot": "act", "name": "push", "task": "simulate", "time": {"end": 1.5}, "forces": {"jet": law}}
+    result = package.run(scenario, package.loads(JET))
+    result.write(tmp_path, plot=False)
+    assert [event["actuator"] for event in result.record["events"]] == ["jet"] * 4
+    assert verified(stored(tmp_path)).ok
+    for row in ("jet.force", "hinge.qdd"):  # and a wrong number of either is noticed
+        table = (tmp_path / "push.csv").read_text().splitlines()
+        column = table[0].split(",").index(row)
+        cells = table[7].split(",")
+        changed = ",".join([*cells[:column], str(float(cells[column]) + 0.01), *cells[column + 1 :]])
+        (tmp_path / "push.csv").write_text("\n".join([*table[:7], changed, *table[8:], ""]))
+        repair(tmp_path)
+        assert not verified(stored(tmp_path)).ok, row
+        (tmp_path / "push.csv").write_text("\n".join([*table, ""]))
+        repair(tmp_path)

@@ -8,7 +8,9 @@ import pytest
 
 import denoc
 from denoc.cli.main import main
+from denoc.scenario.run import carry_out, prepare
 from denoc.simulate.integrate import INTEGRATORS
+from denoc.text.change import Change
 from denoc.text.library import folder
 
 PENDULUM = """
@@ -184,3 +186,15 @@ def test_no_scenario_of_the_library_is_in_doubt(path):
     run = denoc.run(path)
     assert run.audit["energy_share"] < 1e-6
     assert run.audit["exchanged"] > 1e-3
+
+
+def test_a_singular_position_explains_a_broken_balance():
+    """With a coupler of 0.12 m the crank can't turn round: what its forces would have to do there is no mistake."""
+    change = Change("robot.loops.B.first.at", [0.12, 0, 0], "test", "")
+    result = carry_out(prepare("four-bar-idyn", changes=[change]))
+    assert result.ended == "singularity"
+    assert result.record["reason"].endswith(
+        "singular position in the loop `B`: the given motion can't go on from there"
+    )
+    assert result.audit["singular"]["t"] == pytest.approx(result.t[-1], abs=0.01)
+    assert any("from the quadrature of the power between the rows" in text for text in result.record["warnings"])

@@ -11,6 +11,8 @@ import denoc
 from denoc.errors import InputError
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using
+from denoc.study import ensemble
+from denoc.study.variations import Variations
 
 FALL = {"robot": "puma", "task": "simulate", "time": {"end": 1, "step": 0.1}}
 
@@ -126,6 +128,32 @@ def test_runs_that_change_their_modes_go_one_by_one():
     variations = [{"initial.joint2": x} for x in (-0.8, 0.3)]
     for found, variation in zip(denoc.ensemble(scenario, variations), variations):
         same(found, denoc.run(scenario | {"initial": {"joint2": variation["initial.joint2"]}}), 1e-12)
+
+
+def test_an_interrupt_ends_all_runs(monkeypatch):
+    """Of runs that go one after the other, the one that is interrupted keeps what it has; the rest aren't begun."""
+    begun = []
+
+    def interrupted(plan):
+        begun.append(plan)
+        result = carry_out(plan)
+        result.ended, result.record["reason"] = "interrupted", "interrupted by the user"
+        return result
+
+    carry_out = ensemble.carry_out
+    monkeypatch.setattr(ensemble, "carry_out", interrupted)
+    scenario = {"robot": "rx90", "task": "simulate", "time": {"end": 0.01}}
+    with pytest.raises(KeyboardInterrupt):
+        denoc.ensemble(scenario, [{"rates.joint1": 0.1 * k} for k in range(3)])
+    assert len(begun) == 1
+
+
+def test_notes_of_a_replay_are_not_those_of_its_variations(tmp_path):
+    scenario = {"robot": "planar3r", "name": "kept", "task": "simulate", "time": {"end": 0.05}}
+    denoc.run(scenario).write(tmp_path, plot=False)
+    (file,) = tmp_path.glob("*.scenario.yaml")
+    assert "replay:" in file.read_text()
+    assert Variations(str(file), [{"rates.joint1": 0.1}], None).plan(0).file.replay is None
 
 
 def test_one_run_that_fails_does_not_stop_the_others():
