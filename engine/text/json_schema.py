@@ -40,6 +40,8 @@ def _tidied(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     tidy = _with_tidy_parts({key: value for key, value in schema.items() if key not in ("title", "discriminator")})
+    if isinstance(tidy.get("const"), str):
+        tidy.setdefault("type", "string")  # which older versions of pydantic leave out
     if len(tidy.get("allOf", ())) == 1:
         tidy = {**tidy.pop("allOf")[0], **tidy}
     if "oneOf" in tidy:  # one law or convention; its keys say which one
