@@ -127,8 +127,8 @@ def _at(model: Strict, path: Keys) -> tuple[float, Bounds]:
 def _put(plan: Plan, path: Keys, values: np.ndarray, y: np.ndarray, signals: np.ndarray, plain: np.ndarray) -> None:
     """Put the values of a key of the scenario into the states at the start or into the signals."""
     system, (section, name, *rest) = plan.system, path
-    joint = plan.robot.joint(str(name))
-    if joint.type.nq != 1 or joint not in system.free:
+    joint = next((one for one in plan.robot.moving if one.name == name), None)  # other sections name no joints
+    if joint is None or joint.type.nq != 1 or joint not in system.free:
         raise _OtherError
     if section in STATE and not rest:
         y[

@@ -242,3 +242,13 @@ def test_results_do_not_share_what_a_user_may_change():
     assert other.t[0] == 0.0
     assert other.table["joint1.q"][0] == 0.0
     assert other.columns
+
+
+@pytest.mark.parametrize(("key", "values"), [("solver.rtol", (1e-8, 1e-9)), ("regress.until", (0.1, 0.2))])
+def test_numbers_of_sections_that_name_no_joints(key, values):
+    base = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.1, "step": 0.05}, "solver": {}, "regress": {}}
+    changes = [{key: value} for value in values]
+    for one, change in zip(denoc.ensemble(base, changes), changes):
+        section, name = key.split(".")
+        alone = denoc.run(base | {section: {name: change[key]}})
+        assert one.table["joint1.q"] == pytest.approx(alone.table["joint1.q"], rel=1e-9, abs=1e-12)
