@@ -409,7 +409,7 @@ def _warnings(read: ReadLink, length: float, complain: Complain) -> list[str]:
     """Warnings about an inertia that no body can have, and an initial position outside the limits."""
     link, warnings = read.link, []
     moments = np.linalg.eigvalsh(np.array(link.inertia))
-    slack = max(1e-9 * abs(moments).max(), plausible.ROUNDING * link.mass * length**2, 1e-300)
+    slack = max(1e-9 * abs(moments).max(), plausible.ROUNDING * link.mass * length * length, 1e-300)
     a, b, c = (float(x) for x in moments)
     if a < -slack or a + b < c - slack:
         rule = "a moment is negative" if a < -slack else f"{a:.6g} + {b:.6g} < {c:.6g}"

@@ -159,8 +159,9 @@ def _inertias(entry: LinkEntry, read: ReadLink, length: float, turns: bool) -> I
         )
     if not (length and link.mass):
         return
-    ratio, far = float(moments.max()) / (link.mass * length**2), math.hypot(*link.com)
-    if ratio > BEYOND**2:
+    usual, largest, far = link.mass * length * length, float(moments.max()), math.hypot(*link.com)
+    if largest > BEYOND**2 * usual:
+        ratio = largest / usual if usual else math.inf
         yield (
             ("inertia",),
             f"a moment of inertia is {ratio:.2g} times mass x length², with the longest length, {length:g} m",

@@ -132,3 +132,11 @@ def test_what_other_books_and_formats_say_is_answered():
         with pytest.raises(denoc.DenocError) as refused:
             denoc.loads(ARM.replace(old, new))
         assert hint in str(refused.value)
+
+
+@pytest.mark.parametrize("x", ["-1e300", "1e-300"])
+def test_lengths_whose_squares_are_no_numbers(x):
+    """Of a point that nobody uses: the robot is read all the same."""
+    text = folder("robots").joinpath("three-rrr.yaml").read_text(encoding="utf-8")
+    assert "B2: [0.4, 0, 0]" in text
+    assert denoc.loads(text.replace("B2: [0.4, 0, 0]", f"B2: [{x}, 0, 0]")).nv == 7
