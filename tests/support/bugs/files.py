@@ -51,8 +51,8 @@ FILES = (
     Bug(
         "inertias in g mm² pass",
         PLAUSIBLE,
-        "if ratio > BEYOND**2:",
-        "if ratio > BEYOND**12:",
+        "if largest > BEYOND**2 * usual:",
+        "if largest > BEYOND**12 * usual:",
         WARNED,
     ),
     Bug("gravity upwards passes", PLAUSIBLE, "if z > 0 and not (x or y):", "if z < 0 and not (x or y):", WARNED),
