@@ -141,8 +141,12 @@ def test_a_free_fall_is_the_same_either_way(name):
             found[backend] = carry_out(prepare(name))
     plain, compiled = found["plain"], found["compiled"]
     assert compiled.ended == plain.ended == "done"
-    for count in ("steps", "rejected", "evaluations"):
+    for count in ("steps", "rejected"):
         assert compiled.audit[count] == plain.audit[count]
+    # Python evaluates anew behind each step, but the last, that has brought Euler parameters to norm 1
+    turning = any(joint.type.orientation is not None for joint in prepare(name).robot.moving)
+    again = plain.audit["steps"] - 1 if turning else 0
+    assert compiled.audit["evaluations"] == plain.audit["evaluations"] - again
     energy = max(abs(plain.table[f"energy.{part}"]).max() for part in ("kinetic", "potential", "total"))
     for column, values in plain.table.items():
         scale = energy if column.startswith("energy") else max(1.0, abs(values).max())
