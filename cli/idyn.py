@@ -132,6 +132,9 @@ def _reaches(model: Robot, goal: float | None) -> None:
     from denoc.text.expression import misfit
 
     kinds = {kind for joint in model.moving if joint.actuated for kind in joint.type.kinds}
+    if goal is not None and not kinds:
+        hint = "`actuated: true` gives a joint an actuator; a scenario may prescribe the motion of any joint"
+        raise InputError(f"{model.name} has no actuated joint that could go anywhere", key="--to", hint=hint)
     wrong = [message for kind in sorted(kinds) if goal is not None and (message := misfit(goal, kind))]
     if wrong and len(wrong) == len(kinds):
         raise InputError(wrong[0], key="--to", hint=f"no actuated joint of {model.name} takes such a value")

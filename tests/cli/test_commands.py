@@ -16,6 +16,7 @@ from denoc.record.plots import PLOTS
 from denoc.scenario import run as runs
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.simulate.runner import Runner
+from denoc.text.library import find
 
 PENDULUM = """
 name: pendulum
@@ -609,3 +610,11 @@ def test_an_unfinished_plot_leaves_nothing(denoc, monkeypatch):
     assert code == 2
     assert "No space left on device" in err
     assert not written()
+
+
+def test_a_goal_for_no_joint_is_refused(denoc):
+    text = find("planar3r", "robots").read_text(encoding="utf-8")
+    Path("x.yaml").write_text(text.replace("type: revolute", "actuated: false, type: revolute"))
+    code, out, err = denoc("idyn", "x.yaml", "--to", "60 deg", "--no-plot")
+    assert (code, out) == (2, "")
+    assert "--to: planar3r has no actuated joint" in err
