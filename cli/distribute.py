@@ -62,7 +62,7 @@ def distribute(
     name: options.Name = None,
     out: options.Out = options.OUTPUTS / "distribute",
     plot: options.Plots = True,
-    form: options.Form = options.Format.png,
+    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -84,6 +84,7 @@ def distribute(
     if explain:
         _explain(*study.explained(make, setting), as_json=as_json)
         return
+    formats = options.formats(forms)
     folder = out / make().name
     writable(folder)
     with Wait(folder.name, quiet=quiet or as_json) as wait:
@@ -96,7 +97,7 @@ def distribute(
         listener = study.Listener(foretold, _progress(make, wait))
         with using(backend.value):
             outcome = study.study(make, setting, measured=measure, check=check, listener=listener)
-        files, others = report.written(outcome.result, folder, form.value, wait, plot=plot)
+        files, others = report.written(outcome.result, folder, formats, wait, plot=plot)
     if others and not quiet:
         typer.echo(f"warning: {others}", err=True)
     if as_json:

@@ -24,7 +24,7 @@ def carry_out(
     out: Path,
     *,
     plot: bool,
-    form: str,
+    forms: tuple[str, list[str]],
     backend: str,
     as_json: bool,
     quiet: bool,
@@ -32,7 +32,8 @@ def carry_out(
 ) -> None:
     """Runs each plan, writes its results, prints a summary, and exits with the highest exit code.
 
-    The JSON document is a list of summaries if the command takes `several` scenarios, whatever their number.
+    `forms` are the format of the plots and those of the table beside CSV. The JSON document is a list of summaries if
+    the command takes `several` scenarios, whatever their number.
     """
     from denoc.machine.jit.choice import using
     from denoc.record.write import check_writable
@@ -47,7 +48,7 @@ def carry_out(
         with Wait(plan.name, quiet=quiet or as_json) as wait:
             with using(backend):
                 result = computed(plan, wait)
-            files, others = written(result, out / plan.name, form, wait, plot=plot)
+            files, others = written(result, out / plan.name, forms, wait, plot=plot)
         if others and not quiet:
             typer.echo(f"warning: {others}", err=True)
         own = exit_code(result)
@@ -72,14 +73,16 @@ def computed(plan: Plan, wait: Wait) -> Result:
     return compute(plan, wait.simulated(float(plan.grid[0]), float(plan.grid[-1])))
 
 
-def written(result: Result, folder: Path, form: str, wait: Wait, *, plot: bool) -> tuple[list[Path], str]:
+def written(
+    result: Result, folder: Path, forms: tuple[str, list[str]], wait: Wait, *, plot: bool
+) -> tuple[list[Path], str]:
     """The files of a result, and a sentence on a run with other inputs whose results they replace."""
     from denoc.record.write import other_inputs
 
     wait.now(WRITING)
     keys = other_inputs(folder, result.name, result.record)
     with signals.held():
-        files = result.write(folder, form, plot=plot)
+        files = result.write(folder, forms[0], plot=plot, more_tables=forms[1])
     named = ", ".join(keys[:MOST_KEYS]) + (" …" if len(keys) > MOST_KEYS else "")
     held = f"{_near(folder)} held a run with other inputs ({named}), which is replaced; --name or --out keeps both"
     return files, held if keys else ""

@@ -16,7 +16,7 @@ def run(
     name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
-    form: options.Form = options.Format.png,
+    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -34,4 +34,13 @@ def run(
     for one in names:
         if names.count(one) > 1:
             raise InputError(f"two scenarios are called `{one}`: their results would overwrite each other")
-    carry_out(plans, out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet, several=True)
+    carry_out(
+        plans,
+        out,
+        plot=plot,
+        forms=options.formats(forms),
+        backend=backend.value,
+        as_json=as_json,
+        quiet=quiet,
+        several=True,
+    )
