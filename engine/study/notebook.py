@@ -7,7 +7,7 @@ from ..loops.assembly import assemble
 from ..record.notebook import picture, text
 from ..record.sketch import draw
 from ..robot.model import Link, Robot
-from .drawing import sketched
+from .staging import staged
 
 HEADER = ("joint", "type", "from", "to", "initial", "actuated", "mass (kg)")
 
@@ -25,7 +25,7 @@ def robot_html(robot: Robot) -> str:
     rows = "".join(_row(robot, link) for link in robot.links)
     cuts = "".join(_cells(loop.name, f"{loop.type.name}, cut", *loop.between, "", "", "") for loop in robot.loops)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}{cuts}</tbody></table>"
-    return f"<h4>{text(repr(robot))}</h4>{about}{note}{table}{picture(robot.name, draw(sketched(robot, q)))}"
+    return f"<h4>{text(repr(robot))}</h4>{about}{note}{table}{picture(robot.name, draw(*staged(robot, q)))}"
 
 
 def _row(robot: Robot, link: Link) -> str:
