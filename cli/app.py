@@ -12,6 +12,7 @@ import typer
 
 from denoc import __version__
 from denoc.cli import (
+    animate,
     cache,
     codegen,
     compare,
@@ -49,6 +50,7 @@ app.command("run")(run.run)
 app.command("inspect")(inspect.inspect)
 app.command("matrices")(matrices.matrices)
 app.command("plot")(plot.plot)
+app.command("animate")(animate.animate)
 app.command("verify")(verify.verify)
 app.command("regress")(regress.regress)
 app.command("paper")(paper.paper)

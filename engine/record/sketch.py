@@ -33,9 +33,17 @@ TURN = np.linspace(0.0, 2 * np.pi, 33)
 WORDS = {"point-on-line": "point on a line", "point-on-plane": "point on a plane", "three-revolutes": "spherical"}
 
 
-def draw(scene: Scene, poses: Poses, k: int = 0, state: str = "initial position") -> Figure:
-    """The figure of a scene in its position k, which the title calls `state`."""
-    return _Sketch(scene, poses, k, state).figure
+def draw(
+    scene: Scene, poses: Poses, k: int = 0, state: str = "initial position", *, room: np.ndarray | None = None
+) -> Figure:
+    """The figure of a scene in its position k, which the title calls `state`; equal `room` gives equal scales."""
+    return _Sketch(scene, poses, k, state, room).figure
+
+
+def reached(scene: Scene, poses: Poses) -> np.ndarray:
+    """The places in space where the solids of the links are in any of the positions."""
+    ends = [(part.name, at) for part in scene.parts[1:] for solid in part.solids for at in solid.points]
+    return np.concatenate([poses.seen_from(ends, k) for k in range(len(poses.frames))])
 
 
 @dataclass(frozen=True)
@@ -72,7 +80,7 @@ class _Look:
 class _Sketch:
     """A sketch in progress: its axes, its scale, the pieces that wait for being drawn, and its legend."""
 
-    def __init__(self, scene: Scene, poses: Poses, k: int, state: str):
+    def __init__(self, scene: Scene, poses: Poses, k: int, state: str, room: np.ndarray | None):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
@@ -98,6 +106,9 @@ class _Sketch:
         self._joints()
         self._frames()
         self._points()
+        if room is not None:
+            margin = 5 * self.unit * np.array([[-1.0, -1.0], [1.0, 1.0]])  # what symbols need, whatever their position
+            self.seen = [self.look.flat(room) + corner for corner in margin]
         self._frame()
         for _, piece in sorted(self.pieces, key=lambda one: -one[0]):
             piece()

@@ -78,5 +78,6 @@ def _library(name: str) -> ModuleType:
         return import_module(name)
     except ModuleNotFoundError:
         raise InputError(
-            f"this needs the package {package}, which isn't installed", hint=f"pip install 'denoc[{EXTRA}]'"
+            f"this needs the package {package}, which isn't installed",
+            hint=f"install it, or denoc with its extra `{EXTRA}`",
         ) from None

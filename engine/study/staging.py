@@ -96,7 +96,8 @@ class _Stage:
         """The frame of a link's joint before it moves, in the parent link's axes; it slides along and turns about z."""
         above = self.placed[link.parent]
         if not link.joint.type.nv:
-            return _inverse(above) @ self.placed[link.name]
+            still: np.ndarray = _inverse(above) @ self.placed[link.name]
+            return still
         body = next(body for body in self.robot.tree.bodies if link.joint.speeds[0] in body.speeds)
         T = np.eye(4)
         T[:3, :3], T[:3, 3] = turn_matrix_of(body.rotation), body.origin
