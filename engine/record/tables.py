@@ -79,5 +79,5 @@ def _library(name: str) -> ModuleType:
     except ModuleNotFoundError:
         raise InputError(
             f"this needs the package {package}, which isn't installed",
-            hint=f"install it, or denoc with its extra `{EXTRA}`",
+            hint=f"it comes with the extra `{EXTRA}`",
         ) from None
