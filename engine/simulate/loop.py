@@ -14,7 +14,8 @@ from ..dynamics.vanishing import vanishing_message
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.curves import Pieces
 from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
-from . import contact, coordinates, saturation
+from . import coordinates, modes, saturation
+from .blows import jumped, struck
 from .discrete import Discrete
 from .events import Watch, first_crossing
 from .integrate import INTEGRATORS, stepper_of
@@ -22,6 +23,7 @@ from .runge_kutta import RungeKutta
 from .runner import Runner
 from .stepper import NOT_FINITE, Stepper
 from .stepper import TOO_SMALL as STEP_TOO_SMALL
+from .sticking import settle
 
 Progress = Callable[[float], None]
 
@@ -109,7 +111,7 @@ def _run(
     """Takes the run leg by leg from kink to kink, and notes its rows, its events and how it ends."""
     t, end = float(grid[0]), float(grid[-1])
     unsettled = run.discrete
-    y = contact.settle(run, t, contact.struck(run, t, y))
+    y = settle(run, t, struck(run, t, y))
     trace.events += saturation.limit_events(run.system, unsettled, run.discrete, t)
     trace.keep(run, t, y)
     if idle := run.without_inertia(t, y):
@@ -126,9 +128,9 @@ def _run(
 def _kink(run: Runner, t: float, y: np.ndarray, trace: Trace) -> tuple[float, np.ndarray]:
     """The state behind a kink of a law: a rate that jumps is a blow, a force that jumps may break joints loose."""
     before = run.discrete
-    t, y, names = contact.jumped(run, t, y)
+    t, y, names = jumped(run, t, y)
     trace.events += [{"t": t, "joint": name, "event": "its prescribed rate jumps", "then": "goes on"} for name in names]
-    y = contact.settle(run, t, y)
+    y = settle(run, t, y)
     trace.events += saturation.limit_events(run.system, before, run.discrete, t)
     return t, y
 
@@ -145,7 +147,7 @@ def _leg(
 ) -> tuple[float, np.ndarray]:
     """Integrates up to `end` or to the next event, whichever comes first; returns the instant and the state there."""
     lands = not INTEGRATORS[solver.method].dense  # without good dense output, steps end on the rows
-    watched = [*contact.watches(run, t, y), *saturation.watches(run)]
+    watched = [*modes.watches(run, t, y), *saturation.watches(run)]
     guard = run.guard
     events = [w.function for w in watched] + ([guard] if guard else [])
     stepper, again = _stepper(run, t, y, end, solver), t
@@ -224,8 +226,8 @@ def _keep_rows(run: Runner, stepper: Stepper, grid: np.ndarray, end: float, trac
 def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: float, trace: Trace) -> np.ndarray:
     """The state after an event, which is noted; the run ends where events follow each other without end."""
     before = run.discrete
-    y = contact.happened(run, watch, t, y)
-    if watch.what not in (contact.TURNS, *saturation.EVENTS) or watch.speed in run.discrete.held:
+    y = modes.happened(run, watch, t, y)
+    if watch.what not in (modes.TURNS, *saturation.EVENTS) or watch.speed in run.discrete.held:
         trace.events.append(_described(run, watch, t))
     trace.events += saturation.limit_events(run.system, before, run.discrete, t)
     if _chatters(trace.events, duration):

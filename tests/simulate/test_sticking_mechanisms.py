@@ -8,7 +8,7 @@ from scipy.optimize import linprog, minimize
 
 import denoc
 from denoc.scenario.run import prepare
-from denoc.simulate.contact import settle
+from denoc.simulate.sticking import settle
 from denoc.simulate.feedforward import runner
 from denoc.simulate.sharing import Sharing
 
