@@ -13,7 +13,7 @@ import numpy as np
 from ..dynamics.vanishing import vanishing_message
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.curves import Pieces
-from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
+from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import coordinates, modes, saturation
 from .blows import jumped, struck
 from .discrete import Discrete
@@ -28,6 +28,7 @@ from .sticking import settle
 Progress = Callable[[float], None]
 
 ATTEMPTS = 20_000  # steps of compiled code between two checks of the limits and of Ctrl-C
+CLOSED = 1e-14  # gap of rows, relative to the mechanism's length, that nothing can make smaller
 CHATTER = 300  # events within 1e-8 of the run that are too many
 TOO_MANY = "more than {} steps (`max_steps` of the solver)"
 BURST = ": the motion has burst, speeds grow without bound; shorter steps, or softer springs and penalties, may help"
@@ -73,9 +74,10 @@ class Trace:
         self.signals.append(signals)
         self.discrete.append(run.discrete)
 
-    def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray) -> None:
-        """Keep many rows that compiled code has left."""
-        settled, signals = run.settled_rows(times, states), run.signal_rows(times).tolist()
+    def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray, *, closed: bool) -> None:
+        """Keep many rows that compiled code has left, whose loops it may have closed already."""
+        settled = run.held_still(states) if closed else run.settled_rows(times, states)
+        signals = run.signal_rows(times).tolist()
         self.t += times.tolist()
         self.states += list(settled)
         self.signals += signals
@@ -270,7 +272,8 @@ def _march(
         left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
         status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
         accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
-        trace.keep_rows(run, ahead[written:rows], out[0, written:rows])
+        closed = march.closes and float(march.control[OPEN, 0]) <= CLOSED * CLOSED
+        trace.keep_rows(run, ahead[written:rows], out[0, written:rows], closed=closed)
         written = rows
         if status == PAUSED and before + accepted > solver.max_steps:
             trace.ended, trace.reason = (

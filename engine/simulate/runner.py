@@ -86,6 +86,10 @@ class Runner:
         """The settled states of many rows."""
         return coordinates.settled_rows(self.system, self.discrete, times, states)
 
+    def held_still(self, states: np.ndarray) -> np.ndarray:
+        """These states with the speed 0 for all joints that are held."""
+        return coordinates.held_still(self.system, self.discrete, states)
+
     def without_inertia(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> list[Joint]:
         """Joints that have nothing to accelerate in this state, or next to nothing."""
         discrete = discrete or self.discrete

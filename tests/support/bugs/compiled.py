@@ -3,6 +3,7 @@
 from .bug import Bug
 
 MARCH = "engine/machine/jit/march_code.py"
+CLOSED_ROWS = ("loops/test_many.py::test_the_compiled_loop_leaves_rows_that_are_closed",)
 CACHE = "engine/machine/jit/cache.py"
 OFFER = "engine/machine/jit/offer.py"
 CHOICE = "engine/machine/jit/choice.py"
@@ -197,6 +198,27 @@ COMPILED = (
         "x = let(f\"fdiv double {let(f'fsub double {at}, {load(control(T))}')}, {h}\")",
         "x = let(f\"fdiv double {let(f'fsub double {at}, {load(control(T_NEW))}')}, {h}\")",
         ("simulate/test_march.py::test_a_free_fall_is_the_same_either_way",),
+    ),
+    Bug(
+        "rows of mechanisms are left as dense output has them",
+        MARCH,
+        "for k, x in enumerate(numbers[:-1]):",
+        "for k, x in enumerate(numbers[:0]):",
+        CLOSED_ROWS,
+    ),
+    Bug(
+        "rows count as closed however far open they are",
+        MARCH,
+        'more = block.let(f"fcmp ugt double {numbers[-1]}, {before}")',
+        'more = block.let(f"fcmp ult double {numbers[-1]}, {before}")',
+        CLOSED_ROWS,
+    ),
+    Bug(
+        "rows are closed with the signals of the last stage",
+        MARCH,
+        'block.do("call void @signals(ptr %table, ptr %u, ptr %clock)")',
+        'block.do("")',
+        CLOSED_ROWS,
     ),
     Bug(
         "errors of lanes measured by the new state alone",
