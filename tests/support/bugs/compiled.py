@@ -5,6 +5,8 @@ from .bug import Bug
 MARCH = "engine/machine/jit/march_code.py"
 CLOSED_ROWS = ("loops/test_many.py::test_the_compiled_loop_leaves_rows_that_are_closed",)
 CACHE = "engine/machine/jit/cache.py"
+SOURCES = "engine/machine/jit/sources.py"
+NOTED = ("machine/test_cache.py::test_sources_are_read_again_only_when_a_file_has_changed",)
 OFFER = "engine/machine/jit/offer.py"
 CHOICE = "engine/machine/jit/choice.py"
 ENSEMBLE = "engine/study/ensemble.py"
@@ -83,11 +85,26 @@ COMPILED = (
     ),
     Bug(
         "modules' names don't count in the key of the cache",
-        CACHE,
-        'f"{path.relative_to(root).as_posix()} {len(text)}\\0".encode() + text',
+        SOURCES,
+        'f"{name} {len(text)}\\0".encode() + text',
         'f"{len(text)}\\0".encode() + text',
         ("machine/test_cache.py::test_whichever_module_is_edited_or_renamed_the_key_is_another",),
     ),
+    Bug(
+        "a note on sources counts whatever has changed since",
+        SOURCES,
+        "if before == state and",
+        "if before and",
+        NOTED,
+    ),
+    Bug(
+        "sources look as before where their writer set the time back",
+        SOURCES,
+        " {one.st_mtime_ns} {one.st_ctime_ns}",
+        " {one.st_mtime_ns}",
+        NOTED,
+    ),
+    Bug("sources that have just been written are noted", SOURCES, "SETTLED = 2.0", "SETTLED = 0.0", NOTED),
     Bug(
         "the cache throws away what was used last",
         CACHE,
