@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import options, signals
+from denoc.cli import interrupts, options
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def compare(
     with Wait(comparison.name, quiet=quiet or as_json) as wait:
         runs, interrupted = _run(comparison, wait)
         wait.now(WRITING)
-        with signals.held():
+        with interrupts.held():
             files = _write(folder, comparison.name, runs, form.value if plot else None)
     if as_json:
         printed.show(_document(comparison.name, runs, files, interrupted=interrupted))
@@ -110,7 +110,7 @@ def compare(
         typer.echo(f"{folder}/: {', '.join(file.name for file in files)}")
     if interrupted:
         typer.echo("interrupted; the runs that were complete have been written", err=True)
-        raise typer.Exit(signals.code())
+        raise typer.Exit(interrupts.code())
 
 
 def _numbers(text: str, kind: str, option: str, below: float | None = None) -> tuple[float, ...]:

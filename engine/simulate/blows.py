@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..loops.assembly import CLOSED, newton
+from ..loops.assembly import newton
+from ..loops.search import CLOSED
 from ..machine.program.scalars import as_float
 from .complementarity import balanced
 from .response import Response

@@ -12,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import InputError
-from ..loops.assembly import CLOSED, newton, newton_rows
+from ..loops.assembly import newton, newton_rows
 from ..loops.partition import Partition, partition
 from ..loops.rank import independent
+from ..loops.search import CLOSED
 from . import afresh, singular
 from .discrete import Discrete, partition_of
 from .events import Event

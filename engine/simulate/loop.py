@@ -12,7 +12,7 @@ import numpy as np
 
 from ..dynamics.vanishing import vanishing_message
 from ..machine.jit.block import ENORMOUS
-from ..machine.jit.curves import Pieces
+from ..machine.jit.curves import SignalPieces
 from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import coordinates, modes, saturation
 from .blows import jumped, struck
@@ -28,7 +28,7 @@ from .sticking import settle
 Progress = Callable[[float], None]
 
 ATTEMPTS = 20_000  # steps of compiled code between two checks of the limits and of Ctrl-C
-CLOSED = 1e-14  # gap of rows, relative to the mechanism's length, that nothing can make smaller
+ROWS_CLOSED = 1e-14  # gap of rows, relative to the mechanism's length, that nothing can make smaller
 CHATTER = 300  # events within 1e-8 of the run that are too many
 TOO_MANY = "more than {} steps (`max_steps` of the solver)"
 BURST = ": the motion has burst, speeds grow without bound; shorter steps, or softer springs and penalties, may help"
@@ -189,7 +189,7 @@ class _Ready:
     """The compiled loop for the rest of a leg, with the signals that vary in time and the rules of the watches."""
 
     loop: March
-    pieces: Pieces
+    pieces: SignalPieces
     rules: list[tuple[float, ...]]
 
 
@@ -272,7 +272,7 @@ def _march(
         left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
         status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
         accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
-        closed = march.closes and float(march.control[OPEN, 0]) <= CLOSED * CLOSED
+        closed = march.closes and float(march.control[OPEN, 0]) <= ROWS_CLOSED * ROWS_CLOSED
         trace.keep_rows(run, ahead[written:rows], out[0, written:rows], closed=closed)
         written = rows
         if status == PAUSED and before + accepted > solver.max_steps:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..program.trace import Program
 from . import cores, march_block, native, objects
-from .curves import EMPTY, Pieces
+from .curves import EMPTY, SignalPieces
 from .march_block import (
     ACCEPTED,
     FRESH,
@@ -83,7 +83,7 @@ class March:
         self,
         signals: np.ndarray,
         y: np.ndarray,
-        pieces: Pieces = EMPTY,
+        pieces: SignalPieces = EMPTY,
         watches: Sequence[Sequence[float]] = (),
         quantities: int = 0,
         slope: np.ndarray | None = None,

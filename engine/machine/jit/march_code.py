@@ -35,7 +35,7 @@ from .march_block import (
     H,
     T,
 )
-from .march_lanes import Lane, Loop
+from .march_lanes import Lane, LaneCode
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     """
     m, count, watched = len(program.outputs["rate"]), len(scheme.B), lanes == 1
     closed = len(program.outputs.get("closed", [])) if lanes == 1 else 0
-    code = Loop(lanes, m)
+    code = LaneCode(lanes, m)
     names = [*(f"K{s}" for s in range(count + 1)), "trial", "new"]
     code.line("entry:")
     code.line(f"  %total = alloca {code.vector}\n  %clock = alloca {code.vector}")
@@ -73,10 +73,10 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
         code.line(f"  %{name} = getelementptr double, ptr %stages, i64 {k * m * lanes}")
     code.line("  br label %attempt\nattempt:\n  %tries = phi i64 [0, %entry], [%more, %next]")
     attempt = _begin_attempt(code, scheme)
-    verdict = _try(code, scheme, attempt, measured, "guard" in program.outputs, watched)
-    taken = _choose_lengths(code, scheme, attempt, verdict)
+    judgement = _try(code, scheme, attempt, measured, "guard" in program.outputs, watched)
+    taken = _choose_lengths(code, scheme, attempt, judgement)
     _put_rows(code, attempt, taken)
-    _advance(code, attempt, verdict, count, units)
+    _advance(code, attempt, judgement, count, units)
     code.line("  br label %next\nnext:\n  %more = add i64 %tries, 1")
     code.line("  %again = icmp slt i64 %more, %attempts\n  br i1 %again, label %attempt, label %paused")
     code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
@@ -95,7 +95,7 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     )
 
 
-def _declarations(code: Loop, watched: bool) -> str:
+def _declarations(code: LaneCode, watched: bool) -> str:
     """The functions of LLVM that are called, each once."""
     texts = [code.block.declarations(), Block(1).declarations(), Block(ABREAST).declarations()]
     texts += [code.power_declaration(), march_watch.DECLARATIONS if watched else ""]
@@ -125,7 +125,7 @@ class Attempt(NamedTuple):
     going: str  # whether the lane takes part
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """The registers of what came of an attempt."""
 
     error: str
@@ -133,7 +133,7 @@ class Verdict(NamedTuple):
     reject: str
 
 
-def _begin_attempt(code: Loop, scheme: Scheme) -> Attempt:
+def _begin_attempt(code: LaneCode, scheme: Scheme) -> Attempt:
     """Choose the attempt's length: the wanted one within bounds for a new step, else that of the last attempt."""
     t, end, h = code.row(T), code.row(T_END), code.row(H)
     fresh = code.compare("one", code.row(FRESH), code.number(0.0))
@@ -153,7 +153,7 @@ def _begin_attempt(code: Loop, scheme: Scheme) -> Attempt:
     return Attempt(t, t_new, h, wanted, most, cut, going)
 
 
-def _try(code: Loop, scheme: Scheme, attempt: Attempt, measured: int, guarded: bool, watched: bool) -> Verdict:
+def _try(code: LaneCode, scheme: Scheme, attempt: Attempt, measured: int, guarded: bool, watched: bool) -> Judgement:
     """Evaluate the stages, the new state and its error; a lane with an event ahead stops."""
     count, h, going = len(scheme.B), attempt.h, attempt.going
     for s in range(1, count):
@@ -173,14 +173,14 @@ def _try(code: Loop, scheme: Scheme, attempt: Attempt, measured: int, guarded: b
         barred = code.both(code.both(going, passed), seen)
         code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
         going = code.both(going, code.opposite(barred))
-    return Verdict(error, code.both(going, passed), code.both(going, code.opposite(passed)))
+    return Judgement(error, code.both(going, passed), code.both(going, code.opposite(passed)))
 
 
-def _choose_lengths(code: Loop, scheme: Scheme, attempt: Attempt, verdict: Verdict) -> str:
+def _choose_lengths(code: LaneCode, scheme: Scheme, attempt: Attempt, judgement: Judgement) -> str:
     """Choose the next length and count the attempt; return the register that is 1 where the step was accepted."""
-    error, h, wanted, most = (Lane(code, x) for x in (verdict.error, attempt.h, attempt.wanted, attempt.most))
+    error, h, wanted, most = (Lane(code, x) for x in (judgement.error, attempt.h, attempt.wanted, attempt.most))
     longer, shorter = (lane.register for lane in lengths(error, h, wanted, most, attempt.cut, scheme))
-    accept, reject = verdict.accept, verdict.reject
+    accept, reject = judgement.accept, judgement.reject
     code.put(H, code.select(accept, longer, code.select(reject, shorter, code.row(H))))
     code.put(WANTED, code.select(reject, shorter, attempt.wanted))
     code.put(MOST, code.select(reject, code.number(1.0), attempt.most))
@@ -191,7 +191,7 @@ def _choose_lengths(code: Loop, scheme: Scheme, attempt: Attempt, verdict: Verdi
     return taken
 
 
-def _put_rows(code: Loop, attempt: Attempt, taken: str) -> None:
+def _put_rows(code: LaneCode, attempt: Attempt, taken: str) -> None:
     """Write the output rows of each lane within its step, by dense output."""
     code.put(STEP, attempt.h)
     code.put(T_NEW, attempt.t_new)
@@ -200,9 +200,9 @@ def _put_rows(code: Loop, attempt: Attempt, taken: str) -> None:
     code.line(f"  call void @rows({arguments})")
 
 
-def _advance(code: Loop, attempt: Attempt, verdict: Verdict, count: int, units: Sequence[int]) -> None:
+def _advance(code: LaneCode, attempt: Attempt, judgement: Judgement, count: int, units: Sequence[int]) -> None:
     """Put the new state in the place of the old one, with Euler parameters of norm 1."""
-    accept = verdict.accept
+    accept = judgement.accept
     with code.each(code.m) as i:
         code.set("y", i, code.select(accept, code.get("new", i), code.get("y", i)))
         code.set("K0", i, code.select(accept, code.get(f"K{count}", i), code.get("K0", i)))
