@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from denoc.study.forecast import Cost, Forecast
 
 
-class Engine(StrEnum):
+class EngineName(StrEnum):
     """The places where nodes can run."""
 
     process = "process"
@@ -46,8 +46,8 @@ def distribute(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file or library name.")],
     nodes: Nodes = None,
     engine: Annotated[
-        Engine, typer.Option("--on", help="Run the nodes in one process, in threads, or on a local Dask cluster.")
-    ] = Engine.process,
+        EngineName, typer.Option("--on", help="Run the nodes in one process, in threads, or on a local Dask cluster.")
+    ] = EngineName.process,
     scheduler: Scheduler = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the messages that a run would send, and stop.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import signals
+from denoc.cli import interrupts
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def written(
 
     wait.now(WRITING)
     keys = other_inputs(folder, result.name, result.record)
-    with signals.held():
+    with interrupts.held():
         files = result.write(folder, forms[0], plot=plot, more_tables=forms[1])
     named = ", ".join(keys[:MOST_KEYS]) + (" …" if len(keys) > MOST_KEYS else "")
     held = f"{_near(folder)} held a run with other inputs ({named}), which is replaced; --name or --out keeps both"
@@ -91,7 +91,7 @@ def written(
 def exit_code(result: Result) -> int:
     """The exit code of a run, which is 0 if it ended as expected."""
     if result.ended == "interrupted":
-        return signals.code()
+        return interrupts.code()
     return 0 if result.ended == result.record["expected"] else 3
 
 

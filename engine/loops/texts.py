@@ -26,9 +26,9 @@ from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, into_columns
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot
+from .constrained import AppliedForces, ConstrainedEquations
 from .constraints import Closure
 from .elimination import pivot_size_margin
-from .equations import AppliedForces, Equations
 from .methods import MethodParameters, Problem, reduced
 from .partition import Partition, partition
 from .ties import Tied
@@ -115,7 +115,7 @@ class PartitionText(ABC):
     ) -> tuple[Problem, list[Scalar]]:
         """The equations of motion with these forces of the joints, and checks."""
         q, qd, part = given["q"], given["qd"], self.part
-        equations = Equations(self.loops, part, bodies)
+        equations = ConstrainedEquations(self.loops, part, bodies)
         tied = self.loops.tied(q)
         A = equations.rows(q, tied)
         K = equations.factors(A)
