@@ -16,6 +16,7 @@ from .errors import DenocError, InputError, did_you_mean
 from .loops.adjoint import adjoint
 from .loops.assembly import assemble
 from .loops.linear import derivatives
+from .loops.regressor import regressor
 from .machine.jit import choice
 from .robot.model import Robot
 
@@ -45,6 +46,7 @@ FUNCTIONS = {
     "inertia": _tied(quantities.inertia, 0),
     "reactions": _tied(api.reactions, 2),
     "reduced": _tied(api.reduced, 1),
+    "regressor": _tied(regressor, 2),
 }
 
 

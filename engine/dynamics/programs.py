@@ -13,11 +13,13 @@ from ..errors import InputError, did_you_mean
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot, Tree
-from .adjoint import INERTIAL, along_inertias, along_state
+from .adjoint import along_inertias, along_state
 from .dense import inertia_matrix
 from .derivatives import SLOPES, slopes
 from .energy import energies
+from .inertial import INERTIAL
 from .kinematics import body_placements, jacobian, link_placements
+from .regressor import regressor, width
 from .regroup import regrouped
 from .spatial import Vector, dot
 from .sweeps import Load, Pivot, Wrenches, dynamics
@@ -169,6 +171,10 @@ def _inertial_adjoint(subject: Subject, given: Given) -> list[Scalar]:
     return along_inertias(robot, *state, *subject.acting(robot.parts, given))
 
 
+def _regressor(subject: Subject, given: Given) -> list[Scalar]:
+    return regressor(subject.robot, given["q"], given["qd"], given["qdd"])
+
+
 def link_reactions(
     robot: Robot,
     q: list[Scalar],
@@ -234,6 +240,15 @@ PROGRAMS = {
         regroups=False,
         watched=_losses,
         parts=lambda subject: [(link.name, (INERTIAL,)) for link in subject.robot.links],
+    ),
+    "regressor": ProgramRow(
+        "joint forces by a unit of each number that inverse dynamics is linear in, row by row",
+        ("q", "qd", "qdd"),
+        "regressor",
+        lambda subject: (subject.robot.nv, width(subject.robot)),
+        _regressor,
+        regroups=False,
+        most=50,  # its operations grow with the square
     ),
     "inertia": ProgramRow(
         "generalized inertia matrix, row by row",

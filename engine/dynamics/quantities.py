@@ -93,6 +93,12 @@ def inertial_adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any) -> d
     return result
 
 
+def regressor(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    """The matrix Y of the spanning tree's forces τ = Y π, π the numbers of `regressor.parameters`."""
+    result: np.ndarray = _made(robot, "regressor")(q, qd, qdd)
+    return result
+
+
 def _known(robot: Robot, name: Hashable) -> Callable[..., Any] | None:
     """The robot's direct call of this name, if it was made before."""
     try:

@@ -35,6 +35,7 @@ CALLS = {
     "inertial-adjoint": lambda robot, q, qd, x: np.stack(
         list(denoc.adjoint(robot, q, qd, x, x, inertial=True)["links"].values()), axis=-2
     ),
+    "regressor": lambda robot, q, qd, x: denoc.regressor(robot, q, qd, x),
     "inertia": lambda robot, q, qd, x: denoc.inertia(robot, q),
     "bias": lambda robot, q, qd, x: denoc.bias(robot, q, qd),
     "kinematics": lambda robot, q, qd, x: np.stack(list(denoc.frames(robot, q).values()), axis=-3)[..., :3, :],
@@ -51,6 +52,7 @@ TEXTS = {
     "fdyn-adjoint": [(programs, "along_state")],
     "inertial-adjoint": [(programs, "along_inertias")],
     "reactions": [(programs, "dynamics")],
+    "regressor": [(programs, "regressor")],
     "inertia": [(programs, "inertia_matrix")],
     "kinematics": [(programs, "link_placements")],
     "jacobian": [(programs, "jacobian")],

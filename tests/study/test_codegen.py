@@ -34,6 +34,7 @@ CALLS = {
     "inertial-adjoint": lambda r, q, qd, x: np.concatenate(
         list(denoc.adjoint(r, q, qd, x, x, inertial=True)["links"].values())
     ),
+    "regressor": lambda r, q, qd, x: denoc.regressor(r, q, qd, x).ravel(),
     "energy": lambda r, q, qd, x: np.array(list(denoc.energy(r, q, qd).values())),
     "reactions": lambda r, q, qd, x: np.concatenate(list(denoc.reactions(r, q, qd, x).values())),
 }
