@@ -12,7 +12,7 @@ from ._version import VERSION as __version__
 if TYPE_CHECKING:
     from .api import forward, hybrid, inverse, reactions, reduced
     from .dynamics.explicit import matrices
-    from .dynamics.quantities import bias, energy, frames, inertia, jacobian
+    from .dynamics.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian
     from .dynamics.regressor import parameters
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
     from .functions import function
@@ -40,7 +40,7 @@ _HOMES = {
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
     "functions": ("function",),
     "dynamics.explicit": ("matrices",),
-    "dynamics.quantities": ("bias", "energy", "frames", "inertia", "jacobian"),
+    "dynamics.quantities": ("bias", "energy", "frames", "inertia", "inverse_inertia", "jacobian"),
     "dynamics.regressor": ("parameters",),
     "robot.load": ("load", "loads"),
     "robot.model": ("Robot",),
@@ -70,6 +70,7 @@ __all__ = [
     "hybrid",
     "inertia",
     "inverse",
+    "inverse_inertia",
     "jacobian",
     "legs",
     "linearize",

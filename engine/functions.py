@@ -44,6 +44,7 @@ FUNCTIONS = {
     "energy": _tied(quantities.energy, 1),
     "frames": _tied(quantities.frames, 0),
     "inertia": _tied(quantities.inertia, 0),
+    "inverse_inertia": _tied(quantities.inverse_inertia, 0),
     "reactions": _tied(api.reactions, 2),
     "reduced": _tied(api.reduced, 1),
     "regressor": _tied(regressor, 2),

@@ -14,7 +14,7 @@ from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot, Tree
 from .adjoint import along_inertias, along_state
-from .dense import inertia_matrix
+from .dense import Factors, inertia_matrix, inverse_inertia_matrix
 from .derivatives import SLOPES, slopes
 from .energy import energies
 from .inertial import INERTIAL
@@ -23,7 +23,7 @@ from .regressor import regressor, width
 from .regroup import regrouped
 from .spatial import Vector, dot
 from .sweeps import Load, Pivot, Wrenches, dynamics
-from .vanishing import least, losses
+from .vanishing import least, loss, losses
 from .wrenches import constant_wrenches, on_bodies
 
 Given = Mapping[str, list[Scalar]]
@@ -116,6 +116,17 @@ def _bias(subject: Subject, given: Given) -> list[Scalar]:
 
 def _inertia(subject: Subject, given: Given) -> list[Scalar]:
     return [x for row in inertia_matrix(subject.bodies, given["q"], subject.robot.nv) for x in row]
+
+
+def _inverse_inertia(subject: Subject, given: Given) -> list[Scalar]:
+    return [x for row in inverse_inertia_matrix(subject.bodies, given["q"], subject.robot.nv) for x in row]
+
+
+def _inertia_losses(subject: Subject, given: Given) -> list[Scalar]:
+    """Numbers that are enormous where a pivot of the inertia matrix is next to nothing."""
+    robot, factors = subject.robot, Factors(inertia_matrix(subject.bodies, given["q"], subject.robot.nv))
+    bounds = least(robot, (False,) * robot.nv)
+    return [loss(bound, one_over) for bound, one_over in zip(bounds, factors.one_over) if bound]
 
 
 def _kinematics(subject: Subject, given: Given) -> list[Scalar]:
@@ -257,6 +268,15 @@ PROGRAMS = {
         lambda subject: (subject.robot.nv, subject.robot.nv),
         _inertia,
         most=50,  # its operations grow with the square
+    ),
+    "inverse-inertia": ProgramRow(
+        "inverse of the generalized inertia matrix, row by row",
+        ("q",),
+        "inverse",
+        lambda subject: (subject.robot.nv, subject.robot.nv),
+        _inverse_inertia,
+        most=50,
+        watched=_inertia_losses,
     ),
     "bias": ProgramRow("Coriolis, centrifugal, gravity, friction and spring forces", ("q", "qd"), "h", _SPEEDS, _bias),
     "kinematics": ProgramRow(

@@ -24,6 +24,12 @@ def inertia(robot: Robot, q: Any) -> np.ndarray:
     return result
 
 
+def inverse_inertia(robot: Robot, q: Any) -> np.ndarray:
+    """The inverse of the generalized inertia matrix, U⁻ᵀ D⁻¹ U⁻¹."""
+    result: np.ndarray = (_known(robot, "inverse-inertia") or _made(robot, "inverse-inertia"))(q)
+    return result
+
+
 def bias(robot: Robot, q: Any, qd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The forces h of `tau = I qdd + h`: Coriolis, centrifugal, gravity, friction, springs, wrenches."""
     result: np.ndarray

@@ -22,6 +22,7 @@ CALLS = {
     "idyn": lambda r, q, qd, x: denoc.inverse(r, q, qd, x),
     "fdyn": lambda r, q, qd, x: denoc.forward(r, q, qd, x),
     "inertia": lambda r, q, qd, x: denoc.inertia(r, q).ravel(),
+    "inverse-inertia": lambda r, q, qd, x: denoc.inverse_inertia(r, q).ravel(),
     "bias": lambda r, q, qd, x: denoc.bias(r, q, qd),
     "kinematics": lambda r, q, qd, x: np.concatenate(
         [T[:3].ravel() for T in (denoc.frames(r, q)[link.name] for link in r.links)]

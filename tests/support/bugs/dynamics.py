@@ -289,4 +289,11 @@ DYNAMICS = (
         "(half - x) if place[0] == place[1] else x",
         ("dynamics/test_regressor.py::test_of_random_trees",),
     ),
+    Bug(
+        "the inverse of U without its columns' other terms",
+        "engine/dynamics/explicit.py",
+        "-inverse_U[:k, :k] @ U[:k, k]",
+        "-U[:k, k]",
+        ("dynamics/test_theorems.py::test_the_inverse_of_the_inertia_is_u_t_d_u_inverted",),
+    ),
 )
