@@ -18,7 +18,7 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="Integration method: rk45 (default), rkck, rk4, dop853, radau, bdf, lsoda.",
+        help="Integration method: rk45 (default), rkck, rk56, rk4, dop853, radau, bdf, lsoda.",
         autocompletion=options.names("denoc.simulate.integrate", "INTEGRATORS"),
     ),
 ]

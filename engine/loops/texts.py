@@ -74,6 +74,10 @@ class PartitionText(ABC):
     def results(self) -> int:
         """The number of results of one sample."""
 
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the results of one sample in direct calls; their parts are of one row."""
+        return (self.results(),)
+
     def parts(self) -> tuple[Part, ...]:
         """The parts into which calls divide the results; none where these are one array."""
         return ()
@@ -326,7 +330,7 @@ def serve(text: PartitionText, what: Hashable) -> None:
     """Use the text's code, for one sample or many, in the robot's direct calls of this name, if there is any."""
     for code in (text.one, text.many):
         if code is not None and text.final:
-            aim(text.loops.robot, what, text.wrenched, code, (text.results(),), CHECKS, text.parts())
+            aim(text.loops.robot, what, text.wrenched, code, text.shape(), CHECKS, text.parts())
 
 
 def consistent(loops: Closure, arrays: Arrays) -> None:
