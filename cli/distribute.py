@@ -68,7 +68,7 @@ def distribute(
     quiet: options.Quiet = False,
 ) -> None:
     """Run a scenario of a parallel robot by legs: one task for each leg and a central one that exchange messages."""
-    from denoc.cli import report
+    from denoc.cli import running
     from denoc.machine.jit.choice import using
     from denoc.record.write import check_writable as writable
     from denoc.scenario.run import prepare
@@ -97,14 +97,14 @@ def distribute(
         listener = study.Listener(foretold, _progress(make, wait))
         with using(backend.value):
             outcome = study.study(make, setting, measured=measure, check=check, listener=listener)
-        files, others = report.written(outcome.result, folder, formats, wait, plot=plot)
+        files, others = running.written(outcome.result, folder, formats, wait, plot=plot)
     if others and not quiet:
         typer.echo(f"warning: {others}", err=True)
     if as_json:
         printed.show(_summary(outcome, files))
     elif not quiet:
         _show(outcome, files)
-    code = report.exit_code(outcome.result)
+    code = running.exit_code(outcome.result)
     if code:
         if quiet or as_json:
             typer.echo(f"error: {outcome.name}: {outcome.result.record['reason']}", err=True)

@@ -51,7 +51,7 @@ def idyn(
     scenario that is run.
     """
     from denoc.cli.choose import overlaid, planned, timed
-    from denoc.cli.report import carry_out
+    from denoc.cli.running import carry_out
     from denoc.errors import InputError
 
     for option, value in (("--to", to), ("--law", law)):

@@ -96,7 +96,7 @@ def _write_reports(verdicts: list[Verdict], seconds: list[float], junit: Path | 
 
 
 def _verdict(case: Case, backend: str, quiet: bool) -> Verdict:
-    from denoc.cli.report import computed
+    from denoc.cli.running import computed
     from denoc.machine.jit.choice import using
     from denoc.study import regress as study
 

@@ -22,7 +22,7 @@ def run(
     quiet: options.Quiet = False,
 ) -> None:
     """Run scenarios of any task. All files are read and checked before the first run starts."""
-    from denoc.cli.report import carry_out
+    from denoc.cli.running import carry_out
     from denoc.errors import InputError
     from denoc.scenario.run import prepare
 

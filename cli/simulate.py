@@ -53,7 +53,7 @@ def simulate(
     falls freely from rest. The other options change the scenario that is run.
     """
     from denoc.cli.choose import overlaid, planned, timed
-    from denoc.cli.report import carry_out
+    from denoc.cli.running import carry_out
     from denoc.errors import InputError
 
     if free_fall and scenario is not None:

@@ -2,7 +2,7 @@
 
 from .bug import Bug
 
-REPORT = "cli/report.py"
+REPORT = "cli/running.py"
 FAILING = ("cli/test_commands.py::test_a_failing_run_keeps_its_rows_and_says_why",)
 
 COMMANDS = (
