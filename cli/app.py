@@ -27,6 +27,7 @@ from denoc.cli import (
     paper,
     plot,
     regress,
+    report,
     run,
     schema,
     simulate,
@@ -51,6 +52,7 @@ app.command("inspect")(inspect.inspect)
 app.command("matrices")(matrices.matrices)
 app.command("plot")(plot.plot)
 app.command("animate")(animate.animate)
+app.command("report")(report.report)
 app.command("verify")(verify.verify)
 app.command("regress")(regress.regress)
 app.command("paper")(paper.paper)

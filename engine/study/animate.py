@@ -20,7 +20,7 @@ from ..text.source import read
 from .staging import staged
 
 MOST_FRAMES = 2000  # more rows are thinned evenly; the last one stays
-SCRIPTS = (html.THREE, "viewer.js", "charts.js", "animation.js")
+SCRIPTS = (html.THREE, "viewer.js", "charts.js", "player.js")
 
 
 def animation(kept: Stored) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
 from string import Template
@@ -32,36 +32,63 @@ SHELL = Template("""<!doctype html>
 </head>
 <body>
 $body
-<script type="application/json" id="data">$data</script>
 $scripts
 </body>
 </html>
 """)
 
 
-def page(template: str, words: Mapping[str, str], scripts: Sequence[str], data: Mapping[str, Any]) -> str:
-    """The HTML of a page: the template's body with `words` (such as `title`) put in, its scripts and their data."""
+def page(
+    template: str,
+    words: Mapping[str, str],
+    scripts: Sequence[str],
+    data: Mapping[str, Any],
+    parts: Mapping[str, str] | None = None,
+) -> str:
+    """The HTML of a page: the template's body with `words` (such as `title`) put in, its scripts and their data.
+
+    Words are escaped; `parts` are HTML already.
+    """
     safe = {key: text(word) for key, word in words.items()}
-    body = Template(asset(template)).substitute(safe)
+    stage = Template(asset("stage.html")).substitute(safe)
+    body = Template(asset(template)).substitute(safe, stage=stage, **(parts or {}))
+    return document(safe["title"], body, scripts, data)
+
+
+def document(title: str, body: str, scripts: Sequence[str] = (), data: Mapping[str, Any] | None = None) -> str:
+    """A whole HTML file; `title` and `body` are HTML already."""
     style, code = asset(STYLE), [asset(script) for script in scripts]
+    allowed = f"script-src {' '.join(map(_hash, code))}; " if code else ""
     policy = (
-        f"default-src 'none'; script-src {' '.join(map(_hash, code))}; style-src {_hash(style)}; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; {allowed}style-src {_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"
     )
     licence = f"<!-- three.js, under this licence:\n{asset('three.LICENSE.txt')}-->\n" if THREE in scripts else ""
+    held = f'<script type="application/json" id="data">{embedded(data)}</script>\n' if data is not None else ""
     return SHELL.substitute(
         policy=policy,
-        title=safe["title"],
+        title=title,
         style=style,
         body=body,
-        data=embedded(data),
-        scripts=licence + "\n".join(f"<script>{one}</script>" for one in code),
+        scripts=held + licence + "\n".join(f"<script>{one}</script>" for one in code),
     )
+
+
+def image(alt: str, png: bytes) -> str:
+    """A PNG within the HTML."""
+    return f'<img alt="{text(alt)}" src="data:image/png;base64,{base64.b64encode(png).decode("ascii")}">'
 
 
 def text(words: str) -> str:
     """A user's text as HTML shows it, in elements and in attributes."""
     return escape(shown(words))
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """A table as HTML, of plain texts."""
+    head = "".join(f'<th scope="col">{text(cell)}</th>' for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    said = f"<caption>{text(caption)}</caption>" if caption else ""
+    return f'<div class="wide"><table>{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def embedded(data: Mapping[str, Any]) -> str:

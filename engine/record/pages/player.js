@@ -1,5 +1,5 @@
 "use strict";
-// The page of an animation: the machine, its controls, and the plots beside it.
+// A result in motion: the machine, its controls, and its plots, one family at a time or all of them.
 
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -58,27 +58,32 @@
     requestAnimationFrame(tick);
   }
 
-  // ---- plots
+  // ---- plots: where the page has a choice, the family that is chosen; else all of them
 
-  function plots(family) {
-    for (const chart of charts.splice(0)) chart.figure.remove();
-    const row = data.families[family];
-    if (!row) return;
-    for (const panel of row.panels) {
+  function drawn(home, row) {
+    return row.panels.map((panel) => {
       const lines = panel.columns.map(([name, label]) => ({ name, label, values: table[name] }));
-      charts.push(new Denoc.Chart(find("charts"), row.title, panel.quantity, t, lines, seek));
-    }
+      return new Denoc.Chart(home, row.title, panel.quantity, t, lines, seek);
+    });
+  }
+
+  function plots(families) {
+    for (const chart of charts.splice(0)) chart.figure.remove();
+    for (const name of families) if (data.families[name]) charts.push(...drawn(find("charts"), data.families[name]));
     for (const chart of charts) chart.draw();
     show();
   }
 
   const choice = find("family");
-  for (const [name, row] of Object.entries(data.families)) {
-    const option = document.createElement("option");
-    option.value = name; option.textContent = row.title;
-    choice.append(option);
+  if (choice) {
+    for (const [name, row] of Object.entries(data.families)) {
+      const option = document.createElement("option");
+      option.value = name; option.textContent = row.title;
+      choice.append(option);
+    }
+    choice.value = data.family;
+    choice.addEventListener("change", () => plots([choice.value]));
   }
-  choice.addEventListener("change", () => plots(choice.value));
 
   // ---- controls
 
@@ -117,8 +122,7 @@
   new ResizeObserver(resized).observe(find("view"));
   new ResizeObserver(resized).observe(find("charts"));
 
-  choice.value = data.family;
-  plots(choice.value);
+  plots(choice ? [choice.value] : Object.keys(data.families));
   seek(first);
   requestAnimationFrame(tick);
 

@@ -1,0 +1,40 @@
+"""`denoc report`: a result as a document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from denoc.cli import options
+from denoc.cli.waiting import WRITING, Wait
+
+
+def report(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder, CSV or JSON file.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder of the report (default: that of the result)."),
+    ] = None,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Write a PDF instead of the HTML file.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write one file with all about a result: verdict, machine, motion, plots, extremes, inputs, how to repeat it."""
+    from denoc.record.write import make_folder, whole
+    from denoc.scenario.stored import stored
+    from denoc.study import report as study
+
+    kept = stored(result)
+    folder = out or kept.folder
+    make_folder(folder)
+    file = folder / f"{kept.name}-report.{'pdf' if pdf else 'html'}"
+    with Wait(kept.name, quiet=quiet) as wait:
+        wait.now(WRITING)
+        if pdf:
+            whole(file, lambda draft: study.write_pdf(draft, kept))
+        else:
+            text = study.report(kept)
+            whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
+    if not quiet:
+        typer.echo(file)
