@@ -21,9 +21,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 import denoc
+import yamls
 from denoc.cli.main import main
 from denoc.scenario.plan import plan
 from denoc.text.source import from_mapping
@@ -131,7 +131,7 @@ def of_denoc_alone(command):
 
 def read(text, where):
     """Complete robots and scenarios in the documentation can be read; pieces of them are YAML at least."""
-    data = yaml.safe_load(text)
+    data = yamls.load(text)
     if isinstance(data, dict) and "links" in data and "convention" in data:
         assert denoc.loads(text).nv, where
     elif isinstance(data, dict) and "task" in data and "table" not in text:

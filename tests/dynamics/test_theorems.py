@@ -9,12 +9,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import denoc
 import newton
+import yamls
 from comparing import off, off_accelerations, slope
 from denoc.dynamics.regroup import regrouped
 from denoc.dynamics.sweeps import dynamics
@@ -720,7 +720,7 @@ def test_compiled_code_takes_angles_of_any_size(seed):
 @pytest.mark.parametrize("joint", ["type: helical, pitch: 0.01", "type: revolute, spring: {stiffness: 2}"])
 def test_springs_and_screws_count_the_turns_of_compiled_code(joint):
     """A turn more is a pitch more, and a spring wound up further."""
-    file = yaml.safe_load(f"""
+    file = yamls.load(f"""
 name: wound
 convention: frames
 links:
