@@ -672,6 +672,7 @@ def rows(result, count):
     return np.concatenate([np.reshape(x, (count, -1)) for x in parts], axis=1)
 
 
+@pytest.mark.sound
 @pytest.mark.parametrize("form", ["straight", "rolled"])
 @settings(laws, max_examples=max(4, laws.max_examples // 8))  # each robot is compiled a dozen times
 @seeds
