@@ -74,7 +74,7 @@ class Trace:
         self.signals.append(signals)
         self.discrete.append(run.discrete)
 
-    def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray, *, closed: bool) -> None:
+    def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray, *, closed: bool = False) -> None:
         """Keep many rows that compiled code has left, whose loops it may have closed already."""
         settled = run.held_still(states) if closed else run.settled_rows(times, states)
         signals = run.signal_rows(times).tolist()

@@ -17,7 +17,7 @@ from denoc.errors import InputError
 from denoc.study.codegen import generate
 
 ROBOTS = ("puma", "tree", "rx90", "spherical-arm", "space-arm", "stanford")
-LONG = 200_000  # characters of C, beyond which optimising it takes seconds
+LONG = 30_000  # characters of C, beyond which optimising it takes long
 POINT = np.array([0.1, -0.2, 0.3])
 CALLS = {
     "idyn": lambda r, q, qd, x: denoc.inverse(r, q, qd, x),

@@ -115,8 +115,8 @@ COMPILED = (
     Bug(
         "drafts of others that are being written go",
         CACHE,
-        "if draft.lstat().st_mtime < time.time() - OLD:",
-        "if draft.lstat().st_mtime < time.time() + OLD:",
+        "state.st_mtime < time.time() - OLD:",
+        "state.st_mtime < time.time() + OLD:",
         ("machine/test_cache.py::test_drafts_of_killed_processes_go",),
     ),
     Bug(
