@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,14 +17,18 @@ from ..robot.model import Robot
 from ..scenario.many import Many
 from ..scenario.plan import Plan
 from ..scenario.run import Result, Scenario, carry_out, result_of
+from ..simulate.abreast import Traces, integrated
 from ..simulate.feedforward import runner
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import Trace
+from ..simulate.many_rows import evaluated
 from ..simulate.runner import Runner
-from ..simulate.together import Numbers, Starts, Traces, evaluated, integrated, joined, likeness, numbers_of
+from ..simulate.signals import own_columns
+from ..simulate.together import Numbers, Starts, joined, likeness, numbers_of
 from .variations import Variation, Variations
 from .varied import varied
 
+LAWS = 97  # instants at which laws of time are compared
 MOST_SAMPLES = 100_000  # rows of all runs that are held at once while results are made of them
 
 
@@ -71,7 +76,18 @@ class Member:
             len(self.signals),
             repr(self.plan.record),
             self.plan.file.solver.energy,
+            self._modes_and_laws(),
         )
+
+    def _modes_and_laws(self) -> Hashable:
+        """What modes and laws of time depend on, but for what is a number of the run."""
+        system, inputs = self.plan.system, self.plan.system.inputs
+        modes = repr((system.switching, system.stopped, system.bounded))
+        if inputs.timeless:
+            return modes
+        times = np.linspace(self.plan.grid[0], self.plan.grid[-1], LAWS)
+        rows = np.delete(self.run.signal_rows(times), own_columns(system), axis=1)
+        return modes, self.plan.kinks, inputs.breaks, rows.tobytes()
 
 
 class Group(NamedTuple):
@@ -113,15 +129,14 @@ def _grouped(asked: Variations) -> tuple[dict[int, Plan], list[Group]]:
 
 
 def _member(plan: Plan) -> Member | None:
-    """The plan's run at its start; None if it has to run alone: its modes, its laws, or its inertias want that."""
+    """The plan's run at its start; None if it has to run alone: its modes, its limits, or its inertias want that."""
     system = plan.system
-    modes = system.switching or system.bounded
-    scheme = INTEGRATORS[plan.solver.method].scheme
-    alone = not system.inputs.timeless or modes or plan.kinks or scheme is None
-    if alone or (system.loops is not None and system.method.afresh) or choice.backend() == "plain":
+    scheme, modal = INTEGRATORS[plan.solver.method].scheme, bool(system.switching or system.bounded)
+    alone = scheme is None or (system.loops is not None and (modal or system.method.afresh))
+    if alone or math.isfinite(plan.solver.max_evaluations) or choice.backend() == "plain":
         return None
     run = runner(system, plan.q0)
-    if not run.unknown:
+    if not run.unknown or not run.marches:
         return None
     begin, y = float(plan.grid[0]), run.start(plan.q0, plan.qd0)
     return None if run.without_inertia(begin, y) else Member(plan, run, y, run.signals(begin))
@@ -180,7 +195,7 @@ def _side_by_side(asked: Variations, plans: dict[int, Plan], group: Group) -> di
     size = max(1, MOST_SAMPLES // len(group.plan.grid))
     for first in range(0, len(group.places), size):
         part = group.some(slice(first, first + size))
-        traces = integrated(part.starts, group.plan.grid, group.plan.solver)
+        traces = integrated(part.starts, group.plan.grid, group.plan.solver, group.plan.kinks)
         if traces is None:
             break
         results.update(_results(asked, plans, part, traces))

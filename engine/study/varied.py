@@ -18,10 +18,12 @@ from ..laws.forces import Constant
 from ..robot.bodies import ReadLink, with_masses
 from ..robot.build import Draft, drafted, drives
 from ..robot.inertia import inertial
-from ..robot.model import Body, Robot
+from ..robot.model import Body, Joint, Robot
 from ..robot.schema import LinkEntry
 from ..scenario.plan import Plan
 from ..simulate.runner import Runner
+from ..simulate.signals import steady_columns
+from ..simulate.system import System
 from ..simulate.together import Numbers, of_bodies
 from ..text.document import Keys
 from ..text.fields import Bounds, Strict, reader_of
@@ -54,6 +56,8 @@ def varied(
     """
     robot = plan.robot
     if robot.document is None or plan.system.loops is not None or robot.closed:
+        return None
+    if of_robot and plan.system.inputs.feedforward:  # whose forces are those of this robot
         return None
     draft = drafted(robot.document) if of_robot else None
     if draft is not None and not draft.direct:
@@ -131,6 +135,11 @@ def _put(plan: Plan, path: Keys, values: np.ndarray, y: np.ndarray, signals: np.
     if joint is None or joint.type.nq != 1 or joint not in system.free:
         raise _OtherError
     if section in STATE and not rest:
+        if _follows(system, joint):  # a motion that may begin there
+            raise _OtherError
+        if section == "initial" and joint.speeds[0] in system.stopped:
+            _, low, high = system.stopped[joint.speeds[0]]
+            plain &= (low < values) & (values < high)
         y[
             :,
             system.state_coordinates.index(joint.coordinates[0])
@@ -138,12 +147,18 @@ def _put(plan: Plan, path: Keys, values: np.ndarray, y: np.ndarray, signals: np.
             else system.place_of(joint.speeds[0]),
         ] = values
     elif section == "forces" and rest == ["value"] and isinstance(plan.file.forces[str(name)], Constant):
-        timed = [one for one in system.inputs.driven if one.timed]
-        place = next(k for k, one in enumerate(timed) if one.speed == joint.speeds[0])
-        plain &= (timed[place].low < values) & (values < timed[place].high)  # others end at the actuator's limits
-        signals[:, place] = values
+        driven = next(one for one in system.inputs.driven if one.speed == joint.speeds[0])
+        plain &= (driven.low < values) & (values < driven.high)  # others end at the actuator's limits
+        signals[:, steady_columns(system)[joint.speeds[0]]] = values
     else:
         raise _OtherError
+
+
+def _follows(system: System, joint: Joint) -> bool:
+    """Whether the law of a joint follows a motion."""
+    inputs = system.inputs
+    led = [*(one.joint for one in inputs.commanded), *(one.joint for one in inputs.feedforward)]
+    return joint in led or any(one.speed in joint.speeds and one.reference is not None for one in inputs.driven)
 
 
 # ---- numbers of links

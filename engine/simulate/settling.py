@@ -1,0 +1,174 @@
+"""The modes in which many runs go on, proposed all at once and verified.
+
+A proposal says which joints are held and which way the others slip; the equations give the supports of the former and
+the accelerations of the latter. It is right where all supports are within their ranges and all joints that are let go
+move the way that the force on them pushes them, for these conditions have one solution (`complementarity.py`).
+Proposals are changed until they are. A run that isn't clear, because a force is at its bound but for rounding or
+proposals go round in circles, is left to `sticking.py`, alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..dynamics.dense import inertia_matrix
+from ..machine.program.scalars import Scalar, as_samples
+from ..robot.model import Body
+from . import sticking
+from .contacts import Contacts, Patterns, ranges, touching
+
+PROPOSALS = 20
+CLEAR = 1e-8  # relative: a force this near to its bound, and an acceleration this small, is in doubt
+LOOSE = 2e-6  # the same where a joint has come to its bound, for `sticking.WEAKER` shifts bounds there
+
+
+class Found(NamedTuple):
+    """What the equations say about many runs, by columns of speeds that may be held, or are bounded."""
+
+    support: np.ndarray
+    qdd: np.ndarray
+    demanded: np.ndarray
+
+
+# (runs, instants, states, contacts) → what the equations say about them
+Ask = Callable[[np.ndarray, np.ndarray, np.ndarray, Contacts], Found]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The states and modes in which runs go on, and whether these are sure."""
+
+    y: np.ndarray
+    contacts: Contacts
+    sure: np.ndarray
+
+
+def settled(
+    patterns: Patterns,
+    ask: Ask,
+    runs: np.ndarray,
+    t: np.ndarray,
+    y: np.ndarray,
+    q: np.ndarray,
+    loose: np.ndarray,
+    direction: np.ndarray,
+) -> Settled:
+    """The modes in which these runs go on from (t, y), with held joints exactly at rest.
+
+    `loose` is the column of a joint whose support has just reached its bound, or −1, and `direction` its way then.
+    """
+    system, count = patterns.run.system, len(runs)
+    contacts = Contacts.none(count, len(patterns.switching), len(patterns.bounded))
+    if patterns.bounded:
+        contacts = _limited(patterns, contacts, ask(runs, t, y, contacts).demanded)
+    if not patterns.switching:
+        return Settled(y, contacts, np.ones(count, dtype=bool))
+    places = [system.place_of(k) for k in patterns.switching]
+    lower, upper = touching(system, patterns.switching, q)
+    rough = patterns.coulomb > 0.0
+    rest = (abs(y[:, places]) <= sticking.RESTING) & (rough | lower | upper)
+    y = y.copy()
+    y[:, places] = np.where(rest, 0.0, y[:, places])
+    slip = np.where(~rest & rough, np.sign(y[:, places]) + (y[:, places] == 0.0), 0.0)
+    freed = np.zeros_like(rest)
+    these = np.flatnonzero(loose >= 0)
+    freed[these, loose[these]] = True
+    slip[these, loose[these]] = np.where(rough[loose[these]], direction[these], 0.0)
+    start = replace(contacts, slip=slip, held=rest & ~freed, lower=lower, upper=upper)
+    margin = np.where(loose >= 0, LOOSE, CLEAR)[:, None]
+    return _proposed(patterns, ask, runs, t, y, start, rest & ~freed, margin)
+
+
+def _limited(patterns: Patterns, contacts: Contacts, demanded: np.ndarray) -> Contacts:
+    """The modes with those actuators at their limits of which more is demanded."""
+    low, high = np.array([patterns.run.system.bounded[k] for k in patterns.bounded]).T
+    return replace(contacts, saturated=np.where(demanded >= high, 1.0, np.where(demanded <= low, -1.0, 0.0)))
+
+
+def _proposed(
+    patterns: Patterns,
+    ask: Ask,
+    runs: np.ndarray,
+    t: np.ndarray,
+    y: np.ndarray,
+    start: Contacts,
+    rest: np.ndarray,
+    margin: np.ndarray,
+) -> Settled:
+    """The modes after proposals from `start` on, in which joints at rest are held or let go.
+
+    Supports within this margin of their bounds, relative to their size, are in doubt.
+    """
+    slip, held, way = start.slip.copy(), start.held.copy(), np.zeros(rest.shape)
+    low, high = ranges(patterns.coulomb, start.lower, start.upper)
+    rough = patterns.coulomb > 0.0
+    sure, open_ = np.zeros(len(runs), dtype=bool), np.arange(len(runs))
+    for _ in range(PROPOSALS):
+        now = replace(start, slip=slip, held=held).some(open_)
+        found = ask(runs[open_], t[open_], y[open_], now)
+        a = found.qdd[:, patterns.switching]
+        s, kept, bounds = found.support, now.held, (low[open_], high[open_])
+        size = np.maximum(np.maximum(patterns.coulomb, abs(s)), 1e-12)
+        beyond = np.where(kept, np.where(s > bounds[1], -1.0, np.where(s < bounds[0], 1.0, 0.0)), 0.0)
+        let_go = rest[open_] & ~kept
+        back = let_go & (a * way[open_] < 0.0)
+        with np.errstate(invalid="ignore"):
+            near = kept & (np.minimum(abs(s - bounds[0]), abs(s - bounds[1])) <= margin[open_] * size)
+        largest = abs(found.qdd).max(axis=1, keepdims=True, initial=0.0)
+        small = let_go & (abs(a) <= CLEAR * largest)
+        right = ~((beyond != 0.0) | back).any(axis=1)
+        finite = np.isfinite(s).all(axis=1) & np.isfinite(found.qdd).all(axis=1)
+        sure[open_] = right & finite & ~(near | small).any(axis=1)
+        held[open_] = (kept & (beyond == 0.0)) | back
+        way[open_] = np.where(beyond != 0.0, beyond, np.where(back, 0.0, way[open_]))
+        slip[open_] = np.where(rest[open_], np.where(held[open_], 0.0, way[open_] * rough), slip[open_])
+        open_ = open_[~right & finite]
+        if not len(open_):
+            break
+    return Settled(y, replace(start, slip=slip, held=held), sure)
+
+
+# ---- blows
+
+
+def struck(
+    patterns: Patterns, bodies: tuple[Body, ...], y: np.ndarray, q: np.ndarray, qd: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The states after the blows at stops, and for which runs that is sure: those with at most one joint at a stop.
+
+    `bodies` are those of these runs, whose numbers may be arrays.
+    """
+    system, sure = patterns.run.system, np.ones(len(y), dtype=bool)
+    lower, upper = touching(system, patterns.switching, q)
+    speeds = qd[:, patterns.switching]
+    outwards = (lower & (speeds < 0.0)) | (upper & (speeds > 0.0))
+    hit = np.flatnonzero(outwards.any(axis=1))
+    if not len(hit):
+        return y, sure
+    sure[hit] = (lower | upper)[hit].sum(axis=1) == 1
+    n, free = system.robot.nv, [k for k in range(system.robot.nv) if k not in system.prescribed]
+    M = np.zeros((len(y), n, n))
+    matrix: list[list[Scalar]] = inertia_matrix(bodies, list(q.T), n)
+    for i, row in enumerate(matrix):
+        for j, x in enumerate(row):
+            M[:, i, j] = as_samples(x)
+    M, before, y = M[hit], qd[hit], y.copy()
+    column = outwards[hit].argmax(axis=1)
+    speed = np.array(patterns.switching)[column]
+    unit = np.eye(n)[speed]
+    way = np.zeros((len(hit), n))
+    way[:, free] = np.linalg.solve(M[:, free][:, :, free], unit[:, free, None])[..., 0]
+    after = before - way * (before[np.arange(len(hit)), speed] / way[np.arange(len(hit)), speed])[:, None]
+    after[np.arange(len(hit)), speed] = 0.0
+    lost = [(x[:, :, None] * M * x[:, None, :]).sum(axis=(1, 2)) / 2 for x in (before, after)]
+    for k in system.state_speeds:
+        y[hit, system.place_of(k)] = after[:, k]
+    for row, c in zip(hit.tolist(), column.tolist()):
+        stop = system.stopped[patterns.switching[c]]
+        y[row, system.state_coordinates.index(stop.coordinate)] = stop.low if lower[row, c] else stop.high
+    y[hit, -1] += lost[0] - lost[1]
+    return y, sure
