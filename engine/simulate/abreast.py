@@ -227,8 +227,8 @@ class _Abreast:
         self._settle(these, loose, direction, blows=True)
         for k, watch, old in zip(these.tolist(), watches, before.tolist()):
             events = self.events.setdefault(k, [])
-            modes = self.patterns.modes
-            events += loop.described(self.starts.run, watch, float(self.t[k]), modes[old], modes[self.mode[k]])
+            known = self.patterns.modes
+            events += loop.described(self.starts.run, watch, float(self.t[k]), known[old], known[self.mode[k]])
             self.alive[k] &= len(events) <= CHATTER
 
     def _settle(
@@ -246,8 +246,7 @@ class _Abreast:
         t, y = self.t[these], self.y[these]
         if blows and self.system.stopped:
             q, qd = self._expanded(t, y)
-            y, sure = struck(self.patterns, self.starts.bodies(these), y, q, qd)
-            self.alive[these] &= sure
+            y = struck(self.patterns, self.starts.bodies(these), y, q, qd)
         q, _ = self._expanded(t, y)
         loose, direction = none if loose is None else loose, none if direction is None else direction
         now = settled(self.patterns, self._ask, these, t, y, q, loose, direction)

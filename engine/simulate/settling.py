@@ -19,6 +19,7 @@ from ..dynamics.dense import inertia_matrix
 from ..machine.program.scalars import Scalar, as_samples
 from ..robot.model import Body
 from . import sticking
+from .complementarity import balanced
 from .contacts import Contacts, Patterns, ranges, touching
 
 PROPOSALS = 20
@@ -135,40 +136,53 @@ def _proposed(
 # ---- blows
 
 
-def struck(
-    patterns: Patterns, bodies: tuple[Body, ...], y: np.ndarray, q: np.ndarray, qd: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The states after the blows at stops, and for which runs that is sure: those with at most one joint at a stop.
+def struck(patterns: Patterns, bodies: tuple[Body, ...], y: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """The states after the blows of joints that are at their stops and move outwards, as in `blows.struck`.
 
     `bodies` are those of these runs, whose numbers may be arrays.
     """
-    system, sure = patterns.run.system, np.ones(len(y), dtype=bool)
-    lower, upper = touching(system, patterns.switching, q)
-    speeds = qd[:, patterns.switching]
-    outwards = (lower & (speeds < 0.0)) | (upper & (speeds > 0.0))
+    system, columns = patterns.run.system, patterns.switching
+    lower, upper = touching(system, columns, q)
+    outwards = (lower & (qd[:, columns] < 0.0)) | (upper & (qd[:, columns] > 0.0))
     hit = np.flatnonzero(outwards.any(axis=1))
     if not len(hit):
-        return y, sure
-    sure[hit] = (lower | upper)[hit].sum(axis=1) == 1
-    n, free = system.robot.nv, [k for k in range(system.robot.nv) if k not in system.prescribed]
-    M = np.zeros((len(y), n, n))
+        return y
+    M, free = _inertias(bodies, q)[hit], [k for k in range(system.robot.nv) if k not in system.prescribed]
+    places = [free.index(k) for k in columns]
+    ways = np.zeros((len(hit), system.robot.nv, len(columns)))  # jumps of all speeds under unit impulses
+    ways[:, free] = np.linalg.solve(M[:, free][:, :, free], np.eye(len(free))[:, places])
+    before, y = qd[hit], y.copy()
+    after = before.copy()
+    for k, (row, way, low, high) in enumerate(zip(hit.tolist(), ways, lower[hit], upper[hit])):
+        stops = np.flatnonzero(low | high)
+        speeds = [columns[c] for c in stops]
+        impulses = _impulses(way[speeds][:, stops], before[k, speeds], low[stops], high[stops])
+        for c, impulse in zip(stops.tolist(), impulses.tolist()):
+            after[k] += way[:, c] * impulse
+            if impulse:
+                stop = system.stopped[columns[c]]
+                y[row, system.state_coordinates.index(stop.coordinate)] = stop.low if low[c] else stop.high
+        after[k, [speed for speed, impulse in zip(speeds, impulses) if impulse]] = 0.0
+    lost = [(x[:, :, None] * M * x[:, None, :]).sum(axis=(1, 2)) / 2 for x in (before, after)]
+    for speed in system.state_speeds:
+        y[hit, system.place_of(speed)] = after[:, speed]
+    y[hit, -1] += lost[0] - lost[1]
+    return y
+
+
+def _impulses(G: np.ndarray, speeds: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The impulses of stops with this compliance on joints that touch them, with these speeds."""
+    if len(speeds) == 1:
+        return -speeds / G[0]
+    return balanced(G, speeds, np.where(upper, -np.inf, 0.0), np.where(lower, np.inf, 0.0))[0]
+
+
+def _inertias(bodies: tuple[Body, ...], q: np.ndarray) -> np.ndarray:
+    """The inertia matrices of many runs."""
+    n = sum(len(body.speeds) for body in bodies)
+    M = np.zeros((len(q), n, n))
     matrix: list[list[Scalar]] = inertia_matrix(bodies, list(q.T), n)
     for i, row in enumerate(matrix):
         for j, x in enumerate(row):
             M[:, i, j] = as_samples(x)
-    M, before, y = M[hit], qd[hit], y.copy()
-    column = outwards[hit].argmax(axis=1)
-    speed = np.array(patterns.switching)[column]
-    unit = np.eye(n)[speed]
-    way = np.zeros((len(hit), n))
-    way[:, free] = np.linalg.solve(M[:, free][:, :, free], unit[:, free, None])[..., 0]
-    after = before - way * (before[np.arange(len(hit)), speed] / way[np.arange(len(hit)), speed])[:, None]
-    after[np.arange(len(hit)), speed] = 0.0
-    lost = [(x[:, :, None] * M * x[:, None, :]).sum(axis=(1, 2)) / 2 for x in (before, after)]
-    for k in system.state_speeds:
-        y[hit, system.place_of(k)] = after[:, k]
-    for row, c in zip(hit.tolist(), column.tolist()):
-        stop = system.stopped[patterns.switching[c]]
-        y[row, system.state_coordinates.index(stop.coordinate)] = stop.low if lower[row, c] else stop.high
-    y[hit, -1] += lost[0] - lost[1]
-    return y, sure
+    return M

@@ -143,7 +143,7 @@ def test_an_interrupt_ends_all_runs(monkeypatch):
     carry_out = ensemble.carry_out
     monkeypatch.setattr(ensemble, "carry_out", interrupted)
     scenario = {"robot": "rx90", "task": "simulate", "time": {"end": 0.01}}
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), using("plain"):
         denoc.ensemble(scenario, [{"rates.joint1": 0.1 * k} for k in range(3)])
     assert len(begun) == 1
 

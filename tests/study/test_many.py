@@ -45,6 +45,11 @@ def alone(scenario, variation, robot=None):
     return denoc.ensemble(scenario, [variation], robot)[0]
 
 
+def searches(result):
+    """Whether joints of a result's robot may stick."""
+    return any("friction" in link.get("joint", {}) for link in result.record["robot"]["data"]["links"])
+
+
 def same(found, expected):
     """Whether two results agree in everything that a user sees."""
     assert (found.name, found.ended, found.plots) == (expected.name, expected.ended, expected.plots)
@@ -58,8 +63,13 @@ def same(found, expected):
         size = max(abs(expected.table[one]).max() for one in units if units[one] == units[column])
         assert abs(found.table[column] - values).max() <= 1e-10 * max(size, 1e-3), column
     for key, value in expected.audit.items():
+        if key == "evaluations" and searches(expected):
+            continue  # the modes at a start or behind an event are found with other evaluations
         assert found.audit[key] == (value if value is None else pytest.approx(value, rel=1e-6, abs=1e-9)), key
-    drop = ("audit", "code", "seconds", "set")
+    drop = ("audit", "code", "seconds", "set", "events")
+    assert [event | {"t": pytest.approx(event["t"], abs=1e-12)} for event in expected.record["events"]] == found.record[
+        "events"
+    ]
     assert set(found.record) == set(expected.record)
     assert {k: v for k, v in found.record.items() if k not in drop} == {
         k: v for k, v in expected.record.items() if k not in drop
