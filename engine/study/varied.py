@@ -49,10 +49,13 @@ def varied(
     count: int,
     of_scenario: Mapping[Keys, Sequence[Any]],
     of_robot: Mapping[Keys, Sequence[Any]],
+    *,
+    independent: bool = False,
 ) -> Varied | None:
     """The numbers of so many runs, of which `plan` is the first, from their values by path in the files.
 
-    None if other things differ as well.
+    None if other things differ as well. Where runs are to be `independent`, zeros aren't plain, whatever the others
+    have, and numbers that no run has otherwise may be of any kind.
     """
     robot = plan.robot
     if robot.document is None or plan.system.loops is not None or robot.closed:
@@ -64,10 +67,15 @@ def varied(
         return None
     plain = np.ones(count, dtype=bool)
     try:
+        if independent:
+            of_scenario = {
+                path: x for path, x in of_scenario.items() if path[0] in (*STATE, "forces") or len(set(x)) > 1
+            }
+            of_robot = {path: x for path, x in of_robot.items() if _of_link(path) or len(set(x)) > 1}
         states = {path: _column(plan.file, path, values, plain) for path, values in of_scenario.items()}
         numbers = {path: _column(_owner(draft, path), path[2:], values, plain) for path, values in of_robot.items()}
-        for values in numbers.values():
-            plain &= (values != 0.0) == (values[0] != 0.0)  # zero may mean that there is nothing
+        for values in numbers.values():  # zero may mean that there is nothing
+            plain &= (values != 0.0) == (independent or values[0] != 0.0)
         y = np.tile(run.start(plan.q0, plan.qd0), (count, 1))
         signals = np.tile(run.signals(float(plan.grid[0])), (count, 1))
         for path, values in states.items():
@@ -166,12 +174,16 @@ def _follows(system: System, joint: Joint) -> bool:
 
 def _owner(draft: Draft | None, path: Keys) -> LinkEntry:
     """The entry of the link that a path leads into."""
-    if draft is None or len(path) < 3 or path[0] != "links" or not isinstance(path[1], int):
+    if draft is None or not _of_link(path):
         raise _OtherError
-    of_mass, of_drive = path[2] in OF_MASS, path[2] == "joint" and path[3:] in OF_DRIVE
-    if not (of_mass or of_drive):
-        raise _OtherError
-    return draft.file.links[path[1]]
+    return draft.file.links[int(path[1])]
+
+
+def _of_link(path: Keys) -> bool:
+    """Whether a path of the robot's file leads to numbers of a link that are known here."""
+    if len(path) < 3 or path[0] != "links" or not isinstance(path[1], int):
+        return False
+    return path[2] in OF_MASS or (path[2] == "joint" and path[3:] in OF_DRIVE)
 
 
 def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plain: np.ndarray) -> tuple[Body, ...]:

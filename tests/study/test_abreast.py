@@ -8,6 +8,7 @@ import pytest
 import denoc
 from denoc.machine.jit.choice import using
 from denoc.study import ensemble
+from denoc.study.blocks import blocks
 from random_contacts import drawn, with_contacts
 
 
@@ -141,3 +142,27 @@ def test_events_change_no_bit_with_the_number_of_threads(monkeypatch):
         with using("compiled", lanes=2):
             tables.append([result.table for result in denoc.ensemble(scenario(), variations)])
     assert all((one[name] == other[name]).all() for one, other in zip(*tables) for name in one)
+
+
+def gathered(base, variations, most):
+    """All columns and energies of runs in blocks, by the places of their variations."""
+    found = {}
+    for block in blocks(base, variations, most=most):
+        for k, place in enumerate(block.places):
+            found[place] = {name: values[k].tobytes() for name, values in block.columns.items()}
+            found[place]["energy"] = block.energy[k].tobytes()
+            assert block.ended[k] == "done"
+    return found
+
+
+def test_runs_in_blocks_are_the_same_to_the_last_bit(monkeypatch):
+    """Whatever the block, the lane and the thread, and whichever runs are beside a run."""
+    variations = [{**one, **rough(**STOPS)} for one in rates(40)]
+    whole = gathered(scenario(), variations, 40)
+    assert sorted(whole) == list(range(40))
+    monkeypatch.setenv("DENOC_CORES", "3")
+    assert gathered(scenario(), variations, 7) == whole
+    assert gathered(scenario(), variations[13:14], 1)[0] == whole[13]
+    (expected,) = denoc.ensemble(scenario(), variations[13:14])
+    assert np.frombuffer(whole[13]["joint3.q"]) == pytest.approx(expected.table["joint3.q"], rel=1e-7)
+    assert np.frombuffer(whole[13]["energy"])[1] == pytest.approx(expected.audit["exchanged"], rel=1e-7)
