@@ -33,29 +33,45 @@ class Steps:
 
     def between(self, these: np.ndarray, t: np.ndarray) -> np.ndarray:
         """The states of these steps at instants within them."""
-        h, stages = self.t[these] - self.t_old[these], self.stages[these]
-        x = (t - self.t_old[these]) / h
-        share = np.zeros_like(self.y[these])
+        return self._dense(these, t, self.y_old[these], self.y[these], self.stages[these])
+
+    def values(self, these: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """The values of all watches of these steps."""
+        rules = self.rules[these]
+        x = self._quantities(these, t, bool((rules[:, self.places >= self.y.shape[1], 0] != 0.0).any()))
+        return _ruled(rules, x[:, self.places])
+
+    def value(self, these: np.ndarray, watches: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """The values of one watch of each of these steps."""
+        places, x = self.places[watches], np.empty(len(these))
+        inner = places >= self.y.shape[1]
+        deep, flat = np.flatnonzero(inner), np.flatnonzero(~inner)
+        x[deep] = self._quantities(these[deep], t[deep], bool(len(deep)))[np.arange(len(deep)), places[deep]]
+        one, c = these[flat], places[flat]
+        x[flat] = self._dense(
+            one, t[flat], self.y_old[one, c][:, None], self.y[one, c][:, None], self.stages[one, :, c][:, :, None]
+        )[:, 0]
+        return _ruled(self.rules[these, watches], x)
+
+    def _dense(
+        self, these: np.ndarray, t: np.ndarray, before: np.ndarray, after: np.ndarray, stages: np.ndarray
+    ) -> np.ndarray:
+        """Components of these steps at instants within them, from their values at both ends and their stages."""
+        h = self.t[these] - self.t_old[these]
+        x, share = (t - self.t_old[these]) / h, np.zeros(before.shape)
         for j, row in enumerate(self.P.tolist()):  # not as a product of matrices, whose rounding depends on their sizes
             weight = np.zeros_like(x)
             for factor in reversed(row):
                 weight = (weight + factor) * x
             share += weight[:, None] * stages[:, j]
-        return np.where((t == self.t[these])[:, None], self.y[these], self.y_old[these] + h[:, None] * share)
+        return np.where((t == self.t[these])[:, None], after, before + h[:, None] * share)
 
-    def values(self, these: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """The values of all watches of these steps."""
+    def _quantities(self, these: np.ndarray, t: np.ndarray, deep: bool) -> np.ndarray:
+        """The states of these steps and, if wanted, the quantities behind them; else zeros."""
         states = self.between(these, t)
-        if (self.rules[these][:, self.places >= states.shape[1], 0] != 0.0).any():
-            states = np.concatenate([states, self.quantities(these, t, states)], axis=1)
-        else:
-            states = np.concatenate([states, np.zeros((len(states), self.places.max(initial=0) + 1))], axis=1)
-        return _ruled(self.rules[these], states[:, self.places])
-
-    def value(self, these: np.ndarray, watches: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """The values of one watch of each of these steps."""
-        picked: np.ndarray = self.values(these, t)[np.arange(len(these)), watches]
-        return picked
+        if deep:
+            return np.concatenate([states, self.quantities(these, t, states)], axis=1)
+        return np.concatenate([states, np.zeros((len(states), self.places.max(initial=0) + 1))], axis=1)
 
 
 def _ruled(rules: np.ndarray, x: np.ndarray) -> np.ndarray:
