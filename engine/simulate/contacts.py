@@ -33,7 +33,7 @@ class Contacts:
     def none(count: int, switching: int, bounded: int) -> Contacts:
         """The modes of runs in which nothing is held."""
         no = np.zeros((3, count, switching), dtype=bool)
-        return Contacts(np.zeros(no.shape[1:]), *no, np.zeros((count, bounded)))
+        return Contacts(np.zeros(no.shape[1:]), no[0], no[1], no[2], np.zeros((count, bounded)))
 
     def some(self, these: np.ndarray) -> Contacts:
         """The modes of some of the runs."""

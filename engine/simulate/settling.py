@@ -173,7 +173,7 @@ def struck(patterns: Patterns, bodies: tuple[Body, ...], y: np.ndarray, q: np.nd
 def _impulses(G: np.ndarray, speeds: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """The impulses of stops with this compliance on joints that touch them, with these speeds."""
     if len(speeds) == 1:
-        return -speeds / G[0]
+        return np.asarray(-speeds / G[0])
     return balanced(G, speeds, np.where(upper, -np.inf, 0.0), np.where(lower, np.inf, 0.0))[0]
 
 
