@@ -76,7 +76,6 @@ CASES = {
         rough(**{"robot.links.link3.joint.friction.coulomb": 1.0, "rates.joint1": 0, "rates.joint3": 0}),
         {"breaks loose"},
     ),
-    "stops": (scenario(), STOPS, {"reaches its lower limit", "reaches its upper limit"}),
     "friction and stops": (
         scenario(),
         rough(**STOPS, **{"rates.joint2": 4.0}),
@@ -104,6 +103,13 @@ def test_modes_and_laws_go_side_by_side(left, what):
     assert not alone
     assert expected <= {event for result in together for _, event, _ in happenings(result)}
     assert len({result.table["joint1.q"][-1] for result in together}) == 6
+
+
+def test_joints_come_to_stops_side_by_side(left):
+    together, alone = compared(left, scenario(), [{**one, **STOPS} for one in rates(6)])
+    assert not alone
+    reached = {event for result in together for _, event, _ in happenings(result)}
+    assert {"reaches its lower limit", "reaches its upper limit"} <= reached
 
 
 def test_planned_forces_go_side_by_side(left):

@@ -59,20 +59,13 @@ COMPILED = (
         "engine/simulate/settling.py",
         "y[hit, -1] += lost[0] - lost[1]",
         "y[hit, -1] += 0.0",
-        ABREAST_TESTS,
+        ("study/test_abreast.py::test_joints_come_to_stops_side_by_side",),
     ),
     Bug(
         "the first of several events is any of them",
         "engine/simulate/crossings.py",
         "order = np.lexsort((which, at, these))",
         "order = np.lexsort((which, -at, these))",
-        ABREAST_TESTS,
-    ),
-    Bug(
-        "rows behind an event have the modes before it",
-        ABREAST,
-        "new = (before <= place) & (place < rows[:, None])",
-        "new = before <= place",
         ABREAST_TESTS,
     ),
     Bug(
