@@ -120,6 +120,22 @@ class Mobility(TypedDict):
     distance: NotRequired[float | None]
 
 
+class Group(TypedDict):
+    """A combination of numbers that the dynamics knows."""
+
+    name: Annotated[str, about("the number whose factor is 1 and which is in no other group")]
+    value: float
+    numbers: Annotated[dict[str, float], about("each with its factor")]
+
+
+class BaseParameters(TypedDict):
+    """All combinations of numbers that the dynamics knows."""
+
+    groups: Sequence[Group]
+    silent: Annotated[Sequence[str], about("numbers without effect on any force")]
+    rules: Annotated[bool, about("from rules, otherwise from the rank of the regressor")]
+
+
 class Robot(TypedDict):
     """A robot; loops, couplings, actuators and mobility only where the robot is more than its tree."""
 
@@ -139,6 +155,7 @@ class Robot(TypedDict):
     mobility: NotRequired[Mobility]
     notes: Sequence[str]
     warnings: Sequence[str]
+    base_parameters: NotRequired[BaseParameters]
     files: NotRequired[Files]
 
 

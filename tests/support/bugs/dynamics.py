@@ -296,4 +296,25 @@ DYNAMICS = (
         "-U[:k, k]",
         ("dynamics/test_theorems.py::test_the_inverse_of_the_inertia_is_u_t_d_u_inverted",),
     ),
+    Bug(
+        "rotors of slides carry no weight",
+        "engine/dynamics/grouping.py",
+        "(x * x, -x * float(a @ weight))",
+        "(x * x, 0.0)",
+        ("loops/test_base.py::test_rules_find_all_that_forces_do_not_show",),
+    ),
+    Bug(
+        "lines that slide aside are taken to rest",
+        "engine/dynamics/reach.py",
+        "centre=None if aside else above.centre",
+        "centre=above.centre",
+        ("loops/test_base.py::test_rules_on_arms_with_square_axes",),
+    ),
+    Bug(
+        "what links drop is dropped for nothing",
+        "engine/loops/base.py",
+        "grouping[row, dropped] = -W[k]",
+        "grouping[row, dropped] = 0.0 * W[k]",
+        ("loops/test_base.py::test_the_published_set_of_the_rx90",),
+    ),
 )
