@@ -8,7 +8,7 @@ import pytest
 
 from denoc.study.compare_settings import ADAPTIVE, FIXED, RunSetting
 from denoc.study.compared import Run
-from denoc.study.papers import hanzaki_costs, khan_ratings, saha_1999, saha_overview
+from denoc.study.papers import hanzaki_costs, khan_ratings, saha_1999, saha_counts
 from denoc.study.papers import khan_verdicts as verdicts
 
 
@@ -114,12 +114,12 @@ def test_counts_beside_published_ones():
     def words(multiplications, additions):
         counts = {"ours: multiplications": multiplications, "ours: additions": additions}
         table = {kind: np.full(6, x, dtype=float) for kind, x in counts.items()}
-        return saha_overview._cheapest(table, "ours", published, 6)
+        return saha_counts.cheapest_of(table, "ours", published, 6)
 
     assert words(500, 290).endswith("290 additions, less of both than the least published (540 and 300).")
     assert "not less of both" in words(500, 300)
     assert "not less of both" in words(541, 290)
-    assert (saha_overview._of(5, 5), saha_overview._of(4, 5)) == ("all 5", "only 4 of 5")
+    assert (saha_counts.of(5, 5), saha_counts.of(4, 5)) == ("all 5", "only 4 of 5")
 
 
 def test_savings():
