@@ -12,6 +12,7 @@ from ...scenario.run import Result
 from .exhibit import Exhibit, Reproduction, Row, at, each, of_run, ran, span
 from .saha_1999 import SIX_FORCES, SIX_PLACES, other_table
 from .saha_counts import overview_forward, overview_inverse
+from .saha_smoothness import smoothness
 
 # ---- figures
 
@@ -80,6 +81,14 @@ EXHIBITS = (
         "n* and n+ are the numbers of links from which on an algorithm is cheaper than the cubic one, without and with "
         "additions. denoc's rows are counted from its own programs, O(n) and dense.",
         overview_forward,
+    ),
+    Exhibit(
+        "saha-overview",
+        "smoothness",
+        "accelerations by O(n), Cholesky and LU: their rounding errors, and steps of falling chains",
+        "Both of Saha's papers say that accelerations by O(n) are smoother, so that fewer steps are needed, without "
+        "an example. Chains, masses and tolerances are ours; errors are beside the recursion in longer floats.",
+        smoothness,
     ),
     Exhibit(
         "saha-overview",
