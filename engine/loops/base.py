@@ -188,8 +188,9 @@ def null_columns(Y: np.ndarray) -> np.ndarray:
     _, s, Vt = np.linalg.svd(np.linalg.qr(Y / size, mode="r"))
     rank = int((s > SILENT * max(float(s.max(initial=0.0)), 1e-300)).sum())
     size[np.isinf(size)] = 1.0
-    result: np.ndarray = Vt[rank:].T / size[:, None]
-    return result / np.maximum(abs(result).max(axis=0, initial=0.0), 1e-300)
+    basis = Vt[rank:].T / size[:, None]
+    result: np.ndarray = basis / np.maximum(abs(basis).max(axis=0, initial=0.0), 1e-300)
+    return result
 
 
 # ---- groups

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -179,7 +179,7 @@ def forward_in_1999() -> Reproduction:
 
 def _with_printed(
     published: Sequence[Published],
-    printed: dict[str, tuple[tuple[int, int], ...]],
+    printed: Mapping[str, tuple[tuple[int, int], ...]],
     table: dict[str, np.ndarray],
     *own: str,
 ) -> tuple[list[Row], str]:
