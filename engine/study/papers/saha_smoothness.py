@@ -10,6 +10,7 @@ import numpy as np
 from ...api import forward
 from ...dynamics.quantities import bias, inertia
 from ...dynamics.sweeps import dynamics
+from ...machine.program.scalars import Scalar
 from ...record.panels import Line, Panel
 from ...robot.load import loads
 from ...robot.model import Robot
@@ -86,9 +87,12 @@ def case_of(n: int, heavier: float) -> Case:
 
 def exact(robot: Robot, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """The accelerations of a robot without forces, by the recursion in NumPy's longest floats."""
-    columns = [[np.ascontiguousarray(x, dtype=np.longdouble) for x in rows.T] for rows in (q, qd)]
-    none = [np.zeros(len(q), dtype=np.longdouble)] * robot.nv
-    qdd, _ = dynamics(robot.tree.bodies, robot.gravity, *columns, none, (False,) * robot.nv)
+
+    def longer(rows: np.ndarray) -> list[Scalar]:
+        return [np.ascontiguousarray(x, dtype=np.longdouble) for x in rows.T]
+
+    none = longer(np.zeros_like(q))
+    qdd, _ = dynamics(robot.tree.bodies, robot.gravity, longer(q), longer(qd), none, (False,) * robot.nv)
     return np.array(qdd, dtype=float).T
 
 
