@@ -120,14 +120,19 @@ def outward(
     wd = add(add(wd, cross(w, spin)), spin_rate)
     a = add(add(a, cross(add(scale(2.0, w), spin), slide)), slide_rate)
     w = add(w, spin)
+    here.w, here.wd, here.a, here.squares = w, wd, a, (w[0] * w[0], w[1] * w[1], w[2] * w[2])
+    here.U = rate_tensor(w, wd)
+    return here
+
+
+def rate_tensor(w: Vector, wd: Vector) -> Matrix:
+    """The tensor U = ω̇ × + ω × (ω ×): a point r of a link has the acceleration a + U r."""
     xx, yy, zz, xy, xz, yz = w[0] * w[0], w[1] * w[1], w[2] * w[2], w[0] * w[1], w[0] * w[2], w[1] * w[2]
-    here.w, here.wd, here.a, here.squares = w, wd, a, (xx, yy, zz)
-    here.U = [
+    return [
         [-(yy + zz), xy - wd[2], xz + wd[1]],
         [xy + wd[2], -(xx + zz), yz - wd[0]],
         [xz - wd[1], yz + wd[0], -(xx + yy)],
     ]
-    return here
 
 
 def inertia_wrench(body: Body, here: Motion) -> Vector:

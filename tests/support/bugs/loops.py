@@ -3,6 +3,7 @@
 from .bug import Bug
 
 EFFORT = "engine/loops/effort.py"
+TIES = "engine/loops/ties.py"
 SEARCH = "engine/loops/search.py"
 REACTIONS = "engine/loops/reactions.py"
 CONSTRAINTS = "engine/loops/constraints.py"
@@ -16,6 +17,20 @@ DENSE = ("loops/test_reactions.py::test_reactions_by_dense_linear_algebra",)
 EACH_METHOD = ("loops/test_random.py::test_every_closure_method_has_the_accelerations_of_forward",)
 
 LOOPS = (
+    Bug(
+        "ties: the way inwards turns its speeds the wrong way round",
+        TIES,
+        "wd = subtract(wd, cross(w, spin))",
+        "wd = add(wd, cross(w, spin))",
+        RATES,
+    ),
+    Bug(
+        "ties: the first frame moves without its point",
+        TIES,
+        "shift = cross(axis, subtract(self.place.p, step.at))",
+        "shift = cross(axis, scale(-1.0, step.at) if step.back else subtract(self.place.p, step.at))",
+        RATES,
+    ),
     Bug(
         "effort's weights ignored",
         EFFORT,
