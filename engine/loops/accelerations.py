@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dynamics.dense import Factors
 from ..dynamics.spatial import add, scale
+from ..dynamics.vanishing import loss
 from ..machine.jit.block import ENORMOUS
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Body
@@ -68,8 +69,10 @@ class Forward(Accelerated):
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The accelerations, and checks."""
-        _, _, _, qdd, checks = self.balanced(given, bodies)
-        return qdd, checks
+        problem, checks = self.problem(given, given["tau"], bodies)
+        qdd, one_over = problem.embedded(problem.second)
+        first = len(self.part.rows)
+        return qdd, [*checks, *(loss(x, one_over[first + c]) for c, x in enumerate(self.least) if x)]
 
 
 def forward(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:

@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..machine.program.scalars import Scalar, as_floats, as_samples
 from ..robot.cuts import LOCKED, PARALLEL, CutType
 from ..robot.model import Body, Coupling, Joint, Loop, Robot
 from ..robot.placement import Placement
+from .blocks import Block, blocks
 from .gaps import CompiledGaps
 from .rank import independent
 from .ties import KINDS, Row, Tie, Tied, tie
@@ -38,6 +40,7 @@ class Closure:
         hooked = [joint for joint in robot.moving if joint.hooke]
         self.ties = (*(_cut(robot, loop) for loop in robot.loops), *(_hooke(robot, j) for j in hooked), *drives)
         self.drives = len(drives)
+        self.divisions: dict[Any, Any] = {}  # of partitions among the groups of bodies
         self.goal: np.ndarray | None = None  # the wanted values of the rows; None: all 0
         self.couplings: tuple[Coupling, ...] = robot.couplings
         self.places: list[slice] = []  # of each tie's rows
@@ -72,6 +75,19 @@ class Closure:
         """Places of the rows of drives, in their order."""
         first = len(self.ties) - self.drives
         return [place.start for place in self.places[first:]]
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The groups of bodies that no loop leaves."""
+        return blocks(self.bodies, self.ties, self.couplings)
+
+    def speeds_of_rows(self) -> list[tuple[int, ...]]:
+        """For each row the speeds that it may take."""
+        result: list[tuple[int, ...]] = []
+        for one in self.ties:
+            speeds = tuple(k for side in (one.first, one.second) for i in side.chain for k in self.bodies[i].speeds)
+            result += [speeds] * len(one.rows)
+        return result + [(one.speed, one.to_speed) for one in self.couplings]
 
     # ---- the text
 

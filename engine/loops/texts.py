@@ -48,6 +48,7 @@ class PartitionText(ABC):
     """A text of one mechanism in the coordinates of one partition; callers' wrenches `w` act on links `wrenched`."""
 
     inputs: tuple[str, ...] = ()  # besides `w`
+    divided = True  # whether subsystems are eliminated one after the other
 
     def __init__(self, loops: Closure, part: Partition, wrenched: tuple[str, ...] = ()):
         self.loops, self.part, self.wrenched = loops, part, wrenched
@@ -119,7 +120,7 @@ class PartitionText(ABC):
     ) -> tuple[Problem, list[Scalar]]:
         """The equations of motion with these forces of the joints, and checks."""
         q, qd, part = given["q"], given["qd"], self.part
-        equations = ConstrainedEquations(self.loops, part, bodies)
+        equations = ConstrainedEquations(self.loops, part, bodies, self.divided)
         tied = self.loops.tied(q)
         A = equations.rows(q, tied)
         K = equations.factors(A)

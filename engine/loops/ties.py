@@ -124,7 +124,7 @@ KINDS = {
 def tie(tree: Tree, name: str, links: tuple[str, str], frames: tuple[Placement, Placement], rows: Sequence[Row]) -> Tie:
     """A tie between frames on two links, whose chains start where their ways to the base meet."""
     seats = [tree.seats[link] for link in links]
-    ways = [_way(tree.bodies, body) for body, _ in seats]
+    ways = [way(tree.bodies, body) for body, _ in seats]
     shared = 0
     while shared < min(map(len, ways)) and ways[0][shared] == ways[1][shared]:
         shared += 1
@@ -135,7 +135,7 @@ def tie(tree: Tree, name: str, links: tuple[str, str], frames: tuple[Placement, 
     return Tie(name, links, frames, first, second, tuple(rows))
 
 
-def _way(bodies: Sequence[Body], body: int | None) -> list[int]:
+def way(bodies: Sequence[Body], body: int | None) -> list[int]:
     """Bodies on the way from the base to this one."""
     way: list[int] = []
     while body is not None:

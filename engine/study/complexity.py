@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -14,15 +14,12 @@ import numpy as np
 from ..dynamics.dense import inertia_matrix, solve
 from ..dynamics.programs import PROGRAMS
 from ..dynamics.regroup import regrouped
-from ..dynamics.spatial import Vector, add, dot
+from ..dynamics.spatial import Vector
 from ..dynamics.sweeps import dynamics
 from ..loops.accelerations import Forward
 from ..loops.assembly import assemble
 from ..loops.exported import TEXTS, around, program
 from ..loops.exported import recorded as recorded_text
-from ..loops.methods import Problem
-from ..loops.texts import Arguments
-from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Count, Program, Recording, count
 from ..robot.model import Body, Drive, Robot
 from ..robot.placement import TURN_PLANES, X
@@ -150,20 +147,9 @@ def of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
 
 
 class Dense(Forward):
-    """Accelerations of a mechanism by the full inertia matrix of its spanning tree."""
+    """Accelerations of a mechanism with all its subsystems in one system of equations."""
 
-    def problem(
-        self, given: Arguments, tau: Sequence[Scalar], bodies: tuple[Body, ...]
-    ) -> tuple[Problem, list[Scalar]]:
-        """The equations of motion with the matrix in place of the recursions, and checks."""
-        problem, checks = super().problem(given, tau, bodies)
-        n = self.loops.robot.nv
-        M, known = inertia_matrix(bodies, given["q"], n), problem.bias([0.0] * n)
-
-        def momentum(x: Vector) -> Vector:
-            return [dot(row, x) for row in M]
-
-        return replace(problem, momentum=momentum, bias=lambda qdd: add(momentum(qdd), known)), checks
+    divided = False
 
 
 NAMES = {"inverse": "idyn", "forward": "fdyn"}  # in the table of programs
