@@ -84,7 +84,7 @@ class JointInertia:
         self.carried = Composite.nothing()
         for i in reversed(members):
             above = bodies[i].parent
-            (composites[above] if above in own else self.carried).add(composites[i])
+            (composites[above] if above is not None and above in own else self.carried).add(composites[i])
         for i in members:
             for d, k, drive in zip(bodies[i].directions, bodies[i].speeds, bodies[i].drives):
                 self._column(bodies, own, composites, i, d, k)
@@ -100,10 +100,7 @@ class JointInertia:
         k: int,
     ) -> None:
         body = bodies[i]
-        six: Vector = [float(r == d) for r in range(6)]
-        if body.pitch:
-            six[d + 3] = body.pitch
-        W = composites[i].momentum(six)
+        W = composites[i].momentum(joint_six(body, d))
         at: int | None = i
         while at is not None and at in own:
             above = bodies[at]
@@ -112,11 +109,9 @@ class JointInertia:
                     continue  # the other half of a symmetric block
                 entry = shear_wrench(W, e, above.pitch)[e] if above.pitch else W[e]
                 self.between[j, k] = self.between[k, j] = entry
-            if above.parent is not None:
-                W = wrench_at_parent(composites[at], W)
+            W = wrench_at_parent(composites[at], W)
             at = above.parent
-        if at is not None:
-            self.outside[k] = W
+        self.outside[k] = W
 
 
 def inertia_matrix(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Matrix:
@@ -126,6 +121,27 @@ def inertia_matrix(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Matr
     for (j, k), x in JointInertia(bodies, range(len(bodies)), composites).between.items():
         I[j][k] = x
     return I
+
+
+def inertia_diagonal(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Vector:
+    """The diagonal of the GIM, by one sweep."""
+    composites = [Composite(body, Placement(*placement(body, q))) for body in bodies]
+    result: Vector = [0.0] * nv
+    for i, body in reversed(list(enumerate(bodies))):
+        if body.parent is not None:
+            composites[body.parent].add(composites[i])
+        for d, k, drive in zip(body.directions, body.speeds, body.drives):
+            W = composites[i].momentum(joint_six(body, d))
+            result[k] = (shear_wrench(W, d, body.pitch)[d] if body.pitch else W[d]) + drive.rotor
+    return result
+
+
+def joint_six(body: Body, d: int) -> Vector:
+    """The twist of a unit speed along one direction of a body's joint."""
+    six: Vector = [float(r == d) for r in range(6)]
+    if body.pitch:
+        six[d + 3] = body.pitch
+    return six
 
 
 class Factors:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -10,13 +11,17 @@ import numpy as np
 from ..dynamics.dense import Factors
 from ..dynamics.spatial import add, scale
 from ..dynamics.vanishing import loss
+from ..machine.jit import native, rolled
 from ..machine.jit.block import ENORMOUS
+from ..machine.jit.offer import LOOP
+from ..machine.jit.rolled import Rolled
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Body
 from .constraints import Closure
+from .looped import Element, elements, pays, sweep_program
 from .methods import reduced
 from .partition import Partition, partition
-from .texts import CHECKS, Arguments, PartitionText, TextFamily
+from .texts import CHECKS, CONSISTENT, NEAR, Arguments, PartitionText, TextFamily
 from .vanishing import examined, least, losses
 
 
@@ -73,6 +78,27 @@ class Forward(Accelerated):
         qdd, one_over = problem.embedded(problem.second)
         first = len(self.part.rows)
         return qdd, [*checks, *(loss(x, one_over[first + c]) for c, x in enumerate(self.least) if x)]
+
+    def rolled(self, samples: int) -> Rolled | None:
+        """Code that loops over the subsystems, where these are many and alike."""
+        if self._elements is None or not pays(self._elements):
+            return None
+        return self.offer.form("rolled", self._build_rolled, samples, LOOP)
+
+    @cached_property
+    def _elements(self) -> list[Element] | None:
+        """The subsystems as elements of a loop, where one can run over them."""
+        if self.wrenched or self.loops.robot.wrenches or self.loops.robot.nv != len(self.part.rows) + len(self.part.N):
+            return None
+        return elements(self.loops, self.part, NEAR, self.least)
+
+    def _build_rolled(self, cached: bool) -> Rolled | None:
+        assert self._elements is not None
+        nv, roots = self.loops.robot.nv, sum(one.parent is None for one in self._elements)
+        slack = CONSISTENT**2 / roots, CONSISTENT**2 / nv
+        loop, table = sweep_program(self.loops, self._elements, slack)
+        widths = [*self.widths.values(), nv + CHECKS * roots]
+        return rolled.build(loop, table, widths, native.lanes(), cached, self.offer.level)
 
 
 def forward(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:

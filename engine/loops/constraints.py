@@ -57,7 +57,7 @@ class Closure:
         self.turning = np.array(turning, dtype=bool)
         self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
         identity = (massless(self.bodies), [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
-        self.numbers = CompiledGaps(self._whole, robot.nq, robot.nv, self.m, identity)
+        self.numbers = CompiledGaps(self._whole, robot.nq, robot.nv, self.m, identity, len(self.bodies))
 
     def at(self, goal: np.ndarray) -> Closure:
         """The same constraints with other wanted values of the rows."""
@@ -153,6 +153,18 @@ class Closure:
     def gap(self, q: np.ndarray) -> np.ndarray:
         s = Samples(self.robot, q=q)
         return s.array(self.gaps(s.scalars("q")))
+
+    def rate_and_size(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rates of all rows at many positions, and the largest share of a speed in each, both without units."""
+        s = Samples(self.robot, q=q, qd=qd)
+        speeds = [as_samples(x) for x in s.scalars("qd")]
+        rates, sizes = np.zeros((*s.shape, self.m)), np.zeros((*s.shape, self.m))
+        for r, row in enumerate(self.rates(s.scalars("q"))[0]):
+            shares = [as_samples(x) * speeds[k] for k, x in row.items()]
+            rates[..., r] = sum(shares)
+            for one in shares:
+                sizes[..., r] = np.maximum(sizes[..., r], abs(one))
+        return abs(rates) * self.row_scale, sizes * self.row_scale + 1e-3
 
     def gap_jacobian(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The gaps and the Jacobians at many positions."""

@@ -144,10 +144,8 @@ def _needed(group: Group, bodies: Sequence[Body], state: State) -> tuple[dict[in
     for i in reversed(block.bodies):
         body = bodies[i]
         _, six = inward(body, None, W[i], state.q, state.qd, nothing, given, pivots)
-        if body.parent is None:
-            continue
         six = wrench_at_parent(group.motions[i], six)
-        if body.parent in W:
+        if body.parent is not None and body.parent in W:
             W[body.parent] = add(W[body.parent], six)
         else:
             total = add(total, six)
@@ -267,7 +265,10 @@ def accelerations(
     extra: dict[int | None, Vector] = {}
     for group in groups:
         extra.update(third(group, bodies, state, extra.get(group.share.block.parent), sought))
-    return sought, {r: x for group in groups for r, x in _one_over(group, bodies, state)}
+    named: dict[int, Scalar] = {}
+    for group in groups:
+        named.update(zip(group.share.rows[group.share.known :], freedoms_of(group, bodies, state)))
+    return sought, named
 
 
 def _with(A: Matrix | None, other: Matrix) -> Matrix:
@@ -289,14 +290,12 @@ def _loaded(
         owner[i].W[i] = subtract(owner[i].W[i], transported(n, f, point))
 
 
-def _one_over(group: Group, bodies: Sequence[Body], state: State) -> list[tuple[int, Scalar]]:
-    """For each freedom of the group, by its row of K, 1 over its pivot."""
-    own = group.share.rows[group.share.known :]
+def freedoms_of(group: Group, bodies: Sequence[Body], state: State) -> list[Scalar]:
+    """1 over the pivot of each freedom of the group."""
     if group.share.block.tied:
-        return list(zip(own, (freedom.one_over for freedom in group.freedoms)))
+        return [freedom.one_over for freedom in group.freedoms]
     (i,) = group.share.block.bodies
-    free = [k for k in bodies[i].speeds if not state.motion_given[k]]
-    return [(r, 1.0 / group.pivots[k].size) for r, k in zip(own, free)]
+    return [1.0 / group.pivots[k].size for k in bodies[i].speeds if not state.motion_given[k]]
 
 
 def _loose(groups: Sequence[Group], state: State) -> dict[int, bool]:

@@ -12,8 +12,8 @@ first frame's axes and relative to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ..dynamics.spatial import Factor, Vector, add, cross, dot, into, outof, scale, subtract, transpose
 from ..dynamics.sweeps import joint_twist, placement, rate_tensor
@@ -153,21 +153,30 @@ class Tied:
 
     def __init__(self, bodies: Sequence[Body], tie: Tie, q: Sequence[Scalar]):
         self._bodies, self._tie = bodies, tie
-        axes, at = _rows_of(tie.first)
+        placed = {i: placement(bodies[i], q) for side in (tie.first, tie.second) for i in side.chain}
+        axes = [outof(tie.first.rotation, _unit(k)) for k in range(3)]
         self._steps: list[_Step] = []
         for i in reversed(tie.first.chain):
-            rotation, origin = placement(bodies[i], q)
+            rotation, origin = placed[i]
             inner = [outof(rotation, row) for row in axes]
-            arm = [dot(row, origin) for row in inner]
-            self._steps.append(_Step(bodies[i], True, axes, at, arm))
-            axes, at = inner, subtract(at, arm)
+            self._steps.append(_Step(bodies[i], True, axes, [dot(row, origin) for row in inner]))
+            axes = inner
+        # between two points in the axes of the meeting body: where these are close, and small numbers count, the
+        # difference of points has smaller rounding errors than a sum along the way
+        apart = subtract(_point(tie.second, placed), _point(tie.first, placed))
+        p = [dot(row, apart) for row in axes]
         for i in tie.second.chain:
-            rotation, origin = placement(bodies[i], q)
+            rotation, origin = placed[i]
             arm = [dot(row, origin) for row in axes]
-            axes, at = [into(rotation, row) for row in axes], add(at, arm)
-            self._steps.append(_Step(bodies[i], False, axes, at, arm))
-        self._end = [dot(row, list(tie.second.origin)) for row in axes]  # from the last body's origin
-        self.place = TiePlace(add(at, self._end), transpose([into(tie.second.rotation, row) for row in axes]))
+            axes = [into(rotation, row) for row in axes]
+            self._steps.append(_Step(bodies[i], False, axes, arm))
+        self._end = reach = [dot(row, list(tie.second.origin)) for row in axes]  # from the last body's origin
+        for step in reversed(self._steps):
+            if step.back:
+                step.reach = reach = subtract(reach, step.arm)
+            else:
+                step.reach, reach = reach, add(reach, step.arm)
+        self.place = TiePlace(p, transpose([into(tie.second.rotation, row) for row in axes]))
 
     def values(self) -> list[Scalar]:
         return [KINDS[row.kind].value(self.place, row.axes) for row in self._tie.rows]
@@ -183,7 +192,7 @@ class Tied:
                 if d >= 3:
                     result[k] = TieRate(AT_REST, axis)
                     continue
-                shift = cross(axis, subtract(self.place.p, step.at))
+                shift = cross(axis, step.reach)
                 result[k] = TieRate(axis, add(shift, scale(step.body.pitch, axis)) if step.body.pitch else shift)
         return result
 
@@ -233,17 +242,21 @@ class Tied:
 class _Step:
     """A joint on the way from the first frame to the second; `back` if the way goes from the body to its parent.
 
-    `axes` has the first frame's axes in the body's, `at` is the body's origin and `arm` leads to it from the parent's.
+    `axes` has the first frame's axes in the body's; `arm` leads from the parent's origin to the body's, `reach` from
+    there to the second frame's.
     """
 
     body: Body
     back: bool
     axes: list[Vector]
-    at: Vector
     arm: Vector
+    reach: Vector = field(default_factory=list)
 
 
-def _rows_of(side: Side) -> tuple[list[Vector], Vector]:
-    """The frame's axes in those of the side's last body, and this body's origin in the frame."""
-    axes = [outof(side.rotation, _unit(k)) for k in range(3)]
-    return axes, [-dot(row, list(side.origin)) for row in axes]
+def _point(side: Side, placed: Mapping[int, tuple[tuple[Factor, ...], Vector]]) -> Vector:
+    """The origin of the side's frame in the meeting body's axes."""
+    x: Vector = list(side.origin)
+    for i in reversed(side.chain):
+        rotation, origin = placed[i]
+        x = add(origin, outof(rotation, x))
+    return x

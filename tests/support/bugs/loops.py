@@ -25,10 +25,10 @@ LOOPS = (
         RATES,
     ),
     Bug(
-        "ties: the first frame moves without its point",
+        "ties: the way inwards isn't taken off what is left of the way",
         TIES,
-        "shift = cross(axis, subtract(self.place.p, step.at))",
-        "shift = cross(axis, scale(-1.0, step.at) if step.back else subtract(self.place.p, step.at))",
+        "step.reach = reach = subtract(reach, step.arm)",
+        "step.reach = reach = add(reach, step.arm)",
         RATES,
     ),
     Bug(
