@@ -11,14 +11,14 @@ import numpy as np
 from ..dynamics.dense import Factors
 from ..dynamics.spatial import add, scale
 from ..dynamics.vanishing import loss
-from ..machine.jit import native, rolled
+from ..machine.jit import choice, native, rolled
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.offer import LOOP
-from ..machine.jit.rolled import Rolled
+from ..machine.jit.rolled import Elements, Rolled, SweepProgram
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Body
 from .constraints import Closure
-from .looped import Element, elements, pays, sweep_program
+from .looped import Bounds, Element, elements, repeated, sweep_program
 from .methods import reduced
 from .partition import Partition, partition
 from .texts import CHECKS, CONSISTENT, NEAR, Arguments, PartitionText, TextFamily
@@ -81,24 +81,32 @@ class Forward(Accelerated):
 
     def rolled(self, samples: int) -> Rolled | None:
         """Code that loops over the subsystems, where these are many and alike."""
-        if self._elements is None or not pays(self._elements):
+        found, again = self._elements
+        if found is None or not choice.runs_rolled(len(self.loops.bodies) if again else 0, repeated=again):
             return None
         return self.offer.form("rolled", self._build_rolled, samples, LOOP)
 
     @cached_property
-    def _elements(self) -> list[Element] | None:
-        """The subsystems as elements of a loop, where one can run over them."""
+    def _elements(self) -> tuple[list[Element] | None, bool]:
+        """The subsystems as elements of a loop, where one can run over them, and whether many of them are alike."""
         if self.wrenched or self.loops.robot.wrenches or self.loops.robot.nv != len(self.part.rows) + len(self.part.N):
-            return None
-        return elements(self.loops, self.part, NEAR, self.least)
+            return None, False
+        roots = sum(block.parent is None for block in self.loops.blocks)
+        slack = CONSISTENT**2 / roots, CONSISTENT**2 / self.loops.robot.nv
+        found = elements(self.loops, self.part, Bounds(NEAR, self.least, slack))
+        return found, found is not None and repeated(found)
 
     def _build_rolled(self, cached: bool) -> Rolled | None:
-        assert self._elements is not None
-        nv, roots = self.loops.robot.nv, sum(one.parent is None for one in self._elements)
-        slack = CONSISTENT**2 / roots, CONSISTENT**2 / nv
-        loop, table = sweep_program(self.loops, self._elements, slack)
-        widths = [*self.widths.values(), nv + CHECKS * roots]
+        loop, table = self.loop()
+        roots = sum(parent == 0 for parent in table.parents)
+        widths = [*self.widths.values(), self.results() + CHECKS * roots]
         return rolled.build(loop, table, widths, native.lanes(), cached, self.offer.level)
+
+    def loop(self) -> tuple[SweepProgram, Elements]:
+        """The loop over the subsystems, and the elements that it runs over."""
+        found, _ = self._elements
+        assert found is not None
+        return sweep_program(self.loops, found)
 
 
 def forward(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:

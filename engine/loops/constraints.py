@@ -81,6 +81,11 @@ class Closure:
         """The groups of bodies that no loop leaves."""
         return blocks(self.bodies, self.ties, self.couplings)
 
+    def rows_of(self, block: Block) -> list[int]:
+        """The places of a group's rows among all."""
+        rows = [r for place in block.ties for r in range(self.places[place].start, self.places[place].stop)]
+        return rows + [self.m - len(self.couplings) + place for place in block.couplings]
+
     def speeds_of_rows(self) -> list[tuple[int, ...]]:
         """For each row the speeds that it may take."""
         result: list[tuple[int, ...]] = []

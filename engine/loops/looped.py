@@ -8,7 +8,7 @@ next, is found by `machine/jit/phases.py`.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,6 @@ from ..dynamics.spatial import add
 from ..dynamics.sweeps import Motion, rate_tensor
 from ..dynamics.symbols import leaves, planted, shape
 from ..dynamics.vanishing import loss
-from ..machine.jit import choice
 from ..machine.jit.phases import PhasedStep, settled
 from ..machine.jit.rolled import Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
@@ -35,7 +34,8 @@ SIX = range(6)
 UPPER = [(r, s) for r in SIX for s in range(r, 6)]
 OUT, IN, AGAIN = range(3)
 FREE = ("", "")
-FEW = 4  # subsystems with loops from which on a loop over them is compiled
+ALONG = ("least", "slack")  # numbers that depend on the whole mechanism: always inputs
+FEW = 5  # subsystems with loops from which on a loop over them is compiled
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Numbers:
     couplings: tuple[Coupling, ...]
     limits: tuple[float, ...]
     least: tuple[float, ...]
+    slack: tuple[float, float]  # the largest sums of squares of gaps, and of their rates for speeds of 1
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,10 @@ class Element:
 class Kind:
     """Subsystems of one form, and the places of those of their numbers in which they differ."""
 
-    def __init__(self, loops: Closure, elements: Sequence[Element], slack: tuple[float, float]):
-        self.form, self.model, self.slack, self._loops = elements[0].form, elements[0].numbers, slack, loops
+    def __init__(self, loops: Closure, elements: Sequence[Element]):
+        self.form, self.model, self._loops = elements[0].form, elements[0].numbers, loops
         values = [dict(leaves(one.numbers)) for one in elements]
-        self.paths = [path for path in values[0] if len({one[path] for one in values}) > 1]
+        self.paths = [path for path in values[0] if path[0] in ALONG or len({one[path] for one in values}) > 1]
         self.constants = [(path, x) for path, x in values[0].items() if path not in self.paths]
 
     def numbers(self, element: Element) -> list[float]:
@@ -95,9 +96,9 @@ class Kind:
 
     def identity(self) -> tuple[Any, ...]:
         """All that the kind's steps depend on."""
-        return self.form, self.paths, self.constants, self.slack
+        return self.form, self.paths, self.constants
 
-    def record(self, filled: frozenset[Any], gravity: Sequence[float]) -> PhasedStep:
+    def record(self, filled: Container[Any], gravity: Sequence[float]) -> PhasedStep:
         """The text of one subsystem of this kind."""
         form, step = self.form, PhasedStep(3, filled)
         own: Numbers = planted(self.model, {path: step.take(OUT, "number", k) for k, path in enumerate(self.paths)})
@@ -113,7 +114,7 @@ class Kind:
                 for r in range(3):
                     step.put(OUT, "own", (name, i, r), getattr(group.motions[i], name)[r])
         self._eliminate(step, group, own, state)
-        self._check(step, openness)
+        self._check(step, openness, own.slack)
         self._accelerate(step, group, own, state)
         return step
 
@@ -147,7 +148,7 @@ class Kind:
             if watched:
                 step.watch(IN, loss(bound, one_over))
 
-    def _check(self, step: PhasedStep, openness: Openness) -> None:
+    def _check(self, step: PhasedStep, openness: Openness, slack: Sequence[Scalar]) -> None:
         """Hands on the checks of the group and of all that hang on it, or leaves them among the results."""
         form = self.form
         total = openness
@@ -155,7 +156,7 @@ class Kind:
             others = Openness(*(step.take(IN, "own", ("check", k)) for k in range(4)))
             total = total.with_other(others)
         if form.carrier is None:
-            for k, x in enumerate(total.checks(*self.slack)):
+            for k, x in enumerate(total.checks(*slack)):
                 step.put(IN, "checks", k, x)
             return
         if not form.begins_group:
@@ -189,11 +190,31 @@ def _carrying(step: PhasedStep, carrier: int) -> Motion:
 # ---- a mechanism's subsystems as elements
 
 
-def elements(loops: Closure, part: Partition, near: float, least: Sequence[float]) -> list[Element] | None:
-    """The subsystems as elements of a loop, those that others hang on first; None where the partition has no share.
+@dataclass(frozen=True)
+class Bounds:
+    """How small pivots may become, and how large gaps.
 
-    `near` is the share of a pivot below which other coordinates are taken, `least` has a bound for each freedom.
+    `near` is the share of a pivot below which other coordinates are taken, `least` has the least pivot of each freedom,
+    `slack` the largest sums of squares of gaps, and of their rates for speeds of 1.
     """
+
+    near: float
+    least: Sequence[float]
+    slack: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Hanging:
+    """How a subsystem hangs on the one before, `parent`; bodies are counted within their subsystems."""
+
+    parent: int | None
+    carrier: int | None
+    begins: bool
+    begins_group: bool
+
+
+def elements(loops: Closure, part: Partition, bounds: Bounds) -> list[Element] | None:
+    """The subsystems as elements of a loop, those that others hang on first; None where the partition has no share."""
     divided = shares(loops, part)
     if len(divided) != len(loops.blocks):
         return None
@@ -202,42 +223,33 @@ def elements(loops: Closure, part: Partition, near: float, least: Sequence[float
     handed, handed_group = set[int | None](), set[int | None]()
     result: list[Element] = []
     for share in reversed(divided):  # in the order of the second sweep
-        block = share.block
-        bearing = tuple(place for place, i in enumerate(block.bodies) if i in hung_on)
-        above = group_of[block.parent] if block.parent is not None else None
-        begins, begins_group = block.parent not in handed, above not in handed_group
-        handed.add(block.parent)
+        parent, bodies = share.block.parent, share.block.bodies
+        above = group_of[parent] if parent is not None else None
+        carrier = divided[above].block.bodies.index(parent) if above is not None and parent is not None else None
+        hanging = Hanging(above, carrier, parent not in handed, above not in handed_group)
+        handed.add(parent)
         handed_group.add(above)
-        carrier = None if above is None or block.parent is None else divided[above].block.bodies.index(block.parent)
-        result.insert(0, _element(loops, part, share, bearing, carrier, (begins, begins_group), above, near, least))
-    return result
+        bearing = tuple(place for place, i in enumerate(bodies) if i in hung_on)
+        result.append(_element(loops, part, share, bearing, hanging, bounds))
+    return result[::-1]
 
 
 def _element(
-    loops: Closure,
-    part: Partition,
-    share: Share,
-    bearing: tuple[int, ...],
-    carrier: int | None,
-    begins: tuple[bool, bool],
-    parent: int | None,
-    near: float,
-    least: Sequence[float],
+    loops: Closure, part: Partition, share: Share, bearing: tuple[int, ...], hanging: Hanging, bounds: Bounds
 ) -> Element:
-    block = share.block
+    block, at = share.block, {i: place for place, i in enumerate(share.block.bodies)}
     coordinates = sorted(c for i in block.bodies for c in loops.bodies[i].coordinates)
-    speeds = list(block.speeds)
-    rows = [r for place in block.ties for r in range(loops.places[place].start, loops.places[place].stop)]
-    rows += [loops.m - len(loops.couplings) + place for place in block.couplings]
+    speeds, rows = list(block.speeds), loops.rows_of(block)
     freedoms = [r - (loops.robot.nv - len(part.N)) for r in share.rows[share.known :]]
-    own = tuple(least[c] for c in freedoms) if least else (0.0,) * len(freedoms)
-    at = {i: place for place, i in enumerate(block.bodies)}
+    least = tuple(float(bounds.least[c]) for c in freedoms) if bounds.least else (0.0,) * len(freedoms)
+    limits = (1.0 / (bounds.near * part.pivots[place]) ** 2 for place in share.pivots)
     numbers = Numbers(
         bodies=tuple(_body(loops.bodies[i], at, coordinates, speeds) for i in block.bodies),
         ties=tuple(_tie(loops.ties[place], at) for place in block.ties),
         couplings=tuple(_coupling(loops.couplings[place], coordinates, speeds) for place in block.couplings),
-        limits=tuple(1.0 / (near * part.pivots[place]) ** 2 for place in share.pivots) if block.tied else (),
-        least=tuple(float(x) for x in own),
+        limits=tuple(limits) if block.tied else (),
+        least=least,
+        slack=bounds.slack,
     )
     local = Block(
         bodies=tuple(range(len(block.bodies))),
@@ -253,16 +265,16 @@ def _element(
         bearing=bearing,
         N=tuple(tuple(part.N[c][k] for k in speeds) for c in freedoms),
         known=tuple(rows.index(part.rows[r]) for r in share.rows[: share.known]),
-        coordinates=tuple(c - coordinates[0] for c in coordinates) if coordinates else (),
-        speeds=tuple(k - speeds[0] for k in speeds) if speeds else (),
+        coordinates=tuple(c - coordinates[0] for c in coordinates),
+        speeds=tuple(k - speeds[0] for k in speeds),
         row_scale=tuple(float(loops.row_scale[r]) for r in rows),
         column_scale=tuple(float(loops.column_scale[k]) for k in speeds),
-        carrier=carrier,
-        begins=begins[0],
-        begins_group=begins[1],
-        watched=tuple(x > 0.0 for x in own),
+        carrier=hanging.carrier,
+        begins=hanging.begins,
+        begins_group=hanging.begins_group,
+        watched=tuple(x > 0.0 for x in least),
     )
-    return Element(form, numbers, parent, coordinates[0] if coordinates else 0, speeds[0] if speeds else 0)
+    return Element(form, numbers, hanging.parent, coordinates[0] if coordinates else 0, speeds[0] if speeds else 0)
 
 
 def _body(body: Body, at: dict[int, int], coordinates: list[int], speeds: list[int]) -> Body:
@@ -293,20 +305,16 @@ def _coupling(one: Coupling, coordinates: list[int], speeds: list[int]) -> Coupl
     )
 
 
-def pays(found: Sequence[Element]) -> bool:
-    """Whether a loop over these subsystems is to run: those with loops are many, and of few kinds."""
+def repeated(found: Sequence[Element]) -> bool:
+    """Whether subsystems with loops are many and of few kinds."""
     tied = [one.form for one in found if one.form.share.block.tied]
-    alike = len(tied) >= 2 * len(set(tied))
-    bodies = sum(len(one.numbers.bodies) for one in found)
-    return choice.runs_rolled(bodies if alike else 0, repeated=alike and len(tied) >= FEW)
+    return len(tied) >= max(FEW, len(set(tied)) + 2)
 
 
-def sweep_program(
-    loops: Closure, found: Sequence[Element], slack: tuple[float, float]
-) -> tuple[SweepProgram, Elements]:
+def sweep_program(loops: Closure, found: Sequence[Element]) -> tuple[SweepProgram, Elements]:
     """The loop over these subsystems; each one that hangs on the base has checks behind the accelerations."""
     forms = list(dict.fromkeys(one.form for one in found))
-    kinds = [Kind(loops, [one for one in found if one.form == form], slack) for form in forms]
+    kinds = [Kind(loops, [one for one in found if one.form == form]) for form in forms]
     gravity = list(loops.robot.gravity)
     texts, wanted = settled(lambda filled: [kind.record(filled, gravity) for kind in kinds])
     steps = [text.steps(wanted) for text in texts]
@@ -333,4 +341,4 @@ def sweep_program(
     return loop, table
 
 
-__all__ = ["Element", "elements", "sweep_program"]
+__all__ = ["Bounds", "Element", "elements", "repeated", "sweep_program"]

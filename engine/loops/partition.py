@@ -79,12 +79,7 @@ def partition(
 
 def _groups(loops: Closure) -> list[tuple[Sequence[int], Sequence[int]]]:
     """The rows and the speeds of each subsystem, which have nothing to do with those of others."""
-    result: list[tuple[Sequence[int], Sequence[int]]] = []
-    first = loops.m - len(loops.couplings)
-    for block in loops.blocks:
-        rows = [r for place in block.ties for r in range(loops.places[place].start, loops.places[place].stop)]
-        result.append(([*rows, *(first + place for place in block.couplings)], block.speeds))
-    return result
+    return [(loops.rows_of(block), block.speeds) for block in loops.blocks]
 
 
 def _picked(

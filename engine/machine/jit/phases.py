@@ -7,7 +7,7 @@ put there, are found by repeated recording and cost nothing; nor do rows that no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,7 @@ class PhasedStep:
     Rows of slots that aren't in `filled` are 0.
     """
 
-    def __init__(self, phases: int, filled: frozenset[Any]):
+    def __init__(self, phases: int, filled: Container[Any]):
         self.phases, self._filled, self.graph = phases, filled, Graph()
         self.results: list[Result] = []
         self.inputs: dict[int, tuple[int, Place]] = {}  # by node: the phase in which it is taken, and its place
@@ -144,18 +144,33 @@ def _is_zero(node: Node) -> bool:
     return node.op == CONSTANT and node.value == 0.0
 
 
-def settled(record: Callable[[frozenset[Any]], list[PhasedStep]]) -> tuple[list[PhasedStep], set[Any]]:
+class _Everything:
+    """A set that contains everything."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+def settled(record: Callable[[Container[Any]], list[PhasedStep]]) -> tuple[list[PhasedStep], set[Any]]:
     """The texts of all kinds of elements, recorded with the rows that aren't 0, and the rows that are read."""
-    filled: frozenset[Any] = frozenset()
-    while True:
-        kinds = record(filled)
-        more = filled.union(*(kind.filled() for kind in kinds))
-        if more == filled:
-            break
-        filled = more
+    try:
+        kinds = _with_zeros(record)
+    except ZeroDivisionError:  # by a number that is 0 as long as nothing has been added to it
+        kinds = record(_Everything())
     wanted: set[Any] = set()
     while True:
         more_read = wanted.union(*(kind.read(wanted) for kind in kinds))
         if more_read == wanted:
             return kinds, wanted
         wanted = more_read
+
+
+def _with_zeros(record: Callable[[Container[Any]], list[PhasedStep]]) -> list[PhasedStep]:
+    """The texts, recorded again and again until no more rows are found in which something other than 0 is put."""
+    filled: frozenset[Any] = frozenset()
+    while True:
+        kinds = record(filled)
+        more = filled.union(*(kind.filled() for kind in kinds))
+        if more == filled:
+            return kinds
+        filled = more
