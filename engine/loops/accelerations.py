@@ -82,7 +82,7 @@ class Forward(Accelerated):
     def rolled(self, samples: int) -> Rolled | None:
         """Code that loops over the subsystems, where these are many and alike."""
         found, again = self._elements
-        if found is None or not choice.runs_rolled(len(self.loops.bodies) if again else 0, repeated=again):
+        if not (found and self.divided and choice.runs_rolled(len(self.loops.bodies) if again else 0, repeated=again)):
             return None
         return self.offer.form("rolled", self._build_rolled, samples, LOOP)
 

@@ -10,7 +10,7 @@ from ..dynamics.sweeps import Load, Wrenches, dynamics
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from .constraints import Closure
-from .division import shares, undivided
+from .division import portions, undivided
 from .elimination import Blockwise, pivot_margin
 from .embedding import State, accelerations
 from .methods import MethodParameters, Problem
@@ -37,7 +37,7 @@ class ConstrainedEquations:
         """If not `divided`, all subsystems are one."""
         self.loops, self.part, self.bodies = loops, part, bodies
         self.n, self.gravity = loops.robot.nv, loops.robot.gravity
-        self.shares = shares(loops, part) if divided else (undivided(loops, part),)
+        self.portions = portions(loops, part) if divided else (undivided(loops, part),)
 
     def rows(self, q: Sequence[Scalar], tied: Sequence[Tied]) -> list[list[Scalar]]:
         """The matrix A: the independent rows of the constraints, then those of given motions."""
@@ -47,7 +47,7 @@ class ConstrainedEquations:
 
     def factors(self, A: list[list[Scalar]]) -> Blockwise:
         """The factors of K = [A; N]."""
-        return Blockwise([*A, *(list(row) for row in self.part.N)], self.shares)
+        return Blockwise([*A, *(list(row) for row in self.part.N)], self.portions)
 
     def guard(self, K: Blockwise, limits: Sequence[Scalar]) -> Scalar:
         """A number that is positive as long as the product of every pivot and its limit is above 1."""
@@ -89,7 +89,7 @@ class ConstrainedEquations:
         def embedded(second: list[Scalar]) -> tuple[list[Scalar], dict[int, Scalar]]:
             start = [forces.given[k] if fixed[k] else forces.joints[k] for k in range(n)]
             state = State(q, qd, start, fixed, list(self.gravity))
-            return accelerations(self.shares, K.parts, bodies, state, second, forces.wrenches, forces.loads)
+            return accelerations(self.portions, K.parts, bodies, state, second, forces.wrenches, forces.loads)
 
         second = [seconds.get(r, 0.0) - drift[r] for r in part.rows] + [forces.given[k] for k in part.given]
         return Problem(

@@ -12,7 +12,7 @@ from .partition import Partition
 
 
 @dataclass(frozen=True)
-class Share:
+class Portion:
     """What a partition says of one block: the places of its rows among those of K, and an order of pivots.
 
     `rows` are places in K; `known` of them, the first ones, are rows of constraints and given motions, the others pick
@@ -37,17 +37,17 @@ class Share:
         return len(self.rows) - self.known
 
 
-def shares(loops: Closure, part: Partition) -> tuple[Share, ...]:
-    """The share of each group, or one share of all bodies where the partition can't be divided."""
-    known: tuple[Share, ...] | None = loops.divisions.get(part)
+def portions(loops: Closure, part: Partition) -> tuple[Portion, ...]:
+    """The portion of each group, or one portion of all bodies where the partition can't be divided."""
+    known: tuple[Portion, ...] | None = loops.divisions.get(part)
     if known is None:
         result = divided(loops.blocks, part, loops.speeds_of_rows())
         known = loops.divisions[part] = tuple(result or [undivided(loops, part)])
     return known
 
 
-def divided(blocks: Sequence[Block], part: Partition, speeds_of: Sequence[Sequence[int]]) -> list[Share] | None:
-    """The share of each block; None where a row of K takes speeds of several blocks, or K isn't square."""
+def divided(blocks: Sequence[Block], part: Partition, speeds_of: Sequence[Sequence[int]]) -> list[Portion] | None:
+    """The portion of each block; None where a row of K takes speeds of several blocks, or K isn't square."""
     nv = sum(len(block.speeds) for block in blocks)
     rows = [*(speeds_of[r] for r in part.rows), *((k,) for k in part.given)]
     rows += [tuple(k for k, x in enumerate(row) if x) for row in part.N]
@@ -70,16 +70,16 @@ def divided(blocks: Sequence[Block], part: Partition, speeds_of: Sequence[Sequen
             return None
         pairs = tuple((own.index(r), block.speeds.index(k)) for _, r, k in pivots)
         first = sum(r < known for r in own)
-        result.append(Share(block, tuple(own), first, pairs, tuple(place for place, _, _ in pivots)))
+        result.append(Portion(block, tuple(own), first, pairs, tuple(place for place, _, _ in pivots)))
     return result
 
 
-def undivided(loops: Closure, part: Partition) -> Share:
-    """The share of a single block that has all bodies."""
+def undivided(loops: Closure, part: Partition) -> Portion:
+    """The portion of a single block that has all bodies."""
     blocks = loops.blocks
     speeds = tuple(sorted(k for block in blocks for k in block.speeds))
     bodies = tuple(sorted(i for block in blocks for i in block.bodies))
     ties, couplings = (tuple(x for block in blocks for x in getattr(block, name)) for name in ("ties", "couplings"))
     count = len(part.rows) + len(part.given) + len(part.N)
     block = Block(bodies, None, speeds, ties, couplings)
-    return Share(block, tuple(range(count)), count - len(part.N), part.order, tuple(range(len(part.order))))
+    return Portion(block, tuple(range(count)), count - len(part.N), part.order, tuple(range(len(part.order))))

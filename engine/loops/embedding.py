@@ -37,7 +37,7 @@ from ..dynamics.sweeps import (
 )
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body
-from .division import Share
+from .division import Portion
 from .elimination import Elimination
 
 
@@ -45,7 +45,7 @@ from .elimination import Elimination
 class Group:
     """One group between the sweeps; speeds, rows and freedoms are counted within the group."""
 
-    share: Share
+    portion: Portion
     motions: dict[int, Motion] = field(default_factory=dict)
     W: dict[int, Vector] = field(default_factory=dict)
     A: dict[int, Matrix] = field(default_factory=dict)  # handed on by the groups that hang on each body
@@ -82,9 +82,9 @@ class State:
 
 def first(group: Group, bodies: Sequence[Body], state: State, up: Motion | None) -> None:
     """The motions of the group's bodies and the wrenches that these need, accelerations within loops not included."""
-    open_ = not group.share.block.tied
+    open_ = not group.portion.block.tied
     rates = [x if known and open_ else 0.0 for x, known in zip(state.given, state.motion_given)]
-    for i in group.share.block.bodies:
+    for i in group.portion.block.bodies:
         body = bodies[i]
         before = up if body.parent is None else group.motions.get(body.parent, up)
         here = outward(body, before, state.q, state.qd, rates, state.gravity)
@@ -93,7 +93,7 @@ def first(group: Group, bodies: Sequence[Body], state: State, up: Motion | None)
 
 def embed(group: Group, K: Elimination, known: Sequence[Scalar]) -> None:
     """The columns of G and g, from the factors of the group's rows and from what these rows are to be."""
-    n, count = len(known), group.share.freedoms
+    n, count = len(known), group.portion.freedoms
     group.T = [K.solve([0.0] * n + [float(c == j) for j in range(count)]) for c in range(count)]
     group.start = K.solve([*known, *([0.0] * count)])
 
@@ -103,9 +103,9 @@ def embed(group: Group, K: Elimination, known: Sequence[Scalar]) -> None:
 
 def second(group: Group, bodies: Sequence[Body], state: State, moved: bool) -> tuple[Matrix, Vector] | None:
     """The inertia and the wrench that the group hands on, if an unknown acceleration moves the body that carries it."""
-    if group.share.block.tied:
+    if group.portion.block.tied:
         return _embedded(group, bodies, state, moved)
-    (i,) = group.share.block.bodies
+    (i,) = group.portion.block.bodies
     A, here = None, group.motions[i]
     if moved or not all(state.motion_given[k] for k in bodies[i].speeds):
         A = _with(group.A.get(i), mass_matrix(bodies[i]))
@@ -115,7 +115,7 @@ def second(group: Group, bodies: Sequence[Body], state: State, moved: bool) -> t
 
 def _embedded(group: Group, bodies: Sequence[Body], state: State, moved: bool) -> tuple[Matrix, Vector] | None:
     """The elimination of a group's freedoms, with G and g for its loops."""
-    block = group.share.block
+    block = group.portion.block
     composites = {i: Composite(bodies[i], group.motions[i], group.A.get(i)) for i in block.bodies}
     inertia = JointInertia(bodies, block.bodies, composites)
     needed, W = _needed(group, bodies, state)
@@ -137,7 +137,7 @@ def _embedded(group: Group, bodies: Sequence[Body], state: State, moved: bool) -
 
 def _needed(group: Group, bodies: Sequence[Body], state: State) -> tuple[dict[int, Scalar], Vector]:
     """The forces of the group's joints for their motions so far, and the wrench of the body that carries the group."""
-    block, W = group.share.block, group.W
+    block, W = group.portion.block, group.W
     pivots: dict[int, Pivot] = {}
     total: Vector = [0.0] * 6
     given, nothing = [True] * len(state.qd), [0.0] * len(state.qd)
@@ -209,7 +209,7 @@ def third(
     group: Group, bodies: Sequence[Body], state: State, up: Vector | None, sought: list[Scalar]
 ) -> dict[int, Vector]:
     """The motions, by unknown accelerations, of bodies that carry groups; accelerations go into `sought`."""
-    block, result = group.share.block, dict[int, Vector]()
+    block, result = group.portion.block, dict[int, Vector]()
     if not block.tied:
         (i,) = block.bodies
         if up is not None or not all(state.motion_given[k] for k in bodies[i].speeds):
@@ -231,7 +231,7 @@ def third(
 
 
 def accelerations(
-    shares: Sequence[Share],
+    portions: Sequence[Portion],
     factors: Sequence[Elimination],
     bodies: Sequence[Body],
     state: State,
@@ -243,19 +243,19 @@ def accelerations(
 
     `factors` are those of each group's rows; pivots are named by the rows of K that pick the freedoms.
     """
-    groups = [Group(share) for share in shares]
+    groups = [Group(portion) for portion in portions]
     motions: dict[int, Motion] = {}
-    owner = {i: group for group in groups for i in group.share.block.bodies}
+    owner = {i: group for group in groups for i in group.portion.block.bodies}
     for group, K in zip(groups, factors):
-        block = group.share.block
+        block = group.portion.block
         first(group, bodies, state, None if block.parent is None else motions[block.parent])
         motions.update(group.motions)
         if block.tied:
-            embed(group, K, [known[r] for r in group.share.rows[: group.share.known]])
+            embed(group, K, [known[r] for r in group.portion.rows[: group.portion.known]])
     _loaded(owner, bodies, motions, wrenches, loads)
     loose = _loose(groups, state)
     for group in reversed(groups):
-        parent = group.share.block.parent
+        parent = group.portion.block.parent
         handed_on = second(group, bodies, state, parent is not None and loose[parent])
         if parent is not None and handed_on is not None:
             up = owner[parent]
@@ -264,10 +264,10 @@ def accelerations(
     sought: list[Scalar] = [0.0] * len(state.qd)
     extra: dict[int | None, Vector] = {}
     for group in groups:
-        extra.update(third(group, bodies, state, extra.get(group.share.block.parent), sought))
+        extra.update(third(group, bodies, state, extra.get(group.portion.block.parent), sought))
     named: dict[int, Scalar] = {}
     for group in groups:
-        named.update(zip(group.share.rows[group.share.known :], freedoms_of(group, bodies, state)))
+        named.update(zip(group.portion.rows[group.portion.known :], freedoms_of(group, bodies, state)))
     return sought, named
 
 
@@ -292,9 +292,9 @@ def _loaded(
 
 def freedoms_of(group: Group, bodies: Sequence[Body], state: State) -> list[Scalar]:
     """1 over the pivot of each freedom of the group."""
-    if group.share.block.tied:
+    if group.portion.block.tied:
         return [freedom.one_over for freedom in group.freedoms]
-    (i,) = group.share.block.bodies
+    (i,) = group.portion.block.bodies
     return [1.0 / group.pivots[k].size for k in bodies[i].speeds if not state.motion_given[k]]
 
 
@@ -302,7 +302,7 @@ def _loose(groups: Sequence[Group], state: State) -> dict[int, bool]:
     """For each body whether an unknown acceleration moves it: one of its own group's, or of a group before."""
     result: dict[int, bool] = {}
     for group in groups:
-        block = group.share.block
+        block = group.portion.block
         own = block.tied or not all(state.motion_given[k] for k in block.speeds)
         for i in block.bodies:
             result[i] = own or (block.parent is not None and result[block.parent])

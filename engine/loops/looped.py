@@ -24,7 +24,7 @@ from ..robot.placement import Placement
 from .blocks import Block
 from .closing import Openness, margins
 from .constraints import Closure
-from .division import Share, shares
+from .division import Portion, portions
 from .elimination import Elimination, pivot_margin
 from .embedding import Group, State, embed, first, freedoms_of, second, third
 from .partition import Partition
@@ -55,7 +55,7 @@ class Form:
     """All else that the step of a subsystem depends on; bodies, speeds and coordinates are counted within it."""
 
     shape: Any
-    share: Share
+    portion: Portion
     bearing: tuple[int, ...]  # the bodies on which other groups hang
     N: tuple[tuple[float, ...], ...]
     known: tuple[int, ...]  # places of the known rows among the subsystem's own
@@ -105,7 +105,7 @@ class Kind:
         q = [step.take(OUT, "q", k) for k in form.coordinates]
         qd = [step.take(OUT, "qd", k) for k in form.speeds]
         tau = [step.take(IN, "tau", k) for k in form.speeds]
-        group = Group(form.share)
+        group = Group(form.portion)
         state = State(q, qd, tau, [False] * len(qd), list(gravity))
         first(group, own.bodies, state, None if form.carrier is None else _carrying(step, form.carrier))
         openness = self._closed(group, own, q, qd)
@@ -121,13 +121,13 @@ class Kind:
     def _closed(self, group: Group, own: Numbers, q: list[Scalar], qd: list[Scalar]) -> Openness:
         """Closes the group's loops in its accelerations; what comes out is how well they are closed at q and qd."""
         form, margin = self.form, 1.0
-        if not form.share.block.tied:
+        if not form.portion.block.tied:
             return margins(margin, [], [], qd, form.row_scale, form.column_scale)
         loops = copy.copy(self._loops).with_numbers(own.bodies, own.ties, own.couplings)
         tied = loops.tied(q)
         J, drift = loops.rates(q, qd, tied)
         A = [[J[r].get(k, 0.0) for k in range(len(qd))] for r in form.known]
-        K = Elimination([*A, *(list(row) for row in form.N)], form.share.order)
+        K = Elimination([*A, *(list(row) for row in form.N)], form.portion.order)
         embed(group, K, [-drift[r] for r in form.known])
         margin = pivot_margin([pivot * pivot for pivot in K.pivots], own.limits)
         return margins(margin, loops.gaps(q, tied), J, qd, form.row_scale, form.column_scale)
@@ -214,35 +214,35 @@ class Hanging:
 
 
 def elements(loops: Closure, part: Partition, bounds: Bounds) -> list[Element] | None:
-    """The subsystems as elements of a loop, those that others hang on first; None where the partition has no share."""
-    divided = shares(loops, part)
+    """The subsystems as elements of a loop, those that others hang on first; None where these are one."""
+    divided = portions(loops, part)
     if len(divided) != len(loops.blocks):
         return None
-    group_of = {i: g for g, share in enumerate(divided) for i in share.block.bodies}
-    hung_on = {share.block.parent for share in divided}
+    group_of = {i: g for g, portion in enumerate(divided) for i in portion.block.bodies}
+    hung_on = {portion.block.parent for portion in divided}
     handed, handed_group = set[int | None](), set[int | None]()
     result: list[Element] = []
-    for share in reversed(divided):  # in the order of the second sweep
-        parent, bodies = share.block.parent, share.block.bodies
+    for portion in reversed(divided):  # in the order of the second sweep
+        parent, bodies = portion.block.parent, portion.block.bodies
         above = group_of[parent] if parent is not None else None
         carrier = divided[above].block.bodies.index(parent) if above is not None and parent is not None else None
         hanging = Hanging(above, carrier, parent not in handed, above not in handed_group)
         handed.add(parent)
         handed_group.add(above)
         bearing = tuple(place for place, i in enumerate(bodies) if i in hung_on)
-        result.append(_element(loops, part, share, bearing, hanging, bounds))
+        result.append(_element(loops, part, portion, bearing, hanging, bounds))
     return result[::-1]
 
 
 def _element(
-    loops: Closure, part: Partition, share: Share, bearing: tuple[int, ...], hanging: Hanging, bounds: Bounds
+    loops: Closure, part: Partition, portion: Portion, bearing: tuple[int, ...], hanging: Hanging, bounds: Bounds
 ) -> Element:
-    block, at = share.block, {i: place for place, i in enumerate(share.block.bodies)}
+    block, at = portion.block, {i: place for place, i in enumerate(portion.block.bodies)}
     coordinates = sorted(c for i in block.bodies for c in loops.bodies[i].coordinates)
     speeds, rows = list(block.speeds), loops.rows_of(block)
-    freedoms = [r - (loops.robot.nv - len(part.N)) for r in share.rows[share.known :]]
+    freedoms = [r - (loops.robot.nv - len(part.N)) for r in portion.rows[portion.known :]]
     least = tuple(float(bounds.least[c]) for c in freedoms) if bounds.least else (0.0,) * len(freedoms)
-    limits = (1.0 / (bounds.near * part.pivots[place]) ** 2 for place in share.pivots)
+    limits = (1.0 / (bounds.near * part.pivots[place]) ** 2 for place in portion.pivots)
     numbers = Numbers(
         bodies=tuple(_body(loops.bodies[i], at, coordinates, speeds) for i in block.bodies),
         ties=tuple(_tie(loops.ties[place], at) for place in block.ties),
@@ -261,10 +261,10 @@ def _element(
     )
     form = Form(
         shape=shape(numbers),
-        share=replace(share, block=local, rows=tuple(range(len(share.rows))), pivots=()),
+        portion=replace(portion, block=local, rows=tuple(range(len(portion.rows))), pivots=()),
         bearing=bearing,
         N=tuple(tuple(part.N[c][k] for k in speeds) for c in freedoms),
-        known=tuple(rows.index(part.rows[r]) for r in share.rows[: share.known]),
+        known=tuple(rows.index(part.rows[r]) for r in portion.rows[: portion.known]),
         coordinates=tuple(c - coordinates[0] for c in coordinates),
         speeds=tuple(k - speeds[0] for k in speeds),
         row_scale=tuple(float(loops.row_scale[r]) for r in rows),
@@ -307,7 +307,7 @@ def _coupling(one: Coupling, coordinates: list[int], speeds: list[int]) -> Coupl
 
 def repeated(found: Sequence[Element]) -> bool:
     """Whether subsystems with loops are many and of few kinds."""
-    tied = [one.form for one in found if one.form.share.block.tied]
+    tied = [one.form for one in found if one.form.portion.block.tied]
     return len(tied) >= max(FEW, len(set(tied)) + 2)
 
 

@@ -92,7 +92,7 @@ def _by_subsystems(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.n
     K = equations.factors(A)
     held = [k in part.given for k in range(nv)]
     state = State(here, still, still, held, [0.0] * 3)
-    _, one_over = accelerations(equations.shares, K.parts, equations.bodies, state, [0.0] * len(A), {}, ())
+    _, one_over = accelerations(equations.portions, K.parts, equations.bodies, state, [0.0] * len(A), {}, ())
     diagonal = inertia_diagonal(loops.bodies, here, nv)
     whole = np.zeros(count)
     for c in range(count):

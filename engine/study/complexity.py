@@ -18,7 +18,7 @@ from ..dynamics.spatial import Vector
 from ..dynamics.sweeps import dynamics
 from ..loops.accelerations import Forward
 from ..loops.assembly import assemble
-from ..loops.exported import TEXTS, around, program
+from ..loops.exported import TEXTS, around, balanced, program
 from ..loops.exported import recorded as recorded_text
 from ..machine.program.trace import Count, Program, Recording, count
 from ..robot.model import Body, Drive, Robot
@@ -153,14 +153,23 @@ class Dense(Forward):
 
 
 NAMES = {"inverse": "idyn", "forward": "fdyn"}  # in the table of programs
-OF_ROBOTS = (*ALGORITHMS, *(what for what in PROGRAMS if what not in NAMES.values()))  # what is counted of a robot
+UNDIVIDED = "inverse, dense"  # of mechanisms: all branches in one system of equations
+# what is counted of a robot
+OF_ROBOTS = ("inverse", UNDIVIDED, "forward", "forward, dense", *(x for x in PROGRAMS if x not in NAMES.values()))
 OF_TREES = tuple(what for what in OF_ROBOTS if what in PROGRAMS and what not in TEXTS)  # whether there are loops or not
+
+
+def counted_of(robot: Robot) -> tuple[str, ...]:
+    """What is counted of this robot."""
+    return tuple(what for what in OF_ROBOTS if what != UNDIVIDED or robot.tied)
 
 
 def recorded_program(robot: Robot, what: str, *, regroup: bool = True) -> Program:
     """The recorded program for a robot, into which its numbers are folded."""
     if NAMES.get(what, what) in PROGRAMS:
         return program(robot, NAMES.get(what, what), regroup=regroup)
+    if what == UNDIVIDED:
+        return recorded_text(balanced(robot, assemble(robot, robot.q0), divided=False), "idyn", regroup=regroup)
     if robot.tied:
         return recorded_text(around(robot, assemble(robot, robot.q0), Dense), "fdyn", regroup=regroup)
     recording = Recording(what)
