@@ -10,6 +10,7 @@ from balanced import accelerations
 from comparing import off
 from denoc.loops.accelerations import Forward, forward
 from denoc.loops.constraints import closure
+from denoc.loops.division import portions
 from denoc.loops.partition import partition
 from denoc.machine.jit.choice import using
 from denoc.machine.program.trace import count
@@ -120,3 +121,36 @@ def test_a_wrench_on_one_of_many_subsystems():
         assert off(found, denoc.forward(robot, q, qd, tau)) > 1e-3
     with using("compiled"):
         assert off(denoc.forward(robot, q, qd, tau, push), found) < 1e-12
+
+
+ARM = """
+name: arm
+convention: frames
+links:
+  - repeat: 4
+    links:
+      - name: link{k}
+        joint: {name: "j{k}", type: revolute, xyz: [0.3, 0, 0.1], rpy: [0.4, 0.2, 0]}
+        mass: 1
+        com: [0.1, 0.05, 0]
+        inertia: {xx: 0.02, yy: 0.03, zz: 0.04}
+couplings: [{joint: j4, to: j2, ratio: -2}]
+"""
+
+
+def test_a_coupling_ties_all_that_is_between():
+    """With a belt from the second joint to the fourth, the third one is part of the group, and stays free."""
+    robot = denoc.loads(ARM)
+    assert [block.bodies for block in closure(robot).blocks] == [(0,), (1, 2, 3)]
+    q, qd, tau = series.states(robot, 2)
+    for row in zip(q, qd, tau):
+        with using("plain"):
+            assert off(denoc.forward(robot, *row), by_matrices(robot, *row)) < 1e-11
+
+
+def test_partitions_that_mix_subsystems_are_solved_in_one():
+    """Where a closure method takes combinations of all speeds for independent, there is one group."""
+    robot = denoc.loads(series.written_out((0, 1)))
+    loops, q = closure(robot), denoc.assemble(robot, robot.q0)
+    assert len(portions(loops, partition(loops, q, (), robot.driven))) == 2
+    assert len(portions(loops, partition(loops, q, (), robot.driven, "qr"))) == 1
