@@ -7,7 +7,7 @@ matrix itself is the result of `denoc.inertia`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
@@ -15,7 +15,8 @@ from .spatial import Factor, Matrix, Vector, add, add_matrices, cross, dot, outo
 from .sweeps import Placed, inertia_at_parent, mass_matrix, placement, shear_wrench, wrench_at_parent
 
 
-class Placement(NamedTuple):
+@dataclass
+class AtParent:
     """The rotation and the origin of a body in its parent."""
 
     rotation: tuple[Factor, ...]
@@ -38,7 +39,7 @@ class Composite:
     @classmethod
     def nothing(cls, A: Matrix | None = None) -> Composite:
         """A composite body without mass, to which others are added."""
-        return cls(Body(None, (), ZERO), Placement((), [0.0] * 3), A)
+        return cls(Body(None, (), ZERO), AtParent((), [0.0] * 3), A)
 
     def add(self, other: Composite) -> None:
         """Adds the M̃ of a body that hangs on this one (eq. 23b)."""
@@ -116,7 +117,7 @@ class JointInertia:
 
 def inertia_matrix(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Matrix:
     """The GIM of a tree, rotor inertias on the diagonal."""
-    composites = {i: Composite(body, Placement(*placement(body, q))) for i, body in enumerate(bodies)}
+    composites = {i: Composite(body, AtParent(*placement(body, q))) for i, body in enumerate(bodies)}
     I: Matrix = [[0.0] * nv for _ in range(nv)]
     for (j, k), x in JointInertia(bodies, range(len(bodies)), composites).between.items():
         I[j][k] = x
@@ -125,7 +126,7 @@ def inertia_matrix(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Matr
 
 def inertia_diagonal(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Vector:
     """The diagonal of the GIM, by one sweep."""
-    composites = [Composite(body, Placement(*placement(body, q))) for body in bodies]
+    composites = [Composite(body, AtParent(*placement(body, q))) for body in bodies]
     result: Vector = [0.0] * nv
     for i, body in reversed(list(enumerate(bodies))):
         if body.parent is not None:

@@ -20,7 +20,7 @@ class Openness(NamedTuple):
         """That of two groups together."""
         return Openness(smaller(self.margin, other.margin), *(x + y for x, y in zip(self[1:], other[1:])))
 
-    def checks(self, gap: float, rate: float) -> list[Scalar]:
+    def checks(self, gap: Scalar, rate: Scalar) -> list[Scalar]:
         """Three numbers that aren't negative where pivots are fit, the loops are closed, and where they stay closed.
 
         `gap` is the largest sum of squares of gaps, `rate` that of rates for speeds with a sum of 1.

@@ -262,9 +262,10 @@ def accelerations(
             up.A[parent] = _with(up.A.get(parent), handed_on[0])
             up.W[parent] = add(up.W[parent], handed_on[1])
     sought: list[Scalar] = [0.0] * len(state.qd)
-    extra: dict[int | None, Vector] = {}
+    extra: dict[int, Vector] = {}
     for group in groups:
-        extra.update(third(group, bodies, state, extra.get(group.portion.block.parent), sought))
+        parent = group.portion.block.parent
+        extra.update(third(group, bodies, state, extra.get(parent) if parent is not None else None, sought))
     named: dict[int, Scalar] = {}
     for group in groups:
         named.update(zip(group.portion.rows[group.portion.known :], freedoms_of(group, bodies, state)))

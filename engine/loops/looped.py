@@ -7,7 +7,6 @@ next, is found by `machine/jit/phases.py`.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -120,10 +119,10 @@ class Kind:
 
     def _closed(self, group: Group, own: Numbers, q: list[Scalar], qd: list[Scalar]) -> Openness:
         """Closes the group's loops in its accelerations; what comes out is how well they are closed at q and qd."""
-        form, margin = self.form, 1.0
+        form = self.form
         if not form.portion.block.tied:
-            return margins(margin, [], [], qd, form.row_scale, form.column_scale)
-        loops = copy.copy(self._loops).with_numbers(own.bodies, own.ties, own.couplings)
+            return margins(1.0, [], [], qd, form.row_scale, form.column_scale)
+        loops = self._loops.with_numbers(own.bodies, own.ties, own.couplings)
         tied = loops.tied(q)
         J, drift = loops.rates(q, qd, tied)
         A = [[J[r].get(k, 0.0) for k in range(len(qd))] for r in form.known]
@@ -165,7 +164,8 @@ class Kind:
             step.put(IN, "up", ("check", k), x)
 
     def _accelerate(self, step: PhasedStep, group: Group, own: Numbers, state: State) -> None:
-        form, sought = self.form, [0.0] * len(self.form.speeds)
+        form = self.form
+        sought: list[Scalar] = [0.0] * len(form.speeds)
         up = None
         if form.carrier is not None:
             up = [step.take(AGAIN, "up", ("extra", form.carrier, r)) for r in SIX]
@@ -291,8 +291,10 @@ def _body(body: Body, at: dict[int, int], coordinates: list[int], speeds: list[i
 
 
 def _tie(tie: Tie, at: dict[int, int]) -> Tie:
-    sides = (Side(tuple(at[i] for i in side.chain), side.rotation, side.origin) for side in (tie.first, tie.second))
-    return Tie("", FREE, (Placement(), Placement()), *sides, tie.rows)
+    first, second = (
+        Side(tuple(at[i] for i in side.chain), side.rotation, side.origin) for side in (tie.first, tie.second)
+    )
+    return Tie("", FREE, (Placement(), Placement()), first, second, tie.rows)
 
 
 def _coupling(one: Coupling, coordinates: list[int], speeds: list[int]) -> Coupling:
@@ -324,7 +326,7 @@ def sweep_program(loops: Closure, found: Sequence[Element]) -> tuple[SweepProgra
     roots = [g for g, one in enumerate(found) if one.parent is None]
     speeds = [one.first_speed for one in found]
     places = {g: loops.robot.nv + 3 * place for place, g in enumerate(roots)}
-    columns = {
+    columns: dict[str, Sequence[int]] = {
         "q": [one.first_coordinate for one in found],
         "qd": speeds,
         "tau": speeds,

@@ -110,7 +110,7 @@ class PartitionText(ABC):
         """Two checks that aren't negative where the loops are closed, and where they stay closed at these speeds."""
         loops = self.loops
         J, _ = loops.rates([], None, tied)
-        open_by = margins(1.0, loops.gaps(q, tied), J, qd, loops.row_scale, loops.column_scale)
+        open_by = margins(1.0, loops.gaps(q, tied), J, qd, loops.row_scale.tolist(), loops.column_scale.tolist())
         return open_by.checks(CONSISTENT**2, CONSISTENT**2 / len(qd))[1:]
 
     def problem(

@@ -10,7 +10,7 @@ import numpy as np
 from ..dynamics.dense import Factors, inertia_diagonal, inertia_matrix
 from ..dynamics.stripped import bare
 from ..dynamics.vanishing import LITTLE, LONG, USUAL, doubtful, loss, owner, refusal
-from ..machine.program.scalars import Scalar, as_floats
+from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..robot.model import Joint, Robot
 from .constraints import Closure, closure
 from .embedding import State, accelerations
@@ -85,7 +85,7 @@ def _shares(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray,
 def _by_subsystems(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same by the recursion itself, whose pivots these are."""
     nv, count = loops.robot.nv, len(part.N)
-    here, still = [np.array([x]) for x in q], [0.0] * nv
+    here, still = q.tolist(), [0.0] * nv
     tied = loops.tied(here)
     equations = Equations(loops, part, bare(loops.bodies))
     A = equations.rows(here, tied)
@@ -93,12 +93,12 @@ def _by_subsystems(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.n
     held = [k in part.given for k in range(nv)]
     state = State(here, still, still, held, [0.0] * 3)
     _, one_over = accelerations(equations.portions, K.parts, equations.bodies, state, [0.0] * len(A), {}, ())
-    diagonal = inertia_diagonal(loops.bodies, here, nv)
+    diagonal = as_floats(inertia_diagonal(loops.bodies, here, nv))
     whole = np.zeros(count)
     for c in range(count):
         column = K.solve([float(r == len(A) + c) for r in range(nv)])
-        whole[c] = sum(as_floats(np.ravel(x * x * m)[0] for x, m in zip(column, diagonal)))
-    pivots = np.array([float(np.ravel(1.0 / one_over[len(A) + c])[0]) for c in range(count)])
+        whole[c] = sum(x * x * m for x, m in zip(as_floats(column), diagonal))
+    pivots = np.array([1.0 / as_float(one_over[len(A) + c]) for c in range(count)])
     return pivots, whole, np.array(part.independent, dtype=int)
 
 

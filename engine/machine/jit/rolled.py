@@ -296,7 +296,7 @@ class Rolled:
             numbers += elements.numbers[i]
         self._integers = np.array(table, dtype=np.int64).reshape(len(table), -1)
         self._numbers = np.array(numbers or [0.0])
-        self._widths = np.array([*widths, *(widths[-1:] * (len(loop.outputs) - 1))], dtype=np.int64)
+        self._widths = np.array([*widths, *[widths[-1]] * (len(loop.outputs) - 1)], dtype=np.int64)
         self._ground = {loop.rows[row]: value for row, value in elements.ground.items()}
         self._shape = len(table) + 1, len(loop.rows), lanes
         self._free: list[np.ndarray] = []  # workspaces that no thread is using
