@@ -75,7 +75,7 @@ def _reactions(robot: Robot, q0: np.ndarray) -> PartitionText:
 
 
 def _regressor(robot: Robot, q0: np.ndarray) -> PartitionText:
-    return _inverse(robot, q0, Regressor)
+    return balanced(robot, q0, Regressor)
 
 
 TEXTS: dict[str, Callable[[Robot, np.ndarray], PartitionText]] = {

@@ -12,9 +12,9 @@ from ..dynamics.stripped import bare
 from ..dynamics.vanishing import LITTLE, LONG, USUAL, doubtful, loss, owner, refusal
 from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..robot.model import Joint, Robot
+from .constrained import ConstrainedEquations
 from .constraints import Closure, closure
 from .embedding import State, accelerations
-from .equations import Equations
 from .partition import Partition, partition
 
 
@@ -87,7 +87,7 @@ def _by_subsystems(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.n
     nv, count = loops.robot.nv, len(part.N)
     here, still = q.tolist(), [0.0] * nv
     tied = loops.tied(here)
-    equations = Equations(loops, part, bare(loops.bodies))
+    equations = ConstrainedEquations(loops, part, bare(loops.bodies))
     A = equations.rows(here, tied)
     K = equations.factors(A)
     held = [k in part.given for k in range(nv)]
