@@ -100,6 +100,15 @@ class Subsystem(TypedDict):
     determinate: bool
 
 
+class Group(TypedDict):
+    """A group of bodies that loops hold together."""
+
+    links: Sequence[str]
+    loops: Annotated[Sequence[str], about("its loops, and the joints that follow others")]
+    speeds: int
+    freedoms: int
+
+
 class Mobility(TypedDict):
     """The mobility of a mechanism; what follows the first five keys is missing where the loops can't be closed."""
 
@@ -116,6 +125,8 @@ class Mobility(TypedDict):
     unmoved: NotRequired[int]
     useless: NotRequired[Sequence[str]]
     subsystems: NotRequired[Sequence[Subsystem]]
+    groups: NotRequired[Annotated[Sequence[Group], about("bodies that loops hold together, for forward dynamics")]]
+    apart: NotRequired[Annotated[int, about("bodies that no loop passes")]]
     loops_distance: NotRequired[float | None]
     distance: NotRequired[float | None]
 

@@ -77,8 +77,8 @@ DYNAMICS = (
     Bug(
         "loads in base axes act at the body's origin",
         SWEEPS,
-        "add(n, cross(point, f)) + f)",
-        "n + f)",
+        "W[i] = subtract(W[i], transported(n, f, point))",
+        "W[i] = subtract(W[i], n + f)",
         ("robot/test_build.py::test_wrenches_in_base_axes_keep_their_direction",),
     ),
     Bug(
@@ -219,8 +219,8 @@ DYNAMICS = (
     Bug(
         "composite mass centre without the parent's arm",
         "engine/dynamics/dense.py",
-        "up.h, up.m = add(up.h, moved), up.m + body.m",
-        "up.h, up.m = add(up.h, h), up.m + body.m",
+        "self.h, self.m = add(self.h, moved), self.m + other.m",
+        "self.h, self.m = add(self.h, h), self.m + other.m",
         MATRICES,
     ),
     Bug(
