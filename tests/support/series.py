@@ -66,10 +66,16 @@ def states(robot, count, seed=0):
     def motions(q):
         return loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(q)[0]))
 
-    for _ in range(count):
+    def beside(size):
         N = motions(start)
-        step = coordinate_rates(robot, start.tolist(), (0.1 * N @ rng.standard_normal(N.shape[1])).tolist())
-        q = denoc.assemble(robot, start + 0.3 * np.array(step))
+        along = (size * N @ rng.standard_normal(N.shape[1])).tolist()
+        return denoc.assemble(robot, start + np.array(coordinate_rates(robot, start.tolist(), along)))
+
+    for _ in range(count):
+        try:
+            q = beside(0.03)
+        except denoc.AssemblyError:  # near the end of a motion
+            q = beside(1e-4)
         N = motions(q)
         result.append((q, N @ rng.standard_normal(N.shape[1]), rng.standard_normal(robot.nv)))
     return tuple(np.array(x) for x in zip(*result))
