@@ -100,7 +100,7 @@ class Subsystem(TypedDict):
     determinate: bool
 
 
-class Group(TypedDict):
+class LoopGroup(TypedDict):
     """A group of bodies that loops hold together."""
 
     links: Sequence[str]
@@ -125,7 +125,7 @@ class Mobility(TypedDict):
     unmoved: NotRequired[int]
     useless: NotRequired[Sequence[str]]
     subsystems: NotRequired[Sequence[Subsystem]]
-    groups: NotRequired[Annotated[Sequence[Group], about("bodies that loops hold together, for forward dynamics")]]
+    groups: NotRequired[Annotated[Sequence[LoopGroup], about("bodies that loops hold together, for forward dynamics")]]
     apart: NotRequired[Annotated[int, about("bodies that no loop passes")]]
     loops_distance: NotRequired[float | None]
     distance: NotRequired[float | None]
