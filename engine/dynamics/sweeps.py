@@ -313,7 +313,7 @@ def eliminated_unless_held(
     row, loose = A[d], 1.0 - hold
     size = row[d] + rotor
     one_over = loose / size
-    x = (force - W[d]) * one_over
+    x = one_over * (force - W[d])
     psi = [one_over * row[r] if r != d else loose - rotor * one_over for r in range(6)]
     pivot = Pivot(psi, x, size, row, W[d] - force)
     W = [W[r] + row[r] * x if r != d else loose * force + hold * W[d] - rotor * x for r in range(6)]
