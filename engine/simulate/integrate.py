@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import InputError, did_you_mean
 from ..machine.jit.march import Scheme
+from .dormand_prince_8 import DORMAND_PRINCE_8
 from .runge_kutta import RungeKutta, scheme
 from .scipy_stepper import Scipy
 from .stepper import Fun, Stepper
@@ -55,13 +56,12 @@ def _scipy(kind: str, *args: Any, step: float | None, **options: Any) -> Stepper
     return Scipy(kind, *args, **options)
 
 
+TABLEAUS = (DORMAND_PRINCE, DORMAND_PRINCE_8, CASH_KARP, RUNGE_KUTTA)
 INTEGRATORS = {
     "rk45": runge_kutta("Dormand-Prince 5(4), adaptive; the default", DORMAND_PRINCE),
     "rkck": runge_kutta("Cash-Karp 5(4), adaptive, of Numerical Recipes", CASH_KARP),
     "rk4": runge_kutta("classical Runge-Kutta of order 4, fixed step", RUNGE_KUTTA),
-    "dop853": Integrator(
-        "Dormand-Prince 8(5,3), adaptive, for tight tolerances", True, True, partial(_scipy, "DOP853")
-    ),
+    "dop853": runge_kutta("Dormand-Prince 8(5,3), adaptive, for tight tolerances", DORMAND_PRINCE_8),
     "radau": Integrator("implicit Runge-Kutta of order 5, for stiff problems", True, False, partial(_scipy, "Radau")),
     "bdf": Integrator("implicit, of order 1 to 5, for stiff problems", True, False, partial(_scipy, "BDF")),
     "lsoda": Integrator("Adams or BDF, as the problem turns stiff or not", True, False, partial(_scipy, "LSODA")),

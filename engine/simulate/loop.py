@@ -275,7 +275,7 @@ def _march(
                 "failed",
                 f"at t = {march.control[T, 0]:.9g} s: {TOO_MANY.format(solver.max_steps)}",
             )
-        elif status == PAUSED and march.stages * (accepted + rejected) > solver.max_evaluations - run.evaluations:
+        elif status == PAUSED and march.evaluations > solver.max_evaluations - run.evaluations:
             trace.ended, trace.reason = (
                 "failed",
                 f"at t = {march.control[T, 0]:.9g} s: {TOO_OFTEN.format(solver.max_evaluations)}",
@@ -289,7 +289,7 @@ def _march(
     run.marched(thread_time() - begun)
     trace.steps += accepted
     trace.rejected += rejected
-    run.evaluations += march.stages * (accepted + rejected) + (slope is None)
+    run.evaluations += march.evaluations + (slope is None)
     return float(march.control[T, 0]), march.y[0].copy()
 
 

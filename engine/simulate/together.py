@@ -173,7 +173,7 @@ def integrated(starts: Starts, grid: np.ndarray, solver: Solver) -> Traces | Non
     steps, rejected = control[ACCEPTED].astype(int), control[REJECTED].astype(int)
     whole = (control[STATUS] == 0.0) & (control[ROW] >= len(ahead)) & (steps <= solver.max_steps)
     states = np.concatenate([y[:, None], rows], axis=1)
-    evaluations = loop.stages * (steps + rejected) + 2  # with those for the length of the first step
+    evaluations = loop.evaluated(control) + 2  # with those for the length of the first step
     return Traces(grid, states, whole, steps, rejected, evaluations)
 
 

@@ -18,7 +18,22 @@ import numpy as np
 from ..program.trace import Program
 from . import cores, march_block, native, objects
 from .curves import EMPTY, Pieces
-from .march_block import ACCEPTED, FRESH, GUARDED, PAUSED, REACHED, REJECTED, ROW, ROWS, STATUS, T_END, TOO_SMALL, H, T
+from .march_block import (
+    ACCEPTED,
+    DENSE,
+    FRESH,
+    GUARDED,
+    PAUSED,
+    REACHED,
+    REJECTED,
+    ROW,
+    ROWS,
+    STATUS,
+    T_END,
+    TOO_SMALL,
+    H,
+    T,
+)
 from .march_code import Scheme, march
 from .march_watch import RULE, SAMPLES
 
@@ -42,13 +57,13 @@ __all__ = [
 class March:
     """The compiled loop with its memory; `control` has a row of lanes for each quantity."""
 
-    def __init__(self, loaded: native.Loaded, m: int, stages: int, lanes: int):
-        self._loaded, self.stages = loaded, stages
+    def __init__(self, loaded: native.Loaded, m: int, scheme: Scheme, lanes: int):
+        self._loaded, self._scheme = loaded, scheme
         self.m, self.lanes = m, lanes
         self.control = np.zeros((ROWS, lanes))
         self._pieces, self._watches = EMPTY, Watches((), 0)
         self._y = np.zeros((m, lanes))
-        self._stages = np.zeros((stages + 3, m, lanes))
+        self._stages = np.zeros((scheme.stages + 2, m, lanes))  # with a trial state, and the one at the step's end
         pointer = ctypes.c_void_p
         kinds = [pointer] * 5 + [ctypes.c_long, pointer, ctypes.c_long, pointer, pointer]
         self._march = ctypes.CFUNCTYPE(ctypes.c_long, *kinds)(loaded.address("march"))
@@ -105,6 +120,17 @@ class March:
     def ahead(self) -> float:
         """The end of that step."""
         return float(min(self.control[T, 0] + self.control[H, 0], self.control[T_END, 0]))
+
+    @property
+    def evaluations(self) -> int:
+        """The number of evaluations in the first lane since the last beginning, without that of the first stage."""
+        return int(self.evaluated(self.control)[0])
+
+    def evaluated(self, control: np.ndarray) -> np.ndarray:
+        """The same for all lanes, or runs, from their rows of control blocks."""
+        attempts = control[ACCEPTED] + control[REJECTED]
+        count = len(self._scheme.B) * attempts + len(self._scheme.further) * control[DENSE]
+        return np.asarray(count, dtype=int)
 
     def finite(self) -> bool:
         """Whether all stages of the last attempt are finite numbers."""
@@ -212,4 +238,4 @@ def build(
     kind = repr((scheme, measured, list(units)))
     text = lambda: march(program(), scheme, measured, units, lanes)  # noqa: E731
     code = objects.loaded(f"march {lanes}", (kind, *identity), text, cached, level)
-    return March(code, m, len(scheme.B), lanes) if code is not None else None
+    return March(code, m, scheme, lanes) if code is not None else None

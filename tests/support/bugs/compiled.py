@@ -22,6 +22,20 @@ COMPILED = (
         ("simulate/test_march_modes.py::test_modes_are_in_the_loop",),
     ),
     Bug(
+        "stages for dense output only where no rows are",
+        MARCH,
+        "fcmp olt double {instant}, {end}",
+        "fcmp ogt double {instant}, {end}",
+        LANES,
+    ),
+    Bug(
+        "the second error estimate of an integrator is forgotten in the time loop",
+        MARCH,
+        "terms in (E, low))",
+        "terms in (E, E))",
+        STEPPERS,
+    ),
+    Bug(
         "signals in the time loop are those of the step's start",
         MARCH,
         'code.block.call("fma", h, code.number(scheme.C[s]), attempt.t)',

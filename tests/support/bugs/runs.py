@@ -15,6 +15,13 @@ STEPS = ("simulate/test_integrate.py::test_steps_are_scipys_to_the_last_bit",)
 
 RUNS = (
     Bug(
+        "the second error estimate of an integrator is forgotten",
+        "engine/simulate/runge_kutta.py",
+        "for e in (self.E, low))",
+        "for e in (self.E, self.E))",
+        STEPS,
+    ),
+    Bug(
         "tables end one row early",
         TABLE,
         "self.ends, self._rows = (float(t[0]), float(t[-1])), (t, y)",
