@@ -15,11 +15,13 @@ from ..machine.jit.block import ENORMOUS
 from ..machine.jit.curves import Pieces
 from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import contact, coordinates, saturation
+from .crossing import crossed
 from .discrete import Discrete
 from .events import Watch, first_crossing
 from .integrate import INTEGRATORS, stepper_of
 from .runge_kutta import RungeKutta
 from .runner import Runner
+from .singular import Singular
 from .stepper import NOT_FINITE, Stepper
 from .stepper import TOO_SMALL as STEP_TOO_SMALL
 
@@ -174,7 +176,7 @@ def _leg(
         if event is not None:
             _count(trace, stepper)
             if event[1] == len(watched):
-                return t, _guarded(run, t, y, solver, trace)
+                return _guarded(run, t, y, end, watched, grid, solver, trace)
             return t, _happened(run, watched[event[1]], t, y, float(grid[-1] - grid[0]), trace)
     _count(trace, stepper)
     return end, y
@@ -293,8 +295,21 @@ def _march(
     return float(march.control[T, 0]), march.y[0].copy()
 
 
-def _guarded(run: Runner, t: float, y: np.ndarray, solver: Solver, trace: Trace) -> np.ndarray:
-    """The state to go on with where coordinates become unusable: the run stops there, or takes other coordinates."""
+def _guarded(
+    run: Runner,
+    t: float,
+    y: np.ndarray,
+    end: float,
+    watched: list[Watch],
+    grid: np.ndarray,
+    solver: Solver,
+    trace: Trace,
+) -> tuple[float, np.ndarray]:
+    """Instant and state to go on with where coordinates become unusable.
+
+    The run stops there, takes other coordinates, or goes through, if it can in a step from the modes `before`.
+    """
+    before = run.discrete
     y, singular, done = run.guarded(t, y, solver.at_singularity)
     if singular is not None:
         trace.singular = trace.singular or singular
@@ -305,7 +320,33 @@ def _guarded(run: Runner, t: float, y: np.ndarray, solver: Solver, trace: Trace)
         trace.events.append({"t": t, "event": "takes other coordinates", "then": names})
     elif done == "into":
         trace.events.append({"t": t, "event": "the loops lose a constraint", "then": "goes through"})
-    return y
+        return _through(run, before, t, y, singular, end, watched, grid, solver, trace)
+    return t, y
+
+
+def _through(
+    run: Runner,
+    before: Discrete,
+    t: float,
+    y: np.ndarray,
+    singular: Singular | None,
+    end: float,
+    watched: list[Watch],
+    grid: np.ndarray,
+    solver: Solver,
+    trace: Trace,
+) -> tuple[float, np.ndarray]:
+    """Instant and state behind a singular position that a step crosses; else those before it, to pass it slowly."""
+    passing, run.discrete = run.discrete, before
+    tolerances = {"rtol": solver.rtol, "atol": solver.atol}
+    step = crossed(run, y, singular, t, end, watched, **tolerances) if singular is not None else None
+    run.discrete = passing
+    if step is None:
+        return t, y
+    _keep_rows(run, step.stepper, grid, step.stepper.t, trace)
+    _count(trace, step.stepper)
+    run.discrete = step.discrete
+    return step.stepper.t, step.y
 
 
 def _chatters(events: list[dict[str, Any]], duration: float) -> bool:

@@ -86,6 +86,16 @@ class Runner:
         """The settled states of many rows."""
         return coordinates.settled_rows(self.system, self.discrete, times, states)
 
+    def motion(self, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All coordinates, speeds and accelerations of the robot at t, where the state has the speeds of joints."""
+        system = self.system
+        q, qd, given = system.expanded(motion(system, t), y.tolist())
+        qdd = np.zeros(self.robot.nv)
+        qdd[system.state_speeds] = self.derivative(t, y)[len(system.state_coordinates) : system.measured]
+        for k, x in given.items():
+            qdd[k] = x
+        return np.array(q, dtype=float), np.array(qd, dtype=float), qdd
+
     def without_inertia(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> list[Joint]:
         """Joints that have nothing to accelerate in this state, or next to nothing."""
         discrete = discrete or self.discrete
@@ -117,7 +127,7 @@ class Runner:
         """The state to go on with where the guard is zero, the singular position ahead if any, and what was done."""
         ahead = None
         if not (self.discrete.passing or self.system.method.switches or self.system.switches):
-            ahead = singular.ahead(self.system, self.discrete, t, self.evaluate(t, y))
+            ahead = singular.ahead(self.system, self.discrete, t, *self.motion(t, y))
         self.discrete, y, done = coordinates.guarded(self.system, self.discrete, t, y, how, ahead)
         return y, ahead, done
 

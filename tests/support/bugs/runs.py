@@ -15,6 +15,20 @@ STEPS = ("simulate/test_integrate.py::test_steps_are_scipys_to_the_last_bit",)
 
 RUNS = (
     Bug(
+        "a stage of the step across a singular position is in that position",
+        "engine/simulate/crossing.py",
+        "PLACE = DORMAND_PRINCE.C[1] / 2",
+        "PLACE = DORMAND_PRINCE.C[1]",
+        ("loops/test_benchmarks.py::test_a_single_step_crosses_each_singular_position",),
+    ),
+    Bug(
+        "pivots keep their signs behind a singular position",
+        "engine/simulate/crossing.py",
+        "tuple(np.copysign(part.pivots, now).tolist())",
+        "part.pivots",
+        ("loops/test_benchmarks.py::test_a_single_step_crosses_each_singular_position",),
+    ),
+    Bug(
         "the second error estimate of an integrator is forgotten",
         "engine/simulate/runge_kutta.py",
         "for e in (self.E, low))",
