@@ -23,6 +23,9 @@ MISTAKE = "this is a mistake in denoc itself ({}: {}); DENOC_DEBUG=1 shows where
 
 def main() -> None:
     """Runs the command line; the only place where errors become messages."""
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # read when numpy is imported: for small matrices threads only spin
     with signals.heeded(), streams.guarded():
         warnings.showwarning = _show_warning
         as_json.begin()

@@ -123,9 +123,10 @@ class Compiled:
         single = self.single(discrete, len(signals)) if alone else None
         return single(signals, y[: self._system.measured]) if single is not None else None
 
-    def march(self, discrete: Discrete, signals: int, scheme: Scheme) -> March | None:
+    def march(self, discrete: Discrete, signals: int, scheme: Scheme, ahead: float) -> March | None:
         """Machine code of the time loop in this discrete state, or None where the plain text is to run.
 
+        `ahead` is the number of evaluations that the run still needs in this state, where that can be foreseen.
         It comes from the quick code generator until its runs have taken as long as better code takes to compile.
         """
         if not self._able:
@@ -140,7 +141,7 @@ class Compiled:
         quick, sound = self._offer(discrete, signals), self._sound(discrete, signals)
         price = self._price or 2 * RUNS * quick.ledger.run
         loop = sound.form("march", partial(build, sound), price=price)
-        return loop or quick.form("march", partial(build, quick), price=self._price)
+        return loop or quick.form("march", partial(build, quick), price=self._price, ahead=ahead)
 
     def marched(self, discrete: Discrete, signals: int, seconds: float) -> None:
         """Charge the time that a loop has taken to the account of better code for it."""

@@ -28,6 +28,7 @@ from .stepper import TOO_SMALL as STEP_TOO_SMALL
 Progress = Callable[[float], None]
 
 ATTEMPTS = 20_000  # steps of compiled code between two checks of the limits and of Ctrl-C
+FIRST_GROWTH, GROWTH = 30, 3  # of the steps to come beyond the first and beyond later ones, as far as can be foreseen
 CHATTER = 300  # events within 1e-8 of the run that are too many
 TOO_MANY = "more than {} steps (`max_steps` of the solver)"
 BURST = ": the motion has burst, speeds grow without bound; shorter steps, or softer springs and penalties, may help"
@@ -199,7 +200,10 @@ def _loop_for(run: Runner, stepper: Stepper, watched: Sequence[Watch], end: floa
     if scheme is None or rules is None:
         return None
     assert isinstance(stepper, RungeKutta)
-    loop = run.march(scheme, stepper.t)
+    # a leg that no event cuts short takes at least so many steps
+    growth = GROWTH if stepper.accepted else FIRST_GROWTH
+    steps = (end - stepper.t) / (growth * stepper.wanted()) if not watched else 0.0
+    loop = run.march(scheme, stepper.t, steps * len(scheme.B))
     pieces = run.pieces(stepper.t, end, stepper.max_step) if loop is not None else None
     run.alone = loop is not None and pieces is None
     return _Ready(loop, pieces, rules) if loop is not None and pieces is not None else None

@@ -202,11 +202,14 @@ class Runner:
                 rows[name][:, k] = x
         return rows
 
-    def march(self, scheme: Scheme, t: float) -> March | None:
-        """The compiled time loop of the present discrete state with this integrator, or None where it doesn't pay."""
+    def march(self, scheme: Scheme, t: float, ahead: float) -> March | None:
+        """The compiled time loop of the present discrete state with this integrator, or None where it doesn't pay.
+
+        `ahead` is the number of evaluations that the run still needs in this state, where that can be foreseen.
+        """
         if self._width is None:
             self._width = len(self.signals(t))
-        return self._compiled.march(self.discrete, self._width, scheme)
+        return self._compiled.march(self.discrete, self._width, scheme, ahead)
 
     def marched(self, seconds: float) -> None:
         """Note the time that the compiled loop has taken in the present discrete state."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import stat
@@ -29,6 +30,7 @@ pytestmark = pytest.mark.smoke
 def own_folder(tmp_path, monkeypatch):
     builtin_code.loaded()  # once for each process, and kept elsewhere
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "objects"))
+    monkeypatch.setattr(cache, "_untrimmed", [math.inf])  # as in a process that has stored nothing
     objects.forget()
     return tmp_path / "objects"
 
@@ -225,7 +227,8 @@ def test_a_folder_that_others_can_write_is_not_used(own_folder, heard, monkeypat
     assert len(list(own_folder.iterdir())) == 1
 
 
-def test_drafts_of_killed_processes_go(own_folder):
+def test_drafts_of_killed_processes_go(own_folder, monkeypatch):
+    monkeypatch.setattr(cache, "SHARE", math.inf)  # each file that is stored is a reason to look
     torques()
     old, new = own_folder / ".draft-old", own_folder / ".draft-new"
     for one in (old, new):
@@ -309,3 +312,28 @@ def test_without_llvm_the_plain_text_serves_with_one_warning(monkeypatch):
     assert [str(w.message) for w in heard] == [
         "no compiled code on this machine (RuntimeError: LLVM ERROR: no such target); the plain text is used instead"
     ]
+
+
+# ---- bits
+
+FALLS = {"puma": {"robot": "puma"}, "four-bar": {"robot": "four-bar", "initial": {"A0": 0.3}}}
+
+
+@pytest.mark.parametrize("backend", ["compiled", "plain"])
+@pytest.mark.parametrize("name", FALLS)
+def test_a_chosen_backend_gives_the_same_bits_whatever_the_cache_holds(own_folder, name, backend):
+    """Made anew, from the folder, and as the process has it: by default the state of the cache decides who computes."""
+
+    def table():
+        with using(backend):
+            return denoc.run({**FALLS[name], "task": "simulate", "time": {"end": 0.5, "step": 0.1}}).table
+
+    first, warm = table(), table()
+    objects.forget()
+    read = table()
+    shutil.rmtree(own_folder, ignore_errors=True)
+    objects.forget()
+    again = table()
+    for column, values in first.items():
+        for other in (warm, read, again):
+            np.testing.assert_array_equal(other[column], values, err_msg=column)

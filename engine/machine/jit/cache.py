@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import os
 import stat
 import sys
@@ -24,9 +25,11 @@ from ...text.files import bytes_of, owned
 
 MAGIC = b"denoc object 1 "
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files that were unused longest are removed first
+SHARE = 64  # the part of it that a process writes between two looks at the folder
 OLD = 3600.0  # seconds, of a draft whose process has been killed: to write one takes no such time
 
 compiling: list[str] = []  # names of the programs that are being compiled now, for the display of progress
+_untrimmed = [math.inf]  # bytes that this process has written since it last looked at the folder
 _ignored: list[Path] = []  # warnings that have been shown
 
 
@@ -141,7 +144,10 @@ def store(name: str, code: bytes) -> None:
         except OSError:
             Path(draft).unlink(missing_ok=True)
             return
-        _trim(home)
+        _untrimmed[0] += len(code)
+        if _untrimmed[0] > MOST_BYTES / SHARE:  # to look at all files takes as long as to compile a small program
+            _untrimmed[0] = 0.0
+            _trim(home)
     except OSError:
         return
 
