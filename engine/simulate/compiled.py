@@ -15,7 +15,8 @@ from ..machine.jit.march import March, Scheme
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import RUNS, Offer
 from ..machine.jit.trigonometry import REACH
-from ..machine.program.scalars import Scalar
+from ..machine.program.dual import Dual, part_of
+from ..machine.program.scalars import Scalar, as_floats
 from ..machine.program.trace import Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, Recursion, evaluate, rates
@@ -45,6 +46,27 @@ def outputs(
     guard = {} if now.guard is None else {"guard": [now.guard]}
     row = [*now.q, *now.qd, *now.qdd, *now.tau, *now.resistance, *(now.support[k] for k in bearing(system, discrete))]
     return now, {"rate": rates(system, now), "row": row, **guard}
+
+
+def tangents(
+    system: System, discrete: Discrete, signals: Sequence[Scalar], y: Sequence[Scalar], model: Model
+) -> list[Scalar]:
+    """The derivatives of the state's rate along the components of the state, row by row.
+
+    A mechanism's are those of its closed motions, for its equations close positions and speeds themselves.
+    """
+    moved = [Dual(x, {k: 1.0}) for k, x in enumerate(y)]
+    rate = rates(system, evaluate(system, signals, [*moved, 0.0, 0.0], discrete, model))
+    return [part_of(x, k) for x in rate for k in range(len(y))]
+
+
+def tangents_program(system: System, discrete: Discrete, signals: int) -> Program:
+    """The recorded derivatives of the state's rate."""
+    recording = Recording("system")
+    u, y = recording.input("u", signals), recording.input("y", system.measured)
+    symbols = system.symbols or ()
+    model = planted(system.regrouped, dict(zip(symbols, u[signals - len(symbols) :])))
+    return recording.program(slopes=tangents(system, discrete, u, y, model))
 
 
 def march_program(system: System, discrete: Discrete, signals: int) -> Program:
@@ -100,6 +122,7 @@ class Compiled:
         self._offers: dict[Hashable, Offer] = {}
         self._rows: dict[Hashable, Offer] = {}
         self._loops: dict[Hashable, Offer] = {}
+        self._tangents: dict[Hashable, Offer] = {}
         self._recursions: dict[Hashable, Recursion | None] = {}
 
     def single(self, discrete: Discrete, signals: int) -> Single | None:
@@ -122,6 +145,25 @@ class Compiled:
             return rate if np.isfinite(rate).all() else None
         single = self.single(discrete, len(signals)) if alone else None
         return single(signals, y[: self._system.measured]) if single is not None else None
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether derivatives of the equations come from their text in a reasonable time."""
+        return self._able and not self._large
+
+    def slopes(self, discrete: Discrete, signals: Sequence[float], y: np.ndarray) -> np.ndarray:
+        """The derivatives of the state's rate along all of its components, of which quadratures have none."""
+        system, n = self._system, self._system.measured
+        offer, measured = self._tangents_offer(discrete, len(signals)), y[:n]
+        single = offer.single()
+        rows = single(signals, measured) if single is not None else None
+        if rows is None:
+            # with Euler parameters that aren't of norm 1, regrouped bodies move otherwise: text and code have the same
+            text = partial(tangents, system, discrete, signals, measured.tolist(), system.regrouped)
+            rows = np.array(as_floats(offer.plain(1, text)))
+        whole = np.zeros((len(y), len(y)))
+        whole[:, :n] = rows.reshape(-1, n)
+        return whole
 
     def march(self, discrete: Discrete, signals: int, scheme: Scheme, ahead: float) -> March | None:
         """Machine code of the time loop in this discrete state, or None where the plain text is to run.
@@ -220,6 +262,16 @@ class Compiled:
             inputs, outputs = (signals, system.measured), [self._width(discrete)]
             offer = Offer(lambda: rows_program(system, discrete, signals), inputs, outputs, lambda: given, QUICK)
             self._rows[discrete.program] = offer
+        return offer
+
+    def _tangents_offer(self, discrete: Discrete, signals: int) -> Offer:
+        """The offer of the derivatives of the equations."""
+        offer = self._tangents.get(discrete.program)
+        if offer is None:
+            system, given = self._system, ("tangents", *self._identity(discrete), repr(signals))
+            sizes = (signals, system.measured), [(system.measured + 2) * system.measured]
+            offer = Offer(lambda: tangents_program(system, discrete, signals), *sizes, lambda: given, QUICK)
+            self._tangents[discrete.program] = offer
         return offer
 
     def _width(self, discrete: Discrete) -> int:

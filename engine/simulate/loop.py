@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import thread_time
 from typing import Any
@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.vanishing import vanishing_message
-from ..machine.jit.block import ENORMOUS
 from ..machine.jit.curves import Pieces
 from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
-from . import contact, coordinates, saturation
+from . import contact, coordinates, reasons, saturation
 from .crossing import crossed
 from .discrete import Discrete
 from .events import Watch, first_crossing
@@ -29,9 +28,7 @@ Progress = Callable[[float], None]
 
 ATTEMPTS = 20_000  # steps of compiled code between two checks of the limits and of Ctrl-C
 FIRST_GROWTH, GROWTH = 30, 3  # of the steps to come beyond the first and beyond later ones, as far as can be foreseen
-CHATTER = 300  # events within 1e-8 of the run that are too many
 TOO_MANY = "more than {} steps (`max_steps` of the solver)"
-BURST = ": the motion has burst, speeds grow without bound; shorter steps, or softer springs and penalties, may help"
 TOO_OFTEN = "more than {:g} evaluations of the equations of motion"
 
 
@@ -150,7 +147,7 @@ def _leg(
     lands = not INTEGRATORS[solver.method].dense  # without good dense output, steps end on the rows
     watched = [*contact.watches(run, t, y), *saturation.watches(run)]
     guard = run.guard
-    events = [w.function for w in watched] + ([guard] if guard else [])
+    events = [w.function for w in watched]
     stepper, again = _stepper(run, t, y, end, solver), t
     while stepper.t < end:
         if stepper.t >= again and (march := _loop_for(run, stepper, watched, end, solver)) is not None:
@@ -165,11 +162,14 @@ def _leg(
         stepper.t_end = min(end, float(grid[len(trace.t)])) if lands else end
         failure = _stepped(run, stepper, solver, trace)
         if failure:
-            why = _why(run, stepper.t, stepper.y, failure)
+            why = reasons.why(run, stepper.t, stepper.y, failure)
             trace.ended, trace.reason = "failed", f"at t = {stepper.t:.9g} s: {why}"
             break
         stepper.settle(run.settled(stepper.t, stepper.y))
         event = first_crossing(events, stepper)
+        if guard is not None and (passed := first_crossing([guard], stepper, samples=1)) is not None:
+            # as in the compiled loop, what counts is the step's end
+            event = min((passed[0], len(watched)), event or (math.inf, 0))
         t = event[0] if event is not None else stepper.t
         _keep_rows(run, stepper, grid, t, trace)
         y = stepper.y if t == stepper.t else run.settled(t, stepper.between(t))
@@ -232,10 +232,10 @@ def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: floa
     before = run.discrete
     y = contact.happened(run, watch, t, y)
     if watch.what not in (contact.TURNS, *saturation.EVENTS) or watch.speed in run.discrete.held:
-        trace.events.append(_described(run, watch, t))
+        trace.events.append(reasons.described(run, watch, t))
     trace.events += saturation.limit_events(run.system, before, run.discrete, t)
-    if _chatters(trace.events, duration):
-        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {_endless(trace.events[-1])}"
+    if reasons.chatters(trace.events, duration):
+        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {reasons.endless(trace.events[-1])}"
     return y
 
 
@@ -287,7 +287,9 @@ def _march(
                 f"at t = {march.control[T, 0]:.9g} s: {TOO_OFTEN.format(solver.max_evaluations)}",
             )
         elif march.control[STATUS, 0] == TOO_SMALL:
-            why = _why(run, float(march.control[T, 0]), march.y[0], STEP_TOO_SMALL if march.finite() else NOT_FINITE)
+            why = reasons.why(
+                run, float(march.control[T, 0]), march.y[0], STEP_TOO_SMALL if march.finite() else NOT_FINITE
+            )
             trace.ended, trace.reason = "failed", f"at t = {march.control[T, 0]:.9g} s: {why}"
         tell(float(march.control[T, 0]))
         if status == REACHED or trace.ended != "done":
@@ -353,38 +355,6 @@ def _through(
     return step.stepper.t, step.y
 
 
-def _chatters(events: list[dict[str, Any]], duration: float) -> bool:
-    """Whether events follow each other so fast that the run would never end."""
-    return len(events) > CHATTER and events[-1]["t"] - events[-1 - CHATTER]["t"] < 1e-8 * duration
-
-
-def _endless(last: Mapping[str, Any]) -> str:
-    """A sentence on the two modes between which the run would change without end, from the last of the events."""
-    if last["event"] in saturation.EVENTS:
-        return f"{last['joint']} changes between its law and its effort limit without end; a law with less gain may not"
-    return (
-        f"{last['joint']} changes between slipping and sticking without end; `friction: smooth` under `solver` has no "
-        "such changes"
-    )
-
-
-def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
-    """The reason of a failure, in words of mechanics where the model is to blame."""
-    if not np.isfinite(y).all() or _moderate(run.derivative(t, y)):
-        return failure
-    still = y.copy()
-    still[len(run.system.state_coordinates) : run.system.measured] = 0.0
-    if _moderate(run.derivative(t, still)):
-        return failure + BURST  # speeds have grown without bound
-    idle = run.without_inertia(t, y)
-    return vanishing_message(idle) if idle else failure
-
-
-def _moderate(rate: np.ndarray) -> bool:
-    """Whether all rates of the state are numbers, and none is enormous."""
-    return bool((abs(rate) < ENORMOUS).all())
-
-
 def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:
     """A stepper of the solver's method from (t, y) towards `end`."""
     paces = solver.paces if INTEGRATORS[solver.method].adaptive else ()
@@ -400,17 +370,10 @@ def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -
         max_step=longest,
         step=solver.step,
         measured=run.system.measured,
+        slopes=run.slopes,
     )
 
 
 def _count(trace: Trace, stepper: Stepper) -> None:
     trace.steps += stepper.accepted
     trace.rejected += stepper.rejected
-
-
-def _described(run: Runner, watch: Watch, t: float) -> dict[str, Any]:
-    """An event as the record has it, with the joint's mode after it."""
-    joint = next(joint for joint in run.robot.moving if watch.speed in joint.speeds)
-    held, slip = watch.speed in run.discrete.held, run.discrete.slip.get(watch.speed, 0.0)
-    then = "held" if held else {1.0: "moves up", -1.0: "moves down"}.get(slip, "free")
-    return {"t": t, "joint": joint.name, "event": watch.what, "then": then}

@@ -112,16 +112,18 @@ class Runner:
     def guard(self) -> Event | None:
         """An event function with a zero where the independent coordinates become unusable; None if they can't."""
         guard = coordinates.guard(self.system, self.discrete)
-        if guard is None or not self._pause:
+        if guard is None:
             return guard
-        last = [(-np.inf, 1.0)]
+        last = [(-np.inf, np.empty(0), 1.0)]
 
-        def paused(t: float, y: np.ndarray) -> float:
-            if not last[0][0] <= t < last[0][0] + self._pause:
-                last[0] = t, guard(t, y)
-            return last[0][1]
+        def remembered(t: float, y: np.ndarray) -> float:
+            """A step begins where the last one ended, and the guard may pause."""
+            before, there, _ = last[0]
+            if not (before <= t < before + self._pause or (t == before and np.array_equal(y, there))):
+                last[0] = t, y, guard(t, y)
+            return last[0][2]
 
-        return paused
+        return remembered
 
     def guarded(self, t: float, y: np.ndarray, how: str) -> tuple[np.ndarray, singular.Singular | None, str]:
         """The state to go on with where the guard is zero, the singular position ahead if any, and what was done."""
@@ -155,6 +157,20 @@ class Runner:
         if rate is not None:
             return rate
         return np.array(equations.rates(self.system, self._plain(values, y, discrete)), dtype=float)
+
+    @property
+    def slopes(self) -> Callable[[float, np.ndarray], np.ndarray] | None:
+        """The derivatives of the state's rate along its components, as a function; None where the text hasn't any."""
+        if self._solve is not None or self.discrete.passing or not self._compiled.differentiable:
+            return None
+
+        def slopes(t: float, y: np.ndarray) -> np.ndarray:
+            try:
+                return self._compiled.slopes(self.discrete, self.signals(t), y)
+            except (ZeroDivisionError, OverflowError):
+                return np.full((len(y), len(y)), np.nan)
+
+        return slopes
 
     def evaluate(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> Evaluation:
         """The evaluation of the equations at one instant, in the present discrete state or another one."""

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..program.control import bounded, combined, lengths
 from ..program.trace import Node, Program, live
-from . import march_time, march_watch
-from .block import Block, hexadecimal
+from . import march_dense, march_time, march_watch
+from .block import Block
 from .curves import ABREAST
 from .march_block import (
     ACCEPTED,
-    DENSE,
     FRESH,
     GOING,
     GUARD,
@@ -23,7 +21,6 @@ from .march_block import (
     PAUSED,
     REACHED,
     REJECTED,
-    ROW,
     STATUS,
     STEP,
     T_END,
@@ -34,33 +31,8 @@ from .march_block import (
     H,
     T,
 )
+from .march_dense import Attempt, Scheme
 from .march_lanes import Lane, Loop
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """An embedded pair with dense output whose last stage is the next step's first, and constants of step control.
-
-    The letters are those of `simulate/tableau.py`; `further` has a row and a place for each stage that only dense
-    output needs.
-    """
-
-    A: Sequence[Sequence[float]]
-    B: Sequence[float]
-    C: Sequence[float]
-    E: Sequence[float]
-    P: Sequence[Sequence[float]]
-    exponent: float
-    safety: float
-    least_factor: float
-    most_factor: float
-    E_low: Sequence[float] = ()
-    further: Sequence[tuple[Sequence[float], float]] = ()
-
-    @property
-    def stages(self) -> int:
-        """The number of all stages, with the derivative at the step's end and those for dense output."""
-        return len(self.B) + 1 + len(self.further)
 
 
 def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int], lanes: int) -> str:
@@ -89,8 +61,8 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
     body = "\n".join(code.block.lines)
     return (
-        f"{_declarations(code, watched)}\n{_rate_function(program, lanes)}{_rows_function(scheme, m, lanes)}"
-        f"{_due_function(lanes) if scheme.further else ''}"
+        f"{_declarations(code, watched)}\n{_rate_function(program, lanes)}{march_dense.rows_function(scheme, m, lanes)}"
+        f"{march_dense.due_function(lanes) if scheme.further else ''}"
         f"{march_time.signals_function(lanes)}{_watch_functions(program, scheme, m) if watched else ''}"
         "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
         "i64 %attempts, ptr %table, ptr %watches) {\n"
@@ -114,22 +86,10 @@ def _watch_functions(program: Program, scheme: Scheme, m: int) -> str:
     quantities = program.outputs.get("watched", [])
 
     def dense(block: Block, stages: list[str], x: str) -> str:
-        return _dense(block, scheme, stages, x)
+        return march_dense.dense(block, scheme, stages, x)
 
     text = _function(program, 1, "quantities", ("u", "y", "w"), [(quantities, "%w", 0)])
     return text + march_watch.functions(m, len(quantities), dense, scheme.stages)
-
-
-class Attempt(NamedTuple):
-    """The registers of one attempt at a step, each with a number for every lane."""
-
-    t: str
-    t_new: str
-    h: str
-    wanted: str  # the length that this step was to have, before its end cut it short
-    most: str  # the largest factor for the next length
-    cut: str  # whether the end cuts the step short
-    going: str  # whether the lane takes part
 
 
 class Verdict(NamedTuple):
@@ -175,7 +135,7 @@ def _try(code: Loop, scheme: Scheme, attempt: Attempt, measured: int, guarded: b
         code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
         going = code.both(going, code.opposite(barred))
     if scheme.further:
-        _further_stages(code, scheme, attempt, code.both(going, passed), watched)
+        march_dense.further_stages(code, scheme, attempt, code.both(going, passed), watched)
     if watched:
         arguments = "ptr %u, ptr %y, ptr %new, ptr %stages, ptr %table, ptr %watches"
         seen = code.let(f"call i1 @seen({arguments}, double {attempt.t}, double {h})")
@@ -195,48 +155,6 @@ def _error(code: Loop, scheme: Scheme, measured: int, h: str) -> str:
     high_square, low_square = (Lane(code, code.squares(terms, measured, code.number(1.0))) for terms in (E, low))
     register: str = combined(high_square, low_square, Lane(code, h), float(measured)).register
     return register
-
-
-def _further_stages(code: Loop, scheme: Scheme, attempt: Attempt, taken: str, watched: bool) -> None:
-    """Evaluate the stages for dense output if a lane that takes its step has rows within it, or watches."""
-    code.put(T_NEW, attempt.t_new)
-    code.put(TAKEN, code.select(taken, code.number(1.0), code.number(0.0)))
-    watches = "ptr %watches" if watched else "ptr null"
-    code.line(f"  call void @due(ptr %control, ptr %grid, i64 %count, {watches})")
-    due = code.row(TAKEN)
-    code.put(DENSE, code.operation("fadd", code.row(DENSE), due))
-    some = code.any(code.compare("one", due, code.number(0.0)))
-    code.line(f"  br i1 {some}, label %further, label %decided\nfurther:")
-    for s, (weights, c) in enumerate(scheme.further, start=len(scheme.B) + 1):
-        code.combine("trial", "y", [(a, f"K{j}") for j, a in enumerate(weights)], attempt.h)
-        code.rate("trial", f"K{s}", code.block.call("fma", attempt.h, code.number(c), attempt.t))
-    code.line("  br label %decided\ndecided:")
-
-
-def _due_function(lanes: int) -> str:
-    """The IR of `due`: of the lanes that take their steps, keep those in TAKEN that need dense output there."""
-    block = Block(1)
-    let, line = block.let, block.lines.append
-    line("entry:\n  %none = icmp eq ptr %watches, null\n  br i1 %none, label %lanes, label %look")
-    line("look:\n  %any = load i64, ptr %watches\n  %some = icmp sgt i64 %any, 0")
-    line("  br i1 %some, label %done, label %lanes")
-    line("lanes:\n  %lane = phi i64 [0, %entry], [0, %look], [%lane1, %next]")
-
-    def at(k: int) -> str:
-        return let(f"getelementptr double, ptr %control, i64 {let(f'add i64 %lane, {k * lanes}')}")
-
-    taken = at(TAKEN)
-    row = let(f"fptosi double {let(f'load double, ptr {at(ROW)}')} to i64")
-    line(f"  br i1 {let(f'icmp slt i64 {row}, %count')}, label %compare, label %idle\ncompare:")
-    instant = let(f"load double, ptr {let(f'getelementptr double, ptr %grid, i64 {row}')}")
-    end = let(f"load double, ptr {at(T_NEW)}")
-    line(f"  br i1 {let(f'fcmp olt double {instant}, {end}')}, label %next, label %idle")
-    line(f"idle:\n  store double {hexadecimal(0.0)}, ptr {taken}\n  br label %next")
-    line(f"next:\n  %lane1 = add i64 %lane, 1\n  %on = icmp slt i64 %lane1, {lanes}")
-    line("  br i1 %on, label %lanes, label %done\ndone:\n  ret void")
-    body = "\n".join(block.lines)
-    head = "define internal void @due(ptr %control, ptr %grid, i64 %count, ptr %watches) noinline"
-    return f"{head} {{\n{body}\n}}\n"
 
 
 def _choose_lengths(code: Loop, scheme: Scheme, attempt: Attempt, verdict: Verdict) -> str:
@@ -302,64 +220,3 @@ def _function(
     body = "\n".join(block.lines)
     arguments = ", ".join(f"ptr noalias %{pointer}" for pointer in pointers)
     return f"define internal void @{name}({arguments}) noinline {{\n{body}\n  ret void\n}}\n"
-
-
-def _dense(block: Block, scheme: Scheme, stages: Sequence[str], x: str) -> str:
-    """The register of Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule: dense output is y + h times that."""
-    total = ""
-    for p in reversed(range(len(scheme.P[0]))):
-        term = ""
-        for j, K in enumerate(stages):
-            weight = hexadecimal(scheme.P[j][p])
-            if scheme.P[j][p]:
-                term = block.call("fma", K, weight, term) if term else block.operation("fmul", K, weight)
-        term = term or hexadecimal(0.0)
-        total = block.call("fma", total, x, term) if total else term
-    return block.operation("fmul", total, x)
-
-
-def _rows_function(scheme: Scheme, m: int, lanes: int) -> str:
-    """Output rows of lanes that have taken a step, one by one: y + h Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule."""
-    block = Block(1)
-    let = block.let
-
-    def control(k: int) -> str:
-        at = let(f"add i64 %lane, {k * lanes}")
-        return let(f"getelementptr double, ptr %control, i64 {at}")
-
-    def load(pointer: str) -> str:
-        return let(f"load double, ptr {pointer}, align 8")
-
-    block.lines.append("entry:\n  br label %lanes\nlanes:\n  %lane = phi i64 [0, %entry], [%lane1, %done]")
-    taken = let(f"fcmp one double {load(control(TAKEN))}, {hexadecimal(0.0)}")
-    block.lines.append(f"  br i1 {taken}, label %look, label %done\nlook:")
-    row = let(f"fptosi double {load(control(ROW))} to i64")
-    block.lines.append(f"  br i1 {let(f'icmp slt i64 {row}, %count')}, label %compare, label %done\ncompare:")
-    at = load(let(f"getelementptr double, ptr %grid, i64 {row}"))
-    due = let(f"fcmp ole double {at}, {load(control(T_NEW))}")
-    block.lines.append(f"  br i1 {due}, label %write, label %done\nwrite:")
-    h = load(control(STEP))
-    x = let(f"fdiv double {let(f'fsub double {at}, {load(control(T))}')}, {h}")
-    ends = let(f"fcmp oeq double {at}, {load(control(T_NEW))}")
-    skip = let(f"add i64 {let('mul i64 %lane, %count')}, {row}")
-    target = let(f"getelementptr double, ptr %out, i64 {let(f'mul i64 {skip}, {m}')}")
-    block.lines.append("  br label %component\ncomponent:\n  %i = phi i64 [0, %write], [%i1, %component]")
-    place = let(f"add i64 {let(f'mul i64 %i, {lanes}')}, %lane")
-    stages = [
-        load(let(f"getelementptr double, ptr %stages, i64 {let(f'add i64 {place}, {j * m * lanes}')}"))
-        for j in range(scheme.stages)
-    ]
-    total = _dense(block, scheme, stages, x)
-    y = load(let(f"getelementptr double, ptr %y, i64 {place}"))
-    end = load(let(f"getelementptr double, ptr %new, i64 {place}"))
-    value = block.select(ends, end, block.call("fma", total, h, y))  # what a step ends with is better than dense output
-    block.do(f"store double {value}, ptr {let(f'getelementptr double, ptr {target}, i64 %i')}")
-    block.lines.append(f"  %i1 = add i64 %i, 1\n  %rest = icmp slt i64 %i1, {m}")
-    block.lines.append("  br i1 %rest, label %component, label %written\nwritten:")
-    pointer = control(ROW)
-    block.do(f"store double {let(f'fadd double {load(pointer)}, {hexadecimal(1.0)}')}, ptr {pointer}")
-    block.lines.append(f"  br label %look\ndone:\n  %lane1 = add i64 %lane, 1\n  %on = icmp slt i64 %lane1, {lanes}")
-    block.lines.append("  br i1 %on, label %lanes, label %out_of_lanes\nout_of_lanes:\n  ret void")
-    body = "\n".join(block.lines)
-    arguments = "ptr %control, ptr %y, ptr %stages, ptr %new, ptr %grid, i64 %count, ptr %out"
-    return f"define internal void @rows({arguments}) noinline {{\n{body}\n}}\n"

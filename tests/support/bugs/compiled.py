@@ -23,7 +23,7 @@ COMPILED = (
     ),
     Bug(
         "stages for dense output only where no rows are",
-        MARCH,
+        "engine/machine/jit/march_dense.py",
         "fcmp olt double {instant}, {end}",
         "fcmp ogt double {instant}, {end}",
         LANES,
@@ -207,7 +207,7 @@ COMPILED = (
     ),
     Bug(
         "output rows of the step before",
-        MARCH,
+        "engine/machine/jit/march_dense.py",
         "x = let(f\"fdiv double {let(f'fsub double {at}, {load(control(T))}')}, {h}\")",
         "x = let(f\"fdiv double {let(f'fsub double {at}, {load(control(T_NEW))}')}, {h}\")",
         ("simulate/test_march.py::test_a_free_fall_is_the_same_either_way",),

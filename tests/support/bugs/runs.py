@@ -15,6 +15,13 @@ STEPS = ("simulate/test_integrate.py::test_steps_are_scipys_to_the_last_bit",)
 
 RUNS = (
     Bug(
+        "derivatives of a rate are those of its neighbour",
+        "engine/simulate/compiled.py",
+        "moved = [Dual(x, {k: 1.0}) for k, x in enumerate(y)]",
+        "moved = [Dual(x, {k ^ 1: 1.0}) for k, x in enumerate(y)]",
+        ("simulate/test_slopes.py::test_slopes_are_those_of_the_rate",),
+    ),
+    Bug(
         "a stage of the step across a singular position is in that position",
         "engine/simulate/crossing.py",
         "PLACE = DORMAND_PRINCE.C[1] / 2",
