@@ -177,7 +177,7 @@ class RungeKutta:
         if low is None:
             return float(rms(np.dot(K, self.E) * h / scale))
         high_square, low_square = (np.linalg.norm(np.dot(K, e) / scale) ** 2 for e in (self.E, low))
-        return combined(float(high_square), float(low_square), h, max(n, 1))
+        return float(combined(float(high_square), float(low_square), h, max(n, 1)))
 
     def _first_step(self) -> float:
         n, f, length = self.measured, self._slope(), min(self.t_end - self.t, self.max_step)

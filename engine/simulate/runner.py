@@ -11,7 +11,7 @@ from ..dynamics.vanishing import vanishing
 from ..loops import vanishing as freedoms
 from ..machine.jit.curves import EMPTY, Pieces, fitted
 from ..machine.jit.march import March, Scheme
-from ..machine.program.scalars import Scalar, as_floats
+from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..robot.model import Joint
 from . import coordinates, equations, singular
 from .compiled import Compiled, bearing, place_of
@@ -93,7 +93,7 @@ class Runner:
         qdd = np.zeros(self.robot.nv)
         qdd[system.state_speeds] = self.derivative(t, y)[len(system.state_coordinates) : system.measured]
         for k, x in given.items():
-            qdd[k] = x
+            qdd[k] = as_float(x)
         return np.array(q, dtype=float), np.array(qd, dtype=float), qdd
 
     def without_inertia(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> list[Joint]:

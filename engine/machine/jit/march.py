@@ -34,7 +34,8 @@ from .march_block import (
     H,
     T,
 )
-from .march_code import Scheme, march
+from .march_code import march
+from .march_dense import Scheme
 from .march_watch import RULE, SAMPLES
 
 __all__ = [
