@@ -103,7 +103,7 @@ def bearing(system: System, discrete: Discrete) -> list[int]:
 
 def identity(system: System, discrete: Discrete) -> tuple[str, ...]:
     """Everything that the recorded equations depend on, as strings for the key of the cache."""
-    return (*fixed(system), repr(discrete.program))
+    return (*fixed(system), discrete.name)
 
 
 def fixed(system: System) -> tuple[str, ...]:
@@ -119,10 +119,10 @@ class Compiled:
 
     def __init__(self, system: System):
         self._system = system
-        self._offers: dict[Hashable, Offer] = {}
-        self._rows: dict[Hashable, Offer] = {}
-        self._loops: dict[Hashable, Offer] = {}
-        self._tangents: dict[Hashable, Offer] = {}
+        self._offers: dict[str, Offer] = {}
+        self._rows: dict[str, Offer] = {}
+        self._loops: dict[str, Offer] = {}
+        self._tangents: dict[str, Offer] = {}
         self._recursions: dict[Hashable, Recursion | None] = {}
 
     def single(self, discrete: Discrete, signals: int) -> Single | None:
@@ -215,7 +215,7 @@ class Compiled:
         """One evaluation by the plain text; its time is charged to the offer."""
         return self._offer(discrete, signals).plain(1, text) if self._able else text()
 
-    @property
+    @cached_property
     def _able(self) -> bool:
         """Whether the equations can be recorded and are short enough for straight-line code."""
         system = self._system
@@ -234,44 +234,44 @@ class Compiled:
 
     def _offer(self, discrete: Discrete, signals: int) -> Offer:
         """The offer of the equations in this discrete state, made at the first request."""
-        offer = self._offers.get(discrete.program)
+        offer = self._offers.get(discrete.name)
         if offer is None:
             system = self._system
             outputs = [system.measured + 2, self._width(discrete)] + [1] * (system.loops is not None)
             given = (*self._identity(discrete), repr(signals))
             inputs = signals, system.measured
             offer = Offer(lambda: program(system, discrete, signals), inputs, outputs, lambda: given, QUICK)
-            self._offers[discrete.program] = offer
+            self._offers[discrete.name] = offer
         return offer
 
     def _sound(self, discrete: Discrete, signals: int) -> Offer:
         """The offer of better code for the time loop."""
-        offer = self._loops.get(discrete.program)
+        offer = self._loops.get(discrete.name)
         if offer is None:
             system, given = self._system, ("loop", *self._identity(discrete), repr(signals))
             offer = Offer(lambda: march_program(system, discrete, signals), (), (), lambda: given)
-            self._loops[discrete.program] = offer
+            self._loops[discrete.name] = offer
         return offer
 
     def _rows_offer(self, discrete: Discrete, signals: int) -> Offer:
         """The offer of the equations for the rows of a result, whose costs are accounted for by themselves."""
-        offer = self._rows.get(discrete.program)
+        offer = self._rows.get(discrete.name)
         if offer is None:
             system = self._system
             given = ("rows", *self._identity(discrete), repr(signals))
             inputs, outputs = (signals, system.measured), [self._width(discrete)]
             offer = Offer(lambda: rows_program(system, discrete, signals), inputs, outputs, lambda: given, QUICK)
-            self._rows[discrete.program] = offer
+            self._rows[discrete.name] = offer
         return offer
 
     def _tangents_offer(self, discrete: Discrete, signals: int) -> Offer:
         """The offer of the derivatives of the equations."""
-        offer = self._tangents.get(discrete.program)
+        offer = self._tangents.get(discrete.name)
         if offer is None:
             system, given = self._system, ("tangents", *self._identity(discrete), repr(signals))
             sizes = (signals, system.measured), [(system.measured + 2) * system.measured]
             offer = Offer(lambda: tangents_program(system, discrete, signals), *sizes, lambda: given, QUICK)
-            self._tangents[discrete.program] = offer
+            self._tangents[discrete.name] = offer
         return offer
 
     def _width(self, discrete: Discrete) -> int:
@@ -281,7 +281,7 @@ class Compiled:
 
     def _identity(self, discrete: Discrete) -> tuple[str, ...]:
         """Everything that the recorded equations depend on; what no discrete state changes is written down once."""
-        return (*self._fixed, repr(discrete.program))
+        return (*self._fixed, discrete.name)
 
     @cached_property
     def _fixed(self) -> tuple[str, ...]:

@@ -39,6 +39,11 @@ class Discrete:
         part = self.partition
         return (self.still, replace(part, pivots=()) if part is not None else None)
 
+    @cached_property
+    def name(self) -> str:
+        """That part as text, whose hash is computed once."""
+        return repr(self.program)
+
     def with_contacts(
         self, slip: Mapping[int, float], held: Mapping[int, tuple[float, float]], partition: Partition | None
     ) -> Discrete:
