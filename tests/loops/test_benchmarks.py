@@ -230,7 +230,7 @@ def test_what_no_step_can_cross_is_passed_slowly(slow, monkeypatch):
     """The equations in which lost constraints are left out have the same motion."""
     monkeypatch.setattr(loop, "crossed", lambda *_, **__: None)
     run = denoc.run(scenario("n-four-bar-fall", time={"end": 1.5, "step": 0.05}))
-    assert len(slow) > 100
+    assert len(slow) > 20
     assert len(run.record["events"]) == 2
     np.testing.assert_allclose(run.table["A0.q"], one_freedom(parallel_bars(2), 0, -1, run.t), atol=1e-6)
 
