@@ -12,12 +12,14 @@ from ._version import VERSION as __version__
 if TYPE_CHECKING:
     from .api import forward, hybrid, inverse, reactions, reduced
     from .dynamics.explicit import matrices
-    from .dynamics.quantities import bias, energy, frames, inertia, jacobian
+    from .dynamics.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian
+    from .dynamics.regressor import parameters
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
     from .functions import function
     from .loops.adjoint import adjoint
     from .loops.assembly import assemble
     from .loops.linear import derivatives, linearize
+    from .loops.regressor import regressor
     from .parallel.decoupled import parallel_matrices
     from .parallel.legs import legs
     from .parallel.platform import platform_inverse
@@ -30,6 +32,7 @@ _HOMES = {
     "loops.adjoint": ("adjoint",),
     "loops.assembly": ("assemble",),
     "loops.linear": ("derivatives", "linearize"),
+    "loops.regressor": ("regressor",),
     "api": ("forward", "hybrid", "inverse", "reactions", "reduced"),
     "parallel.decoupled": ("parallel_matrices",),
     "parallel.legs": ("legs",),
@@ -37,7 +40,8 @@ _HOMES = {
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
     "functions": ("function",),
     "dynamics.explicit": ("matrices",),
-    "dynamics.quantities": ("bias", "energy", "frames", "inertia", "jacobian"),
+    "dynamics.quantities": ("bias", "energy", "frames", "inertia", "inverse_inertia", "jacobian"),
+    "dynamics.regressor": ("parameters",),
     "robot.load": ("load", "loads"),
     "robot.model": ("Robot",),
     "scenario.run": ("Result", "run"),
@@ -66,6 +70,7 @@ __all__ = [
     "hybrid",
     "inertia",
     "inverse",
+    "inverse_inertia",
     "jacobian",
     "legs",
     "linearize",
@@ -73,9 +78,11 @@ __all__ = [
     "loads",
     "matrices",
     "parallel_matrices",
+    "parameters",
     "platform_inverse",
     "reactions",
     "reduced",
+    "regressor",
     "run",
 ]
 

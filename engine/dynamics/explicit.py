@@ -36,7 +36,7 @@ class MovingLink:
 
 @computes
 def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
-    """N_l, N_d, M, I, C, h, U, D, M_tilde, M_hat of one state, base-frame axes; `order` names the moving links.
+    """N_l, N_d, M, I, C, h, U, D, I_inverse, M_tilde, M_hat of one state, base axes; `order` names the moving links.
 
     Rows and columns have the file's order if parents come first there, otherwise that of `order`.  Rotor inertias are
     in I, U and D.
@@ -75,6 +75,7 @@ def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
         "h": bias(robot, s.arrays["q"], s.arrays["qd"])[columns],
         "U": U,
         "D": D,
+        "I_inverse": inverse_of(U, D),
         "M_tilde": M_tilde,
         "M_hat": M_hat,
         "order": tuple(link.name for link in links),
@@ -175,6 +176,15 @@ def elimination(chain: Chain, rotors: np.ndarray) -> tuple[np.ndarray, np.ndarra
         if link.parent is not None:
             M_bar[link.parent] += chain.to_parent(i, M_bar[i])
     return U, D, M_hat
+
+
+def inverse_of(U: np.ndarray, D: np.ndarray) -> np.ndarray:
+    """The inverse of the GIM, U⁻ᵀ D⁻¹ U⁻¹, with the columns of U⁻¹ solved for one after the other."""
+    inverse_U = np.eye(len(D))
+    for k in range(len(D)):  # U⁻¹ U = 1, column k: what is left of it beside the columns before
+        inverse_U[:k, k] = -inverse_U[:k, :k] @ U[:k, k]
+    result: np.ndarray = inverse_U.T @ (inverse_U / D[:, None])
+    return result
 
 
 # ---- geometry

@@ -24,6 +24,12 @@ def inertia(robot: Robot, q: Any) -> np.ndarray:
     return result
 
 
+def inverse_inertia(robot: Robot, q: Any) -> np.ndarray:
+    """The inverse of the generalized inertia matrix, U⁻ᵀ D⁻¹ U⁻¹."""
+    result: np.ndarray = (_known(robot, "inverse-inertia") or _made(robot, "inverse-inertia"))(q)
+    return result
+
+
 def bias(robot: Robot, q: Any, qd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The forces h of `tau = I qdd + h`: Coriolis, centrifugal, gravity, friction, springs, wrenches."""
     result: np.ndarray
@@ -90,6 +96,12 @@ def inertial_adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any) -> d
     """The derivatives of costate · qdd along the ten inertial numbers of each link, by link."""
     call = _known(robot, "inertial-adjoint") or _made(robot, "inertial-adjoint")
     result: dict[str, np.ndarray] = call(q, qd, tau, costate)
+    return result
+
+
+def regressor(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    """The matrix Y of the spanning tree's forces τ = Y π, π the numbers of `regressor.parameters`."""
+    result: np.ndarray = _made(robot, "regressor")(q, qd, qdd)
     return result
 
 

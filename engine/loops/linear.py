@@ -22,12 +22,13 @@ from ..machine.program.dual import Dual, part_of
 from ..machine.program.scalars import Scalar, smaller
 from ..robot.model import Body, Robot
 from .accelerations import Accelerated
-from .assembly import CLOSED, assemble
+from .assembly import assemble
+from .constrained import ConstrainedEquations
 from .constraints import Closure, closure
 from .elimination import Elimination, pivot_size_margin
-from .equations import Equations
 from .mechanism import COORDINATES, independent_coordinates, inverse
 from .partition import independent_speeds, partition
+from .search import CLOSED
 from .texts import CHECKS, NEAR, Arguments, PartitionText, TextFamily, quick, serve
 
 UPRIGHT = 0.5  # cosine of an angle beyond which directions lie the wrong way round
@@ -169,7 +170,7 @@ class Following(PartitionText):
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The speeds, the accelerations, and checks; the second is that the position is as closed as it can be."""
         loops, part, q = self.loops, self.part, given["q"]
-        equations, tied = Equations(loops, part, bodies), loops.tied(q)
+        equations, tied = ConstrainedEquations(loops, part, bodies), loops.tied(q)
         K = equations.factors(equations.rows(q, tied))
         speeds = K.solve([*([0.0] * len(part.rows)), *(given["qd"][k] for k in part.independent)])
         _, drift = loops.rates(q, speeds, tied)
@@ -197,7 +198,7 @@ class Displaced(Accelerated):
     ) -> tuple[list[Scalar], list[Scalar]]:
         """Tᵀ (τ_ID − τ) and q̈ at displaced q, with the speeds that `qd` takes from K there, and with the same z̈."""
         loops, part, robot = self.loops, self.part, self.loops.robot
-        equations, tied = Equations(loops, part, bodies), loops.tied(q)
+        equations, tied = ConstrainedEquations(loops, part, bodies), loops.tied(q)
         K = equations.factors(equations.rows(q, tied))
         speeds = qd(K)
         _, drift = loops.rates(q, speeds, tied)

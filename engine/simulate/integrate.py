@@ -16,7 +16,7 @@ from .dormand_prince_8 import DORMAND_PRINCE_8
 from .runge_kutta import RungeKutta, scheme
 from .scipy_stepper import Scipy
 from .stepper import Fun, Stepper
-from .tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA, Tableau
+from .tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA, VERNER, Tableau
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,11 @@ def _scipy(kind: str, *args: Any, step: float | None, **options: Any) -> Stepper
     return Scipy(kind, *args, **options)
 
 
-TABLEAUS = (DORMAND_PRINCE, DORMAND_PRINCE_8, CASH_KARP, RUNGE_KUTTA)
+TABLEAUS = (DORMAND_PRINCE, DORMAND_PRINCE_8, CASH_KARP, VERNER, RUNGE_KUTTA)
 INTEGRATORS = {
     "rk45": runge_kutta("Dormand-Prince 5(4), adaptive; the default", DORMAND_PRINCE),
     "rkck": runge_kutta("Cash-Karp 5(4), adaptive, of Numerical Recipes", CASH_KARP),
+    "rk56": runge_kutta("Verner 6(5), adaptive, of DVERK", VERNER),
     "rk4": runge_kutta("classical Runge-Kutta of order 4, fixed step", RUNGE_KUTTA),
     "dop853": runge_kutta("Dormand-Prince 8(5,3), adaptive, for tight tolerances", DORMAND_PRINCE_8),
     "radau": implicit("implicit Runge-Kutta of order 5, for stiff problems", "Radau"),

@@ -22,8 +22,10 @@ from pathlib import Path
 
 from ...errors import shown
 from ...text.files import bytes_of, owned
+from . import sources
 
 MAGIC = b"denoc object 1 "
+NOTE = ".sources"  # how the name of the note on the package's sources ends
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files that were unused longest are removed first
 SHARE = 64  # the part of it that a process writes between two looks at the folder
 OLD = 3600.0  # seconds, of a draft whose process has been killed: to write one takes no such time
@@ -48,26 +50,16 @@ def folder() -> Path:
 
 
 @lru_cache(maxsize=1)
-def sources() -> str:
-    """The hash of the package's sources, so that a change of any module changes all keys."""
-    return _hashed(Path(__file__).resolve().parents[2])
-
-
-def _hashed(root: Path) -> str:
-    """The hash of all modules below a folder, by their names and texts."""
-    paths = sorted(root.rglob("*.py"))
-    if not paths:  # without sources, all versions of the package would share their object code
-        raise LookupError(f"{root}: no sources, so nothing says which object code is theirs")
-    digest = hashlib.sha256()
-    for path in paths:
-        text = path.read_bytes()
-        digest.update(f"{path.relative_to(root).as_posix()} {len(text)}\0".encode() + text)
-    return digest.hexdigest()
+def package() -> str:
+    """The hash of the package's sources, which doesn't change in a process."""
+    root = Path(__file__).resolve().parents[2]
+    name = f"{hashlib.sha256(str(root).encode()).hexdigest()[:40]}{NOTE}"
+    return sources.known(root, lambda: _read(name), lambda note: _write(name, note))
 
 
 def key(*parts: str) -> str:
     """The key of object code that depends on these parts."""
-    return hashlib.sha256("\0".join((sources(), *parts)).encode()).hexdigest()[:40]
+    return hashlib.sha256("\0".join((package(), *parts)).encode()).hexdigest()[:40]
 
 
 def kept(name: str, made: Callable[[], bytes], only: bool) -> bytes | None:
@@ -85,20 +77,26 @@ def kept(name: str, made: Callable[[], bytes], only: bool) -> bytes | None:
 
 def load(name: str) -> bytes | None:
     """The object code of this name, or None if the cache has no undamaged one that this user has written."""
+    data = _read(f"{name}.o")
+    if data is None:
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(folder() / f"{name}.o")
+    return _checked(data)
+
+
+def _read(name: str) -> bytes | None:
+    """The bytes of a file in the folder, or None if there is none that only this user can have written."""
     home = folder()
     if not _trusted(home):
         return None
-    path = home / f"{name}.o"
     try:
-        data = bytes_of(path, MOST_BYTES, own=True)
+        return bytes_of(home / name, MOST_BYTES, own=True)
     except FileNotFoundError:
         return None
     except OSError as error:
-        _ignore(path, str(error.strerror))
+        _ignore(home / name, str(error.strerror))
         return None
-    with contextlib.suppress(OSError):
-        os.utime(path)
-    return _checked(data)
 
 
 def _trusted(home: Path) -> bool:
@@ -131,6 +129,16 @@ def _checked(data: bytes) -> bytes | None:
 
 def store(name: str, code: bytes) -> None:
     """Stores the object code if the folder can be written."""
+    _write(f"{name}.o", MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
+    _untrimmed[0] += len(code)
+    if _untrimmed[0] > MOST_BYTES / SHARE:  # to look at all files takes as long as to compile a small program
+        _untrimmed[0] = 0.0
+        with contextlib.suppress(OSError):
+            _trim(folder())
+
+
+def _write(name: str, data: bytes) -> None:
+    """Writes a file of the folder if that can be written."""
     home = folder()
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -139,15 +147,10 @@ def store(name: str, code: bytes) -> None:
         handle, draft = tempfile.mkstemp(prefix=".draft-", dir=home)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
-            os.replace(draft, home / f"{name}.o")
+                file.write(data)
+            os.replace(draft, home / name)
         except OSError:
             Path(draft).unlink(missing_ok=True)
-            return
-        _untrimmed[0] += len(code)
-        if _untrimmed[0] > MOST_BYTES / SHARE:  # to look at all files takes as long as to compile a small program
-            _untrimmed[0] = 0.0
-            _trim(home)
     except OSError:
         return
 
@@ -175,10 +178,10 @@ def contents() -> tuple[Path, int, int]:
 def clear() -> int:
     """Removes all objects, and returns their number."""
     removed = 0
-    for path in _kept("*.o") + _kept(".draft-*"):
+    for path in _kept("*.o") + _kept(".draft-*") + _kept(f"*{NOTE}"):
         with contextlib.suppress(OSError):  # another process has removed it, or permission is missing
             path.unlink()
-            removed += 1
+            removed += not path.name.endswith(NOTE)
     return removed
 
 

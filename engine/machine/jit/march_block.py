@@ -22,5 +22,6 @@ GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # the states of one lane, in row STAT
     TAKEN,
     GUARD,
     DENSE,
+    OPEN,
     ROWS,
-) = range(19)
+) = range(20)

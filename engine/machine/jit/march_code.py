@@ -21,6 +21,7 @@ from .march_block import (
     PAUSED,
     REACHED,
     REJECTED,
+    ROWS,
     STATUS,
     STEP,
     T_END,
@@ -32,7 +33,7 @@ from .march_block import (
     T,
 )
 from .march_dense import Attempt, Scheme
-from .march_lanes import Lane, Loop
+from .march_lanes import Lane, LaneCode
 
 
 def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int], lanes: int) -> str:
@@ -42,9 +43,12 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     rows, the number of attempts, the table of signals that vary in time (`curves.py`), and the watches; `units` are the
     places of Euler parameters in y, which get norm 1 after every step. A step at whose end the `guard` isn't positive,
     or within which a watch may have an event, is not taken: its lane stops before it. Only a single lane has watches.
+    The output `closed` has the states that go into the rows in the place of those by dense output, and a number that
+    says how far they are from closed; the control block gets the largest.  Only a single lane has such states.
     """
     m, count, watched = len(program.outputs["rate"]), len(scheme.B), lanes == 1
-    code = Loop(lanes, m)
+    closed = len(program.outputs.get("closed", [])) if lanes == 1 else 0
+    code = LaneCode(lanes, m)
     names = [*(f"K{s}" for s in range(scheme.stages)), "trial", "new"]
     code.line("entry:")
     code.line(f"  %total = alloca {code.vector}\n  %clock = alloca {code.vector}")
@@ -52,16 +56,17 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
         code.line(f"  %{name} = getelementptr double, ptr %stages, i64 {k * m * lanes}")
     code.line("  br label %attempt\nattempt:\n  %tries = phi i64 [0, %entry], [%more, %next]")
     attempt = _begin_attempt(code, scheme)
-    verdict = _try(code, scheme, attempt, measured, "guard" in program.outputs, watched)
-    taken = _choose_lengths(code, scheme, attempt, verdict)
+    judgement = _try(code, scheme, attempt, measured, "guard" in program.outputs, watched)
+    taken = _choose_lengths(code, scheme, attempt, judgement)
     _put_rows(code, attempt, taken)
-    _advance(code, attempt, verdict, count, units)
+    _advance(code, attempt, judgement, count, units)
     code.line("  br label %next\nnext:\n  %more = add i64 %tries, 1")
     code.line("  %again = icmp slt i64 %more, %attempts\n  br i1 %again, label %attempt, label %paused")
     code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
     body = "\n".join(code.block.lines)
     return (
-        f"{_declarations(code, watched)}\n{_rate_function(program, lanes)}{march_dense.rows_function(scheme, m, lanes)}"
+        f"{_declarations(code, watched)}\n{_rate_function(program, lanes, closed)}"
+        f"{march_dense.rows_function(scheme, m, lanes, closed)}"
         f"{march_dense.due_function(lanes) if scheme.further else ''}"
         f"{march_time.signals_function(lanes)}{_watch_functions(program, scheme, m) if watched else ''}"
         "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
@@ -74,7 +79,7 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     )
 
 
-def _declarations(code: Loop, watched: bool) -> str:
+def _declarations(code: LaneCode, watched: bool) -> str:
     """The functions of LLVM that are called, each once."""
     texts = [code.block.declarations(), Block(1).declarations(), Block(ABREAST).declarations()]
     texts += [code.power_declaration(), march_watch.DECLARATIONS if watched else ""]
@@ -92,7 +97,7 @@ def _watch_functions(program: Program, scheme: Scheme, m: int) -> str:
     return text + march_watch.functions(m, len(quantities), dense, scheme.stages)
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """The registers of what came of an attempt."""
 
     error: str
@@ -100,7 +105,7 @@ class Verdict(NamedTuple):
     reject: str
 
 
-def _begin_attempt(code: Loop, scheme: Scheme) -> Attempt:
+def _begin_attempt(code: LaneCode, scheme: Scheme) -> Attempt:
     """Choose the attempt's length: the wanted one within bounds for a new step, else that of the last attempt."""
     t, end, h = code.row(T), code.row(T_END), code.row(H)
     fresh = code.compare("one", code.row(FRESH), code.number(0.0))
@@ -120,7 +125,7 @@ def _begin_attempt(code: Loop, scheme: Scheme) -> Attempt:
     return Attempt(t, t_new, h, wanted, most, cut, going)
 
 
-def _try(code: Loop, scheme: Scheme, attempt: Attempt, measured: int, guarded: bool, watched: bool) -> Verdict:
+def _try(code: LaneCode, scheme: Scheme, attempt: Attempt, measured: int, guarded: bool, watched: bool) -> Judgement:
     """Evaluate the stages, the new state and its error; a lane with an event ahead stops."""
     count, h, going = len(scheme.B), attempt.h, attempt.going
     for s in range(1, count):
@@ -142,10 +147,10 @@ def _try(code: Loop, scheme: Scheme, attempt: Attempt, measured: int, guarded: b
         barred = code.both(code.both(going, passed), seen)
         code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
         going = code.both(going, code.opposite(barred))
-    return Verdict(error, code.both(going, passed), code.both(going, code.opposite(passed)))
+    return Judgement(error, code.both(going, passed), code.both(going, code.opposite(passed)))
 
 
-def _error(code: Loop, scheme: Scheme, measured: int, h: str) -> str:
+def _error(code: LaneCode, scheme: Scheme, measured: int, h: str) -> str:
     """The error of an attempt, in units of the tolerance."""
     E, low = ([(e, f"K{j}") for j, e in enumerate(weights)] for weights in (scheme.E, scheme.E_low))
     if not low:
@@ -157,11 +162,11 @@ def _error(code: Loop, scheme: Scheme, measured: int, h: str) -> str:
     return register
 
 
-def _choose_lengths(code: Loop, scheme: Scheme, attempt: Attempt, verdict: Verdict) -> str:
+def _choose_lengths(code: LaneCode, scheme: Scheme, attempt: Attempt, judgement: Judgement) -> str:
     """Choose the next length and count the attempt; return the register that is 1 where the step was accepted."""
-    error, h, wanted, most = (Lane(code, x) for x in (verdict.error, attempt.h, attempt.wanted, attempt.most))
+    error, h, wanted, most = (Lane(code, x) for x in (judgement.error, attempt.h, attempt.wanted, attempt.most))
     longer, shorter = (lane.register for lane in lengths(error, h, wanted, most, attempt.cut, scheme))
-    accept, reject = verdict.accept, verdict.reject
+    accept, reject = judgement.accept, judgement.reject
     code.put(H, code.select(accept, longer, code.select(reject, shorter, code.row(H))))
     code.put(WANTED, code.select(reject, shorter, attempt.wanted))
     code.put(MOST, code.select(reject, code.number(1.0), attempt.most))
@@ -172,17 +177,17 @@ def _choose_lengths(code: Loop, scheme: Scheme, attempt: Attempt, verdict: Verdi
     return taken
 
 
-def _put_rows(code: Loop, attempt: Attempt, taken: str) -> None:
+def _put_rows(code: LaneCode, attempt: Attempt, taken: str) -> None:
     """Write the output rows of each lane within its step, by dense output."""
     code.put(STEP, attempt.h)
     code.put(T_NEW, attempt.t_new)
     code.put(TAKEN, taken)
-    code.line("  call void @rows(ptr %control, ptr %y, ptr %stages, ptr %new, ptr %grid, i64 %count, ptr %out)")
+    code.line(f"  call void @rows({march_dense.ROWS_ARGUMENTS})")
 
 
-def _advance(code: Loop, attempt: Attempt, verdict: Verdict, count: int, units: Sequence[int]) -> None:
+def _advance(code: LaneCode, attempt: Attempt, judgement: Judgement, count: int, units: Sequence[int]) -> None:
     """Put the new state in the place of the old one, with Euler parameters of norm 1."""
-    accept = verdict.accept
+    accept = judgement.accept
     with code.each(code.m) as i:
         code.set("y", i, code.select(accept, code.get("new", i), code.get("y", i)))
         code.set("K0", i, code.select(accept, code.get(f"K{count}", i), code.get("K0", i)))
@@ -194,10 +199,12 @@ def _advance(code: Loop, attempt: Attempt, verdict: Verdict, count: int, units: 
         code.rate("y", "K0", t)
 
 
-def _rate_function(program: Program, lanes: int) -> str:
-    """The rate of the state, and the guard, which goes into the control block, as a function of pointers."""
+def _rate_function(program: Program, lanes: int, closed: int) -> str:
+    """The rate of the state as a function of pointers; the guard and the closed state go into the control block."""
     guard = program.outputs.get("guard", [])
     outputs = [(program.outputs["rate"], "%dy", 0), (guard, "%control", GUARD)]
+    if closed:
+        outputs.append((program.outputs["closed"], "%control", ROWS))
     return _function(program, lanes, "rate", ("control", "u", "y", "dy"), outputs)
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .block import Block, hexadecimal
-from .march_block import DENSE, ROW, STEP, T_NEW, TAKEN, T
-from .march_lanes import Loop
+from .march_block import DENSE, OPEN, ROW, ROWS, STEP, T_NEW, TAKEN, T
+from .march_lanes import LaneCode
+
+ROWS_ARGUMENTS = "ptr %control, ptr %y, ptr %stages, ptr %new, ptr %grid, i64 %count, ptr %out, ptr %u, ptr %table"
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Attempt(NamedTuple):
     going: str  # whether the lane takes part
 
 
-def further_stages(code: Loop, scheme: Scheme, attempt: Attempt, taken: str, watched: bool) -> None:
+def further_stages(code: LaneCode, scheme: Scheme, attempt: Attempt, taken: str, watched: bool) -> None:
     """Evaluate the stages for dense output if a lane that takes its step has rows within it, or watches."""
     code.put(T_NEW, attempt.t_new)
     code.put(TAKEN, code.select(taken, code.number(1.0), code.number(0.0)))
@@ -105,8 +107,11 @@ def dense(block: Block, scheme: Scheme, stages: Sequence[str], x: str) -> str:
     return block.operation("fmul", total, x)
 
 
-def rows_function(scheme: Scheme, m: int, lanes: int) -> str:
-    """Output rows of lanes that have taken a step, one by one: y + h Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule."""
+def rows_function(scheme: Scheme, m: int, lanes: int, closed: int) -> str:
+    """Output rows of lanes that have taken a step, one by one: y + h Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule.
+
+    Where the program gives closed states, they take the place of so many numbers of each row.
+    """
     block = Block(1)
     let = block.let
 
@@ -117,7 +122,8 @@ def rows_function(scheme: Scheme, m: int, lanes: int) -> str:
     def load(pointer: str) -> str:
         return let(f"load double, ptr {pointer}, align 8")
 
-    block.lines.append("entry:\n  br label %lanes\nlanes:\n  %lane = phi i64 [0, %entry], [%lane1, %done]")
+    block.lines.append("entry:\n  %clock = alloca double\n  br label %lanes")
+    block.lines.append("lanes:\n  %lane = phi i64 [0, %entry], [%lane1, %done]")
     taken = let(f"fcmp one double {load(control(TAKEN))}, {hexadecimal(0.0)}")
     block.lines.append(f"  br i1 {taken}, label %look, label %done\nlook:")
     row = let(f"fptosi double {load(control(ROW))} to i64")
@@ -143,10 +149,27 @@ def rows_function(scheme: Scheme, m: int, lanes: int) -> str:
     block.do(f"store double {value}, ptr {let(f'getelementptr double, ptr {target}, i64 %i')}")
     block.lines.append(f"  %i1 = add i64 %i, 1\n  %rest = icmp slt i64 %i1, {m}")
     block.lines.append("  br i1 %rest, label %component, label %written\nwritten:")
+    if closed:
+        _close_row(block, at, target, m, scheme.stages, closed)
     pointer = control(ROW)
     block.do(f"store double {let(f'fadd double {load(pointer)}, {hexadecimal(1.0)}')}, ptr {pointer}")
     block.lines.append(f"  br label %look\ndone:\n  %lane1 = add i64 %lane, 1\n  %on = icmp slt i64 %lane1, {lanes}")
     block.lines.append("  br i1 %on, label %lanes, label %out_of_lanes\nout_of_lanes:\n  ret void")
     body = "\n".join(block.lines)
-    arguments = "ptr %control, ptr %y, ptr %stages, ptr %new, ptr %grid, i64 %count, ptr %out"
-    return f"define internal void @rows({arguments}) noinline {{\n{body}\n}}\n"
+    return f"define internal void @rows({ROWS_ARGUMENTS}) noinline {{\n{body}\n}}\n"
+
+
+def _close_row(block: Block, at: str, target: str, m: int, stages: int, closed: int) -> None:
+    """Put the closed state in the place of a row, and note how far it is from closed if that is more than before."""
+    spare = block.let(f"getelementptr double, ptr %stages, i64 {stages * m}")  # that of the trial states
+    block.do(f"store double {at}, ptr %clock")
+    block.do("call void @signals(ptr %table, ptr %u, ptr %clock)")
+    block.do(f"call void @rate(ptr %control, ptr %u, ptr {target}, ptr {spare})")
+    numbers = [block.let(f"load double, ptr {block.offset('%control', ROWS + k)}, align 8") for k in range(closed)]
+    for k, x in enumerate(numbers[:-1]):
+        block.do(f"store double {x}, ptr {block.offset(target, k)}, align 8")
+    widest = block.offset("%control", OPEN)
+    before = block.let(f"load double, ptr {widest}, align 8")
+    more = block.let(f"fcmp ugt double {numbers[-1]}, {before}")  # what isn't a number is more than any
+    now = block.let(f"select i1 {more}, double {numbers[-1]}, double {before}")
+    block.do(f"store double {now}, ptr {widest}, align 8")

@@ -272,4 +272,28 @@ DYNAMICS = (
         "if x.ndim == 2 and count is None:",
         ("dynamics/test_wrong_arguments.py::test_numbers_of_wrenches_samples",),
     ),
+    Bug(
+        "the rest of springs left out of the numbers that forces are linear in",
+        "engine/dynamics/regressor.py",
+        "-drive.stiffness * drive.rest, drive.stiffness)",
+        "0.0, drive.stiffness)",
+        (
+            "dynamics/test_regressor.py::test_of_random_trees",
+            "dynamics/test_regressor.py::test_what_the_columns_are",
+        ),
+    ),
+    Bug(
+        "products of inertia with the wrong sign",
+        "engine/dynamics/inertial.py",
+        "(half if place[0] == place[1] else 0.0) - x",
+        "(half - x) if place[0] == place[1] else x",
+        ("dynamics/test_regressor.py::test_of_random_trees",),
+    ),
+    Bug(
+        "the inverse of U without its columns' other terms",
+        "engine/dynamics/explicit.py",
+        "-inverse_U[:k, :k] @ U[:k, k]",
+        "-U[:k, k]",
+        ("dynamics/test_theorems.py::test_the_inverse_of_the_inertia_is_u_t_d_u_inverted",),
+    ),
 )

@@ -296,4 +296,11 @@ LOOPS = (
             "loops/test_linear.py::test_derivatives_are_differences_of_the_augmented_system",
         ),
     ),
+    Bug(
+        "actuators have all forces of their own joints",
+        "engine/loops/regressor.py",
+        "[dot(row, column) for row in shares for column in parts]",
+        "[column[k] for k in range(len(shares)) for column in parts]",
+        ("dynamics/test_regressor.py::test_of_random_mechanisms",),
+    ),
 )
