@@ -15,10 +15,10 @@ from ..machine.jit.curves import SignalPieces
 from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
 from . import coordinates, modes, reasons, saturation
 from .blows import jumped, struck
-from .crossing import crossed
 from .discrete import Discrete
 from .events import Watch, first_crossing
 from .integrate import INTEGRATORS, stepper_of
+from .passage import passed_across
 from .runge_kutta import RungeKutta
 from .runner import Runner
 from .singular import Singular
@@ -74,7 +74,7 @@ class Trace:
         self.signals.append(signals)
         self.discrete.append(run.discrete)
 
-    def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray, *, closed: bool) -> None:
+    def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray, *, closed: bool = False) -> None:
         """Keep many rows that compiled code has left, whose loops it may have closed already."""
         settled = run.held_still(states) if closed else run.settled_rows(times, states)
         signals = run.signal_rows(times).tolist()
@@ -235,9 +235,7 @@ def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: floa
     """The state after an event, which is noted; the run ends where events follow each other without end."""
     before = run.discrete
     y = modes.happened(run, watch, t, y)
-    if watch.what not in (modes.TURNS, *saturation.EVENTS) or watch.speed in run.discrete.held:
-        trace.events.append(reasons.described(run, watch, t))
-    trace.events += saturation.limit_events(run.system, before, run.discrete, t)
+    trace.events += reasons.described(run, watch, t, before, run.discrete)
     if reasons.chatters(trace.events, duration):
         trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {reasons.endless(trace.events[-1])}"
     return y
@@ -350,7 +348,7 @@ def _through(
     """Instant and state behind a singular position that a step crosses; else those before it, to pass it slowly."""
     passing, run.discrete = run.discrete, before
     tolerances = {"rtol": solver.rtol, "atol": solver.atol}
-    step = crossed(run, y, singular, t, end, watched, **tolerances) if singular is not None else None
+    step = passed_across(run, y, singular, t, end, watched, **tolerances) if singular is not None else None
     run.discrete = passing
     if step is None:
         return t, y

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..dynamics.vanishing import vanishing_message
 from ..machine.jit.block import ENORMOUS
-from . import saturation
+from . import modes, saturation
+from .discrete import Discrete
 from .events import Watch
 from .runner import Runner
 
@@ -49,9 +50,12 @@ def _moderate(rate: np.ndarray) -> bool:
     return bool((abs(rate) < ENORMOUS).all())
 
 
-def described(run: Runner, watch: Watch, t: float) -> dict[str, Any]:
-    """An event as the record has it, with the joint's mode after it."""
-    joint = next(joint for joint in run.robot.moving if watch.speed in joint.speeds)
-    held, slip = watch.speed in run.discrete.held, run.discrete.slip.get(watch.speed, 0.0)
-    then = "held" if held else {1.0: "moves up", -1.0: "moves down"}.get(slip, "free")
-    return {"t": t, "joint": joint.name, "event": watch.what, "then": then}
+def described(run: Runner, watch: Watch, t: float, before: Discrete, after: Discrete) -> list[dict[str, Any]]:
+    """What an event is in the record, with the joint's mode after it; some events are nothing to a reader."""
+    events = []
+    if watch.what not in (modes.TURNS, *saturation.EVENTS) or watch.speed in after.held:
+        joint = next(joint for joint in run.robot.moving if watch.speed in joint.speeds)
+        held, slip = watch.speed in after.held, after.slip.get(watch.speed, 0.0)
+        then = "held" if held else {1.0: "moves up", -1.0: "moves down"}.get(slip, "free")
+        events.append({"t": t, "joint": joint.name, "event": watch.what, "then": then})
+    return events + saturation.limit_events(run.system, before, after, t)

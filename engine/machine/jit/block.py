@@ -57,6 +57,9 @@ class Block:
     def select(self, condition: str, a: str, b: str) -> str:
         return self.let(f"select {self.bit} {condition}, {self.double} {a}, {self.double} {b}")
 
+    def opposite(self, condition: str) -> str:
+        return self.let(f"xor {self.bit} {condition}, {'splat (i1 true)' if self.lanes > 1 else 'true'}")
+
     def declarations(self) -> str:
         d = self.double
         return (

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import math
 import os
 import stat
 import sys
@@ -27,11 +26,11 @@ from . import sources
 MAGIC = b"denoc object 1 "
 NOTE = ".sources"  # how the name of the note on the package's sources ends
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files that were unused longest are removed first
-SHARE = 64  # the part of it that a process writes between two looks at the folder
+SHARE = 8  # the share of the room that is left, one in so many, which a process fills before it looks again
 OLD = 3600.0  # seconds, of a draft whose process has been killed: to write one takes no such time
 
 compiling: list[str] = []  # names of the programs that are being compiled now, for the display of progress
-_untrimmed = [math.inf]  # bytes that this process has written since it last looked at the folder
+_room: dict[Path, int] = {}  # bytes that may be stored in a folder before anybody looks at its size again
 _ignored: list[Path] = []  # warnings that have been shown
 
 
@@ -130,11 +129,12 @@ def _checked(data: bytes) -> bytes | None:
 def store(name: str, code: bytes) -> None:
     """Stores the object code if the folder can be written."""
     _write(f"{name}.o", MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
-    _untrimmed[0] += len(code)
-    if _untrimmed[0] > MOST_BYTES / SHARE:  # to look at all files takes as long as to compile a small program
-        _untrimmed[0] = 0.0
+    home = folder()
+    room = _room.get(home, 0) - len(code)
+    if room <= 0:
         with contextlib.suppress(OSError):
-            _trim(folder())
+            room = (MOST_BYTES - _trimmed(home)) // SHARE
+    _room[home] = room
 
 
 def _write(name: str, data: bytes) -> None:
@@ -155,18 +155,23 @@ def _write(name: str, data: bytes) -> None:
         return
 
 
-def _trim(home: Path) -> None:
-    """Removes old drafts, and the objects that were unused longest while there are too many bytes."""
-    for draft in home.glob(".draft-*"):
-        if draft.lstat().st_mtime < time.time() - OLD:
-            draft.unlink(missing_ok=True)
-    files = [(path.lstat().st_mtime, path.lstat().st_size, path) for path in home.glob("*.o")]
+def _trimmed(home: Path) -> int:
+    """Removes old drafts, and the objects that were unused longest while there are too many bytes; returns the rest."""
+    files = []
+    with os.scandir(home) as entries:
+        for entry in entries:
+            state = entry.stat(follow_symlinks=False)
+            if entry.name.endswith(".o"):
+                files.append((state.st_mtime, state.st_size, Path(entry.path)))
+            elif entry.name.startswith(".draft-") and state.st_mtime < time.time() - OLD:
+                Path(entry.path).unlink(missing_ok=True)
     total = sum(size for _, size, _ in files)
     for _, size, path in sorted(files):
         if total <= MOST_BYTES:
-            return
+            break
         path.unlink(missing_ok=True)
         total -= size
+    return total
 
 
 def contents() -> tuple[Path, int, int]:

@@ -51,12 +51,11 @@ class Attempt(NamedTuple):
     going: str  # whether the lane takes part
 
 
-def further_stages(code: LaneCode, scheme: Scheme, attempt: Attempt, taken: str, watched: bool) -> None:
+def further_stages(code: LaneCode, scheme: Scheme, attempt: Attempt, taken: str) -> None:
     """Evaluate the stages for dense output if a lane that takes its step has rows within it, or watches."""
     code.put(T_NEW, attempt.t_new)
     code.put(TAKEN, code.select(taken, code.number(1.0), code.number(0.0)))
-    watches = "ptr %watches" if watched else "ptr null"
-    code.line(f"  call void @due(ptr %control, ptr %grid, i64 %count, {watches})")
+    code.line("  call void @due(ptr %control, ptr %grid, i64 %count, ptr %watches)")
     due = code.row(TAKEN)
     code.put(DENSE, code.operation("fadd", code.row(DENSE), due))
     some = code.any(code.compare("one", due, code.number(0.0)))
@@ -68,13 +67,15 @@ def further_stages(code: LaneCode, scheme: Scheme, attempt: Attempt, taken: str,
 
 
 def due_function(lanes: int) -> str:
-    """The IR of `due`: of the lanes that take their steps, keep those in TAKEN that need dense output there."""
+    """The IR of `due`: of the lanes that take their steps, keep those in TAKEN that need dense output there.
+
+    Watches need it in all of them, and so does a caller whose table of watches has the number -1 (`march.py:DEMAND`).
+    """
     block = Block(1)
     let, line = block.let, block.lines.append
-    line("entry:\n  %none = icmp eq ptr %watches, null\n  br i1 %none, label %lanes, label %look")
-    line("look:\n  %any = load i64, ptr %watches\n  %some = icmp sgt i64 %any, 0")
+    line("entry:\n  %any = load i64, ptr %watches\n  %some = icmp ne i64 %any, 0")
     line("  br i1 %some, label %done, label %lanes")
-    line("lanes:\n  %lane = phi i64 [0, %entry], [0, %look], [%lane1, %next]")
+    line("lanes:\n  %lane = phi i64 [0, %entry], [%lane1, %next]")
 
     def at(k: int) -> str:
         return let(f"getelementptr double, ptr %control, i64 {let(f'add i64 %lane, {k * lanes}')}")
@@ -95,14 +96,14 @@ def due_function(lanes: int) -> str:
 
 def dense(block: Block, scheme: Scheme, stages: Sequence[str], x: str) -> str:
     """The register of Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule: dense output is y + h times that."""
-    total = ""
+    total, number = "", block.constant
     for p in reversed(range(len(scheme.P[0]))):
         term = ""
         for j, K in enumerate(stages):
-            weight = hexadecimal(scheme.P[j][p])
+            weight = number(scheme.P[j][p])
             if scheme.P[j][p]:
                 term = block.call("fma", K, weight, term) if term else block.operation("fmul", K, weight)
-        term = term or hexadecimal(0.0)
+        term = term or number(0.0)
         total = block.call("fma", total, x, term) if total else term
     return block.operation("fmul", total, x)
 

@@ -23,14 +23,14 @@ RUNS = (
     ),
     Bug(
         "a stage of the step across a singular position is in that position",
-        "engine/simulate/crossing.py",
+        "engine/simulate/passage.py",
         "PLACE = DORMAND_PRINCE.C[1] / 2",
         "PLACE = DORMAND_PRINCE.C[1]",
         ("loops/test_benchmarks.py::test_a_single_step_crosses_each_singular_position",),
     ),
     Bug(
         "pivots keep their signs behind a singular position",
-        "engine/simulate/crossing.py",
+        "engine/simulate/passage.py",
         "tuple(np.copysign(part.pivots, now).tolist())",
         "part.pivots",
         ("loops/test_benchmarks.py::test_a_single_step_crosses_each_singular_position",),

@@ -25,7 +25,7 @@ SAME = 0.01  # share of the step's motion and speeds that closing the loops may 
 
 
 @dataclass(frozen=True)
-class Crossed:
+class Passage:
     """A step across a singular position, with the state and the discrete state at its end."""
 
     stepper: RungeKutta
@@ -33,7 +33,7 @@ class Crossed:
     discrete: Discrete
 
 
-def crossed(
+def passed_across(
     run: Runner,
     y: np.ndarray,
     ahead: Singular,
@@ -43,7 +43,7 @@ def crossed(
     *,
     rtol: float,
     atol: float,
-) -> Crossed | None:
+) -> Passage | None:
     """The step from (t, y) across the position ahead; None where it doesn't end on the same branch, as it should."""
     h = (ahead.t - t) / PLACE
     if not 0.0 < h <= end - t:
@@ -68,7 +68,7 @@ def crossed(
         return None
     discrete = replace(run.discrete, partition=part)
     closed = coordinates.settled(run.system, discrete, stepper.t, stepper.y)
-    return Crossed(stepper, closed, discrete) if _same(run, stepper, closed) else None
+    return Passage(stepper, closed, discrete) if _same(run, stepper, closed) else None
 
 
 def _beyond(run: Runner, t: float, y: np.ndarray) -> Partition | None:
