@@ -23,6 +23,8 @@ MISTAKE = "this is a mistake in denoc itself ({}: {}); DENOC_DEBUG=1 shows where
 
 def main() -> None:
     """Runs the command line; the only place where errors become messages."""
+    # read when numpy is imported: for matrices as small as these, threads only spin
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with interrupts.heeded(), streams.guarded():
         warnings.showwarning = _show_warning
         as_json.begin()

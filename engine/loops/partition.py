@@ -42,13 +42,25 @@ class Partition:
 
         If not `signed`, a pivot may have come to the other side of 0.
         """
+        return self.share_of(self.pivots_at(J), signed=signed)
+
+    def share_of(self, now: np.ndarray, *, signed: bool = True) -> float:
+        """The same from the pivots of a position; 0 where elimination has come to nothing."""
+        shares = now / np.array(self.pivots)
+        if not np.isfinite(shares).all():
+            return 0.0
+        return float((shares if signed else abs(shares)).min(initial=np.inf)) if len(shares) else 1.0
+
+    def pivots_at(self, J: np.ndarray) -> np.ndarray:
+        """The pivots of K in their order, from the Jacobian of all rows; not finite where elimination divides by 0."""
+        rows, columns = zip(*self.order) if self.order else ((), ())
+        K = self.matrix(J)[np.ix_(rows, columns)] if rows else np.zeros((0, 0))
         with np.errstate(all="ignore"):
-            try:
-                now = as_floats(Elimination(self.matrix(J).tolist(), self.order).pivots)
-            except ZeroDivisionError:
-                return 0.0
-        shares = [x / start for x, start in zip(now, self.pivots)]
-        return min(shares if signed else map(abs, shares), default=1.0)
+            for k in range(len(K)):
+                below = np.flatnonzero(K[k + 1 :, k]) + k + 1
+                if len(below):
+                    K[below, k + 1 :] -= np.outer(K[below, k] / K[k, k], K[k, k + 1 :])
+        return K.diagonal().copy()
 
 
 def partition(

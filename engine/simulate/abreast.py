@@ -16,12 +16,13 @@ import numpy as np
 from ..machine.jit.curves import EMPTY, SignalPieces, fitted
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
-from . import blows, loop, modes, saturation
+from . import blows, modes, reasons, saturation
 from .contacts import Contacts, Patterns
 from .crossings import Steps, first_crossings
 from .events import Watch
 from .integrate import INTEGRATORS
-from .loop import ATTEMPTS, CHATTER, Solver
+from .loop import ATTEMPTS, Solver
+from .reasons import CHATTER
 from .runge_kutta import first_step
 from .settling import Found, settled, struck
 from .signals import signal_rows
@@ -176,7 +177,7 @@ class _Abreast:
         accepted, rejected = control[ACCEPTED].astype(int), control[REJECTED].astype(int)
         self.steps[these] += accepted
         self.rejected[these] += rejected
-        self.evaluations[these] += self.march.stages * (accepted + rejected)
+        self.evaluations[these] += self.march.evaluated(control)
 
     def _keep(self, these: np.ndarray, rows: np.ndarray) -> None:
         """Note the modes of new rows."""
@@ -228,7 +229,7 @@ class _Abreast:
         for k, watch, old in zip(these.tolist(), watches, before.tolist()):
             events = self.events.setdefault(k, [])
             known = self.patterns.modes
-            events += loop.described(self.starts.run, watch, float(self.t[k]), known[old], known[self.mode[k]])
+            events += reasons.described(self.starts.run, watch, float(self.t[k]), known[old], known[self.mode[k]])
             self.alive[k] &= len(events) <= CHATTER
 
     def _settle(

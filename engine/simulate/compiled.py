@@ -17,7 +17,8 @@ from ..machine.jit.march import March, Scheme
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import RUNS, Offer
 from ..machine.jit.trigonometry import REACH
-from ..machine.program.scalars import Scalar
+from ..machine.program.dual import Dual, part_of
+from ..machine.program.scalars import Scalar, as_floats
 from ..machine.program.trace import Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, Recursion, evaluate, rates
@@ -47,6 +48,27 @@ def outputs(
     guard = {} if now.guard is None else {"guard": [now.guard]}
     row = [*now.q, *now.qd, *now.qdd, *now.tau, *now.resistance, *(now.support[k] for k in bearing(system, discrete))]
     return now, {"rate": rates(system, now), "row": row, **guard}
+
+
+def tangents(
+    system: System, discrete: Discrete, signals: Sequence[Scalar], y: Sequence[Scalar], model: Model
+) -> list[Scalar]:
+    """The derivatives of the state's rate along the components of the state, row by row.
+
+    A mechanism's are those of its closed motions, for its equations close positions and speeds themselves.
+    """
+    moved = [Dual(x, {k: 1.0}) for k, x in enumerate(y)]
+    rate = rates(system, evaluate(system, signals, [*moved, 0.0, 0.0], discrete, model))
+    return [part_of(x, k) for x in rate for k in range(len(y))]
+
+
+def tangents_program(system: System, discrete: Discrete, signals: int) -> Program:
+    """The recorded derivatives of the state's rate."""
+    recording = Recording("system")
+    u, y = recording.input("u", signals), recording.input("y", system.measured)
+    symbols = system.symbols or ()
+    model = planted(system.regrouped, dict(zip(symbols, u[signals - len(symbols) :])))
+    return recording.program(slopes=tangents(system, discrete, u, y, model))
 
 
 def march_program(system: System, discrete: Discrete, signals: int) -> Program:
@@ -110,7 +132,7 @@ def bearing(system: System, discrete: Discrete) -> list[int]:
 
 def identity(system: System, discrete: Discrete) -> tuple[str, ...]:
     """Everything that the recorded equations depend on, as strings for the key of the cache."""
-    return (*fixed(system), repr(discrete.program))
+    return (*fixed(system), discrete.name)
 
 
 def fixed(system: System) -> tuple[str, ...]:
@@ -126,9 +148,10 @@ class Compiled:
 
     def __init__(self, system: System):
         self._system = system
-        self._offers: dict[Hashable, Offer] = {}
-        self._rows: dict[Hashable, Offer] = {}
-        self._loops: dict[Hashable, Offer] = {}
+        self._offers: dict[str, Offer] = {}
+        self._rows: dict[str, Offer] = {}
+        self._loops: dict[str, Offer] = {}
+        self._tangents: dict[str, Offer] = {}
         self._recursions: dict[Hashable, Recursion | None] = {}
 
     def single(self, discrete: Discrete, signals: int) -> Single | None:
@@ -152,9 +175,29 @@ class Compiled:
         single = self.single(discrete, len(signals)) if alone else None
         return single(signals, y[: self._system.measured]) if single is not None else None
 
-    def march(self, discrete: Discrete, signals: int, scheme: Scheme) -> March | None:
+    @property
+    def differentiable(self) -> bool:
+        """Whether derivatives of the equations come from their text in a reasonable time."""
+        return self._able and not self._large
+
+    def slopes(self, discrete: Discrete, signals: Sequence[float], y: np.ndarray) -> np.ndarray:
+        """The derivatives of the state's rate along all of its components, of which quadratures have none."""
+        system, n = self._system, self._system.measured
+        offer, measured = self._tangents_offer(discrete, len(signals)), y[:n]
+        single = offer.single()
+        rows = single(signals, measured) if single is not None else None
+        if rows is None:
+            # with Euler parameters that aren't of norm 1, regrouped bodies move otherwise: text and code have the same
+            text = partial(tangents, system, discrete, signals, measured.tolist(), system.regrouped)
+            rows = np.array(as_floats(offer.plain(1, text)))
+        whole = np.zeros((len(y), len(y)))
+        whole[:, :n] = rows.reshape(-1, n)
+        return whole
+
+    def march(self, discrete: Discrete, signals: int, scheme: Scheme, ahead: float) -> March | None:
         """Machine code of the time loop in this discrete state, or None where the plain text is to run.
 
+        `ahead` is the number of evaluations that the run still needs in this state, where that can be foreseen.
         It comes from the quick code generator until its runs have taken as long as better code takes to compile.
         """
         if not self._able:
@@ -169,7 +212,7 @@ class Compiled:
         quick, sound = self._offer(discrete, signals), self._sound(discrete, signals)
         price = self._price or 2 * RUNS * quick.ledger.run
         loop = sound.form("march", partial(build, sound), price=price)
-        return loop or quick.form("march", partial(build, quick), price=self._price)
+        return loop or quick.form("march", partial(build, quick), price=self._price, ahead=ahead)
 
     def marched(self, discrete: Discrete, signals: int, seconds: float) -> None:
         """Charge the time that a loop has taken to the account of better code for it."""
@@ -201,7 +244,7 @@ class Compiled:
         """One evaluation by the plain text; its time is charged to the offer."""
         return self._offer(discrete, signals).plain(1, text) if self._able else text()
 
-    @property
+    @cached_property
     def _able(self) -> bool:
         """Whether the equations can be recorded and are short enough for straight-line code."""
         system = self._system
@@ -220,34 +263,44 @@ class Compiled:
 
     def _offer(self, discrete: Discrete, signals: int) -> Offer:
         """The offer of the equations in this discrete state, made at the first request."""
-        offer = self._offers.get(discrete.program)
+        offer = self._offers.get(discrete.name)
         if offer is None:
             system = self._system
             outputs = [system.measured + 2, self._width(discrete)] + [1] * (system.loops is not None)
             given = (*self._identity(discrete), repr(signals))
             inputs = signals, system.measured
             offer = Offer(lambda: program(system, discrete, signals), inputs, outputs, lambda: given, QUICK)
-            self._offers[discrete.program] = offer
+            self._offers[discrete.name] = offer
         return offer
 
     def _sound(self, discrete: Discrete, signals: int) -> Offer:
         """The offer of better code for the time loop."""
-        offer = self._loops.get(discrete.program)
+        offer = self._loops.get(discrete.name)
         if offer is None:
             system, given = self._system, ("loop", *self._identity(discrete), repr(signals))
             offer = Offer(lambda: march_program(system, discrete, signals), (), (), lambda: given)
-            self._loops[discrete.program] = offer
+            self._loops[discrete.name] = offer
         return offer
 
     def _rows_offer(self, discrete: Discrete, signals: int) -> Offer:
         """The offer of the equations for the rows of a result, whose costs are accounted for by themselves."""
-        offer = self._rows.get(discrete.program)
+        offer = self._rows.get(discrete.name)
         if offer is None:
             system = self._system
             given = ("rows", *self._identity(discrete), repr(signals))
             inputs, outputs = (signals, system.measured), [self._width(discrete)]
             offer = Offer(lambda: rows_program(system, discrete, signals), inputs, outputs, lambda: given, QUICK)
-            self._rows[discrete.program] = offer
+            self._rows[discrete.name] = offer
+        return offer
+
+    def _tangents_offer(self, discrete: Discrete, signals: int) -> Offer:
+        """The offer of the derivatives of the equations."""
+        offer = self._tangents.get(discrete.name)
+        if offer is None:
+            system, given = self._system, ("tangents", *self._identity(discrete), repr(signals))
+            sizes = (signals, system.measured), [(system.measured + 2) * system.measured]
+            offer = Offer(lambda: tangents_program(system, discrete, signals), *sizes, lambda: given, QUICK)
+            self._tangents[discrete.name] = offer
         return offer
 
     def _width(self, discrete: Discrete) -> int:
@@ -257,7 +310,7 @@ class Compiled:
 
     def _identity(self, discrete: Discrete) -> tuple[str, ...]:
         """Everything that the recorded equations depend on; what no discrete state changes is written down once."""
-        return (*self._fixed, repr(discrete.program))
+        return (*self._fixed, discrete.name)
 
     @cached_property
     def _fixed(self) -> tuple[str, ...]:

@@ -52,6 +52,11 @@ class Discrete:
         base = (self.fixed, replace(part, pivots=()) if part is not None else None)
         return (*base, self.switched) if self.switched else base
 
+    @cached_property
+    def name(self) -> str:
+        """That part as text, whose hash is computed once."""
+        return repr(self.program)
+
     def with_contacts(
         self, slip: Mapping[int, float], held: Mapping[int, tuple[float, float]], partition: Partition | None
     ) -> Discrete:

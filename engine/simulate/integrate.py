@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import InputError, did_you_mean
 from ..machine.jit.march import Scheme
+from .dormand_prince_8 import DORMAND_PRINCE_8
 from .runge_kutta import RungeKutta, scheme
 from .scipy_stepper import Scipy
 from .stepper import Fun, Stepper
@@ -31,6 +32,7 @@ class Integrator:
     dense: bool  # whether it has dense output of its own at every step, good enough for output rows and events
     make: Callable[..., Stepper]
     scheme: Scheme | None = None
+    implicit: bool = False  # whether it takes derivatives of the equations
 
 
 def runge_kutta(about: str, tableau: Tableau) -> Integrator:
@@ -51,21 +53,25 @@ def _adaptive(tableau: Tableau, *args: Any, step: float | None, **options: Any) 
     return RungeKutta(tableau, *args, **options)
 
 
+def implicit(about: str, kind: str) -> Integrator:
+    """The row of one of scipy's solvers for stiff problems."""
+    return Integrator(about, True, False, partial(_scipy, kind), implicit=True)
+
+
 def _scipy(kind: str, *args: Any, step: float | None, **options: Any) -> Stepper:
     return Scipy(kind, *args, **options)
 
 
+TABLEAUS = (DORMAND_PRINCE, DORMAND_PRINCE_8, CASH_KARP, VERNER, RUNGE_KUTTA)
 INTEGRATORS = {
     "rk45": runge_kutta("Dormand-Prince 5(4), adaptive; the default", DORMAND_PRINCE),
     "rkck": runge_kutta("Cash-Karp 5(4), adaptive, of Numerical Recipes", CASH_KARP),
     "rk56": runge_kutta("Verner 6(5), adaptive, of DVERK", VERNER),
     "rk4": runge_kutta("classical Runge-Kutta of order 4, fixed step", RUNGE_KUTTA),
-    "dop853": Integrator(
-        "Dormand-Prince 8(5,3), adaptive, for tight tolerances", True, True, partial(_scipy, "DOP853")
-    ),
-    "radau": Integrator("implicit Runge-Kutta of order 5, for stiff problems", True, False, partial(_scipy, "Radau")),
-    "bdf": Integrator("implicit, of order 1 to 5, for stiff problems", True, False, partial(_scipy, "BDF")),
-    "lsoda": Integrator("Adams or BDF, as the problem turns stiff or not", True, False, partial(_scipy, "LSODA")),
+    "dop853": runge_kutta("Dormand-Prince 8(5,3), adaptive, for tight tolerances", DORMAND_PRINCE_8),
+    "radau": implicit("implicit Runge-Kutta of order 5, for stiff problems", "Radau"),
+    "bdf": implicit("implicit, of order 1 to 5, for stiff problems", "BDF"),
+    "lsoda": implicit("Adams or BDF, as the problem turns stiff or not", "LSODA"),
 }
 
 
@@ -81,8 +87,13 @@ def stepper_of(
     max_step: float = math.inf,
     step: float | None = None,
     measured: int | None = None,
+    slopes: Fun | None = None,
 ) -> Stepper:
-    """A stepper of the named method at (t0, y0); `step` is for methods with a fixed step, and ignored by others."""
+    """A stepper of the named method at (t0, y0).
+
+    `step` is for methods with a fixed step, `slopes` (the derivatives of `fun` along y) for implicit ones; others
+    ignore them.
+    """
     if method not in INTEGRATORS:
         raise InputError(
             f"there is no integrator `{method}`",
@@ -91,6 +102,6 @@ def stepper_of(
             allowed=", ".join(INTEGRATORS),
             hint=did_you_mean(method, tuple(INTEGRATORS)),
         )
-    return INTEGRATORS[method].make(
-        fun, t0, y0, t_end, rtol=rtol, atol=atol, max_step=max_step, step=step, measured=measured
-    )
+    row = INTEGRATORS[method]
+    more = {"slopes": slopes} if row.implicit else {}
+    return row.make(fun, t0, y0, t_end, rtol=rtol, atol=atol, max_step=max_step, step=step, measured=measured, **more)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import thread_time
 from typing import Any
@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.vanishing import vanishing_message
-from ..machine.jit.block import ENORMOUS
 from ..machine.jit.curves import SignalPieces
 from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
-from . import coordinates, modes, saturation
+from . import coordinates, modes, reasons, saturation
 from .blows import jumped, struck
 from .discrete import Discrete
 from .events import Watch, first_crossing
 from .integrate import INTEGRATORS, stepper_of
+from .passage import passed_across
 from .runge_kutta import RungeKutta
 from .runner import Runner
+from .singular import Singular
 from .stepper import NOT_FINITE, Stepper
 from .stepper import TOO_SMALL as STEP_TOO_SMALL
 from .sticking import settle
@@ -29,9 +30,8 @@ Progress = Callable[[float], None]
 
 ATTEMPTS = 20_000  # steps of compiled code between two checks of the limits and of Ctrl-C
 ROWS_CLOSED = 1e-14  # gap of rows, relative to the mechanism's length, that nothing can make smaller
-CHATTER = 300  # events within 1e-8 of the run that are too many
+FIRST_GROWTH, GROWTH = 30, 3  # of the steps to come beyond the first and beyond later ones, as far as can be foreseen
 TOO_MANY = "more than {} steps (`max_steps` of the solver)"
-BURST = ": the motion has burst, speeds grow without bound; shorter steps, or softer springs and penalties, may help"
 TOO_OFTEN = "more than {:g} evaluations of the equations of motion"
 
 
@@ -151,7 +151,7 @@ def _leg(
     lands = not INTEGRATORS[solver.method].dense  # without good dense output, steps end on the rows
     watched = [*modes.watches(run, t, y), *saturation.watches(run)]
     guard = run.guard
-    events = [w.function for w in watched] + ([guard] if guard else [])
+    events = [w.function for w in watched]
     stepper, again = _stepper(run, t, y, end, solver), t
     while stepper.t < end:
         if stepper.t >= again and (march := _loop_for(run, stepper, watched, end, solver)) is not None:
@@ -166,11 +166,14 @@ def _leg(
         stepper.t_end = min(end, float(grid[len(trace.t)])) if lands else end
         failure = _stepped(run, stepper, solver, trace)
         if failure:
-            why = _why(run, stepper.t, stepper.y, failure)
+            why = reasons.why(run, stepper.t, stepper.y, failure)
             trace.ended, trace.reason = "failed", f"at t = {stepper.t:.9g} s: {why}"
             break
         stepper.settle(run.settled(stepper.t, stepper.y))
         event = first_crossing(events, stepper)
+        if guard is not None and (passed := first_crossing([guard], stepper, samples=1)) is not None:
+            # as in the compiled loop, what counts is the step's end
+            event = min((passed[0], len(watched)), event or (math.inf, 0))
         t = event[0] if event is not None else stepper.t
         _keep_rows(run, stepper, grid, t, trace)
         y = stepper.y if t == stepper.t else run.settled(t, stepper.between(t))
@@ -178,7 +181,7 @@ def _leg(
         if event is not None:
             _count(trace, stepper)
             if event[1] == len(watched):
-                return t, _guarded(run, t, y, solver, trace)
+                return _guarded(run, t, y, end, watched, grid, solver, trace)
             return t, _happened(run, watched[event[1]], t, y, float(grid[-1] - grid[0]), trace)
     _count(trace, stepper)
     return end, y
@@ -201,7 +204,10 @@ def _loop_for(run: Runner, stepper: Stepper, watched: Sequence[Watch], end: floa
     if scheme is None or rules is None:
         return None
     assert isinstance(stepper, RungeKutta)
-    loop = run.march(scheme, stepper.t)
+    # a leg that no event cuts short takes at least so many steps
+    growth = GROWTH if stepper.accepted else FIRST_GROWTH
+    steps = (end - stepper.t) / (growth * stepper.wanted()) if not watched else 0.0
+    loop = run.march(scheme, stepper.t, steps * len(scheme.B))
     pieces = run.pieces(stepper.t, end, stepper.max_step) if loop is not None else None
     run.alone = loop is not None and pieces is None
     return _Ready(loop, pieces, rules) if loop is not None and pieces is not None else None
@@ -229,9 +235,9 @@ def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: floa
     """The state after an event, which is noted; the run ends where events follow each other without end."""
     before = run.discrete
     y = modes.happened(run, watch, t, y)
-    trace.events += described(run, watch, t, before, run.discrete)
-    if _chatters(trace.events, duration):
-        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {_endless(trace.events[-1])}"
+    trace.events += reasons.described(run, watch, t, before, run.discrete)
+    if reasons.chatters(trace.events, duration):
+        trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {reasons.endless(trace.events[-1])}"
     return y
 
 
@@ -278,13 +284,15 @@ def _march(
                 "failed",
                 f"at t = {march.control[T, 0]:.9g} s: {TOO_MANY.format(solver.max_steps)}",
             )
-        elif status == PAUSED and march.stages * (accepted + rejected) > solver.max_evaluations - run.evaluations:
+        elif status == PAUSED and march.evaluations > solver.max_evaluations - run.evaluations:
             trace.ended, trace.reason = (
                 "failed",
                 f"at t = {march.control[T, 0]:.9g} s: {TOO_OFTEN.format(solver.max_evaluations)}",
             )
         elif march.control[STATUS, 0] == TOO_SMALL:
-            why = _why(run, float(march.control[T, 0]), march.y[0], STEP_TOO_SMALL if march.finite() else NOT_FINITE)
+            why = reasons.why(
+                run, float(march.control[T, 0]), march.y[0], STEP_TOO_SMALL if march.finite() else NOT_FINITE
+            )
             trace.ended, trace.reason = "failed", f"at t = {march.control[T, 0]:.9g} s: {why}"
         tell(float(march.control[T, 0]))
         if status == REACHED or trace.ended != "done":
@@ -292,12 +300,25 @@ def _march(
     run.marched(thread_time() - begun)
     trace.steps += accepted
     trace.rejected += rejected
-    run.evaluations += march.stages * (accepted + rejected) + (slope is None)
+    run.evaluations += march.evaluations + (slope is None)
     return float(march.control[T, 0]), march.y[0].copy()
 
 
-def _guarded(run: Runner, t: float, y: np.ndarray, solver: Solver, trace: Trace) -> np.ndarray:
-    """The state to go on with where coordinates become unusable: the run stops there, or takes other coordinates."""
+def _guarded(
+    run: Runner,
+    t: float,
+    y: np.ndarray,
+    end: float,
+    watched: list[Watch],
+    grid: np.ndarray,
+    solver: Solver,
+    trace: Trace,
+) -> tuple[float, np.ndarray]:
+    """Instant and state to go on with where coordinates become unusable.
+
+    The run stops there, takes other coordinates, or goes through, if it can in a step from the modes `before`.
+    """
+    before = run.discrete
     y, singular, done = run.guarded(t, y, solver.at_singularity)
     if singular is not None:
         trace.singular = trace.singular or singular
@@ -308,39 +329,33 @@ def _guarded(run: Runner, t: float, y: np.ndarray, solver: Solver, trace: Trace)
         trace.events.append({"t": t, "event": "takes other coordinates", "then": names})
     elif done == "into":
         trace.events.append({"t": t, "event": "the loops lose a constraint", "then": "goes through"})
-    return y
+        return _through(run, before, t, y, singular, end, watched, grid, solver, trace)
+    return t, y
 
 
-def _chatters(events: list[dict[str, Any]], duration: float) -> bool:
-    """Whether events follow each other so fast that the run would never end."""
-    return len(events) > CHATTER and events[-1]["t"] - events[-1 - CHATTER]["t"] < 1e-8 * duration
-
-
-def _endless(last: Mapping[str, Any]) -> str:
-    """A sentence on the two modes between which the run would change without end, from the last of the events."""
-    if last["event"] in saturation.EVENTS:
-        return f"{last['joint']} changes between its law and its effort limit without end; a law with less gain may not"
-    return (
-        f"{last['joint']} changes between slipping and sticking without end; `friction: smooth` under `solver` has no "
-        "such changes"
-    )
-
-
-def _why(run: Runner, t: float, y: np.ndarray, failure: str) -> str:
-    """The reason of a failure, in words of mechanics where the model is to blame."""
-    if not np.isfinite(y).all() or _moderate(run.derivative(t, y)):
-        return failure
-    still = y.copy()
-    still[len(run.system.state_coordinates) : run.system.measured] = 0.0
-    if _moderate(run.derivative(t, still)):
-        return failure + BURST  # speeds have grown without bound
-    idle = run.without_inertia(t, y)
-    return vanishing_message(idle) if idle else failure
-
-
-def _moderate(rate: np.ndarray) -> bool:
-    """Whether all rates of the state are numbers, and none is enormous."""
-    return bool((abs(rate) < ENORMOUS).all())
+def _through(
+    run: Runner,
+    before: Discrete,
+    t: float,
+    y: np.ndarray,
+    singular: Singular | None,
+    end: float,
+    watched: list[Watch],
+    grid: np.ndarray,
+    solver: Solver,
+    trace: Trace,
+) -> tuple[float, np.ndarray]:
+    """Instant and state behind a singular position that a step crosses; else those before it, to pass it slowly."""
+    passing, run.discrete = run.discrete, before
+    tolerances = {"rtol": solver.rtol, "atol": solver.atol}
+    step = passed_across(run, y, singular, t, end, watched, **tolerances) if singular is not None else None
+    run.discrete = passing
+    if step is None:
+        return t, y
+    _keep_rows(run, step.stepper, grid, step.stepper.t, trace)
+    _count(trace, step.stepper)
+    run.discrete = step.discrete
+    return step.stepper.t, step.y
 
 
 def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -> Stepper:
@@ -358,20 +373,10 @@ def _stepper(run: Runner, t: float, y: np.ndarray, end: float, solver: Solver) -
         max_step=longest,
         step=solver.step,
         measured=run.system.measured,
+        slopes=run.slopes,
     )
 
 
 def _count(trace: Trace, stepper: Stepper) -> None:
     trace.steps += stepper.accepted
     trace.rejected += stepper.rejected
-
-
-def described(run: Runner, watch: Watch, t: float, before: Discrete, after: Discrete) -> list[dict[str, Any]]:
-    """What an event is in the record, with the joint's mode after it; some events are nothing to a reader."""
-    events = []
-    if watch.what not in (modes.TURNS, *saturation.EVENTS) or watch.speed in after.held:
-        joint = next(joint for joint in run.robot.moving if watch.speed in joint.speeds)
-        held, slip = watch.speed in after.held, after.slip.get(watch.speed, 0.0)
-        then = "held" if held else {1.0: "moves up", -1.0: "moves down"}.get(slip, "free")
-        events.append({"t": t, "joint": joint.name, "event": watch.what, "then": then})
-    return events + saturation.limit_events(run.system, before, after, t)

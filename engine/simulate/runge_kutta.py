@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.jit.march import Scheme
-from ..machine.program.control import bounded, lengths
+from ..machine.program.control import bounded, combined, lengths
 from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
 from .tableau import Tableau, hermite
 
@@ -22,9 +22,9 @@ SLIVER = 1e-9  # a fixed step that ends this close to t_end, relative to its len
 class RungeKutta:
     """An explicit Runge-Kutta method, adaptive or with the fixed step `step`.
 
-    Adaptive steps are exactly those of scipy.integrate.RK45 with the same coefficients (Hairer, Nørsett, Wanner:
-    Solving Ordinary Differential Equations I, sec. II.4). Only the errors of the first `measured` components control
-    the step (None or 0: all); the others are quadratures, such as work.
+    Adaptive steps are exactly those of scipy.integrate.RK45 or DOP853 with the same coefficients (Hairer, Nørsett,
+    Wanner: Solving Ordinary Differential Equations I, sec. II.4 and II.5). Only the errors of the first `measured`
+    components control the step (None or 0: all); the others are quadratures, such as work.
     """
 
     def __init__(
@@ -60,7 +60,9 @@ class RungeKutta:
         self.end_first = self.adaptive and tableau.ends_on_a_stage
         self.end_known = False
         self.f: np.ndarray | None = None  # derivative at (t, y), the next step's first stage; None: not evaluated yet
-        self.K = np.zeros((len(tableau.B) + 1, self.y.size))  # stages of the last step
+        self.ends = len(tableau.B) + 1  # number of stages of a step, with the derivative at its end
+        # stages of the last step, with those for dense output
+        self.K = np.zeros((self.ends + len(tableau.further), self.y.size))
         self.trial = np.zeros_like(self.K)  # stages of the step under way: its failure must not spoil `between`
         self.Q: np.ndarray | None = None
         # the wanted length of the next step; 0: chosen at the first step, when `t_end` is final
@@ -87,8 +89,9 @@ class RungeKutta:
         with np.errstate(all="ignore"):
             if self.Q is None:
                 if not self.end_known:
-                    self.K[-1] = self._slope()
+                    self.K[self.ends - 1] = self._slope()
                     self.end_known = True
+                self._further_stages(h)
                 self.Q = self.K.T.dot(self.P)
             powers = np.cumprod(np.full(self.P.shape[1], (t - self.t_old) / h))
             state: np.ndarray = h * np.dot(self.Q, powers) + self.y_old
@@ -108,21 +111,26 @@ class RungeKutta:
             self.f = np.array(self._derivative(self.t, self.y), dtype=float)  # a copy: `fun` may use its array again
         return self.f
 
+    def _further_stages(self, h: float) -> None:
+        """Evaluates the stages of the last step that only dense output needs."""
+        for s, (a, c) in enumerate(zip(self.tableau.further, self.tableau.further_at), start=self.ends):
+            self.K[s] = self._derivative(self.t_old + c * h, self.y_old + np.dot(self.K[:s].T, a[:s]) * h)
+
     def _try(self, h: float) -> np.ndarray:
         """The state after a step of length h, whose stages are left in `trial`."""
         A, B, C, K, t, y = self.tableau.A, self.tableau.B, self.tableau.C, self.trial, self.t, self.y
         K[0] = self._slope()
         for s in range(1, len(B)):
             K[s] = self._derivative(t + C[s] * h, y + np.dot(K[:s].T, A[s, :s]) * h)
-        y_new: np.ndarray = y + h * np.dot(K[:-1].T, B)
+        y_new: np.ndarray = y + h * np.dot(K[: len(B)].T, B)
         if self.end_first:
-            K[-1] = self._derivative(t + h, y_new)
+            K[len(B)] = self._derivative(t + h, y_new)
         return y_new
 
     def _accept(self, t: float, y: np.ndarray) -> None:
         self.t_old, self.t, self.y_old, self.y = self.t, t, self.y, y
         self.K, self.trial, self.Q = self.trial, self.K, None
-        self.f, self.end_known = (self.K[-1], True) if self.end_first else (None, False)
+        self.f, self.end_known = (self.K[self.ends - 1], True) if self.end_first else (None, False)
         self.accepted += 1
 
     def _fixed_step(self) -> str:
@@ -165,7 +173,11 @@ class RungeKutta:
         if n < y_new.size and not np.isfinite(y_new[n:]).all():
             return math.nan
         scale = self.atol + np.maximum(np.abs(self.y[:n]), np.abs(y_new[:n])) * self.rtol
-        return float(rms(np.dot(self.trial[:, :n].T, self.E) * h / scale))
+        K, low = self.trial[: self.ends, :n].T, self.tableau.E_low
+        if low is None:
+            return float(rms(np.dot(K, self.E) * h / scale))
+        high_square, low_square = (np.linalg.norm(np.dot(K, e) / scale) ** 2 for e in (self.E, low))
+        return float(combined(float(high_square), float(low_square), h, max(n, 1)))
 
     def _first_step(self) -> float:
         n, f, length = self.measured, self._slope(), min(self.t_end - self.t, self.max_step)
@@ -206,6 +218,7 @@ def first_step(
 
 def scheme(tableau: Tableau) -> Scheme:
     """A tableau with the constants of the step control, as data for the compiled loop."""
+    further = zip(tableau.further.tolist(), tableau.further_at.tolist())
     return Scheme(
         _rows(tableau.A),
         tuple(tableau.B.tolist()),
@@ -216,6 +229,8 @@ def scheme(tableau: Tableau) -> Scheme:
         SAFETY,
         LEAST_FACTOR,
         MOST_FACTOR,
+        () if tableau.E_low is None else tuple(tableau.E_low.tolist()),
+        tuple((tuple(a[: len(tableau.B) + 1 + s]), c) for s, (a, c) in enumerate(further)),
     )
 
 

@@ -11,7 +11,7 @@ from ..dynamics.vanishing import vanishing
 from ..loops import vanishing as freedoms
 from ..machine.jit.curves import EMPTY, SignalPieces, fitted
 from ..machine.jit.march import March, Scheme
-from ..machine.program.scalars import Scalar, as_floats
+from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..robot.model import Joint
 from . import coordinates, equations, singular
 from .compiled import Compiled, bearing, place_of
@@ -86,6 +86,16 @@ class Runner:
         """The settled states of many rows."""
         return coordinates.settled_rows(self.system, self.discrete, times, states)
 
+    def motion(self, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All coordinates, speeds and accelerations of the robot at t, where the state has the speeds of joints."""
+        system = self.system
+        q, qd, given = system.expanded(motion(system, t), y.tolist())
+        qdd = np.zeros(self.robot.nv)
+        qdd[system.state_speeds] = self.derivative(t, y)[len(system.state_coordinates) : system.measured]
+        for k, x in given.items():
+            qdd[k] = as_float(x)
+        return np.array(q, dtype=float), np.array(qd, dtype=float), qdd
+
     def held_still(self, states: np.ndarray) -> np.ndarray:
         """These states with the speed 0 for all joints that are held."""
         return coordinates.held_still(self.system, self.discrete, states)
@@ -106,22 +116,24 @@ class Runner:
     def guard(self) -> Event | None:
         """An event function with a zero where the independent coordinates become unusable; None if they can't."""
         guard = coordinates.guard(self.system, self.discrete)
-        if guard is None or not self._pause:
+        if guard is None:
             return guard
-        last = [(-np.inf, 1.0)]
+        last = [(-np.inf, np.empty(0), 1.0)]
 
-        def paused(t: float, y: np.ndarray) -> float:
-            if not last[0][0] <= t < last[0][0] + self._pause:
-                last[0] = t, guard(t, y)
-            return last[0][1]
+        def remembered(t: float, y: np.ndarray) -> float:
+            """A step begins where the last one ended, and the guard may pause."""
+            before, there, _ = last[0]
+            if not (before <= t < before + self._pause or (t == before and np.array_equal(y, there))):
+                last[0] = t, y, guard(t, y)
+            return last[0][2]
 
-        return paused
+        return remembered
 
     def guarded(self, t: float, y: np.ndarray, how: str) -> tuple[np.ndarray, singular.Singular | None, str]:
         """The state to go on with where the guard is zero, the singular position ahead if any, and what was done."""
         ahead = None
         if not (self.discrete.passing or self.system.method.switches or self.system.switches):
-            ahead = singular.ahead(self.system, self.discrete, t, self.evaluate(t, y))
+            ahead = singular.ahead(self.system, self.discrete, t, *self.motion(t, y))
         self.discrete, y, done = coordinates.guarded(self.system, self.discrete, t, y, how, ahead)
         return y, ahead, done
 
@@ -149,6 +161,20 @@ class Runner:
         if rate is not None:
             return rate
         return np.array(equations.rates(self.system, self._plain(values, y, discrete)), dtype=float)
+
+    @property
+    def slopes(self) -> Callable[[float, np.ndarray], np.ndarray] | None:
+        """The derivatives of the state's rate along its components, as a function; None where the text hasn't any."""
+        if self._solve is not None or self.discrete.passing or not self._compiled.differentiable:
+            return None
+
+        def slopes(t: float, y: np.ndarray) -> np.ndarray:
+            try:
+                return self._compiled.slopes(self.discrete, self.signals(t), y)
+            except (ZeroDivisionError, OverflowError):
+                return np.full((len(y), len(y)), np.nan)
+
+        return slopes
 
     def evaluate(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> Evaluation:
         """The evaluation of the equations at one instant, in the present discrete state or another one."""
@@ -196,11 +222,14 @@ class Runner:
                 rows[name][:, k] = x
         return rows
 
-    def march(self, scheme: Scheme, t: float) -> March | None:
-        """The compiled time loop of the present discrete state with this integrator, or None where it doesn't pay."""
+    def march(self, scheme: Scheme, t: float, ahead: float) -> March | None:
+        """The compiled time loop of the present discrete state with this integrator, or None where it doesn't pay.
+
+        `ahead` is the number of evaluations that the run still needs in this state, where that can be foreseen.
+        """
         if self._width is None:
             self._width = len(self.signals(t))
-        return self._compiled.march(self.discrete, self._width, scheme)
+        return self._compiled.march(self.discrete, self._width, scheme, ahead)
 
     def marched(self, seconds: float) -> None:
         """Note the time that the compiled loop has taken in the present discrete state."""

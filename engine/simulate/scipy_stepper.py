@@ -37,9 +37,13 @@ class Scipy:
         atol: float = 1e-10,
         max_step: float = math.inf,
         measured: int | None = None,
+        slopes: Fun | None = None,
     ):
         from scipy import integrate
 
+        # with derivatives of `fun`, scipy takes no differences: where a component doesn't matter, it would try larger
+        # and larger ones, beyond all reason
+        self.slopes = slopes
         self.kind, self.fun, self.t_end, self.max_step = kind, fun, float(t_end), max_step
         self.make = getattr(integrate, kind)
         self.t = self.t_old = float(t0)
@@ -114,6 +118,12 @@ class Scipy:
         self.finite = self.finite and bool(np.isfinite(dy).all())
         return dy
 
+    def _jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
+        assert self.slopes is not None
+        J = self.slopes(t, y)
+        self.finite = self.finite and bool(np.isfinite(J).all())
+        return J
+
     def _step(self) -> str:
         """Lets scipy's solver take a step, and returns the reason if it can't."""
         if self.solver is None:
@@ -122,7 +132,14 @@ class Scipy:
             if not (self.finite and np.isfinite(self.y).all()):
                 return NOT_FINITE
             self.solver = self.make(
-                self._derivative, self.t, self.y, self.t_end, rtol=self.rtol, atol=self.atol, max_step=self.max_step
+                self._derivative,
+                self.t,
+                self.y,
+                self.t_end,
+                rtol=self.rtol,
+                atol=self.atol,
+                max_step=self.max_step,
+                **({} if self.slopes is None else {"jac": self._jacobian}),
             )
         solver, before = self.solver, self.evaluations
         if solver.t_bound != self.t_end:

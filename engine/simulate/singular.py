@@ -50,9 +50,10 @@ class Singular:
         return f"singular position{where}: the given motion can't go on from there"
 
 
-def ahead(system: System, discrete: Discrete, t: float, now: Evaluation) -> Singular | None:
-    """The singular position to which the motion at this evaluation leads, or None."""
-    q, qd, qdd = (np.array(x, dtype=float) for x in (now.q, now.qd, now.qdd))
+def ahead(
+    system: System, discrete: Discrete, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
+) -> Singular | None:
+    """The singular position to which the motion leads that has these speeds and accelerations at t, or None."""
 
     def place(time: float) -> np.ndarray:
         return moved_along_speeds(system.robot, q, qd * time + qdd * time * time / 2)

@@ -1,4 +1,4 @@
-"""Explicit Runge-Kutta methods as tables of numbers; the stepping is in `integrate.py`.
+"""Explicit Runge-Kutta methods as tables of numbers; the stepping is in `runge_kutta.py`.
 
 In Hairer's letters, with s stages and step h:
 
@@ -7,11 +7,15 @@ In Hairer's letters, with s stages and step h:
     k_s+1 = f(t + h, y_new)                         the first stage of the next step
     error = h Σ_i e_i k_i                           i = 1 … s+1, the embedded solution minus y_new
     y(t + θh) = y + h Σ_i k_i Σ_j p_ij θ^j          i = 1 … s+1, dense output
+
+Dense output may need further stages k_s+2 …, each from all before it; they are evaluated only where it is asked for.
+With a second embedded solution of lower order, whose errors are e' in place of e, the error's norm is
+|e|² / √(|e|² + 0.01 |e'|²), as Hairer takes it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,16 +31,22 @@ class Tableau:
     B: np.ndarray  # (s,)
     C: np.ndarray  # (s,)
     E: np.ndarray | None  # (s + 1,)
-    P: np.ndarray | None  # (s + 1, degree)
+    P: np.ndarray | None  # (s + 1 + number of further stages, degree)
     about: str
+    E_low: np.ndarray | None = None  # (s + 1,), of the second embedded solution
+    further: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # rows of A for the further stages
+    further_at: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def ends_on_a_stage(self) -> bool:
-        """Whether the derivative at a step's end enters the error, and is the next step's first stage (FSAL)."""
-        return self.E is not None and bool(self.E[-1] != 0)
+        """Whether the derivative at a step's end, the next step's first stage, belongs to the step itself (FSAL).
+
+        The error needs it, or further stages do.
+        """
+        return self.E is not None and (bool(self.E[-1] != 0) or len(self.further) > 0)
 
     def __post_init__(self) -> None:
-        for table in (self.A, self.B, self.C, self.E, self.P):
+        for table in (self.A, self.B, self.C, self.E, self.P, self.E_low, self.further, self.further_at):
             if table is not None:
                 table.setflags(write=False)
 
@@ -167,5 +177,3 @@ RUNGE_KUTTA = Tableau(
     P=None,
     about="Kutta 1901; the classical method, without an estimate of its error",
 )
-
-TABLEAUS = (DORMAND_PRINCE, CASH_KARP, VERNER, RUNGE_KUTTA)

@@ -18,6 +18,7 @@ import compiling
 import fall
 import humanoid
 import many
+import methods
 import numpy as np
 import process
 from arms import Arm, chain, puma
@@ -112,6 +113,7 @@ def main() -> int:
     rows += batch(long, [Pinocchio(long)], 1000, {"inverse": 15, "forward": 15})
     rows += long_chain(1000, 1000)
     rows += [*fall.rows(arm, peer), *fall.again(peer)]
+    rows += methods.rows(peer)
     rows += many.rows(arm)
     rows += loops.rows()
     rows += compiling.rows(arm)

@@ -365,3 +365,28 @@ def test_without_llvm_the_plain_text_serves_with_one_warning(monkeypatch):
     assert [str(w.message) for w in heard] == [
         "no compiled code on this machine (RuntimeError: LLVM ERROR: no such target); the plain text is used instead"
     ]
+
+
+# ---- bits
+
+FALLS = {"puma": {"robot": "puma"}, "four-bar": {"robot": "four-bar", "initial": {"A0": 0.3}}}
+
+
+@pytest.mark.parametrize("backend", ["compiled", "plain"])
+@pytest.mark.parametrize("name", FALLS)
+def test_a_chosen_backend_gives_the_same_bits_whatever_the_cache_holds(own_folder, name, backend):
+    """Made anew, from the folder, and as the process has it: by default the state of the cache decides who computes."""
+
+    def table():
+        with using(backend):
+            return denoc.run({**FALLS[name], "task": "simulate", "time": {"end": 0.5, "step": 0.1}}).table
+
+    first, warm = table(), table()
+    objects.forget()
+    read = table()
+    shutil.rmtree(own_folder, ignore_errors=True)
+    objects.forget()
+    again = table()
+    for column, values in first.items():
+        for other in (warm, read, again):
+            np.testing.assert_array_equal(other[column], values, err_msg=column)

@@ -134,11 +134,12 @@ MODES = {
 }
 
 
-@pytest.mark.parametrize("what", MODES)
-def test_modes_are_in_the_loop(taken, what):
+@pytest.mark.parametrize(("what", "method"), [*((what, "rk45") for what in MODES), ("friction and stops", "dop853")])
+def test_modes_are_in_the_loop(taken, what, method):
     """Python takes the few steps in which something may happen, and no others."""
     joint, more, least = MODES[what]
-    found, steps = both(taken, {"task": "simulate", "time": {"end": 1.5, "step": 0.05}, **more}, slider(**joint))
+    scenario = {"task": "simulate", "time": {"end": 1.5, "step": 0.05}, "solver": {"method": method}, **more}
+    found, steps = both(taken, scenario, slider(**joint))
     assert len(events(found)) >= least
     assert 0 < steps <= 3 * len(events(found)) < found.audit["steps"] / 2
 

@@ -71,6 +71,11 @@ STOPS = {"robot.links.link2.joint.limits": [-0.1, 0.1], "robot.links.link3.joint
 PULL = {"joint2": {"law": "harmonic", "amplitude": 6, "frequency": 4}}
 CASES = {
     "friction": (scenario(), rough(), {"stops slipping"}),
+    "friction by dop853": (
+        scenario(time={"end": 0.3, "step": 0.3}, solver={"method": "dop853"}),
+        rough(),
+        {"stops slipping"},
+    ),
     "joints that stick at first": (
         scenario(forces={"joint1": {"law": "harmonic", "amplitude": 20, "frequency": 3}}),
         rough(**{"robot.links.link3.joint.friction.coulomb": 1.0, "rates.joint1": 0, "rates.joint3": 0}),

@@ -21,6 +21,7 @@ from . import cores, march_block, native, objects
 from .curves import EMPTY, SignalPieces
 from .march_block import (
     ACCEPTED,
+    DENSE,
     FRESH,
     GOING,
     GUARDED,
@@ -36,7 +37,8 @@ from .march_block import (
     H,
     T,
 )
-from .march_code import Scheme, march
+from .march_code import march
+from .march_dense import Scheme
 from .march_watch import RULE, SAMPLES
 
 __all__ = [
@@ -64,14 +66,14 @@ class March:
     `closes` says whether its output rows are closed states; behind the rows of the control block is room for one.
     """
 
-    def __init__(self, loaded: native.Loaded, m: int, stages: int, lanes: int, *, closes: bool = False):
-        self._loaded, self.stages, self.closes = loaded, stages, closes
+    def __init__(self, loaded: native.Loaded, m: int, scheme: Scheme, lanes: int, *, closes: bool = False):
+        self._loaded, self._scheme, self.closes = loaded, scheme, closes
         self.m, self.lanes = m, lanes
         self._rows = ROWS + m * closes
         self.control = np.zeros((self._rows, lanes))
         self._pieces, self._watches = EMPTY, Watches(m, lanes)
         self._y = np.zeros((m, lanes))
-        self._stages = np.zeros((stages + 3, m, lanes))
+        self._stages = np.zeros((scheme.stages + 2, m, lanes))  # with a trial state, and the one at the step's end
         pointer = ctypes.c_void_p
         kinds = [pointer] * 5 + [ctypes.c_long, pointer, ctypes.c_long, pointer, pointer]
         self._march = ctypes.CFUNCTYPE(ctypes.c_long, *kinds)(loaded.address("march"))
@@ -130,6 +132,17 @@ class March:
         """The end of that step."""
         return float(min(self.control[T, 0] + self.control[H, 0], self.control[T_END, 0]))
 
+    @property
+    def evaluations(self) -> int:
+        """The number of evaluations in the first lane since the last beginning, without that of the first stage."""
+        return int(self.evaluated(self.control)[0])
+
+    def evaluated(self, control: np.ndarray) -> np.ndarray:
+        """The same for all lanes, or runs, from their rows of control blocks."""
+        attempts = control[ACCEPTED] + control[REJECTED]
+        count = len(self._scheme.B) * attempts + len(self._scheme.further) * control[DENSE]
+        return np.asarray(count, dtype=int)
+
     def finite(self) -> bool:
         """Whether all stages of the last attempt are finite numbers."""
         return bool(np.isfinite(self._stages).all())
@@ -170,7 +183,7 @@ class March:
         """
         stages, first = np.zeros((-(-len(runs.y) // self.lanes), *self._stages.shape)), runs.slope
         block = self._each(runs, grid, control, 0, 1, once=True, stages=stages)
-        rows = stages.transpose(0, 3, 1, 2).reshape(-1, *self._stages.shape[:2])[: len(runs.y), : self.stages + 1]
+        rows = stages.transpose(0, 3, 1, 2).reshape(-1, *self._stages.shape[:2])[: len(runs.y), : self._scheme.stages]
         rows[:, 0] = first  # whose place the last one takes, as the next step's first
         return block, rows
 
@@ -199,6 +212,8 @@ class March:
 
         def run(first: int, end: int) -> None:
             watches = Watches(self.m, lanes, places, runs.quantities)
+            if once:
+                watches.table[0] = DEMAND
             own = np.zeros_like(self._stages)
             for k in range(first, end):
                 kept = own if stages is None else stages[k]
@@ -267,6 +282,7 @@ class Watches:
         self.table[-1] = (rules[self._inner, 0] != 0.0).sum()
 
 
+DEMAND = -1  # a number of watches: there are none, but the stages for dense output are wanted in every step
 FEWEST = 8  # blocks of lanes from which on another thread pays
 
 
@@ -290,4 +306,4 @@ def build(
     kind = repr((scheme, measured, list(units), closes))
     text = lambda: march(program(), scheme, measured, units, lanes)  # noqa: E731
     code = objects.loaded(f"march {lanes}", (kind, *identity), text, cached, level)
-    return March(code, m, len(scheme.B), lanes, closes=closes) if code is not None else None
+    return March(code, m, scheme, lanes, closes=closes) if code is not None else None

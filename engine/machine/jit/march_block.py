@@ -21,6 +21,7 @@ GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # the states of one lane, in row STAT
     T_NEW,
     TAKEN,
     GUARD,
+    DENSE,
     OPEN,
     ROWS,
-) = range(19)
+) = range(20)

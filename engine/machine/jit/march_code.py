@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..program.control import bounded, lengths
+from ..program.control import bounded, combined, lengths
 from ..program.trace import Node, Program, live
-from . import march_time, march_watch
-from .block import Block, hexadecimal
+from . import march_dense, march_time, march_watch
+from .block import Block
 from .curves import ABREAST
 from .march_block import (
     ACCEPTED,
@@ -19,11 +18,9 @@ from .march_block import (
     GUARDED,
     MAX_STEP,
     MOST,
-    OPEN,
     PAUSED,
     REACHED,
     REJECTED,
-    ROW,
     ROWS,
     STATUS,
     STEP,
@@ -35,22 +32,8 @@ from .march_block import (
     H,
     T,
 )
+from .march_dense import Attempt, Scheme
 from .march_lanes import Lane, LaneCode
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """An embedded pair with dense output whose last stage is the next step's first, and constants of step control."""
-
-    A: Sequence[Sequence[float]]
-    B: Sequence[float]
-    C: Sequence[float]
-    E: Sequence[float]
-    P: Sequence[Sequence[float]]
-    exponent: float
-    safety: float
-    least_factor: float
-    most_factor: float
 
 
 def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int], lanes: int) -> str:
@@ -66,7 +49,7 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     m, count = len(program.outputs["rate"]), len(scheme.B)
     closed = len(program.outputs.get("closed", [])) if lanes == 1 else 0
     code = LaneCode(lanes, m)
-    names = [*(f"K{s}" for s in range(count + 1)), "trial", "new"]
+    names = [*(f"K{s}" for s in range(scheme.stages)), "trial", "new"]
     code.line("entry:")
     code.line(f"  %total = alloca {code.vector}\n  %clock = alloca {code.vector}")
     for k, name in enumerate(names):
@@ -83,7 +66,8 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     body = "\n".join(code.block.lines)
     return (
         f"{_declarations(code)}\n{_rate_function(program, lanes, closed)}"
-        f"{_rows_function(scheme, m, lanes, closed)}"
+        f"{march_dense.rows_function(scheme, m, lanes, closed)}"
+        f"{march_dense.due_function(lanes) if scheme.further else ''}"
         f"{march_time.signals_function(lanes)}{_watch_functions(program, scheme, m, lanes)}"
         "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
         "i64 %attempts, ptr %table, ptr %watches) {\n"
@@ -107,22 +91,10 @@ def _watch_functions(program: Program, scheme: Scheme, m: int, lanes: int) -> st
     quantities = program.outputs.get("quantities", [])
 
     def dense(block: Block, stages: list[str], x: str) -> str:
-        return _dense(block, scheme, stages, x)
+        return march_dense.dense(block, scheme, stages, x)
 
     text = _function(program, lanes, "quantities", ("u", "y", "w"), [(quantities, "%w", 0)])
-    return text + march_watch.functions(lanes, m, len(quantities), dense, len(scheme.B) + 1)
-
-
-class Attempt(NamedTuple):
-    """The registers of one attempt at a step, each with a number for every lane."""
-
-    t: str
-    t_new: str
-    h: str
-    wanted: str  # the length that this step was to have, before its end cut it short
-    most: str  # the largest factor for the next length
-    cut: str  # whether the end cuts the step short
-    going: str  # whether the lane takes part
+    return text + march_watch.functions(lanes, m, len(quantities), dense, scheme.stages)
 
 
 class Judgement(NamedTuple):
@@ -161,18 +133,32 @@ def _try(code: LaneCode, scheme: Scheme, attempt: Attempt, measured: int, guarde
         code.rate("trial", f"K{s}", code.block.call("fma", h, code.number(scheme.C[s]), attempt.t))
     code.combine("new", "y", [(b, f"K{j}") for j, b in enumerate(scheme.B)], h)
     code.rate("new", f"K{count}", attempt.t_new)
-    error = code.error([(e, f"K{j}") for j, e in enumerate(scheme.E)], measured, h)
+    error = _error(code, scheme, measured, h)
     passed = code.compare("olt", error, code.number(1.0))
     if guarded:
         barred = code.both(code.both(going, passed), code.compare("ole", code.row(GUARD), code.number(0.0)))
         code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
         going = code.both(going, code.opposite(barred))
+    if scheme.further:
+        march_dense.further_stages(code, scheme, attempt, code.both(going, passed))
     arguments = "ptr %u, ptr %y, ptr %new, ptr %stages, ptr %table, ptr %watches"
     seen = code.let(f"call {code.block.bit} @seen({arguments}, {code.vector} {attempt.t}, {code.vector} {h})")
     barred = code.both(code.both(going, passed), seen)
     code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
     going = code.both(going, code.opposite(barred))
     return Judgement(error, code.both(going, passed), code.both(going, code.opposite(passed)))
+
+
+def _error(code: LaneCode, scheme: Scheme, measured: int, h: str) -> str:
+    """The error of an attempt, in units of the tolerance."""
+    E, low = ([(e, f"K{j}") for j, e in enumerate(weights)] for weights in (scheme.E, scheme.E_low))
+    if not low:
+        return code.block.call(
+            "sqrt", code.operation("fdiv", code.squares(E, measured, h), code.number(float(measured)))
+        )
+    high_square, low_square = (Lane(code, code.squares(terms, measured, code.number(1.0))) for terms in (E, low))
+    register: str = combined(high_square, low_square, Lane(code, h), float(measured)).register
+    return register
 
 
 def _choose_lengths(code: LaneCode, scheme: Scheme, attempt: Attempt, judgement: Judgement) -> str:
@@ -195,8 +181,7 @@ def _put_rows(code: LaneCode, attempt: Attempt, taken: str) -> None:
     code.put(STEP, attempt.h)
     code.put(T_NEW, attempt.t_new)
     code.put(TAKEN, taken)
-    arguments = "ptr %control, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, ptr %u, ptr %table"
-    code.line(f"  call void @rows({arguments})")
+    code.line(f"  call void @rows({march_dense.ROWS_ARGUMENTS})")
 
 
 def _advance(code: LaneCode, attempt: Attempt, judgement: Judgement, count: int, units: Sequence[int]) -> None:
@@ -241,84 +226,3 @@ def _function(
     body = "\n".join(block.lines)
     arguments = ", ".join(f"ptr noalias %{pointer}" for pointer in pointers)
     return f"define internal void @{name}({arguments}) noinline {{\n{body}\n  ret void\n}}\n"
-
-
-def _dense(block: Block, scheme: Scheme, stages: Sequence[str], x: str) -> str:
-    """The register of Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule: dense output is y + h times that."""
-    total, number = "", block.constant
-    for p in reversed(range(len(scheme.P[0]))):
-        term = ""
-        for j, K in enumerate(stages):
-            weight = number(scheme.P[j][p])
-            if scheme.P[j][p]:
-                term = block.call("fma", K, weight, term) if term else block.operation("fmul", K, weight)
-        term = term or number(0.0)
-        total = block.call("fma", total, x, term) if total else term
-    return block.operation("fmul", total, x)
-
-
-def _rows_function(scheme: Scheme, m: int, lanes: int, closed: int) -> str:
-    """Output rows of lanes that have taken a step, one by one: y + h Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule.
-
-    Where the program gives closed states, they take the place of so many numbers of each row.
-    """
-    block = Block(1)
-    let, count = block.let, len(scheme.B)
-
-    def control(k: int) -> str:
-        at = let(f"add i64 %lane, {k * lanes}")
-        return let(f"getelementptr double, ptr %control, i64 {at}")
-
-    def load(pointer: str) -> str:
-        return let(f"load double, ptr {pointer}, align 8")
-
-    block.lines.append(
-        "entry:\n  %clock = alloca double\n  br label %lanes\nlanes:\n  %lane = phi i64 [0, %entry], [%lane1, %done]"
-    )
-    taken = let(f"fcmp one double {load(control(TAKEN))}, {hexadecimal(0.0)}")
-    block.lines.append(f"  br i1 {taken}, label %look, label %done\nlook:")
-    row = let(f"fptosi double {load(control(ROW))} to i64")
-    block.lines.append(f"  br i1 {let(f'icmp slt i64 {row}, %count')}, label %compare, label %done\ncompare:")
-    at = load(let(f"getelementptr double, ptr %grid, i64 {row}"))
-    due = let(f"fcmp ole double {at}, {load(control(T_NEW))}")
-    block.lines.append(f"  br i1 {due}, label %write, label %done\nwrite:")
-    h = load(control(STEP))
-    x = let(f"fdiv double {let(f'fsub double {at}, {load(control(T))}')}, {h}")
-    skip = let(f"add i64 {let('mul i64 %lane, %count')}, {row}")
-    target = let(f"getelementptr double, ptr %out, i64 {let(f'mul i64 {skip}, {m}')}")
-    block.lines.append("  br label %component\ncomponent:\n  %i = phi i64 [0, %write], [%i1, %component]")
-    place = let(f"add i64 {let(f'mul i64 %i, {lanes}')}, %lane")
-    stages = [
-        load(let(f"getelementptr double, ptr %stages, i64 {let(f'add i64 {place}, {j * m * lanes}')}"))
-        for j in range(count + 1)
-    ]
-    total = _dense(block, scheme, stages, x)
-    y = load(let(f"getelementptr double, ptr %y, i64 {place}"))
-    block.do(f"store double {block.call('fma', total, h, y)}, ptr {let(f'getelementptr double, ptr {target}, i64 %i')}")
-    block.lines.append(f"  %i1 = add i64 %i, 1\n  %rest = icmp slt i64 %i1, {m}")
-    block.lines.append("  br i1 %rest, label %component, label %written\nwritten:")
-    if closed:
-        _close_row(block, at, target, m, count, closed)
-    pointer = control(ROW)
-    block.do(f"store double {let(f'fadd double {load(pointer)}, {hexadecimal(1.0)}')}, ptr {pointer}")
-    block.lines.append(f"  br label %look\ndone:\n  %lane1 = add i64 %lane, 1\n  %on = icmp slt i64 %lane1, {lanes}")
-    block.lines.append("  br i1 %on, label %lanes, label %out_of_lanes\nout_of_lanes:\n  ret void")
-    body = "\n".join(block.lines)
-    arguments = "ptr %control, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, ptr %u, ptr %table"
-    return f"define internal void @rows({arguments}) noinline {{\n{body}\n}}\n"
-
-
-def _close_row(block: Block, at: str, target: str, m: int, count: int, closed: int) -> None:
-    """Put the closed state in the place of a row, and note how far it is from closed if that is more than before."""
-    spare = block.let(f"getelementptr double, ptr %stages, i64 {(count + 1) * m}")  # that of the trial states
-    block.do(f"store double {at}, ptr %clock")
-    block.do("call void @signals(ptr %table, ptr %u, ptr %clock)")
-    block.do(f"call void @rate(ptr %control, ptr %u, ptr {target}, ptr {spare})")
-    numbers = [block.let(f"load double, ptr {block.offset('%control', ROWS + k)}, align 8") for k in range(closed)]
-    for k, x in enumerate(numbers[:-1]):
-        block.do(f"store double {x}, ptr {block.offset(target, k)}, align 8")
-    widest = block.offset("%control", OPEN)
-    before = block.let(f"load double, ptr {widest}, align 8")
-    more = block.let(f"fcmp ugt double {numbers[-1]}, {before}")  # what isn't a number is more than any
-    now = block.let(f"select i1 {more}, double {numbers[-1]}, double {before}")
-    block.do(f"store double {now}, ptr {widest}, align 8")

@@ -27,6 +27,15 @@ class Lane:
 
     __rmul__ = __mul__
 
+    def __add__(self, other: Any) -> Lane:
+        return self._made(self._code.operation("fadd", self.register, self._of(other)))
+
+    def __truediv__(self, other: Any) -> Lane:
+        return self._made(self._code.operation("fdiv", self.register, self._of(other)))
+
+    def square_root(self) -> Lane:
+        return self._made(self._code.block.call("sqrt", self.register))
+
     def power(self, exponent: float) -> Lane:
         return self._made(self._code.power(self.register, exponent))
 
@@ -152,8 +161,8 @@ class LaneCode:
         self.line("  call void @signals(ptr %table, ptr %u, ptr %clock)")
         self.line(f"  call void @rate(ptr %control, ptr %u, ptr %{state}, ptr %{target})")
 
-    def error(self, terms: Sequence[tuple[float, str]], measured: int, h: str) -> str:
-        """The root mean square of h E K / (atol + rtol max(|y|, |new|)) over the measured components."""
+    def squares(self, terms: Sequence[tuple[float, str]], measured: int, h: str) -> str:
+        """The sum of squares of h E K / (atol + rtol max(|y|, |new|)) over the measured components."""
         block = self.block
         rtol, atol = self.row(RTOL), self.row(ATOL)
         self.line(f"  store {self.vector} {self.number(0.0)}, ptr %total")
@@ -163,8 +172,7 @@ class LaneCode:
             x = self.operation("fdiv", x, block.call("fma", size, rtol, atol))
             total = self.let(f"load {self.vector}, ptr %total")
             self.line(f"  store {self.vector} {block.call('fma', x, x, total)}, ptr %total")
-        total = self.let(f"load {self.vector}, ptr %total")
-        return block.call("sqrt", self.operation("fdiv", total, self.number(float(measured))))
+        return self.let(f"load {self.vector}, ptr %total")
 
     def normalise(self, first: int, where: str) -> None:
         """Write the division of four components of y by their norm, in the lanes `where`."""

@@ -57,9 +57,12 @@ class Ledger:
         if samples >= MANY:
             self.sample = seconds / samples
 
-    def wants(self, samples: int, price: float | None) -> str:
-        """The cheapest way for this number of samples: `plain`, `cached` (compiled if in the cache) or `compiled`."""
-        due = self.spent + self.sample * samples
+    def wants(self, samples: int, price: float | None, ahead: float = 0.0) -> str:
+        """The cheapest way for this number of samples: `plain`, `cached` (compiled if in the cache) or `compiled`.
+
+        `ahead` is the number of runs of one sample that are sure to come.
+        """
+        due = self.spent + self.sample * samples + (self.run * ahead if self.run < math.inf else 0.0)
         load = LOOK if "llvmlite" in sys.modules else IMPORT
         if due < load:
             return "plain"
@@ -140,12 +143,17 @@ class Offer:
         return self.form("lanes", lambda cached: kernel.build(*self._given(cached)), samples)
 
     def form(
-        self, form: str, build: Callable[[bool], Code | None], samples: int = 0, price: float | None = None
+        self,
+        form: str,
+        build: Callable[[bool], Code | None],
+        samples: int = 0,
+        price: float | None = None,
+        ahead: float = 0.0,
     ) -> Code | None:
         """Code of this form, or None where this call is to run the plain text.
 
         `build` makes the code or, if its argument is True, only looks for it in the cache; `price` is the time that
-        compiling takes, in seconds, where that doesn't follow from the plain text.
+        compiling takes, in seconds, where that doesn't follow from the plain text; `ahead` is that of the ledger.
         """
         here = choice.way()
         settled = self._settled.get(form)
@@ -157,9 +165,10 @@ class Offer:
         if backend == "plain":
             return None
         if backend == "auto" and here.journal is not None:
-            code = self._in_run(here.journal, (form, here.lanes), build, samples, price)
+            code = self._in_run(here.journal, (form, here.lanes), build, samples, price, ahead)
         else:
-            code = self._now((form, here.lanes), build, "compiled" if backend == "compiled" else None, samples, price)
+            wanted = "compiled" if backend == "compiled" else None
+            code = self._now((form, here.lanes), build, wanted, samples, price, ahead)
         if code is not None:
             note(form)
             self._settled[form] = here, code
@@ -180,11 +189,11 @@ class Offer:
 
     # ---- decisions
 
-    def wants(self, samples: int, price: float | None) -> str:
+    def wants(self, samples: int, price: float | None, ahead: float = 0.0) -> str:
         """The cheapest way by the ledger."""
         if price is None:
             price = self.ledger.run * (FEWER if self.level == QUICK else RUNS)
-        return self.ledger.wants(samples, price)
+        return self.ledger.wants(samples, price, ahead)
 
     def _now(
         self,
@@ -193,12 +202,13 @@ class Offer:
         wanted: str | None,
         samples: int,
         price: float | None,
+        ahead: float,
     ) -> Code | None:
         """Existing code, else code (or None) as `wanted` or the ledger decides."""
         if key in self._code:
             result: Code = self._code[key]
             return result
-        wanted = wanted or self.wants(samples, price)
+        wanted = wanted or self.wants(samples, price, ahead)
         return None if wanted == "plain" else self._made(key, build, wanted == "cached")
 
     def _in_run(
@@ -208,6 +218,7 @@ class Offer:
         build: Callable[[bool], Code | None],
         samples: int,
         price: float | None,
+        ahead: float,
     ) -> Code | None:
         """Code (or None) within a run, as the notes of its journal decide, or with a new note there."""
         form = key[0]
@@ -215,11 +226,11 @@ class Offer:
             call = journal.calls.get((self._serial, form), 0)
             journal.calls[self._serial, form] = call + 1
         name = f"{self.name}-{form}"
-        ready = key in self._code or self.wants(samples, price) != "plain"
+        ready = key in self._code or self.wants(samples, price, ahead) != "plain"
         if not journal.goes_on(name, call, ready):
             return None
         known = name in journal.since
-        code = self._now(key, build, "compiled" if known else None, samples, price)
+        code = self._now(key, build, "compiled" if known else None, samples, price, ahead)
         if code is None:
             journal.goes_on(name, call, False)
             return None

@@ -5,6 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, Protocol
 
+from .scalars import square_root
+
+LOW_SHARE = 0.01  # of the estimate of lower order, where there are two
+
 Scalar = Any  # a float, or an object with × and the methods named here
 
 
@@ -41,6 +45,15 @@ def lengths(
     factor = c.safety * power(error, c.exponent)
     grown = h * smaller(most, where_zero(error, c.most_factor, factor))
     return where(cut, larger(wanted, grown), grown), h * larger(factor, c.least_factor)
+
+
+def combined(high: Scalar, low: Scalar, h: Scalar, count: Scalar) -> Scalar:
+    """The error of a step of length h from the sums of squares of two estimates' slopes, of `count` components.
+
+    The estimate of lower order makes it larger where that of higher order may be small by chance (Hairer, sec. II.5).
+    """
+    size = high + LOW_SHARE * low
+    return h * high / square_root(where_zero(size, 1.0, size) * count)
 
 
 def power(x: Scalar, exponent: float) -> Scalar:

@@ -219,8 +219,8 @@ LOOPS = (
     Bug(
         "pivots that have changed sides aren't noticed",
         "engine/loops/partition.py",
-        "return min(shares if signed else map(abs, shares), default=1.0)",
-        "return min(map(abs, shares), default=1.0)",
+        "(shares if signed else abs(shares)).min(",
+        "abs(shares).min(",
         ("loops/test_reference_motion.py::test_the_singular_position_of_the_five_bar_is_announced",),
     ),
     Bug(

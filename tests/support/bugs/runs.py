@@ -15,6 +15,34 @@ STEPS = ("simulate/test_integrate.py::test_steps_are_scipys_to_the_last_bit",)
 
 RUNS = (
     Bug(
+        "derivatives of a rate are those of its neighbour",
+        "engine/simulate/compiled.py",
+        "moved = [Dual(x, {k: 1.0}) for k, x in enumerate(y)]",
+        "moved = [Dual(x, {k ^ 1: 1.0}) for k, x in enumerate(y)]",
+        ("simulate/test_slopes.py::test_slopes_are_those_of_the_rate",),
+    ),
+    Bug(
+        "a stage of the step across a singular position is in that position",
+        "engine/simulate/passage.py",
+        "PLACE = DORMAND_PRINCE.C[1] / 2",
+        "PLACE = DORMAND_PRINCE.C[1]",
+        ("loops/test_benchmarks.py::test_a_single_step_crosses_each_singular_position",),
+    ),
+    Bug(
+        "pivots keep their signs behind a singular position",
+        "engine/simulate/passage.py",
+        "tuple(np.copysign(part.pivots, now).tolist())",
+        "part.pivots",
+        ("loops/test_benchmarks.py::test_a_single_step_crosses_each_singular_position",),
+    ),
+    Bug(
+        "the second error estimate of an integrator is forgotten",
+        "engine/simulate/runge_kutta.py",
+        "for e in (self.E, low))",
+        "for e in (self.E, self.E))",
+        STEPS,
+    ),
+    Bug(
         "tables end one row early",
         TABLE,
         "self.ends, self._rows = (float(t[0]), float(t[-1])), (t, y)",
