@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from .functions import function
     from .loops.adjoint import adjoint
     from .loops.assembly import assemble
-    from .loops.linear import derivatives, linearize
+    from .loops.derivatives import derivatives
+    from .loops.linear import linearize
     from .parallel.decoupled import parallel_matrices
     from .parallel.legs import legs
     from .parallel.platform import platform_inverse
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "loops.adjoint": ("adjoint",),
     "loops.assembly": ("assemble",),
-    "loops.linear": ("derivatives", "linearize"),
+    "loops.derivatives": ("derivatives",),
+    "loops.linear": ("linearize",),
     "api": ("forward", "hybrid", "inverse", "reactions", "reduced"),
     "parallel.decoupled": ("parallel_matrices",),
     "parallel.legs": ("legs",),

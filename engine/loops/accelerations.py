@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -29,10 +29,15 @@ class Accelerated(PartitionText):
         super().__init__(loops, part, wrenched)
 
     @classmethod
-    def at(cls, loops: Closure, q: np.ndarray, preferred: Sequence[int], wrenched: tuple[str, ...] = ()) -> Self:
-        """The text that is best at q, or an error if a freedom has next to nothing to accelerate there."""
+    def at(
+        cls, loops: Closure, q: np.ndarray, preferred: Sequence[int], wrenched: tuple[str, ...] = (), *own: Any
+    ) -> Self:
+        """The text that is best at q, or an error if a freedom has next to nothing to accelerate there.
+
+        `own` are further arguments of the text.
+        """
         part = examined(loops, partition(loops, q, (), preferred), q)
-        return cls(loops, part, wrenched, least(loops, part, q))
+        return cls(loops, part, wrenched, least(loops, part, q), *own)
 
     def identity(self) -> tuple[str, ...]:
         """Everything that the program depends on, as strings."""

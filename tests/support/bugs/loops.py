@@ -288,7 +288,7 @@ LOOPS = (
     ),
     Bug(
         "linearised mechanisms: the loops' own accelerations ignored",
-        "engine/loops/linear.py",
+        "engine/loops/slopes.py",
         "qdd = K.solve([*(-drift[r] for r in part.rows), *z])",
         "qdd = K.solve([*(0.0 * drift[r] for r in part.rows), *z])",
         (
