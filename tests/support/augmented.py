@@ -10,7 +10,7 @@ from denoc.loops.partition import partition
 
 
 def coordinates(name):
-    robot = denoc.load(name)
+    robot = denoc.loads(name) if "\n" in name else denoc.load(name)
     q = denoc.assemble(robot, robot.q0)
     return robot, q, partition(closure(robot), q, (), robot.driven)
 
@@ -21,7 +21,7 @@ def completed(loops, part, q, v):
 
 
 def moving(name, seed):
-    """A mechanism of the library in a state on its constraints, under forces."""
+    """A mechanism of the library, or of this text, in a state on its constraints, under forces."""
     robot, q, part = coordinates(name)
     rng = np.random.default_rng(seed)
     qd = completed(closure(robot), part, q, rng.normal(size=len(part.independent)))

@@ -296,4 +296,18 @@ LOOPS = (
             "loops/test_linear.py::test_derivatives_are_differences_of_the_augmented_system",
         ),
     ),
+    Bug(
+        "derivatives along numbers: the loops open",
+        "engine/loops/sensitivity.py",
+        "speeds = K.solve([*scale(-1.0, opening),",
+        "speeds = K.solve([*scale(1.0, opening),",
+        ("loops/test_sensitivity.py::test_of_mechanisms",),
+    ),
+    Bug(
+        "derivatives along numbers: rotations keep still",
+        "engine/loops/numbers.py",
+        "bodies = tuple(replace(one, rotation=_matrix(one.rotation)) for one in numbers.bodies)",
+        "bodies = numbers.bodies",
+        ("loops/test_sensitivity.py::test_of_trees",),
+    ),
 )
