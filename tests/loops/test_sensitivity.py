@@ -99,7 +99,7 @@ def test_of_trees(name):
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_of_mechanisms(name):
     """The independent coordinates and speeds stay, and the loops stay closed."""
-    robot, part, q, qd, tau = moving(name, 8)
+    robot, _, q, qd, tau = moving(name, 8)
     chosen = independent_coordinates(closure(robot), q)
 
     def accelerations(other):
