@@ -115,7 +115,14 @@ def test_numbers_with_units_of_wrenches_fixed_links_and_screws():
     robot = denoc.loads(WITH_UNITS)
     given = state(robot)
     keys = ("links.arm.com.0", "links.arm.joint.axis.0", "links.arm.joint.friction.viscous", "links.fin.mass")
-    keys += ("links.fin.joint.rpy.1", "links.car.joint.pitch", "wrenches.0.force.2", "wrenches.0.at.1", "gravity.0")
+    keys += (
+        "links.fin.joint.rpy.1",
+        "links.fin.joint.rpy.2",
+        "links.car.joint.pitch",
+        "wrenches.0.force.2",
+        "wrenches.0.at.1",
+        "gravity.0",
+    )
     compare(robot, keys, given, lambda other: denoc.forward(other, *given))
 
 
