@@ -29,7 +29,7 @@ TREES = {
         "links.link2.joint.spring.stiffness",
         "links.link2.first_moments.0",
     ),
-    "space-arm": ("links.satellite.mass", "links.arm1.first_moments.1", "links.arm1.joint.d"),
+    "space-arm": ("links.satellite.mass", "links.arm1.first_moments.1", "links.arm1.joint.d", "links.arm1.joint.alpha"),
     "spherical-arm": ("links.2.mass", "links.1.joint.friction.viscous"),
 }
 MECHANISMS = {

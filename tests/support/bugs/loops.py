@@ -308,6 +308,6 @@ LOOPS = (
         "engine/loops/numbers.py",
         "bodies = tuple(replace(one, rotation=_matrix(one.rotation)) for one in numbers.bodies)",
         "bodies = numbers.bodies",
-        ("loops/test_sensitivity.py::test_numbers_with_units_of_wrenches_fixed_links_and_screws",),
+        ("loops/test_sensitivity.py::test_of_trees",),
     ),
 )
