@@ -6,13 +6,14 @@ Inverse and forward dynamics are run by `mixed.py`, for any mixture of both; all
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
+from typing import NamedTuple
 
 from ..errors import InputError, did_you_mean
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
-from ..robot.model import Body, Robot, Tree
+from ..robot.model import Body, Robot, Three, Tree
 from .adjoint import INERTIAL, along_inertias, along_state
 from .dense import inertia_matrix
 from .derivatives import SLOPES, slopes
@@ -27,6 +28,16 @@ from .wrenches import constant_wrenches, on_bodies
 Given = Mapping[str, list[Scalar]]
 
 
+class SubjectNumbers(NamedTuple):
+    """The numbers of a program's subject: of the bodies to use, of those of both trees, and the least usual pivots."""
+
+    bodies: tuple[Body, ...]
+    tree: tuple[Body, ...]
+    parts: tuple[Body, ...]
+    gravity: Three
+    least: tuple[float, ...]
+
+
 @dataclass(frozen=True)
 class Subject:
     """The subject of a program: a robot, its bodies with the inertias to use, and further choices."""
@@ -37,6 +48,19 @@ class Subject:
     link: str = ""  # the link whose Jacobian is computed
     at: str = "link"  # `link` for frames of links, `end` for those at their far ends
     square: bool = False  # whether frames have the last row 0 0 0 1
+    least: tuple[float, ...] | None = None  # for each speed the least usual pivot; None: to be computed
+
+    @property
+    def numbers(self) -> SubjectNumbers:
+        """The numbers of the subject that may be symbols."""
+        robot = self.robot
+        return SubjectNumbers(self.bodies, robot.tree.bodies, robot.parts.bodies, robot.gravity, self.least or ())
+
+    def with_numbers(self, numbers: SubjectNumbers) -> Subject:
+        """The subject with other numbers."""
+        tree, parts = replace(self.robot.tree, bodies=numbers.tree), replace(self.robot.parts, bodies=numbers.parts)
+        robot = replace(self.robot, tree=tree, parts=parts, gravity=numbers.gravity)
+        return replace(self, robot=robot, bodies=numbers.bodies, least=numbers.least)
 
     def acting(self, tree: Tree, given: Given) -> tuple[Wrenches, list[Load]]:
         """All wrenches on the bodies of a tree, the robot's own and the caller's."""
@@ -73,7 +97,10 @@ class ProgramRow:
 
     def program(self, subject: Subject, name: str) -> Program:
         """The recorded program of the text."""
-        recording = Recording(name)
+        return self.recorded(Recording(name), subject)
+
+    def recorded(self, recording: Recording, subject: Subject) -> Program:
+        """The same in a recording that was begun."""
         given: Given = {group: list(recording.input(group, width)) for group, width in self.widths(subject).items()}
         watched = self.watched(subject, given) if self.watched is not None else ()
         return recording.program(watched, **{self.output: self.text(subject, given)})
@@ -154,7 +181,7 @@ def _losses(subject: Subject, given: Given) -> list[Scalar]:
     robot, pivots, free = subject.robot, dict[int, Pivot](), (False,) * subject.robot.nv
     acting = subject.acting(robot.tree, given)
     dynamics(subject.bodies, robot.gravity, given["q"], given["qd"], given["tau"], free, *acting, pivots)
-    return losses(least(robot, free), pivots)
+    return losses(least(robot, free) if subject.least is None else subject.least, pivots)
 
 
 def _adjoint(subject: Subject, given: Given) -> list[Scalar]:

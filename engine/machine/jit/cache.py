@@ -25,6 +25,8 @@ from ...text.files import bytes_of, owned
 MAGIC = b"denoc object 1 "
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files that were unused longest are removed first
 OLD = 3600.0  # seconds, of a draft whose process has been killed: to write one takes no such time
+NOTE = 1000  # bytes of a note, at most
+VERY_OLD = 30 * 24 * 3600.0  # seconds, of a note
 
 compiling: list[str] = []  # names of the programs that are being compiled now, for the display of progress
 _ignored: list[Path] = []  # warnings that have been shown
@@ -146,11 +148,33 @@ def store(name: str, code: bytes) -> None:
         return
 
 
+def noted(name: str, text: str) -> str:
+    """The text of the note of this name, which is this one if there was none; also where the folder can't be used."""
+    home = folder()
+    path = home / f"{name}.note"
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not _trusted(home):
+            return text
+        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii") as file:
+            file.write(text)
+        return text
+    except FileExistsError:
+        pass
+    except OSError:
+        return text
+    try:
+        return bytes_of(path, NOTE, own=True).decode("ascii") or text
+    except (OSError, ValueError):
+        return text
+
+
 def _trim(home: Path) -> None:
     """Removes old drafts, and the objects that were unused longest while there are too many bytes."""
-    for draft in home.glob(".draft-*"):
-        if draft.lstat().st_mtime < time.time() - OLD:
-            draft.unlink(missing_ok=True)
+    for pattern, age in ((".draft-*", OLD), ("*.note", VERY_OLD)):
+        for path in home.glob(pattern):
+            if path.lstat().st_mtime < time.time() - age:
+                path.unlink(missing_ok=True)
     files = [(path.lstat().st_mtime, path.lstat().st_size, path) for path in home.glob("*.o")]
     total = sum(size for _, size, _ in files)
     for _, size, path in sorted(files):
@@ -169,10 +193,10 @@ def contents() -> tuple[Path, int, int]:
 def clear() -> int:
     """Removes all objects, and returns their number."""
     removed = 0
-    for path in _kept("*.o") + _kept(".draft-*"):
+    for path in _kept("*.o") + _kept(".draft-*") + _kept("*.note"):
         with contextlib.suppress(OSError):  # another process has removed it, or permission is missing
             path.unlink()
-            removed += 1
+            removed += path.suffix != ".note"
     return removed
 
 
