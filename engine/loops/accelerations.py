@@ -13,9 +13,10 @@ from ..machine.jit.block import ENORMOUS
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Body
 from .constraints import Closure
+from .families import TextFamily
 from .methods import reduced
 from .partition import Partition, partition
-from .texts import CHECKS, Arguments, PartitionText, TextFamily
+from .texts import CHECKS, Arguments, PartitionText
 from .vanishing import examined, least, losses
 
 
@@ -42,6 +43,14 @@ class Accelerated(PartitionText):
     def identity(self) -> tuple[str, ...]:
         """Everything that the program depends on, as strings."""
         return *super().identity(), repr(self.least)
+
+    def chosen(self) -> tuple[float, ...]:
+        """The least pivots."""
+        return self.least
+
+    def choose(self, chosen: tuple[float, ...]) -> None:
+        """Take other least pivots."""
+        self.least = chosen
 
     def balanced(
         self, given: Arguments, bodies: tuple[Body, ...]

@@ -14,9 +14,9 @@ from ..dynamics.samples import Samples
 from ..machine.jit.parts import divided
 from ..robot.model import Robot
 from .constraints import closure
+from .families import quick, serve
 from .sensitivity import along_numbers
 from .slopes import Slopes, slope_texts, slopes_in_order
-from .texts import quick, serve
 
 DERIVATIVES = "fdyn-derivatives"  # the name of the direct call
 OF_STATE = {"state": ("dq", "dqd"), "force": ("dtau",)}  # all other names are keys of the file

@@ -19,11 +19,12 @@ from .assembly import CLOSED, assemble
 from .constraints import Closure, closure
 from .elimination import pivot_size_margin
 from .equations import Equations
+from .families import TextFamily
 from .mechanism import COORDINATES, independent_coordinates, inverse
 from .numbers import numbers_with
 from .partition import independent_speeds, partition
 from .slopes import Displaced
-from .texts import CHECKS, NEAR, Arguments, PartitionText, TextFamily
+from .texts import CHECKS, NEAR, Arguments, PartitionText
 
 UPRIGHT = 0.5  # cosine of an angle beyond which directions lie the wrong way round
 

@@ -20,11 +20,12 @@ from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
 from .constraints import Closure, closure
 from .equations import Equations
+from .families import TextFamily, serve
 from .mechanism import COORDINATES, independent_coordinates
 from .numbers import Direction, Numbers, direction, displaced
 from .partition import Partition, independent_speeds
 from .slopes import Displaced
-from .texts import Arguments, TextFamily, serve
+from .texts import Arguments
 
 
 class AlongNumbers(Displaced):
@@ -32,6 +33,8 @@ class AlongNumbers(Displaced):
 
     The independent coordinates and speeds stay as they are; the others follow, so that the loops stay closed.
     """
+
+    shareable = False  # the derivatives of a robot's numbers along those of its file are constants of its program
 
     def __init__(
         self,

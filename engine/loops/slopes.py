@@ -15,8 +15,9 @@ from .accelerations import Accelerated
 from .constraints import Closure
 from .elimination import Elimination
 from .equations import Equations
+from .families import TextFamily
 from .numbers import Numbers, numbers_with
-from .texts import Arguments, TextFamily
+from .texts import Arguments
 
 
 class Displaced(Accelerated):

@@ -170,11 +170,13 @@ def noted(name: str, text: str) -> str:
 
 
 def _trim(home: Path) -> None:
-    """Removes old drafts, and the objects that were unused longest while there are too many bytes."""
-    for pattern, age in ((".draft-*", OLD), ("*.note", VERY_OLD)):
-        for path in home.glob(pattern):
-            if path.lstat().st_mtime < time.time() - age:
-                path.unlink(missing_ok=True)
+    """Removes old drafts and notes, and the objects that were unused longest while there are too many bytes."""
+    for draft in home.glob(".draft-*"):
+        if draft.lstat().st_mtime < time.time() - OLD:
+            draft.unlink(missing_ok=True)
+    for note in home.glob("*.note"):
+        if note.lstat().st_mtime < time.time() - VERY_OLD:
+            note.unlink(missing_ok=True)
     files = [(path.lstat().st_mtime, path.lstat().st_size, path) for path in home.glob("*.o")]
     total = sum(size for _, size, _ in files)
     for _, size, path in sorted(files):
