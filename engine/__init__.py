@@ -11,8 +11,7 @@ from ._version import VERSION as __version__
 
 if TYPE_CHECKING:
     from .api import forward, hybrid, inverse, reactions, reduced
-    from .dynamics.explicit import matrices
-    from .dynamics.quantities import bias, energy, frames, inertia, jacobian
+    from .dynamics.quantities import bias, energy, frames, inertia, jacobian, matrices
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
     from .functions import function
     from .loops.adjoint import adjoint
@@ -38,8 +37,7 @@ _HOMES = {
     "parallel.platform": ("platform_inverse",),
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
     "functions": ("function",),
-    "dynamics.explicit": ("matrices",),
-    "dynamics.quantities": ("bias", "energy", "frames", "inertia", "jacobian"),
+    "dynamics.quantities": ("bias", "energy", "frames", "inertia", "jacobian", "matrices"),
     "robot.load": ("load", "loads"),
     "robot.model": ("Robot",),
     "scenario.run": ("Result", "run"),

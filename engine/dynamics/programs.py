@@ -18,7 +18,9 @@ from .adjoint import INERTIAL, along_inertias, along_state
 from .dense import inertia_matrix
 from .derivatives import SLOPES, slopes
 from .energy import energies
+from .explicit import arrangement, entries
 from .kinematics import body_placements, jacobian, link_placements
+from .moving import Layout, Moving, layout
 from .regroup import regrouped
 from .spatial import Vector, dot
 from .sweeps import Load, Pivot, Wrenches, dynamics
@@ -196,6 +198,32 @@ def _inertial_adjoint(subject: Subject, given: Given) -> list[Scalar]:
     return along_inertias(robot, *state, *subject.acting(robot.parts, given))
 
 
+def _rotors(robot: Robot) -> list[Scalar]:
+    """Rotor inertias, one for each speed."""
+    result: list[Scalar] = [0.0] * robot.nv
+    for body in robot.tree.bodies:
+        for k, drive in zip(body.speeds, body.drives):
+            result[k] = drive.rotor
+    return result
+
+
+def _matrices(subject: Subject, given: Given) -> list[Scalar]:
+    robot = subject.robot
+    h = _bias(subject, given)
+    return list(entries(robot, Layout(robot), given["q"], given["qd"], h, _rotors(robot)).values)
+
+
+def _resting_losses(subject: Subject, given: Given) -> list[Scalar]:
+    """The same without forces."""
+    return _losses(subject, {**given, "tau": [0.0] * subject.robot.nv})
+
+
+def _moving(subject: Subject, given: Given) -> list[Scalar]:
+    moving = Moving(subject.robot, Layout(subject.robot), given["q"], [0.0] * subject.robot.nv)
+    own = [[*c, *(x for row in J for x in row)] for c, J in zip(moving.centres, moving.inertias)]
+    return [x for part in (*own, *([*turn, *shift] for turn, shift in moving.P)) for x in part]
+
+
 def link_reactions(
     robot: Robot,
     q: list[Scalar],
@@ -315,6 +343,22 @@ ROWS = {
         "frames",
         lambda subject: (len(subject.bodies), 3, 4),
         _placements,
+    ),
+    "matrices": ProgramRow(
+        "those entries of the DeNOC matrices that depend on the state",
+        ("q", "qd"),
+        "entries",
+        lambda subject: (len(arrangement(subject.robot).index),),
+        _matrices,
+        most=30,
+        watched=_resting_losses,
+    ),
+    "moving": ProgramRow(
+        "of each moving link mass centre and inertia about it, 12 numbers, then of each speed [omega; v] there",
+        ("q",),
+        "moving",
+        lambda subject: (12 * len(layout(subject.robot).links) + 6 * subject.robot.nv,),
+        _moving,
     ),
 }
 

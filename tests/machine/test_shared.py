@@ -136,6 +136,7 @@ def test_the_same_robot_again_has_its_own_code(compiled, tmp_path, monkeypatch):
     with using("compiled"):
         other = denoc.inverse(denoc.load("puma"), *np.full((3, 6), 0.3))
         assert (other == denoc.inverse(robot, *np.full((3, 6), 0.3))).all()
+    assert not any(numbers for _, numbers in objects._loaded)
 
 
 def test_a_number_that_was_zero_is_another_structure(compiled):

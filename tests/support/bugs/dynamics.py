@@ -272,4 +272,18 @@ DYNAMICS = (
         "if x.ndim == 2 and count is None:",
         ("dynamics/test_wrong_arguments.py::test_numbers_of_wrenches_samples",),
     ),
+    Bug(
+        "explicit matrices: the rates of the twists without the motion of the mass centres",
+        "engine/dynamics/explicit.py",
+        "shift_rate = add(add(shift_rate, cross(c, turn_rate)), cross(rate, turn))",
+        "shift_rate = add(shift_rate, cross(c, turn_rate))",
+        ("dynamics/test_theorems.py::test_recursion_gives_the_matrices",),
+    ),
+    Bug(
+        "explicit matrices: entries in columns for rows",
+        "engine/dynamics/explicit.py",
+        "first[name] + row * width[name] + column for name, row, column in places",
+        "first[name] + column * width[name] + row for name, row, column in places",
+        ("dynamics/test_theorems.py::test_twists_at_the_mass_centres_are_n_l_n_d_qd",),
+    ),
 )
