@@ -172,7 +172,13 @@ class Arrangement:
     def __init__(self, robot: Robot):
         self.layout = layout(robot)
         nv, n = robot.nv, len(self.layout.links)
-        shapes = {"N_l": (6 * n, 6 * n), "N_d": (6 * n, nv), "M": (6 * n, 6 * n), "I": (nv, nv), "C": (nv, nv)}
+        shapes: dict[str, tuple[int, ...]] = {
+            "N_l": (6 * n, 6 * n),
+            "N_d": (6 * n, nv),
+            "M": (6 * n, 6 * n),
+            "I": (nv, nv),
+            "C": (nv, nv),
+        }
         shapes |= {"h": (nv,), "U": (nv, nv), "D": (nv,), "M_tilde": (n, 6, 6), "M_hat": (n, 6, 6)}
         self.parts: tuple[Part, ...] = in_order(list(shapes.items()))
         first = {part.name: part.first for part in self.parts}
