@@ -12,6 +12,7 @@ import typer
 
 from denoc import __version__
 from denoc.cli import (
+    animate,
     cache,
     codegen,
     compare,
@@ -26,6 +27,7 @@ from denoc.cli import (
     paper,
     plot,
     regress,
+    report,
     run,
     schema,
     simulate,
@@ -49,6 +51,8 @@ app.command("run")(run.run)
 app.command("inspect")(inspect.inspect)
 app.command("matrices")(matrices.matrices)
 app.command("plot")(plot.plot)
+app.command("animate")(animate.animate)
+app.command("report")(report.report)
 app.command("verify")(verify.verify)
 app.command("regress")(regress.regress)
 app.command("paper")(paper.paper)

@@ -1,7 +1,9 @@
-"""Reports of a comparison with a baseline for continuous integration: sentences, JUnit XML and Markdown."""
+"""Reports of a comparison with a baseline for continuous integration: sentences, JUnit XML, Markdown and HTML."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -95,6 +97,27 @@ def markdown(verdicts: list[Verdict], seconds: list[float]) -> str:
     parts += [f"- {verdict.name}: {note}" for verdict in verdicts for note in verdict.notes]
     parts.append(f"In {sum(seconds):.1f} s.")
     return "\n".join(parts) + "\n"
+
+
+def page(verdicts: list[Verdict], drawn: Mapping[str, Sequence[str]]) -> str:
+    """An HTML file with the differences of each scenario, before and after, and their plots."""
+    from denoc.record.pages import html
+
+    parts = [f"<header><h1>denoc regress: {html.text(headline(verdicts))}</h1></header>", '<main class="report">']
+    for verdict in verdicts:
+        parts.append(f'<section><h2>{html.text(verdict.name)}</h2><div class="verdict {_grade(verdict)}">')
+        parts += [f"<p>{html.text(line(verdict))}</p></div>", *(f"<p>{html.text(note)}</p>" for note in verdict.notes)]
+        numbers = [one for one in verdict.differences if one.old is not None]
+        parts += [f"<p>{html.text(sentence(one))}</p>" for one in verdict.differences if one.old is None]
+        if numbers:
+            parts.append(html.table(HEADS, map(cells, numbers)))
+        parts += [html.image(Path(file).stem, Path(file).read_bytes()) for file in drawn.get(verdict.name, [])]
+        parts.append("</section>")
+    return html.document("denoc regress", "\n".join([*parts, "</main>"]))
+
+
+def _grade(verdict: Verdict) -> str:
+    return "good" if verdict.same else "bad"
 
 
 def _row(cells: tuple[str, ...] | list[str]) -> str:

@@ -18,7 +18,7 @@ def codegen(
         typer.Option(
             "--what",
             metavar="NAME",
-            help="What the code computes: idyn, fdyn, inertia, bias, kinematics, jacobian, energy, reactions.",
+            help="What the code computes: idyn, fdyn, inertia, bias, kinematics, jacobian, energy, reactions, …",
             autocompletion=options.names("denoc.dynamics.programs", "PROGRAMS"),
         ),
     ] = "idyn",

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import options, signals
+from denoc.cli import interrupts, options
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
     from denoc.cli.shapes import Comparison as Document
-    from denoc.study.compare import Comparison, Run, RunSetting
+    from denoc.study.compare import Comparison
+    from denoc.study.compare_settings import RunSetting
+    from denoc.study.compared import Run
 
 HEADS = (
     ("method", "left"),
@@ -78,11 +80,12 @@ def compare(
     is a row of <scenario>-compare.csv.
     """
     from denoc.record.write import check_writable
-    from denoc.study import compare as study
+    from denoc.study.compare import Comparison
+    from denoc.study.compare_settings import Options
     from denoc.study.compare_table import summary
 
     names = [name.strip() for name in methods.split(",") if name.strip()] if methods is not None else None
-    chosen = study.Options(
+    chosen = Options(
         **({"methods": names} if names else {}),
         rtols=_numbers(rtol, "number", "--rtol", below=1.0),
         steps=_numbers(steps, "time", "--steps"),
@@ -91,13 +94,13 @@ def compare(
         max_step=options.number(max_step, "time", "--max-step", above=0.0),
         max_evaluations=max_evaluations,
     )
-    comparison = study.Comparison(scenario, chosen, options.changes(settings, name))
+    comparison = Comparison(scenario, chosen, options.changes(settings, name))
     folder = out / comparison.name
     check_writable(folder)
     with Wait(comparison.name, quiet=quiet or as_json) as wait:
         runs, interrupted = _run(comparison, wait)
         wait.now(WRITING)
-        with signals.held():
+        with interrupts.held():
             files = _write(folder, comparison.name, runs, form.value if plot else None)
     if as_json:
         printed.show(_document(comparison.name, runs, files, interrupted=interrupted))
@@ -107,7 +110,7 @@ def compare(
         typer.echo(f"{folder}/: {', '.join(file.name for file in files)}")
     if interrupted:
         typer.echo("interrupted; the runs that were complete have been written", err=True)
-        raise typer.Exit(signals.code())
+        raise typer.Exit(interrupts.code())
 
 
 def _numbers(text: str, kind: str, option: str, below: float | None = None) -> tuple[float, ...]:
@@ -123,7 +126,7 @@ def _numbers(text: str, kind: str, option: str, below: float | None = None) -> t
 def _values(k: str | None, sigma: str | None, others: list[str]) -> dict[str, tuple[float, ...]]:
     """The values of the methods' parameters by name; the others take the values in the methods' table."""
     from denoc.errors import InputError
-    from denoc.study.compare import parameter
+    from denoc.study.compare_settings import parameter
 
     given = {f"--{name}": (name, text) for name, text in (("k", k), ("sigma", sigma)) if text is not None}
     for text in others:
@@ -155,11 +158,11 @@ def _run(comparison: Comparison, wait: Wait) -> tuple[list[Run], bool]:
 def _write(folder: Path, name: str, runs: list[Run], form: str | None) -> list[Path]:
     """The files of the comparison, written: CSV, summary and plots."""
     from denoc.record.write import write_files
-    from denoc.study import compare as study
     from denoc.study.compare_table import csv_text, summary
+    from denoc.study.compared import COLUMNS
 
     files: dict[str, Any] = {
-        f"{name}-compare.csv": csv_text([run.row() for run in runs], study.HEADS),
+        f"{name}-compare.csv": csv_text([run.row() for run in runs], COLUMNS),
         f"{name}-compare-summary.csv": csv_text(summary(runs)),
     }
     if form is not None and runs:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from denoc.study.forecast import Cost, Forecast
 
 
-class Engine(StrEnum):
+class EngineName(StrEnum):
     """The places where nodes can run."""
 
     process = "process"
@@ -46,8 +46,8 @@ def distribute(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file or library name.")],
     nodes: Nodes = None,
     engine: Annotated[
-        Engine, typer.Option("--on", help="Run the nodes in one process, in threads, or on a local Dask cluster.")
-    ] = Engine.process,
+        EngineName, typer.Option("--on", help="Run the nodes in one process, in threads, or on a local Dask cluster.")
+    ] = EngineName.process,
     scheduler: Scheduler = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print the messages that a run would send, and stop.")
@@ -62,13 +62,13 @@ def distribute(
     name: options.Name = None,
     out: options.Out = options.OUTPUTS / "distribute",
     plot: options.Plots = True,
-    form: options.Form = options.Format.png,
+    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Run a scenario of a parallel robot by legs: one task for each leg and a central one that exchange messages."""
-    from denoc.cli import report
+    from denoc.cli import running
     from denoc.machine.jit.choice import using
     from denoc.record.write import check_writable as writable
     from denoc.scenario.run import prepare
@@ -84,6 +84,7 @@ def distribute(
     if explain:
         _explain(*study.explained(make, setting), as_json=as_json)
         return
+    formats = options.formats(forms)
     folder = out / make().name
     writable(folder)
     with Wait(folder.name, quiet=quiet or as_json) as wait:
@@ -96,14 +97,14 @@ def distribute(
         listener = study.Listener(foretold, _progress(make, wait))
         with using(backend.value):
             outcome = study.study(make, setting, measured=measure, check=check, listener=listener)
-        files, others = report.written(outcome.result, folder, form.value, wait, plot=plot)
+        files, others = running.written(outcome.result, folder, formats, wait, plot=plot)
     if others and not quiet:
         typer.echo(f"warning: {others}", err=True)
     if as_json:
         printed.show(_summary(outcome, files))
     elif not quiet:
         _show(outcome, files)
-    code = report.exit_code(outcome.result)
+    code = running.exit_code(outcome.result)
     if code:
         if quiet or as_json:
             typer.echo(f"error: {outcome.name}: {outcome.result.record['reason']}", err=True)

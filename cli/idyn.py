@@ -39,7 +39,7 @@ def idyn(
     name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
-    form: options.Form = options.Format.png,
+    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -51,7 +51,7 @@ def idyn(
     scenario that is run.
     """
     from denoc.cli.choose import overlaid, planned, timed
-    from denoc.cli.report import carry_out
+    from denoc.cli.running import carry_out
     from denoc.errors import InputError
 
     for option, value in (("--to", to), ("--law", law)):
@@ -79,7 +79,7 @@ def idyn(
         options=options.timing(end, dt),
         settings=options.accepting(options.changes(settings, name), accept_energy),
     )
-    carry_out([plan], out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet)
+    carry_out([plan], out, plot=plot, forms=options.formats(forms), backend=backend.value, as_json=as_json, quiet=quiet)
 
 
 def _known(law: str | None) -> str:

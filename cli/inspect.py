@@ -25,7 +25,9 @@ LONGEST = 10_000  # characters of a line
 def inspect(
     robot: options.Robot,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if there are warnings.")] = False,
-    plot: Annotated[bool, typer.Option("--plot", help="Draw a sketch of the robot in its initial position.")] = False,
+    plot: Annotated[
+        bool, typer.Option("--plot", help="Draw a sketch of the robot in its initial position, with its loops closed.")
+    ] = False,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The sketch goes to DIR/<robot>/.")] = (
         options.OUTPUTS
     ),
@@ -80,11 +82,13 @@ def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Pa
     """Draws a sketch, and returns its file."""
     from denoc.record.sketch import draw
     from denoc.record.write import make_folder
-    from denoc.study.drawing import sketched
+    from denoc.study.staging import staged
 
     path = out / model.name / f"{model.name}-sketch.{form}"
     make_folder(path.parent)
-    options.save_figure(draw(sketched(model, mobility.q if mobility else model.q0)), path)
+    assembled = mobility is not None and mobility.closed
+    scene, poses = staged(model, mobility.q if mobility else model.q0)
+    options.save_figure(draw(scene, poses, state=f"{'assembled' if assembled else 'initial'} position"), path)
     return path
 
 

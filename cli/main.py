@@ -11,7 +11,7 @@ import sys
 import warnings
 from typing import Any
 
-from denoc.cli import as_json, signals, streams
+from denoc.cli import as_json, interrupts, streams
 from denoc.errors import DenocError
 
 INTERRUPTED = "interrupted; results that were not complete have not been written"
@@ -23,7 +23,7 @@ MISTAKE = "this is a mistake in denoc itself ({}: {}); DENOC_DEBUG=1 shows where
 
 def main() -> None:
     """Runs the command line; the only place where errors become messages."""
-    with signals.heeded(), streams.guarded():
+    with interrupts.heeded(), streams.guarded():
         warnings.showwarning = _show_warning
         as_json.begin()
         try:
@@ -43,7 +43,7 @@ def _code() -> int:
         from denoc.cli.app import app
 
         code = app(standalone_mode=not _json())
-        return _interrupted() if signals.heard() and code == INTERRUPT else int(code or 0)
+        return _interrupted() if interrupts.heard() and code == INTERRUPT else int(code or 0)
     except DenocError as error:
         return _report(as_json.kind_of(error), str(error), error.exit_code, error)
     except KeyboardInterrupt:
@@ -55,7 +55,7 @@ def _code() -> int:
     except streams.OutputError:
         raise
     except Exception as error:
-        if signals.heard():  # an import that was interrupted may end as any error, and typer makes one of an interrupt
+        if interrupts.heard():  # an import that was interrupted may end as any error, and typer makes one of it
             return _interrupted()
         if _json() and callable(message := getattr(error, "format_message", None)):  # a mistake on the command line
             return _report("usage", message(), int(getattr(error, "exit_code", 2)))
@@ -78,7 +78,7 @@ def _json() -> bool:
 
 
 def _interrupted() -> int:
-    code = signals.code()
+    code = interrupts.code()
     if _json():
         as_json.show_failure("interrupted", INTERRUPTED, code)
     else:

@@ -21,6 +21,7 @@ TITLES = {
     "h": "h, Coriolis, centrifugal, gravity, friction, springs",
     "U": "U of I = U D U^T",
     "D": "D, the pivots",
+    "I_inverse": "I_inverse, U^-T D^-1 U^-1",
     "M_hat": "M_hat, articulated-body inertias",
     "M_tilde": "M_tilde, composite-body inertias",
     "M": "M, masses",

@@ -23,6 +23,15 @@ class Format(StrEnum):
     pdf = "pdf"
 
 
+class ResultFormat(StrEnum):
+    """The formats of plot files, and of tables beside CSV."""
+
+    png = "png"
+    svg = "svg"
+    pdf = "pdf"
+    parquet = "parquet"
+
+
 class Backend(StrEnum):
     """The ways in which programs can run."""
 
@@ -35,6 +44,13 @@ Robot = Annotated[str, typer.Argument(metavar="ROBOT", help="A robot file, or a 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<scenario>/.")]
 Plots = Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the plots.")]
 Form = Annotated[Format, typer.Option("--format", help="Format of the plots.")]
+Forms = Annotated[
+    list[ResultFormat],
+    typer.Option(
+        "--format",
+        help="Format of the plots: png, svg, pdf; `parquet` writes the table in that format, too. Repeatable.",
+    ),
+]
 Way = Annotated[Backend, typer.Option("--backend", help="Run compiled code, plain Python, or whichever is faster.")]
 Json = Annotated[bool, typer.Option("--json", help="Print a machine-readable summary.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
@@ -122,6 +138,19 @@ def changes(settings: list[str] | None, name: str | None = None) -> list[Change]
     if name is not None:
         asked.append(Change("name", name, "--name", f"name={name}"))
     return asked
+
+
+def formats(given: list[ResultFormat]) -> tuple[str, list[str]]:
+    """The format of the plots, and those of the table beside CSV, which can be written."""
+    from denoc.errors import InputError
+    from denoc.record import tables
+
+    asked = list(dict.fromkeys(form.value for form in given))
+    plots, others = [f for f in asked if f not in tables.FORMATS], [f for f in asked if f in tables.FORMATS]
+    if len(plots) > 1:
+        raise InputError("several formats of the plots", key="--format", found=", ".join(plots), allowed="one of them")
+    tables.check(others)
+    return (plots or [Format.png.value])[0], others
 
 
 def accepting(changed: list[Change], accept_energy: bool) -> list[Change]:

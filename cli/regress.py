@@ -37,6 +37,10 @@ def regress(
     plot: options.Plots = True,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML.")] = None,
     summary: Annotated[Path | None, typer.Option("--summary", metavar="FILE", help="Write Markdown.")] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="Write HTML: what changed, before and after."),
+    ] = None,
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -46,7 +50,7 @@ def regress(
     from denoc.record.write import check_writable
     from denoc.study import regress as study
 
-    for file in (junit, summary):
+    for file in (junit, summary, report):
         if file is not None:
             check_writable(file.parent)
     cases = study.cases(baseline, scenarios or [], update=update)
@@ -64,6 +68,8 @@ def regress(
         elif not quiet and not as_json:
             _show(verdict, drawn[verdict.name])
     _write_reports(verdicts, seconds, junit, summary)
+    if report is not None:
+        options.write_text(report, ci.page(verdicts, drawn))
     done = study.update(baseline, verdicts) if update else {}
     different = sum(not verdict.same for verdict in verdicts)
     if as_json:
@@ -96,7 +102,7 @@ def _write_reports(verdicts: list[Verdict], seconds: list[float], junit: Path | 
 
 
 def _verdict(case: Case, backend: str, quiet: bool) -> Verdict:
-    from denoc.cli.report import computed
+    from denoc.cli.running import computed
     from denoc.machine.jit.choice import using
     from denoc.study import regress as study
 

@@ -1,159 +1,40 @@
-"""Runs on the command line, with progress, files, a summary and the exit code."""
+"""`denoc report`: a result as a document."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated
 
 import typer
 
-from denoc.cli import as_json as printed
-from denoc.cli import signals
+from denoc.cli import options
 from denoc.cli.waiting import WRITING, Wait
 
-if TYPE_CHECKING:
-    from denoc.cli.shapes import Run
-    from denoc.scenario.plan import Plan
-    from denoc.scenario.run import Result
 
-MOST_KEYS = 4  # of the inputs that differ from those of the run that is replaced
-
-
-def carry_out(
-    plans: list[Plan],
-    out: Path,
-    *,
-    plot: bool,
-    form: str,
-    backend: str,
-    as_json: bool,
-    quiet: bool,
-    several: bool = False,
+def report(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder, CSV or JSON file.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder of the report (default: that of the result)."),
+    ] = None,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Write a PDF instead of the HTML file.")] = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Runs each plan, writes its results, prints a summary, and exits with the highest exit code.
+    """Write one file with all about a result: verdict, machine, motion, plots, extremes, inputs, how to repeat it."""
+    from denoc.record.write import make_folder, whole
+    from denoc.scenario.stored import stored
+    from denoc.study import report as study
 
-    The JSON document is a list of summaries if the command takes `several` scenarios, whatever their number.
-    """
-    from denoc.machine.jit.choice import using
-    from denoc.record.write import check_writable
-
-    for plan in plans:
-        check_writable(out / plan.name)
-    code = 0
-    summaries: list[Run] = []
-    for plan in plans:
-        for warning in plan.robot.warnings if not quiet else ():
-            typer.echo(f"warning: {warning}", err=True)
-        with Wait(plan.name, quiet=quiet or as_json) as wait:
-            with using(backend):
-                result = computed(plan, wait)
-            files, others = written(result, out / plan.name, form, wait, plot=plot)
-        if others and not quiet:
-            typer.echo(f"warning: {others}", err=True)
-        own = exit_code(result)
-        code = max(code, own)
-        summaries.append(summary(result, files))
-        if not quiet and not as_json:
-            show(result, files)
-        elif own and not as_json:
-            typer.echo(f"error: {plan.name}: {result.record['reason']}", err=True)
-        if result.ended == "interrupted":
-            break
-    if as_json:
-        printed.show(summaries if several else summaries[0])
-    if code:
-        raise typer.Exit(code)
-
-
-def computed(plan: Plan, wait: Wait) -> Result:
-    """The result of a plan, whose progress is shown meanwhile."""
-    from denoc.scenario.run import carry_out as compute
-
-    return compute(plan, wait.simulated(float(plan.grid[0]), float(plan.grid[-1])))
-
-
-def written(result: Result, folder: Path, form: str, wait: Wait, *, plot: bool) -> tuple[list[Path], str]:
-    """The files of a result, and a sentence on a run with other inputs whose results they replace."""
-    from denoc.record.write import other_inputs
-
-    wait.now(WRITING)
-    keys = other_inputs(folder, result.name, result.record)
-    with signals.held():
-        files = result.write(folder, form, plot=plot)
-    named = ", ".join(keys[:MOST_KEYS]) + (" …" if len(keys) > MOST_KEYS else "")
-    held = f"{_near(folder)} held a run with other inputs ({named}), which is replaced; --name or --out keeps both"
-    return files, held if keys else ""
-
-
-def exit_code(result: Result) -> int:
-    """The exit code of a run, which is 0 if it ended as expected."""
-    if result.ended == "interrupted":
-        return signals.code()
-    return 0 if result.ended == result.record["expected"] else 3
-
-
-def summary(result: Result, files: list[Path]) -> Run:
-    """The data that `--json` prints."""
-    record = result.record
-    return {
-        "scenario": record["scenario"],
-        "task": record["task"],
-        "ended": record["ended"],
-        "expected": record["expected"],
-        "reason": record["reason"],
-        "rows": record["rows"],
-        "seconds": record["seconds"],
-        "audit": record["audit"],
-        "events": record["events"],
-        "warnings": record["warnings"],
-        "robot": record["robot"]["name"],
-        "files": [str(file) for file in files],
-    }
-
-
-def show(result: Result, files: list[Path]) -> None:
-    """Prints how a run ended, its largest forces, its energy balance, its events and its files."""
-    from denoc.scenario.audit import DOUBTFUL
-
-    record, audit = result.record, result.audit
-    mark = "NOT AS EXPECTED" if result.ended == "done" else result.ended.upper()
-    if result.ended == record["expected"]:
-        mark = "done"
-    typer.echo(f"{result.name}: {mark}, {record['rows']} rows computed in {record['seconds']:.2f} s" + _steps(record))
-    if record["reason"]:
-        typer.echo(f"  {record['reason']}")
-    forces = [column for column in result.columns if column.family == "force"]
-    largest = [(column, float(abs(result.table[column.name]).max(initial=0.0))) for column in forces]
-    if any(size > 0 for _, size in largest):  # comparisons with NaN, from a run that failed at once, are false
-        shown = [f"{column.name} {size:.4g} {column.unit}" for column, size in largest[:8]]
-        typer.echo("  largest: " + ", ".join(shown) + (" …" if len(largest) > 8 else ""))
-    if audit["energy"] is not None and audit["energy"] < DOUBTFUL * audit["exchanged"]:  # else a warning says so
-        typer.echo(f"  energy balance holds to {audit['energy']:.2g} J")
-    for event in record["events"][:6]:
-        whose = event.get("joint") or event.get("actuator")  # a singular position belongs to neither
-        who = f"{whose} " if whose else ""
-        typer.echo(f"  t = {event['t']:.6f} s: {who}{event['event']}, then {event['then']}")
-    if len(record["events"]) > 6:
-        typer.echo(f"  … and {len(record['events']) - 6} more events")
-    for warning in record["warnings"]:
-        if "\n" not in warning:  # warnings about the robot's file are printed before the run
-            typer.echo(f"  warning: {warning}")
-    folder = files[0].parent
-    typer.echo(f"  {_near(folder)}/: " + ", ".join(file.name for file in files))
-
-
-def _steps(record: dict[str, Any]) -> str:
-    """The numbers of steps and evaluations, and the length of steps that is fixed."""
-    audit, solver = record["audit"], record["solver"]
-    if not audit["steps"]:
-        return ""
-    each = f" of {float(solver['step']):.6g} s" if solver and solver["step"] is not None else ""
-    return f", {audit['steps']} steps{each}, {audit['evaluations']} evaluations"
-
-
-def _near(path: Path) -> str:
-    """The path relative to the current folder, if it is inside it."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
+    kept = stored(result)
+    folder = out or kept.folder
+    make_folder(folder)
+    file = folder / f"{kept.name}-report.{'pdf' if pdf else 'html'}"
+    with Wait(kept.name, quiet=quiet) as wait:
+        wait.now(WRITING)
+        if pdf:
+            whole(file, lambda draft: study.write_pdf(draft, kept))
+        else:
+            text = study.report(kept)
+            whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
+    if not quiet:
+        typer.echo(file)

@@ -156,6 +156,7 @@ class Matrices(TypedDict):
     h: NotRequired[Row]
     U: NotRequired[Matrix]
     D: NotRequired[Row | Matrix]
+    I_inverse: NotRequired[Matrix]
     M_hat: NotRequired[Sequence[Matrix]]
     M_tilde: NotRequired[Sequence[Matrix]]
     M: NotRequired[Sequence[Matrix] | Matrix]

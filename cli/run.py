@@ -16,13 +16,13 @@ def run(
     name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
-    form: options.Form = options.Format.png,
+    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Run scenarios of any task. All files are read and checked before the first run starts."""
-    from denoc.cli.report import carry_out
+    from denoc.cli.running import carry_out
     from denoc.errors import InputError
     from denoc.scenario.run import prepare
 
@@ -34,4 +34,13 @@ def run(
     for one in names:
         if names.count(one) > 1:
             raise InputError(f"two scenarios are called `{one}`: their results would overwrite each other")
-    carry_out(plans, out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet, several=True)
+    carry_out(
+        plans,
+        out,
+        plot=plot,
+        forms=options.formats(forms),
+        backend=backend.value,
+        as_json=as_json,
+        quiet=quiet,
+        several=True,
+    )

@@ -18,7 +18,7 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="Integration method: rk45 (default), rkck, rk4, dop853, radau, bdf, lsoda.",
+        help="Integration method: rk45 (default), rkck, rk56, rk4, dop853, radau, bdf, lsoda.",
         autocompletion=options.names("denoc.simulate.integrate", "INTEGRATORS"),
     ),
 ]
@@ -42,7 +42,7 @@ def simulate(
     name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
-    form: options.Form = options.Format.png,
+    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -53,7 +53,7 @@ def simulate(
     falls freely from rest. The other options change the scenario that is run.
     """
     from denoc.cli.choose import overlaid, planned, timed
-    from denoc.cli.report import carry_out
+    from denoc.cli.running import carry_out
     from denoc.errors import InputError
 
     if free_fall and scenario is not None:
@@ -82,4 +82,4 @@ def simulate(
         options=options.timing(end, dt) | {("solver", key): f"--{key}" for key in solver},
         settings=options.accepting(options.changes(settings, name), accept_energy),
     )
-    carry_out([plan], out, plot=plot, form=form.value, backend=backend.value, as_json=as_json, quiet=quiet)
+    carry_out([plan], out, plot=plot, forms=options.formats(forms), backend=backend.value, as_json=as_json, quiet=quiet)

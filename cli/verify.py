@@ -27,7 +27,7 @@ def verify(
             "--with",
             metavar="ENGINE",
             help="Check the rows by another engine, too: pinocchio or mujoco.",
-            autocompletion=options.names("denoc.peers.table", "PEERS"),
+            autocompletion=options.names("denoc.peers.known", "PEERS"),
         ),
     ] = None,
     tolerance: Annotated[

@@ -11,13 +11,15 @@ from ._version import VERSION as __version__
 
 if TYPE_CHECKING:
     from .api import forward, hybrid, inverse, reactions, reduced
-    from .dynamics.quantities import bias, energy, frames, inertia, jacobian, matrices
+    from .dynamics.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian, matrices
+    from .dynamics.regressor import parameters
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
     from .functions import function
     from .loops.adjoint import adjoint
     from .loops.assembly import assemble
     from .loops.derivatives import derivatives
     from .loops.linear import linearize
+    from .loops.regressor import regressor
     from .parallel.decoupled import parallel_matrices
     from .parallel.legs import legs
     from .parallel.platform import platform_inverse
@@ -31,13 +33,15 @@ _HOMES = {
     "loops.assembly": ("assemble",),
     "loops.derivatives": ("derivatives",),
     "loops.linear": ("linearize",),
+    "loops.regressor": ("regressor",),
     "api": ("forward", "hybrid", "inverse", "reactions", "reduced"),
     "parallel.decoupled": ("parallel_matrices",),
     "parallel.legs": ("legs",),
     "parallel.platform": ("platform_inverse",),
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
     "functions": ("function",),
-    "dynamics.quantities": ("bias", "energy", "frames", "inertia", "jacobian", "matrices"),
+    "dynamics.quantities": ("bias", "energy", "frames", "inertia", "inverse_inertia", "jacobian", "matrices"),
+    "dynamics.regressor": ("parameters",),
     "robot.load": ("load", "loads"),
     "robot.model": ("Robot",),
     "scenario.run": ("Result", "run"),
@@ -66,6 +70,7 @@ __all__ = [
     "hybrid",
     "inertia",
     "inverse",
+    "inverse_inertia",
     "jacobian",
     "legs",
     "linearize",
@@ -73,9 +78,11 @@ __all__ = [
     "loads",
     "matrices",
     "parallel_matrices",
+    "parameters",
     "platform_inverse",
     "reactions",
     "reduced",
+    "regressor",
     "run",
 ]
 

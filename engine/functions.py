@@ -16,6 +16,7 @@ from .errors import DenocError, InputError, did_you_mean
 from .loops.adjoint import adjoint
 from .loops.assembly import assemble
 from .loops.derivatives import derivatives
+from .loops.regressor import regressor
 from .machine.jit import choice
 from .robot.model import Robot
 
@@ -43,8 +44,10 @@ FUNCTIONS = {
     "energy": _tied(quantities.energy, 1),
     "frames": _tied(quantities.frames, 0),
     "inertia": _tied(quantities.inertia, 0),
+    "inverse_inertia": _tied(quantities.inverse_inertia, 0),
     "reactions": _tied(api.reactions, 2),
     "reduced": _tied(api.reduced, 1),
+    "regressor": _tied(regressor, 2),
 }
 
 

@@ -109,6 +109,11 @@ class Factors:
         return x
 
 
+def inverse_inertia_matrix(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Matrix:
+    """The inverse of the GIM, U⁻ᵀ D⁻¹ U⁻¹."""
+    return Factors(inertia_matrix(bodies, q, nv)).inverse()
+
+
 def solve(I: Matrix, force: Sequence[Scalar]) -> Vector:
     """The product I⁻¹ force, by the factors of I."""
     return Factors(I).solve(force)

@@ -26,6 +26,8 @@ class Entries:
     def __init__(self) -> None:
         self.places: list[Place] = []
         self.values: list[Scalar] = []
+        self.U: dict[tuple[int, int], Scalar] = {}  # entries above the diagonal
+        self.D: dict[int, Scalar] = {}
 
     def put(self, name: str, row: int, column: int, value: Scalar) -> None:
         self.places.append((name, row, column))
@@ -53,6 +55,7 @@ def entries(robot: Robot, at: Layout, q: list[Scalar], qd: list[Scalar], h: list
     _inertia(found, moving, carried, own)
     _coriolis(found, moving, carried)
     _elimination(found, moving, carried, own)
+    _inverse(found, [[j for j in carried.columns[at.of[k]] if j < k] for k in range(len(columns))])
     return found
 
 
@@ -134,13 +137,36 @@ def _elimination(found: Entries, moving: Moving, carried: Carried, rotors: Vecto
             one_over = 1.0 / size
             psi = scale(one_over, psi_hat)  # eq. 48
             found.put("D", 0, k, size)
+            found.D[k] = size
             for j in carried.columns[i]:
                 if at.of[j] != i or j < k:
-                    found.put("U", j, k, _power(carried.twists[i][j], (psi[:3], psi[3:])))
+                    found.U[j, k] = _power(carried.twists[i][j], (psi[:3], psi[3:]))
+                    found.put("U", j, k, found.U[j, k])
             M[i] = [[x - psi[r] * psi_hat[s] for s, x in enumerate(row)] for r, row in enumerate(M[i])]
         if link.parent is not None:
             c = subtract(moving.centres[link.parent], moving.centres[i])
             M[link.parent] = [add(x, y) for x, y in zip(M[link.parent], to_parent(M[i], c))]
+
+
+def _inverse(found: Entries, before: list[list[int]]) -> None:
+    """The inverse of the GIM, U⁻ᵀ D⁻¹ U⁻¹, with the columns of U⁻¹ found one after the other.
+
+    `before` are for each column those on the way to the base.
+    """
+    columns: list[dict[int, Scalar]] = []  # of U⁻¹
+    for k, above in enumerate(before):
+        column: dict[int, Scalar] = {k: 1.0}
+        for j in above:  # U⁻¹ U = 1, column k: what is left of it beside the columns before
+            for r, x in columns[j].items():
+                column[r] = column.get(r, 0.0) - x * found.U[j, k]
+        columns.append(column)
+        for j in range(k + 1):
+            shared = [r for r in columns[j] if r in column]
+            if shared:
+                x = sum((columns[j][r] * column[r] / found.D[r] for r in shared), 0.0)
+                found.put("I_inverse", j, k, x)
+                if j != k:
+                    found.put("I_inverse", k, j, x)
 
 
 def to_parent(M: Matrix, c: Vector) -> Matrix:
@@ -179,7 +205,14 @@ class Arrangement:
             "I": (nv, nv),
             "C": (nv, nv),
         }
-        shapes |= {"h": (nv,), "U": (nv, nv), "D": (nv,), "M_tilde": (n, 6, 6), "M_hat": (n, 6, 6)}
+        shapes |= {
+            "h": (nv,),
+            "U": (nv, nv),
+            "D": (nv,),
+            "I_inverse": (nv, nv),
+            "M_tilde": (n, 6, 6),
+            "M_hat": (n, 6, 6),
+        }
         self.parts: tuple[Part, ...] = in_order(list(shapes.items()))
         first = {part.name: part.first for part in self.parts}
         width = {name: shape[-1] for name, shape in shapes.items()}

@@ -25,7 +25,7 @@ from .samples import BLOCK, Samples, no_numbers, singular, vector
 from .symbols import shared
 from .vanishing import examine_once, examine_strange, least
 
-OF_PARTS = ("reactions", "inertial-adjoint")  # quantities of every link, fixed ones too
+OF_PARTS = ("reactions", "inertial-adjoint", "regressor")  # quantities of every link, fixed ones too
 Result = np.ndarray | dict[str, np.ndarray] | tuple[np.ndarray, ...]
 
 
@@ -42,7 +42,7 @@ class Offered:
         self.turning = turning(subject.bodies)
         self.name = direct_name(what, subject.link, subject.at)
         mechanism = {"reactions": subject.robot.closed, "fdyn-derivatives": subject.robot.tied}
-        mechanism["fdyn-adjoint"] = subject.robot.tied
+        mechanism["fdyn-adjoint"], mechanism["regressor"] = subject.robot.tied, subject.robot.closed
         if mechanism.get(what):
             self.name = f"{what} of the tree"  # those of the mechanism have the plain name
 

@@ -14,17 +14,19 @@ from ..errors import InputError, did_you_mean
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot, Three, Tree
-from .adjoint import INERTIAL, along_inertias, along_state
-from .dense import inertia_matrix
+from .adjoint import along_inertias, along_state
+from .dense import Factors, inertia_matrix, inverse_inertia_matrix
 from .derivatives import SLOPES, slopes
 from .energy import energies
 from .explicit import arrangement, entries
+from .inertial import INERTIAL
 from .kinematics import body_placements, jacobian, link_placements
 from .moving import Layout, Moving, layout
+from .regressor import regressor, width
 from .regroup import regrouped
 from .spatial import Vector, dot
 from .sweeps import Load, Pivot, Wrenches, dynamics
-from .vanishing import least, losses
+from .vanishing import least, loss, losses
 from .wrenches import constant_wrenches, on_bodies
 
 Given = Mapping[str, list[Scalar]]
@@ -145,6 +147,17 @@ def _inertia(subject: Subject, given: Given) -> list[Scalar]:
     return [x for row in inertia_matrix(subject.bodies, given["q"], subject.robot.nv) for x in row]
 
 
+def _inverse_inertia(subject: Subject, given: Given) -> list[Scalar]:
+    return [x for row in inverse_inertia_matrix(subject.bodies, given["q"], subject.robot.nv) for x in row]
+
+
+def _inertia_losses(subject: Subject, given: Given) -> list[Scalar]:
+    """Numbers that are enormous where a pivot of the inertia matrix is next to nothing."""
+    robot, factors = subject.robot, Factors(inertia_matrix(subject.bodies, given["q"], subject.robot.nv))
+    bounds = least(robot, (False,) * robot.nv)
+    return [loss(bound, one_over) for bound, one_over in zip(bounds, factors.one_over) if bound]
+
+
 def _kinematics(subject: Subject, given: Given) -> list[Scalar]:
     result: list[Scalar] = []
     for R, p in link_placements(subject.robot, given["q"], subject.at):
@@ -224,6 +237,10 @@ def _moving(subject: Subject, given: Given) -> list[Scalar]:
     return [x for part in (*own, *([*turn, *shift] for turn, shift in moving.P)) for x in part]
 
 
+def _regressor(subject: Subject, given: Given) -> list[Scalar]:
+    return regressor(subject.robot, given["q"], given["qd"], given["qdd"])
+
+
 def link_reactions(
     robot: Robot,
     q: list[Scalar],
@@ -290,6 +307,15 @@ PROGRAMS = {
         watched=_losses,
         parts=lambda subject: [(link.name, (INERTIAL,)) for link in subject.robot.links],
     ),
+    "regressor": ProgramRow(
+        "joint forces by a unit of each number that inverse dynamics is linear in, row by row",
+        ("q", "qd", "qdd"),
+        "regressor",
+        lambda subject: (subject.robot.nv, width(subject.robot)),
+        _regressor,
+        regroups=False,
+        most=50,  # its operations grow with the square
+    ),
     "inertia": ProgramRow(
         "generalized inertia matrix, row by row",
         ("q",),
@@ -297,6 +323,15 @@ PROGRAMS = {
         lambda subject: (subject.robot.nv, subject.robot.nv),
         _inertia,
         most=50,  # its operations grow with the square
+    ),
+    "inverse-inertia": ProgramRow(
+        "inverse of the generalized inertia matrix, row by row",
+        ("q",),
+        "inverse",
+        lambda subject: (subject.robot.nv, subject.robot.nv),
+        _inverse_inertia,
+        most=50,
+        watched=_inertia_losses,
     ),
     "bias": ProgramRow("Coriolis, centrifugal, gravity, friction and spring forces", ("q", "qd"), "h", _SPEEDS, _bias),
     "kinematics": ProgramRow(

@@ -25,6 +25,12 @@ def inertia(robot: Robot, q: Any) -> np.ndarray:
     return result
 
 
+def inverse_inertia(robot: Robot, q: Any) -> np.ndarray:
+    """The inverse of the generalized inertia matrix, U⁻ᵀ D⁻¹ U⁻¹."""
+    result: np.ndarray = (_known(robot, "inverse-inertia") or _made(robot, "inverse-inertia"))(q)
+    return result
+
+
 def bias(robot: Robot, q: Any, qd: Any, wrenches: Wrenches | None = None) -> np.ndarray:
     """The forces h of `tau = I qdd + h`: Coriolis, centrifugal, gravity, friction, springs, wrenches."""
     result: np.ndarray
@@ -69,7 +75,7 @@ def jacobian(robot: Robot, q: Any, link: str, at: Any = ORIGIN) -> np.ndarray:
 
 
 def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
-    """N_l, N_d, M, I, C, h, U, D, M_tilde, M_hat, base-frame axes, of one state or many; `order` names the links.
+    """N_l, N_d, M, I, C, h, U, D, I_inverse, M_tilde, M_hat of one state or many, base axes; `order` names the links.
 
     Rows and columns have the file's order if parents come first there, otherwise that of `order`.  Rotor inertias are
     in I, U and D.
@@ -101,6 +107,12 @@ def inertial_adjoint(robot: Robot, q: Any, qd: Any, tau: Any, costate: Any) -> d
     """The derivatives of costate · qdd along the ten inertial numbers of each link, by link."""
     call = _known(robot, "inertial-adjoint") or _made(robot, "inertial-adjoint")
     result: dict[str, np.ndarray] = call(q, qd, tau, costate)
+    return result
+
+
+def regressor(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    """The matrix Y of the spanning tree's forces τ = Y π, π the numbers of `regressor.parameters`."""
+    result: np.ndarray = _made(robot, "regressor")(q, qd, qdd)
     return result
 
 

@@ -14,9 +14,8 @@ from ..errors import AssemblyError
 from ..machine.program.scalars import as_float, as_floats
 from ..robot.model import Robot
 from .constraints import Closure, Gap, closure, misalignment
-from .search import ENOUGH, Search, moved_along_speeds, nearest
+from .search import CLOSED, ENOUGH, Search, moved_along_speeds, nearest
 
-CLOSED = 1e-12  # gap, relative to the mechanism's length
 GOOD = 1e-9  # gap that is accepted where rounding errors allow no smaller one
 MOST = 200  # iterations
 LONGEST = 0.4  # step, in radians and in lengths of the mechanism

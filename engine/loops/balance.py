@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ..errors import InputError, NumericalError
 from ..machine.program.scalars import as_floats
 from ..robot.model import Robot
 from . import effort
-from .branches import Branches, Order, acting, efforts, entering, order_at, singular_words
+from .branches import Branches, Order, acting, efforts, entering, order_at, present, singular_words
 from .constraints import Closure, closure
 from .families import TextFamily
 from .rank import TINY, null_space
@@ -24,20 +25,30 @@ class Forces:
 
     actuated: np.ndarray
     multipliers: np.ndarray
-    steps: tuple[Subsystem, ...]
 
 
 class Balance:
-    """The balance of forces of one robot at the positions of a batch, its properties and its solution."""
+    """The balance of forces of one robot at the positions of a batch, its properties and its solution.
 
-    def __init__(self, robot: Robot, q: np.ndarray, loops: Closure | None = None):
-        self.robot, self.loops = robot, loops or closure(robot)
+    `texts` are those of `balance_texts`, for callers that come back with other positions.
+    """
+
+    def __init__(self, robot: Robot, q: np.ndarray, loops: Closure | None = None, texts: TextFamily | None = None):
+        self.robot, self.loops, self._texts = robot, loops or closure(robot), texts
         self.q = np.ascontiguousarray(np.atleast_2d(q), dtype=float)
         self.J, _ = self.loops.jacobian(self.q)
         self.driven = list(robot.driven)
-        self.rows, _ = self.loops.choice(self.J[0], self.driven)
-        self.freedoms = robot.nv - len(self.rows)
         self.S = acting(robot, self.q)
+
+    @cached_property
+    def rows(self) -> list[int]:
+        """Independent rows at the first position."""
+        return self.loops.choice(self.J[0], self.driven)[0]
+
+    @property
+    def freedoms(self) -> int:
+        """The number of freedoms at the first position."""
+        return self.robot.nv - len(self.rows)
 
     @property
     def idle(self) -> int:
@@ -60,14 +71,13 @@ class Balance:
     def solve(self, tau: np.ndarray) -> Forces:
         """The forces, branch by branch; actuators that share their work are solved together, within their limits."""
         tau = np.ascontiguousarray(np.atleast_2d(tau), dtype=float)
-        lost = NumericalError(singular_words(self.robot))
-        family = TextFamily(self.loops, lambda q: Branches(self.loops, self._order(q)), lost)
+        family = self._texts or family_of(self.loops, self._order)
         result = family.rows({"q": self.q, "tau": tau})
         actuated, multipliers = np.split(result, [self.S.shape[2]], axis=1)
         if shares(family):
             for n in np.flatnonzero(effort.exceed_limits(actuated, efforts(self.robot))).tolist():
                 actuated[n], multipliers[n] = self._within_limits(n, tau[n])
-        return Forces(actuated, multipliers, tuple(self.steps()))
+        return Forces(actuated, multipliers)
 
     def _within_limits(self, n: int, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The least effort within the actuators' limits, and the multipliers that go with it."""
@@ -80,6 +90,18 @@ class Balance:
         own, dependent = least_norm(x[:, 1:].T.tolist(), x[:, 0].tolist())
         multipliers[self.rows], multipliers[others] = as_floats(own), as_floats(dependent)
         return u, multipliers
+
+
+def balance_texts(loops: Closure) -> TextFamily:
+    """The texts by which the forces are split, in orders of solution that are kept from position to position."""
+    there = present(loops)
+    return family_of(loops, lambda q: order_at(loops, q, there))
+
+
+def family_of(loops: Closure, ordered: Callable[[np.ndarray], Order]) -> TextFamily:
+    """The texts by which the forces are split, each in the order that is good at some position."""
+    lost = NumericalError(singular_words(loops.robot))
+    return TextFamily(loops, lambda q: Branches(loops, ordered(q)), lost)
 
 
 def shares(family: TextFamily) -> bool:

@@ -22,6 +22,7 @@ from .branches import Inverse, efforts, order_at, present
 from .constraints import closure
 from .partition import partition
 from .reactions import Reactions
+from .regressor import Regressor
 from .slopes import Slopes
 from .texts import Arguments, PartitionText
 
@@ -73,10 +74,15 @@ def _reactions(robot: Robot, q0: np.ndarray) -> PartitionText:
     return _inverse(robot, q0, Reactions)
 
 
+def _regressor(robot: Robot, q0: np.ndarray) -> PartitionText:
+    return _inverse(robot, q0, Regressor)
+
+
 TEXTS: dict[str, Callable[[Robot, np.ndarray], PartitionText]] = {
     "idyn": _inverse,
     "fdyn": around,
     "fdyn-derivatives": _slopes,
     "fdyn-adjoint": _along_state,
     "reactions": _reactions,
+    "regressor": _regressor,
 }

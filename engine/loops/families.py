@@ -115,7 +115,7 @@ def serve(text: PartitionText, what: Hashable) -> None:
     """Use the text's code, for one sample or many, in the robot's direct calls of this name, if there is any."""
     for code in (text.one, text.many):
         if code is not None and text.final:
-            aim(text.loops.robot, what, text.wrenched, code, (text.results(),), CHECKS, text.parts())
+            aim(text.loops.robot, what, text.wrenched, code, text.shape(), CHECKS, text.parts())
 
 
 def consistent(loops: Closure, arrays: Arrays) -> None:

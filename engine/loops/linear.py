@@ -15,14 +15,15 @@ from ..errors import InputError, NumericalError
 from ..machine.program.dual import Dual, part_of
 from ..machine.program.scalars import Scalar, smaller
 from ..robot.model import Body, Robot
-from .assembly import CLOSED, assemble
+from .assembly import assemble
+from .constrained import ConstrainedEquations
 from .constraints import Closure, closure
 from .elimination import pivot_size_margin
-from .equations import Equations
 from .families import TextFamily
 from .mechanism import COORDINATES, independent_coordinates, inverse
 from .numbers import numbers_with
 from .partition import independent_speeds, partition
+from .search import CLOSED
 from .slopes import Displaced
 from .texts import CHECKS, NEAR, Arguments, PartitionText
 
@@ -126,7 +127,7 @@ class Following(PartitionText):
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The speeds, the accelerations, and checks; the second is that the position is as closed as it can be."""
         loops, part, q = self.loops, self.part, given["q"]
-        equations, tied = Equations(loops, part, bodies), loops.tied(q)
+        equations, tied = ConstrainedEquations(loops, part, bodies), loops.tied(q)
         K = equations.factors(equations.rows(q, tied))
         speeds = K.solve([*([0.0] * len(part.rows)), *(given["qd"][k] for k in part.independent)])
         _, drift = loops.rates(q, speeds, tied)

@@ -42,7 +42,7 @@ def inverse(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None =
     loops, arrays = closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}
     if s.count == 0:
         return np.empty((0, len(efforts(robot))))
-    _supported(robot, arrays["q"])
+    supported(robot, arrays["q"])
     family = branches.inverse_texts(loops, wrenched)
     result = family.rows(arrays)
     if shares(family) and effort.exceed_limits(result, efforts(robot)).any():
@@ -122,7 +122,7 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
     loops, arrays = closure(robot), {"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}}
     if s.count == 0:
         return _named(robot, np.empty((0, len(robot.links) + len(robot.loops), 6)))
-    _supported(robot, arrays["q"])
+    supported(robot, arrays["q"])
     family = texts_of_reactions(loops, wrenched)
     rows = family.rows(arrays)
     count = len(efforts(robot))
@@ -135,7 +135,7 @@ def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None
     return _named(robot, sixes if s.count is not None else sixes[0])
 
 
-def _supported(robot: Robot, q: np.ndarray) -> None:
+def supported(robot: Robot, q: np.ndarray) -> None:
     """Raise an error if there are too few actuators; that there are enough doesn't change."""
     if "supported" not in robot.derived:
         enough(Balance(robot, q))

@@ -18,8 +18,8 @@ from ..machine.jit.parts import Part, divided, in_order
 from ..machine.program.dual import Dual, part_of
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
+from .constrained import ConstrainedEquations
 from .constraints import Closure, closure
-from .equations import Equations
 from .families import TextFamily, serve
 from .mechanism import COORDINATES, independent_coordinates
 from .numbers import Direction, Numbers, direction, displaced
@@ -77,7 +77,7 @@ class AlongNumbers(Displaced):
 
     def _following(self, q: list[Scalar], bodies: tuple[Body, ...], now: Numbers) -> list[Scalar]:
         """The coordinates, with derivatives for those that have to follow the numbers."""
-        part, robot, own = self.part, self.loops.robot, Equations(self.loops, self.part, bodies)
+        part, robot, own = self.part, self.loops.robot, ConstrainedEquations(self.loops, self.part, bodies)
         gaps = self.loops.with_numbers(now.bodies, now.ties, now.couplings).gaps(q)
         K, moved = own.factors(own.rows(q, self.loops.tied(q))), list[Dual](Dual(x, {}) for x in q)
         for k in range(len(self.directions)):

@@ -12,9 +12,9 @@ from ..machine.program.dual import Dual, part_of
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
 from .accelerations import Accelerated
+from .constrained import ConstrainedEquations
 from .constraints import Closure
 from .elimination import Elimination
-from .equations import Equations
 from .families import TextFamily
 from .numbers import Numbers, numbers_with
 from .texts import Arguments
@@ -35,7 +35,7 @@ class Displaced(Accelerated):
     ) -> tuple[list[Scalar], list[Scalar]]:
         """Tᵀ (τ_ID − τ) and q̈ at displaced q or numbers, with the speeds that `qd` takes from K, and the same z̈."""
         loops, part = self.loops.with_numbers(now.bodies, now.ties, now.couplings), self.part
-        equations, tied = Equations(loops, part, now.bodies), loops.tied(q)
+        equations, tied = ConstrainedEquations(loops, part, now.bodies), loops.tied(q)
         K = equations.factors(equations.rows(q, tied))
         speeds = qd(K)
         _, drift = loops.rates(q, speeds, tied)

@@ -25,9 +25,9 @@ from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, into_columns
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Coupling, Three
+from .constrained import AppliedForces, ConstrainedEquations
 from .constraints import Closure
 from .elimination import pivot_size_margin
-from .equations import AppliedForces, Equations
 from .methods import MethodParameters, Problem, reduced
 from .partition import Partition
 from .ties import Side, Tied
@@ -86,6 +86,10 @@ class PartitionText(ABC):
     def results(self) -> int:
         """The number of results of one sample."""
 
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the results of one sample in direct calls; their parts are of one row."""
+        return (self.results(),)
+
     def parts(self) -> tuple[Part, ...]:
         """The parts into which calls divide the results; none where these are one array."""
         return ()
@@ -127,7 +131,7 @@ class PartitionText(ABC):
     ) -> tuple[Problem, list[Scalar]]:
         """The equations of motion with these forces of the joints, and checks."""
         q, qd, part = given["q"], given["qd"], self.part
-        equations = Equations(self.loops, part, bodies)
+        equations = ConstrainedEquations(self.loops, part, bodies)
         tied = self.loops.tied(q)
         A = equations.rows(q, tied)
         K = equations.factors(A)

@@ -23,8 +23,20 @@ def examined(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -
 
 
 def vanishing(loops: Closure, part: Partition, q: Sequence[float] | np.ndarray) -> list[Joint]:
-    """Joints that have the largest part in freedoms with next to nothing to accelerate."""
+    """Joints that have the largest part in freedoms with next to nothing to accelerate.
+
+    The last answer is kept, for runs that start alike.
+    """
     q = np.asarray(q, dtype=float)
+    question = q.tobytes(), part, loops.ties, loops.couplings
+    last, answer = loops.robot.derived.get("vanishing freedoms", (None, []))
+    if last != question:
+        answer = _vanishing(loops, part, q)
+        loops.robot.derived["vanishing freedoms"] = question, answer
+    return [*answer]
+
+
+def _vanishing(loops: Closure, part: Partition, q: np.ndarray) -> list[Joint]:
     if not part.N or len(part.rows) + len(part.given) + len(part.N) != loops.robot.nv:
         return []
     places = doubtful(q, lambda q: _shares(loops, part, q)[:2], len(loops.bodies))

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..dynamics.spatial import dot
 from ..errors import InputError, NumericalError
-from ..loops.equations import Equations
+from ..loops.constrained import ConstrainedEquations
 from ..machine.program.scalars import Scalar, as_floats, into_columns
 from ..simulate import equations
 from ..simulate.acting import link_wrenches
@@ -53,7 +53,7 @@ class ByLegs:
         system, discrete = run.system, run.discrete
         loops, part = constraints_of(system), partition_of(discrete)
         now = read(system, signals, y, discrete)
-        closing = Equations(loops, part, system.model.bodies)
+        closing = ConstrainedEquations(loops, part, system.model.bodies)
         q = equations.closed_positions(system, closing, now.q, now.values)
         rates = now.qd
         if system.coulomb:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..robot.model import Body, Robot
 from ..robot.placement import turn_matrix_of
-from .engine import NEAR_FRAME, ImpossibleError, Move, masses, moves, on_bodies, rotors
+from .peer import NEAR_FRAME, ImpossibleError, Move, masses, moves, on_bodies, rotors
 
 DIRECTIONS = np.eye(3)
 Named = tuple[str, tuple[int, ...], tuple[int, ...]]  # a joint with its coordinates and speeds

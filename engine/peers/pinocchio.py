@@ -9,7 +9,7 @@ import numpy as np
 
 from ..robot.model import Robot
 from ..robot.placement import turn_matrix_of
-from .engine import Move, masses, moves, on_bodies, rotors
+from .peer import Move, masses, moves, on_bodies, rotors
 
 AXES = "XYZ"
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
 
@@ -97,6 +97,12 @@ def save(figure: Figure, path: Path, dpi: int = 110) -> None:
     no_date = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     with rc_context({"svg.hashsalt": "denoc"}), _boxes():
         figure.savefig(path, dpi=dpi, metadata=no_date[path.suffix[1:]])
+
+
+def save_png(figure: Figure, file: BinaryIO, dpi: int = 80) -> None:
+    """Writes a figure as PNG into an open file."""
+    with _boxes():
+        figure.savefig(file, format="png", dpi=dpi, metadata={"Software": None})
 
 
 @contextmanager

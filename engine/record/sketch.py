@@ -1,337 +1,496 @@
-"""A robot as a sketch in space: links as lines, joints as symbols, mass centres, points, frames, gravity."""
+"""A machine as a sketch: its solids and its joints' symbols, drawn on paper from one side, the farther ones first.
+
+What moves in one plane is seen along its normal, with axes in metres; everything else is seen obliquely from above,
+with a scale and the directions of the base's axes.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .plots import COLOURS, blank, plain
+from .labels import Box, placed
+from .plots import COLOURS, plain
+from .scene import BASE, Point, Poses, Scene, SceneJoint, Solid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BLUE, RED, GREEN, LIGHT = COLOURS[0], COLOURS[1], COLOURS[2], "#a5d3f0"
-MOST_NAMES = 30  # joints; sketches with more have no names
-TURN = np.linspace(0.0, 2 * math.pi, 25)
-VIEWS = {None: (24.0, -58.0), 0: (0.0, 0.0), 1: (0.0, -90.0), 2: (90.0, -90.0)}  # elevation, azimuth; across a plane
-# symbols, in units of their size: radius, half length and sides of a solid about the axis; how far the axis is drawn
-SOLIDS = {
-    "revolute": (1.0, 1.0, 24),
-    "helical": (0.8, 1.3, 24),
-    "cylindrical": (0.8, 1.7, 24),
-    "prismatic": (1.2, 1.4, 4),
-}
-REACH = {"revolute": 2.4, "helical": 3.0, "cylindrical": 3.4, "prismatic": 3.0}
-MARKS = {
-    "revolute": "o",
-    "helical": "8",
-    "cylindrical": "p",
-    "prismatic": "s",
-    "spherical": "h",
-    "three-revolutes": "h",
-    "universal": "P",
-    "planar": "d",
-    "free": "X",
-    "fixed": ".",
-    "point-on-line": "|",
-    "point-on-plane": "_",
-}
+WIDTH, HEIGHT, LEGEND = 9.6, 6.6, 2.1  # inches
+MARGINS = (0.65, 0.15, 0.55, 0.45)  # left, between picture and legend, below, above
+AZIMUTH, ELEVATION = np.deg2rad(-58.0), np.deg2rad(24.0)
+BLUE, RED, GREEN, VIOLET = COLOURS[0], COLOURS[1], COLOURS[2], "#7b3fa0"
+LIGHT, LINK, EDGE, EARTH = "#a5d3f0", "#c9ced6", "#4a5360", "#a08f78"
+XYZ = ("#cc3333", "#2e8b3d", "#3355cc")
+SYMBOL = 0.020  # a joint symbol's size, as a share of the machine's
+MOST_NAMES = 40  # joints; sketches with more have no names
+MOST_WORDS = 14  # joints; beyond that, numbers stand beside the symbols, and the names in the legend
+FONT = 8.5
+TURN = np.linspace(0.0, 2 * np.pi, 33)
+WORDS = {"point-on-line": "point on a line", "point-on-plane": "point on a plane", "three-revolutes": "spherical"}
+
+
+def draw(
+    scene: Scene, poses: Poses, k: int = 0, state: str = "initial position", *, room: np.ndarray | None = None
+) -> Figure:
+    """The figure of a scene in its position k, which the title calls `state`; equal `room` gives equal scales."""
+    return _Sketch(scene, poses, k, state, room).figure
+
+
+def reached(scene: Scene, poses: Poses) -> np.ndarray:
+    """The places in space where the solids of the links are in any of the positions."""
+    ends = [(part.name, at) for part in scene.parts[1:] for solid in part.solids for at in solid.points]
+    return np.concatenate([poses.seen_from(ends, k) for k in range(len(poses.frames))])
 
 
 @dataclass(frozen=True)
-class DrawnLink:
-    """A link as straight pieces, each given by its two ends."""
+class _Look:
+    """The directions of the picture in space: to the right, up, and away from the eye."""
 
-    name: str
-    pieces: list[np.ndarray]
-    ground: bool = False
+    right: np.ndarray
+    up: np.ndarray
+    away: np.ndarray
 
+    @classmethod
+    def of(cls, scene: Scene) -> _Look:
+        up = np.array(scene.up)
+        if scene.flat is not None:
+            away = -np.array(scene.flat)
+            if abs(up @ away) > 0.5:  # gravity acts across the plane
+                up = np.eye(3)[int(np.argsort(abs(away))[0])]
+        else:
+            first = np.eye(3)[int(np.argmin(abs(up)))]
+            first = first - (first @ up) * up
+            first /= np.linalg.norm(first)
+            side = np.cross(up, first)
+            level = np.cos(AZIMUTH) * first + np.sin(AZIMUTH) * side  # where the eye is
+            away = -(np.cos(ELEVATION) * level + np.sin(ELEVATION) * up)
+        right = np.cross(away, up)
+        right = right / np.linalg.norm(right)
+        return cls(right, np.cross(right, away), away)
 
-@dataclass(frozen=True)
-class DrawnJoint:
-    """A joint with its place and axis; `other` is the place of a cut on its second link, if it isn't closed."""
-
-    name: str
-    type: str
-    at: np.ndarray
-    axis: np.ndarray
-    actuated: bool = False
-    grounded: bool = False
-    cut: bool = False
-    other: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class Sketch:
-    """The parts of a sketch, in base axes and metres."""
-
-    name: str
-    links: list[DrawnLink]
-    joints: list[DrawnJoint]
-    slides: list[np.ndarray] = field(default_factory=list)  # from a sliding joint's origin to its present place
-    centres: list[tuple[str, float, np.ndarray, np.ndarray]] = field(default_factory=list)  # link, kg, place, origin
-    points: list[tuple[str, np.ndarray]] = field(default_factory=list)
-    frames: list[tuple[str, np.ndarray]] = field(default_factory=list)  # the base's first
-    gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    def flat(self, places: np.ndarray) -> np.ndarray:
+        """Points of space as points of the picture."""
+        return np.stack([places @ self.right, places @ self.up], axis=-1)
 
 
-def draw(sketch: Sketch) -> Figure:
-    """The figure of a sketch."""
-    figure = blank(f"{sketch.name}: initial position", 9.6, 6.6)
-    return _Drawing(figure, sketch).figure
+class _Sketch:
+    """A sketch in progress: its axes, its scale, the pieces that wait for being drawn, and its legend."""
 
+    def __init__(self, scene: Scene, poses: Poses, k: int, state: str, room: np.ndarray | None):
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
 
-class _Drawing:
-    """A drawing in progress: its axes, the size of its symbols, and its legend."""
-
-    def __init__(self, figure: Figure, sketch: Sketch):
-        self.figure, self.sketch = figure, sketch
-        self.axes: Any = figure.add_subplot(projection="3d", computed_zorder=False)
-        self.axes.autoscale(enable=False)  # the box is known beforehand
-        self.low, self.high = _box(sketch)
-        self.size = float((self.high - self.low).max())
-        self.unit = 0.028 * self.size
-        self.flat = _flat(sketch, self.size)
-        self.middle, self.reach = (self.low + self.high) / 2, self._reach()
+        self.scene, self.look, self.frames = scene, _Look.of(scene), poses.of(k)
+        self.unit = SYMBOL * scene.size
+        self.figure = Figure(figsize=(WIDTH, HEIGHT))
+        FigureCanvasAgg(self.figure)
+        left, between, below, above = MARGINS
+        area = (
+            left / WIDTH,
+            below / HEIGHT,
+            (WIDTH - left - between - LEGEND) / WIDTH,
+            (HEIGHT - below - above) / HEIGHT,
+        )
+        self.axes: Any = self.figure.add_axes(area)
+        self.figure.text(left / WIDTH, 1 - 0.3 / HEIGHT, plain(f"{scene.name}: {state}", 90), fontsize=12, va="center")
+        self.pieces: list[tuple[float, Callable[[], object]]] = []
+        self.seen: list[np.ndarray] = []  # points of the picture that have to be within its frame
+        self.taken: list[np.ndarray] = []  # points around what labels had better not cover
         self.legend: dict[str, Any] = {}
-        for line in sketch.links:
-            self._link(line)
-        for piece in sketch.slides:
-            self._line(piece, "slide of a joint", color="#777777", lw=1.2, linestyle=(0, (4, 2)), zorder=2)
-        for name, T in sketch.frames:
-            self._frame(name, T)
-        for _, _, at, origin in sketch.centres:
-            self._line([origin, at], color="#999999", lw=0.6, linestyle=":", zorder=3)
-            self._mark(
-                at,
-                "mass centre",
-                marker="o",
-                ms=6,
-                color="#333333",
-                markerfacecoloralt="#ffffff",
-                mew=0.8,
-                fillstyle="top",
-                zorder=8,
-            )
-        for _, at in sketch.points:
-            self._mark(at, "point", marker="D", ms=4, color=GREEN, zorder=8)
-        for joint in sketch.joints:
-            self._joint(joint)
+        self.numbers: list[str] = []  # of joints, with their names
+        self._links()
+        self._joints()
+        self._frames()
+        self._points()
+        if room is not None:
+            margin = 5 * self.unit * np.array([[-1.0, -1.0], [1.0, 1.0]])  # what symbols need, whatever their position
+            self.seen = [self.look.flat(room) + corner for corner in margin]
+        self._frame()
+        for _, piece in sorted(self.pieces, key=lambda one: -one[0]):
+            piece()
         self._gravity()
         self._names()
         self._dress()
 
     # ---- parts
 
-    def _link(self, line: DrawnLink) -> None:
-        look: dict[str, Any] = {"color": "#444444", "lw": 3.0, "solid_capstyle": "round", "zorder": 2}
-        if line.ground:
-            look = {"color": "#b0a090", "lw": 5.0, "solid_capstyle": "butt", "zorder": 1}
-        for piece in line.pieces:
-            self._line(piece, "ground" if line.ground else "link", **look)
+    def _links(self) -> None:
+        for part in self.scene.parts:
+            T = self.frames[part.name]
+            for solid in part.solids:
+                self._solid(solid, T)
+            if part.centre is not None and part.mass and not part.ghost:
+                self._centre(_moved(T, [part.centre])[0])
 
-    def _frame(self, name: str, T: np.ndarray) -> None:
-        length = 0.09 * self.size if T is self.sketch.frames[0][1] else 0.05 * self.size
-        for k, colour in enumerate(("#cc3333", "#339933", "#3355cc")):
-            end = T[:3, 3] + length * T[:3, k]
-            if np.linalg.norm(self._seen(end) - self._seen(T[:3, 3])) > 0.1 * length:
-                self._line([T[:3, 3], end], f"{'xyz'[k]} axes of frames", color=colour, lw=1.1, zorder=4)
-
-    def _joint(self, joint: DrawnJoint) -> None:
-        """Draws the symbol of a joint, with its axis and, of a cut that is open, the way across it."""
-        colour = RED if joint.cut else BLUE if joint.actuated else "#000000"
-        kind = f"{joint.type}{', cut' if joint.cut else ', actuated' if joint.actuated else ''}"
-        fill = LIGHT if joint.actuated else "#ffffff"
-        if joint.grounded and joint.type != "free":
-            look: dict[str, Any] = {"marker": 6, "color": "#b0a090", "mew": 0}
-            self.legend.setdefault("on the ground", self._proxy(linestyle="", ms=9, label="on the ground", **look))
-            self._mark(joint.at, "on the ground", ms=15, zorder=4, **look)
-        shape = MARKS.get(joint.type, "o")
-        if joint.other is not None and np.linalg.norm(joint.other - joint.at) > 1e-3 * self.size:
-            self._line([joint.at, joint.other], "way across a cut", color=RED, lw=1.2, linestyle=(0, (2, 2)), zorder=5)
-        if joint.type in REACH:
-            reach = REACH[joint.type] * self.unit
-            ends = [joint.at - reach * joint.axis, joint.at + reach * joint.axis]
-            self._line(ends, color=colour, lw=0.9, linestyle="-.", zorder=5)
-        ring = SOLIDS.get(joint.type)
-        if ring and abs(self._towards(joint.axis)) < 0.97:
-            self._solid(joint, ring, colour, fill)
-            self._mark(None, kind, marker=shape, ms=8, mfc=fill, mec=colour, mew=1.4)
+    def _solid(self, solid: Solid, T: np.ndarray) -> None:
+        """Draws a solid of a link that is at T."""
+        places = _moved(T, solid.points if solid.kind != "ground" else solid.points[:1])
+        if solid.kind == "ground":
+            self._pivot(places[0], np.array(solid.points[1]), solid.radius)
+        elif solid.kind == "plate":
+            middle = places.mean(axis=0)
+            rim = self.look.flat(middle + (places - middle) * (1 + solid.radius / abs(places - middle).max()))
+            self._patch(places, rim, "link", facecolor="#dde1e7", edgecolor=EDGE, lw=1.0, alpha=0.9)
+        elif solid.kind == "rail":
+            ends = self.look.flat(places)
+            self._stroke(places, ends, "guide of a slider", color=EDGE, lw=1.0, linestyle=(0, (5, 2)))
         else:
-            self._mark(joint.at, kind, marker=shape, ms=9, mfc=fill, mec=colour, mew=1.5, zorder=6)
+            if np.ptp(places, axis=0).max(initial=0.0) == 0:
+                rim = self.look.flat(places[:1]) + solid.radius * np.stack([np.cos(TURN), np.sin(TURN)], axis=-1)
+            else:
+                rim = _capsule(self.look.flat(places), solid.radius)
+            label = "rod to a mass centre" if solid.kind == "thin" else "link"
+            colour = {"tube": "#b4bbc6", "thin": "#e9ebee"}.get(solid.kind, LINK)
+            self._patch(places, rim, label, facecolor=colour, edgecolor=EDGE, lw=0.5 if solid.kind == "thin" else 0.9)
 
-    def _solid(self, joint: DrawnJoint, ring: tuple[float, float, int], colour: str, fill: str) -> None:
-        """Draws a cylinder or a box about the joint's axis."""
-        from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+    def _pivot(self, at: np.ndarray, down: np.ndarray, size: float) -> None:
+        """Draws the symbol of the ground: a triangle below the pivot, on a hatched line."""
+        foot = self.look.flat(down[None])[0]
+        foot = foot / np.linalg.norm(foot) if np.linalg.norm(foot) > 0.3 else np.array([0.0, -1.0])
+        along = np.array([-foot[1], foot[0]])
+        top = self.look.flat(at[None])[0]
+        corners = np.array(
+            [top, top + 1.7 * size * foot + 1.1 * size * along, top + 1.7 * size * foot - 1.1 * size * along]
+        )
+        behind = at + 2 * self.unit * self.look.away
+        self._patch(behind[None], corners, "ground", facecolor="#efe8dc", edgecolor=EARTH, lw=1.1)
+        base = top + 1.7 * size * foot
+        strokes = [[base - 1.5 * size * along, base + 1.5 * size * along]]
+        for share in np.linspace(-1.3, 1.3, 6):
+            start = base + share * size * along
+            strokes.append([start, start + 0.5 * size * (foot - 0.7 * along)])
+        for stroke in strokes:
+            self._stroke(behind[None], np.array(stroke), color=EARTH, lw=1.0)
 
-        radius, half, sides = ring
-        across = np.linalg.svd(joint.axis[None])[2][1:]
-        turns = TURN if sides > 4 else np.linspace(0.0, 2 * math.pi, 5) + math.pi / 4
-        edge = self.unit * radius * (np.outer(np.cos(turns), across[0]) + np.outer(np.sin(turns), across[1]))
-        low, high = (joint.at + edge + side * half * self.unit * joint.axis for side in (-1.0, 1.0))
-        walls = [np.array([low[k], low[k + 1], high[k + 1], high[k]]) for k in range(len(turns) - 1)]
-        for faces in ([low, high], walls):  # separately, since padding of unequal faces isn't always a number
-            sheets = Poly3DCollection(faces, facecolors=fill, edgecolors="none", alpha=0.85, zorder=6)
-            self.axes.add_collection3d(sheets)
-        for loop in (low, high):
-            self._line(loop, color=colour, lw=1.1, zorder=7)
-        if sides <= 4:
-            for a, b in zip(low, high):
-                self._line([a, b], color=colour, lw=1.1, zorder=7)
+    def _centre(self, at: np.ndarray) -> None:
+        """Draws the symbol of a mass centre."""
+        spot = self.look.flat(at[None])
+        near = at - 3 * self.unit * self.look.away
+        look: dict[str, Any] = {
+            "marker": "o",
+            "ms": 5.5,
+            "color": "#333333",
+            "markerfacecoloralt": "#ffffff",
+            "mew": 0.7,
+            "fillstyle": "top",
+        }
+        self._mark(near, spot, "mass centre", **look)
+
+    def _joints(self) -> None:
+        for joint in self.scene.joints:
+            T = self.frames[joint.carrier]
+            at, axes = _moved(T, [joint.at])[0], T[:3, :3] @ np.array(joint.axes)
+            colour = RED if joint.cut else BLUE if joint.actuated else "#222222"
+            fill = LIGHT if joint.actuated else "#ffd9c2" if joint.cut else "#ffffff"
+            word = WORDS.get(joint.type, joint.type)
+            kind = word + (", cut" if joint.cut else ", actuated" if joint.actuated else "")
+            if joint.type != "free" and not joint.ghost:
+                self.taken.append(self.look.flat(at[None]) + 1.5 * self.unit * np.array([[-1.0, -1.0], [1.0, 1.0]]))
+                self._symbol(joint, at, axes, {"edgecolor": colour, "facecolor": fill, "lw": 1.2}, kind)
+
+    def _symbol(self, joint: SceneJoint, at: np.ndarray, axes: np.ndarray, look: dict[str, Any], kind: str) -> None:
+        """Draws the symbol of a joint; seen along its axis, one that turns is a circle."""
+        unit, axis = self.unit, axes[:, 2]
+        thin = {"color": look["edgecolor"], "lw": 0.8}
+        if joint.type in ("prismatic", "planar", "fixed"):
+            half = {"prismatic": (1.5, 1.5, 2.0), "planar": (2.2, 2.2, 0.5), "fixed": (0.7, 0.7, 0.7)}[joint.type]
+            self._box(at, axes, unit * np.array(half), kind, look)
+        elif joint.type in ("revolute", "helical", "cylindrical"):
+            radius, half_length = {"revolute": (1.1, 1.3), "helical": (0.9, 2.2), "cylindrical": (1.0, 2.6)}[joint.type]
+            self._cylinder(at, axis, unit * radius, unit * half_length, kind, look)
+            if joint.type == "helical":
+                self._thread(at, axes, unit * radius, unit * half_length, thin)
         else:
-            side = across[0] if abs(self._towards(across[0])) < abs(self._towards(across[1])) else across[1]
-            for sign in (-1.0, 1.0):
-                a = joint.at + sign * radius * self.unit * side
-                ends = [a - half * self.unit * joint.axis, a + half * self.unit * joint.axis]
-                self._line(ends, color=colour, lw=1.1, zorder=7)
+            self._ball(at, unit * 1.25, kind, look)
+            if joint.type == "universal":
+                for k in (0, 1):
+                    ends = np.array([at - 2.2 * unit * axes[:, k], at + 2.2 * unit * axes[:, k]])
+                    self._stroke(at[None] - 3 * unit * self.look.away, self.look.flat(ends), **(thin | {"lw": 1.6}))
+
+    def _cylinder(
+        self, at: np.ndarray, axis: np.ndarray, radius: float, half: float, kind: str, look: dict[str, Any]
+    ) -> None:
+        across = np.linalg.svd(axis[None])[2][1:]
+        rim = radius * (np.outer(np.cos(TURN), across[0]) + np.outer(np.sin(TURN), across[1]))
+        ends = [self.look.flat(at + rim + sign * half * axis) for sign in (-1.0, 1.0)]
+        near = at - 2 * self.unit * self.look.away
+        self._patch(near[None], _hull(np.concatenate(ends)), kind, **look)
+        front = ends[int(axis @ self.look.away < 0)]
+        self._patch(near[None] - 0.1 * self.unit * self.look.away, front, **(look | {"lw": 0.9}))
+        if abs(axis @ self.look.away) > 0.97:  # seen along the axis: a dot in its middle
+            self._mark(
+                near - self.unit * self.look.away, self.look.flat(at[None]), marker=".", ms=4, color=look["edgecolor"]
+            )
+        else:
+            line = self.look.flat(np.array([at - 2.6 * half * axis, at + 2.6 * half * axis]))
+            self._stroke(at[None], line, color=look["edgecolor"], lw=0.8, linestyle=(0, (6, 2, 1, 2)))
+
+    def _thread(self, at: np.ndarray, axes: np.ndarray, radius: float, half: float, look: dict[str, Any]) -> None:
+        """Draws the thread of a screw around its cylinder."""
+        turns = np.linspace(0.0, 6 * np.pi, 100)
+        around = radius * (np.outer(np.cos(turns), axes[:, 0]) + np.outer(np.sin(turns), axes[:, 1]))
+        line = at + around + np.outer(np.linspace(-half, half, 100), axes[:, 2])
+        hidden = around @ self.look.away > 0
+        flat = np.where(hidden[:, None], np.nan, self.look.flat(line))
+        self._stroke(at[None] - 3 * self.unit * self.look.away, flat, **look)
+
+    def _box(self, at: np.ndarray, axes: np.ndarray, half: np.ndarray, kind: str, look: dict[str, Any]) -> None:
+        """Draws the sides of a box that can be seen."""
+        near = at - 2 * self.unit * self.look.away
+        for k in range(3):
+            towards = -np.sign(axes[:, k] @ self.look.away) or 1.0
+            if abs(axes[:, k] @ self.look.away) < 1e-3:
+                continue
+            a, b = (axes[:, j] * half[j] for j in range(3) if j != k)
+            face = at + towards * half[k] * axes[:, k] + np.array([a + b, a - b, -a - b, b - a])
+            self._patch(near[None], self.look.flat(face), kind, **look)
+
+    def _ball(self, at: np.ndarray, radius: float, kind: str, look: dict[str, Any]) -> None:
+        rim = self.look.flat(at[None]) + radius * np.stack([np.cos(TURN), np.sin(TURN)], axis=-1)
+        near = (at - 2 * self.unit * self.look.away)[None]
+        self._patch(near, rim, kind, **look)
+
+    def _frames(self) -> None:
+        """Draws the axes of all links' frames; those of the base are longer."""
+        for part in self.scene.parts:
+            if part.ghost:
+                continue
+            T = self.frames[part.name]
+            length = (3.6 if part.name == BASE else 2.4) * self.unit
+            for k, colour in enumerate(XYZ):
+                ends = self.look.flat(np.array([T[:3, 3], T[:3, 3] + length * T[:3, k]]))
+                if np.linalg.norm(ends[1] - ends[0]) > 0.15 * length:
+                    near = T[:3, 3] - 4 * self.unit * self.look.away
+                    self._stroke(near[None], ends, f"{'xyz'[k]} axes of frames", color=colour, lw=1.3)
+
+    def _points(self) -> None:
+        for point in self.scene.points:
+            at = _moved(self.frames[point.link], [point.at])[0]
+            near = at - 4 * self.unit * self.look.away
+            self._mark(near, self.look.flat(at[None]), "point", marker="D", ms=3.5, color=GREEN)
+
+    # ---- the picture
+
+    def _frame(self) -> None:
+        """Sets the ranges, so that everything is within them and a metre is as long upwards as to the right."""
+        from matplotlib.transforms import Bbox
+
+        seen = np.concatenate(self.seen) if self.seen else np.zeros((1, 2))
+        low, high = np.nanmin(seen, axis=0), np.nanmax(seen, axis=0)
+        area: Bbox = self.axes.get_position()
+        inches = np.array([area.width * WIDTH, area.height * HEIGHT])
+        room = inches - np.array([0.9, 0.6])  # for labels at the rim
+        self.scale = float((room / np.maximum(high - low, 1e-3 * self.scene.size)).min())  # inches a metre
+        self.middle, half = (low + high) / 2, inches / self.scale / 2
+        self.low = self.middle - half
+        self.axes.set_xlim(self.middle[0] - half[0], self.middle[0] + half[0])
+        self.axes.set_ylim(self.middle[1] - half[1], self.middle[1] + half[1])
+        self.inches = inches
 
     def _gravity(self) -> None:
-        """Draws the arrow of gravity."""
-        g = np.array(self.sketch.gravity)
+        """Draws gravity, a scale and the directions of the base's axes into the corners."""
+        g = np.array(self.scene.gravity)
         size = float(np.linalg.norm(g))
-        if not size:
-            return
-        length, down = 0.16 * self.size, g / size
-        corner = np.array([-1.0, -1.0, 1.0]) if self.flat is None else np.array([1.0, 1.0, 1.0])
-        start = self.middle + corner * (self.reach - 0.05 * self.size) - np.maximum(0.0, down * corner) * length
-        end = start + length * down
-        across = np.cross(self._sight(), down)
-        for side in (-0.12, 0.12):
-            self._line([end, end - length * (0.3 * down + side * across)], color="#7b3fa0", lw=2.0, zorder=9)
-        self._line([start, end], color="#7b3fa0", lw=2.0, zorder=9)
-        along = self._towards(down)
-        seen = "" if abs(along) < 0.97 else ", towards the eye" if along > 0 else ", away from the eye"
-        label = f"gravity, {size:.4g} m/s²{seen}"
-        self.legend["gravity"] = self._proxy(color="#7b3fa0", lw=2.0, marker=">", ms=6, label=label)
+        inch = 1 / self.scale
+        high = self.low + self.inches * inch
+        if size:
+            along, seen = g / size, float(np.linalg.norm(self.look.flat(g[None] / size)[0]))
+            label = f"gravity, {size:.4g} m/s²"
+            if seen > 0.25:
+                start = np.array([high[0] - 0.25 * inch, high[1] - 0.2 * inch])
+                end = start + 0.55 * inch * self.look.flat(along[None])[0]
+                look = {"arrowstyle": "-|>", "color": VIOLET, "lw": 1.8, "shrinkA": 0, "shrinkB": 0}
+                self.axes.annotate("", end, start, arrowprops=look)
+                self.taken.append(np.array([start, end]))
+            else:
+                label += ", towards the eye" if along @ self.look.away < 0 else ", away from the eye"
+            self.legend["gravity"] = _proxy(color=VIOLET, lw=1.8, marker=">", ms=5, label=label)
+        if self.scene.flat is None:
+            self._corner(inch)
+
+    def _corner(self, inch: float) -> None:
+        """Draws the directions of the base's axes, and a scale."""
+        home = self.low + np.array([0.45, 0.4]) * inch
+        for k, colour in enumerate(XYZ):
+            end = home + 0.34 * inch * self.look.flat(np.eye(3)[k][None])[0]
+            self.axes.plot(*np.array([home, end]).T, color=colour, lw=1.6)
+            past = home + 1.3 * (end - home)
+            self.axes.text(*past, "xyz"[k], color=colour, fontsize=9, ha="center", va="center")
+        length = _round(0.9 * inch)
+        start = self.low + np.array([1.2, 0.2]) * inch
+        self.axes.plot([start[0], start[0] + length], [start[1]] * 2, color="#555555", lw=2.0, solid_capstyle="butt")
+        self.axes.text(
+            start[0] + length / 2, start[1] + 0.06 * inch, f"{length:g} m", fontsize=8, ha="center", va="bottom"
+        )
 
     def _names(self) -> None:
-        """Writes the names of joints in the colour of their symbols, and those of links in italics."""
-        if len(self.sketch.joints) > MOST_NAMES:
+        """Writes the names of joints and named points; where they are many, numbers, whose names are in the legend."""
+        joints = [joint for joint in self.scene.joints if not joint.ghost and joint.type != "fixed"]
+        if not joints or len(joints) > MOST_NAMES:
             return
-        groups: list[tuple[np.ndarray, list[DrawnJoint]]] = []
-        for joint in self.sketch.joints:
-            home = next((g for at, g in groups if np.linalg.norm(self._seen(at - joint.at)) < 0.05 * self.size), None)
-            if home is None:
-                groups.append((joint.at, [joint]))
-            else:
-                home.append(joint)
-        for at, joints in groups:
-            text = ", ".join(joint.name for joint in joints)
-            cut = any(joint.cut for joint in joints)
-            self._text(at, plain(text, 30), (9, 7), color=RED if cut else "#000000", fontsize=9)
-        for line in self.sketch.links:
-            longest = max(line.pieces, key=lambda piece: float(np.linalg.norm(piece[1] - piece[0])), default=None)
-            if not line.ground and longest is not None and np.linalg.norm(longest[1] - longest[0]) > 0.15 * self.size:
-                self._text(
-                    longest.mean(axis=0), plain(line.name, 24), (6, -11), color="#666666", fontsize=8, style="italic"
-                )
-        for name, at in self.sketch.points:
-            self._text(at, plain(name, 24), (7, -12), color=GREEN, fontsize=8)
+        numbered = len(joints) > MOST_WORDS
+        texts, places, colours = [], [], []
+        at = [self._paper(_moved(self.frames[joint.carrier], [joint.at])) for joint in joints]
+        for group in _together(np.concatenate(at), 4.0):
+            names = [str(k + 1) if numbered else plain(joints[k].name, 30) for k in group]
+            texts.append(", ".join(names))
+            places.append(at[group[0]][0])
+            colours.append(
+                RED if any(joints[k].cut for k in group) else BLUE if joints[group[0]].actuated else "#000000"
+            )
+        if len(joints) + len(self.scene.points) <= MOST_WORDS:
+            for point in self.scene.points:
+                texts.append(plain(point.name, 24))
+                places.append(self._paper(_moved(self.frames[point.link], [point.at]))[0])
+                colours.append(GREEN)
+        points = 72 * self.inches
+        frame = Box(points[0] / 2, points[1] / 2, points[0] / 2, points[1] / 2)
+        taken = [_around(self._points_of(spots)) for spots in self.taken]
+        for label, colour, place in zip(placed(texts, np.array(places), FONT, taken, frame), colours, places):
+            self._label(label.text, label.box, colour, place if label.far else None)
+        if numbered:
+            self.numbers = [f"{k}  {joint.name}" for k, joint in enumerate(joints, start=1)]
 
-    def _reach(self) -> np.ndarray:
-        """Half the lengths of the visible box."""
-        reach: np.ndarray = (self.high - self.low) / 2
-        least = np.full(3, 0.22)
-        if self.flat is not None:
-            least[self.flat] = 0.02
-        reach = np.maximum(reach, least * self.size) * 1.12 + 0.04 * self.size
-        if self.flat is not None:
-            reach[1 if self.flat == 0 else 0] += 0.09 * self.size  # for the arrow of gravity
-        return reach
+    def _label(self, text: str, box: Box, colour: str, leads_to: np.ndarray | None) -> None:
+        from matplotlib.patheffects import withStroke
+
+        at = self.low + np.array([box.x, box.y]) / 72 / self.scale
+        if leads_to is not None:
+            end = self.low + leads_to / 72 / self.scale
+            self.axes.plot(*np.array([at, end]).T, color="#888888", lw=0.6, zorder=9)
+        effects = [withStroke(linewidth=2.5, foreground="w")]
+        self.axes.text(
+            *at, text, color=colour, fontsize=FONT, ha="center", va="center", zorder=10, path_effects=effects
+        )
+
+    def _paper(self, places: np.ndarray) -> np.ndarray:
+        """Places in space as points (1/72 inch) of the picture."""
+        return self._points_of(self.look.flat(places))
+
+    def _points_of(self, flat: np.ndarray) -> np.ndarray:
+        points: np.ndarray = (flat - self.low) * self.scale * 72
+        return points
 
     def _dress(self) -> None:
-        """Sets the ranges, the labels and the view, and adds the legend."""
+        """Gives a plane picture its axes in metres, and adds the legend."""
         axes = self.axes
-        middle, reach = self.middle, self.reach
-        for k, letter in enumerate("xyz"):
-            getattr(axes, f"set_{letter}lim")(middle[k] - reach[k], middle[k] + reach[k])
-            getattr(axes, f"set_{letter}label")(f"{letter} (m)", fontsize=9)
-        axes.set_box_aspect(reach, zoom=1.1 if self.flat is not None else 0.95)
-        axes.tick_params(labelsize=8)
-        axes.set_proj_type("ortho")
-        axes.view_init(*VIEWS[self.flat])
-        if self.flat is not None:
-            hidden = "xyz"[self.flat]
-            getattr(axes, f"set_{hidden}ticks")([])
-            getattr(axes, f"set_{hidden}label")("")
-        for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
-            axis.pane.set_facecolor("#fbfbfb")
-            axis._axinfo["grid"].update(color="#e4e4e4", linewidth=0.6)
-        axes.locator_params(nbins=6)
+        if self.scene.flat is None:
+            axes.set_axis_off()
+        else:
+            for k, side in ((0, "x"), (1, "y")):
+                direction = (self.look.right, self.look.up)[k]
+                letter = int(abs(direction).argmax())
+                sign = "" if direction[letter] > 0 else "−"
+                getattr(axes, f"set_{side}label")(f"{sign}{'xyz'[letter]} (m)", fontsize=9)
+            axes.tick_params(labelsize=8)
+            axes.grid(visible=True, color="#eeeeee", lw=0.6)
+            axes.set_axisbelow(True)
+        right = (WIDTH - LEGEND) / WIDTH
         self.figure.legend(
-            handles=list(self.legend.values()), fontsize=8, loc="outside right center", frameon=False, labelspacing=0.7
+            handles=list(self.legend.values()),
+            fontsize=8,
+            loc="upper left" if self.numbers else "center left",
+            bbox_to_anchor=(right, 0.94 if self.numbers else 0.5),
+            frameon=False,
+            labelspacing=0.55,
+            handlelength=1.6,
         )
+        half = -(-len(self.numbers) // 2)
+        for k, names in enumerate((self.numbers[:half], self.numbers[half:])):
+            text = "\n".join(plain(name if len(name) < 17 else name[:15] + "…", 40) for name in names)
+            self.figure.text(right + 0.01 + 0.1 * k, 0.06, text, fontsize=7, va="bottom", linespacing=1.3)
 
     # ---- tools
 
-    def _line(self, ends: Sequence[np.ndarray] | np.ndarray, label: str = "", **look: Any) -> None:
-        self.axes.plot(*np.array(ends).T, **look)
+    def _patch(self, places: np.ndarray, rim: np.ndarray, label: str = "", **look: Any) -> None:
+        from matplotlib.patches import Polygon
+
+        self.seen.append(rim)
+        self.pieces.append((float((places @ self.look.away).mean()), lambda: self.axes.add_patch(Polygon(rim, **look))))
         if label and label not in self.legend:
-            self.legend[label] = self._proxy(**look, label=label)
+            from matplotlib.patches import Patch
 
-    def _mark(self, at: np.ndarray | None, label: str, **look: Any) -> None:
-        if at is not None:
-            self.axes.plot([at[0]], [at[1]], [at[2]], linestyle="", **look)
-        if label not in self.legend:
-            self.legend[label] = self._proxy(linestyle="", **look, label=label)
+            self.legend[label] = Patch(label=label, **{k: v for k, v in look.items() if k != "alpha"})
 
-    @staticmethod
-    def _proxy(**look: Any) -> Any:
-        from matplotlib.lines import Line2D
+    def _stroke(self, places: np.ndarray, ends: np.ndarray, label: str = "", **look: Any) -> None:
+        self.seen.append(ends)
+        self.pieces.append((float((places @ self.look.away).mean()), lambda: self.axes.plot(*ends.T, **look)))
+        if label and label not in self.legend:
+            self.legend[label] = _proxy(label=label, **look)
 
-        return Line2D([], [], **look)
-
-    def _text(self, at: np.ndarray, text: str, shift: tuple[float, float], **look: Any) -> None:
-        from matplotlib.patheffects import withStroke
-
-        right = np.cross([0.0, 0.0, 1.0] if self.flat != 2 else [0.0, 1.0, 0.0], self._sight())
-        up = np.cross(self._sight(), right)
-        place = at + (shift[0] * right / np.linalg.norm(right) + shift[1] * up / np.linalg.norm(up)) * self.size / 420
-        self.axes.text(*place, text, zorder=10, path_effects=[withStroke(linewidth=2.5, foreground="w")], **look)
-
-    def _seen(self, v: np.ndarray) -> np.ndarray:
-        """The part of a vector that is perpendicular to the line of sight."""
-        sight = self._sight()
-        across: np.ndarray = v - (v @ sight) * sight
-        return across
-
-    def _towards(self, v: np.ndarray) -> float:
-        """The cosine of the angle between a direction and the line of sight."""
-        return float(v @ self._sight())
-
-    def _sight(self) -> np.ndarray:
-        elevation, azimuth = (math.radians(angle) for angle in VIEWS[self.flat])
-        c = math.cos(elevation)
-        return np.array([c * math.cos(azimuth), c * math.sin(azimuth), math.sin(elevation)])
+    def _mark(self, at: np.ndarray, spot: np.ndarray, label: str = "", **look: Any) -> None:
+        self.seen.append(spot)
+        self.taken.append(spot)
+        self.pieces.append((float(at @ self.look.away), lambda: self.axes.plot(*spot.T, linestyle="", **look)))
+        if label and label not in self.legend:
+            self.legend[label] = _proxy(linestyle="", label=label, **look)
 
 
-def _places(sketch: Sketch) -> np.ndarray:
-    places = [np.zeros(3), *(joint.at for joint in sketch.joints), *(at for _, at in sketch.points)]
-    places += [end for line in sketch.links for piece in line.pieces for end in piece]
-    places += [at for _, _, at, _ in sketch.centres] + [
-        joint.other for joint in sketch.joints if joint.other is not None
-    ]
-    return np.array(places)
+def _proxy(**look: Any) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **look)
 
 
-def _box(sketch: Sketch) -> tuple[np.ndarray, np.ndarray]:
-    """The corners of the box around the sketch."""
-    places = _places(sketch)
-    low, high = places.min(axis=0), places.max(axis=0)
-    reach = float((high - low).max()) or 1.0
-    return (low, high) if (high > low).any() else (low - reach / 2, high + reach / 2)
+def _moved(T: np.ndarray, places: Sequence[Point]) -> np.ndarray:
+    moved: np.ndarray = np.array(places) @ T[:3, :3].T + T[:3, 3]
+    return moved
 
 
-def _flat(sketch: Sketch, size: float) -> int | None:
-    """The axis (0, 1, 2) that is normal to a plane mechanism, or None for others."""
-    places = _places(sketch)
-    for k in (2, 1, 0):
-        plane = (abs(places[:, k] - places[0, k]) < 1e-6 * size).all()
-        turning = [joint.axis for joint in sketch.joints if joint.type == "revolute"]
-        if plane and turning and all(abs(axis[k]) > 1 - 1e-9 for axis in turning):
-            return k
-    return None
+def _capsule(ends: np.ndarray, radius: float) -> np.ndarray:
+    """The outline of a rod with round ends."""
+    along = ends[1] - ends[0]
+    way = float(np.arctan2(along[1], along[0])) if np.linalg.norm(along) else 0.0
+    half = np.linspace(np.pi / 2, 3 * np.pi / 2, 12) + way
+    first = ends[0] + radius * np.stack([np.cos(half), np.sin(half)], axis=-1)
+    second = ends[1] - radius * np.stack([np.cos(half), np.sin(half)], axis=-1)
+    return np.concatenate([first, second])
+
+
+def _hull(points: np.ndarray) -> np.ndarray:
+    """The convex outline of points in a plane, by Andrew's monotone chains."""
+    ordered = sorted(map(tuple, points))
+
+    def chain(points: Sequence[tuple[float, ...]]) -> list[tuple[float, ...]]:
+        kept: list[tuple[float, ...]] = []
+        for p in points:
+            while len(kept) > 1 and _left(kept[-2], kept[-1], p) <= 0:
+                kept.pop()
+            kept.append(p)
+        return kept[:-1]
+
+    return np.array(chain(ordered) + chain(ordered[::-1]))
+
+
+def _left(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> float:
+    """Twice the area of a triangle, positive if it turns to the left."""
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _around(points: np.ndarray) -> Box:
+    """The box around points of the picture, which is never smaller than a mark."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, half = (low + high) / 2, np.maximum((high - low) / 2, 3.0)
+    return Box(float(middle[0]), float(middle[1]), float(half[0]), float(half[1]))
+
+
+def _together(spots: np.ndarray, near: float) -> list[list[int]]:
+    """The numbers of spots in groups of those that are nearly at one place."""
+    groups: list[list[int]] = []
+    for k, spot in enumerate(spots):
+        home = next((group for group in groups if np.linalg.norm(spots[group[0]] - spot) < near), None)
+        if home is None:
+            groups.append([k])
+        else:
+            home.append(k)
+    return groups
+
+
+def _round(length: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten that isn't longer."""
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(power * max(step for step in (1, 2, 5) if step * power <= length))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from . import checksums, drafts, plots
+from . import checksums, drafts, plots, tables
 from .columns import Column
 from .folders import Gone, renewed
 
@@ -110,11 +110,15 @@ def write_result(
     wanted: Sequence[str],
     form: str = "png",
     more: Mapping[str, bytes] | None = None,
+    more_tables: Sequence[str] = (),
 ) -> list[Path]:
     """Writes all files of a result to `folder`, which changes only when they are complete, and returns their paths."""
     folder = folder.absolute()
+    tables.check(more_tables)
     with anew(folder, partial(_earlier, name)) as draft:
         (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
+        for kind in more_tables:
+            tables.FORMATS[kind][0](draft / f"{name}.{kind}", t, table, columns)
         robot = str(record.get("robot", {}).get("name", ""))
         for stem, figure in plots.figures(name, t, table, columns, wanted, robot).items():
             plots.save(figure, draft / f"{stem}.{form}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .cuts import CutType
@@ -155,7 +156,7 @@ class Actuator:
     effort: Effort = Effort()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Robot:
     """A robot; callers need `name`, `nq`, `nv`, `joints`, `q0` and `gravity`."""
 
@@ -173,9 +174,20 @@ class Robot:
     actuators: tuple[Actuator, ...] = ()
     notes: tuple[str, ...] = ()  # on choices made while reading, such as cuts
     warnings: tuple[str, ...] = ()
-    document: Document | None = field(default=None, repr=False)
+    document: Document | None = None
     # a cache of what was made from this robot, such as compiled programs; no part of the model
-    derived: dict[Any, Any] = field(default_factory=dict, repr=False, init=False)
+    derived: dict[Any, Any] = field(default_factory=dict, init=False)
+
+    def __repr__(self) -> str:
+        counts = {"link": len(self.links), "speed": self.nv, "cut": len(self.loops), "coupling": len(self.couplings)}
+        parts = (f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items() if count)
+        return f"Robot({self.name!r}: {', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the joints, their links and masses, and a sketch."""
+        # by its name: a model knows none of the rooms that compute and draw
+        made: str = import_module("denoc.study.notebook").robot_html(self)
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "derived": {}}  # compiled programs stay where they are

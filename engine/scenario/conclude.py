@@ -137,7 +137,7 @@ def _with_pushes(plan: Plan, run: Course) -> Forces | None:
     if not pushes:
         return run.forces
     none = np.zeros((len(run.t), len(robot.driven) + len(robot.actuators)))
-    forces = run.forces or Forces(none, np.zeros((len(run.t), 0)), ())
+    forces = run.forces or Forces(none, np.zeros((len(run.t), 0)))
     actuated = forces.actuated.copy()
     for column, one in enumerate(robot.actuators, start=len(robot.driven)):
         if one.name in pushes:

@@ -98,7 +98,7 @@ def followed(plan: Plan, run: Runner, report: Progress) -> Course:
         power = power + passive_power(plan.robot, path.q, path.qd, wrenches)
         balance = prescribed.gathered(t[rows], power)
     result = Course(t[rows], path.q[rows], path.qd[rows], path.qdd[rows], tau[rows], balance, evaluations=len(t))
-    result.forces = Forces(forces.actuated[rows], forces.multipliers[rows], forces.steps)
+    result.forces = Forces(forces.actuated[rows], forces.multipliers[rows])
     if path.singular is not None:
         result.ended, result.singular = "singularity", path.singular
         result.reason = f"at t = {path.singular.t:.9g} s: {path.singular.of_given_motion()}"

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError
-from ..record import plots, write
+from ..errors import InputError, did_you_mean
+from ..record import plots, tables, write
 from ..record.columns import Column
 from ..text.checking import in_words
 from .replay import files
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
 
-@dataclass
+
+@dataclass(repr=False)
 class Result:
-    """The result of a run; `table` maps column names to values over `t`."""
+    """The result of a run; `table` maps column names to values over `t`, and `result["joint1.tau"]` is one of them."""
 
     name: str
     t: np.ndarray
@@ -30,6 +34,61 @@ class Result:
     columns: list[Column] = field(repr=False)
     plots: tuple[str, ...] = ()
     tables: dict[str, bytes] = field(default_factory=dict, repr=False)  # the files that the scenario's laws have read
+
+    def __repr__(self) -> str:
+        return f"Result({self.name!r}: {self.summary()})"
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """The values of a column, or those of `t`."""
+        if name == "t":
+            return self.t
+        if name not in self.table:
+            raise InputError(
+                "the result has no such column",
+                found=in_words(name),
+                allowed=", ".join(["t", *self.table]),
+                hint=did_you_mean(name, self.table),
+            )
+        return self.table[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __contains__(self, name: object) -> bool:
+        return name == "t" or name in self.table
+
+    def keys(self) -> list[str]:
+        """The names of all columns, `t` first, so that `dict(result)` has them all."""
+        return ["t", *self.table]
+
+    def summary(self) -> str:
+        """How large the result is and how the run ended, in a line."""
+        size = f"{len(self.t)} rows of {len(self.table)} columns"
+        span = f", t = {self.t[0]:g} to {self.t[-1]:g} s" if len(self.t) else ""
+        energy = self.audit.get("energy")
+        balance = f", energy balance within {energy:.2g} J" if energy is not None else ""
+        return f"{size}{span}, {self.ended}{balance}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how the run ended, the extremes of its columns, and its plots."""
+        from ..record.notebook import result_html
+
+        return result_html(self.name, self.summary(), self.t, self.table, self.columns, self.plot(), self.record)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas DataFrame over t; its `attrs["units"]` has the units of the columns."""
+        return tables.frame(self.name, self.t, self.table, self.columns)
+
+    def to_xarray(self) -> xr.Dataset:
+        """An xarray Dataset over t, whose variables have their units as attributes."""
+        return tables.dataset(self.name, self.t, self.table, self.columns)
+
+    def to_parquet(self, path: str | Path) -> Path:
+        """Writes a Parquet file with the columns of the CSV file and their units, whole or not at all."""
+        path = Path(path)
+        tables.check(["parquet"])
+        write.whole(path, lambda draft: tables.write_parquet(draft, self.t, self.table, self.columns))
+        return path
 
     def to_csv(self, path: str | Path) -> Path:
         """Writes the CSV file, whole or not at all."""
@@ -52,10 +111,15 @@ class Result:
                 write.whole(Path(folder) / f"{stem}.{form}", partial(plots.save, figure))
         return made
 
-    def write(self, folder: str | Path, form: str = "png", *, plot: bool = True) -> list[Path]:
-        """Writes CSV, JSON record, plots and replay files to `folder`, all or none, and returns their paths."""
+    def write(
+        self, folder: str | Path, form: str = "png", *, plot: bool = True, more_tables: Sequence[str] = ()
+    ) -> list[Path]:
+        """Writes CSV, JSON record, plots and replay files to `folder`, all or none, and returns their paths.
+
+        `more_tables` names further formats of the table: `parquet`.
+        """
         wanted: Sequence[str] = self.plots if plot else ()
         more = files(self.name, self.record, self.tables)
         return write.write_result(
-            Path(folder), self.name, self.t, self.table, self.columns, self.record, wanted, form, more
+            Path(folder), self.name, self.t, self.table, self.columns, self.record, wanted, form, more, more_tables
         )

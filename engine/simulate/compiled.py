@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
 
+from ..dynamics.spatial import dot
 from ..dynamics.symbols import planted
 from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
@@ -22,7 +23,7 @@ from .equations import Evaluation, Recursion, evaluate, rates
 from .events import Source
 from .large import recursion
 from .situation import read
-from .system import Model, System
+from .system import Model, System, constraints_of
 
 MOST_BODIES = 150  # straight-line code of a longer chain takes too long to compile
 PRICE = 0.01  # seconds, to compile one body of a large tree; beside a loop over bodies the plain text is no measure
@@ -48,14 +49,33 @@ def outputs(
 
 
 def march_program(system: System, discrete: Discrete, signals: int) -> Program:
-    """The recorded equations as the time loop needs them: `rate`, `guard`, and the quantities `watched` for events."""
+    """The recorded equations as the time loop needs them.
+
+    Outputs are `rate`, `guard`, the quantities `watched` for events, and for rows the `closed` states.
+    """
     whole = program(system, discrete, signals)
     outputs = {name: nodes for name, nodes in whole.outputs.items() if name != "row"}
     bearers, u, y = bearing(system, discrete), whole.inputs["u"], whole.inputs["y"]
     supports = whole.outputs["row"][len(whole.outputs["row"]) - len(bearers) :]
-    demanded = read(system, u, [*y, 0.0, 0.0], discrete).demanded
-    watched = [*supports, *(whole.graph.node(demanded[k]) for k in system.bounded)]
+    now, node = read(system, u, [*y, 0.0, 0.0], discrete), whole.graph.node
+    watched = [*supports, *(node(now.demanded[k]) for k in system.bounded)]
+    if closes(system):
+        outputs["closed"] = [node(x) for x in _closed(system, whole.outputs["row"], now.values)]
     return replace(whole, outputs={**outputs, "watched": watched})
+
+
+def closes(system: System) -> bool:
+    """Whether the equations close a state in positions and speeds before they use it."""
+    return system.loops is not None and system.method.closes and system.method.speeds == "independent"
+
+
+def _closed(system: System, row: Sequence[Scalar], values: Mapping[int, Scalar]) -> list[Scalar]:
+    """The closed state of an output `row`, and the sum of squares of the gaps that are left."""
+    loops, nq = constraints_of(system), system.robot.nq
+    left = [x - values.get(r, 0.0) for r, x in enumerate(loops.gaps(row[:nq]))]
+    scaled = [float(s) * x for s, x in zip(loops.row_scale, left)]
+    places = [*system.state_coordinates, *(nq + k for k in system.state_speeds)]
+    return [*(row[k] for k in places), dot(scaled, scaled)]
 
 
 def place_of(system: System, discrete: Discrete, source: Source) -> int:
@@ -135,7 +155,7 @@ class Compiled:
         text = partial(march_program, system, discrete, signals)
 
         def build(offer: Offer, cached: bool) -> March | None:
-            return march.build(text, scheme, *sizes, 1, offer.identity, cached, offer.level)
+            return march.build(text, scheme, *sizes, 1, offer.identity, cached, offer.level, closes=closes(system))
 
         quick, sound = self._offer(discrete, signals), self._sound(discrete, signals)
         price = self._price or 2 * RUNS * quick.ledger.run

@@ -12,9 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import InputError
-from ..loops.assembly import CLOSED, newton, newton_rows
+from ..loops.assembly import newton, newton_rows
 from ..loops.partition import Partition, partition
 from ..loops.rank import independent
+from ..loops.search import CLOSED
 from . import afresh, singular
 from .discrete import Discrete, partition_of
 from .events import Event
@@ -189,10 +190,17 @@ def _settled_together(system: System, discrete: Discrete, times: np.ndarray, sta
     right = np.concatenate([rates[:, list(part.rows)], qd[:, given], qd @ part.basis(nv).T], axis=1)
     qd = np.linalg.solve(part.matrix(loops.jacobian(q)[0]), right[..., None])[..., 0]
     closed[:, :cq], closed[:, cq : system.measured] = q[:, system.state_coordinates], qd[:, system.state_speeds]
-    closed[:, [system.place_of(k) for k in discrete.held]] = 0.0
+    closed = held_still(system, discrete, closed)
     for n in np.flatnonzero(~(left <= CLOSED)).tolist():
         closed[n] = settled(system, discrete, float(times[n]), states[n])
     return closed
+
+
+def held_still(system: System, discrete: Discrete, states: np.ndarray) -> np.ndarray:
+    """The states with the speed 0 for all held joints."""
+    states = states.copy()
+    states[:, [system.place_of(k) for k in discrete.held]] = 0.0
+    return states
 
 
 def completed(

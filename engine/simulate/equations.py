@@ -16,7 +16,7 @@ from ..dynamics.energy import damping_power, wrench_power
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.spatial import add, dot
 from ..dynamics.sweeps import dynamics
-from ..loops.equations import AppliedForces, Equations
+from ..loops.constrained import AppliedForces, ConstrainedEquations
 from ..machine.program.scalars import Scalar, sign, square_root
 from . import afresh
 from .discrete import Discrete, partition_of
@@ -134,7 +134,7 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
     """The motion of a mechanism, by its closure method on positions and speeds that are closed as the method has it."""
     n, method, part = system.robot.nv, system.method, partition_of(discrete)
     loops = system.constraints(model)
-    equations = Equations(loops, part, model.bodies)
+    equations = ConstrainedEquations(loops, part, model.bodies)
     q, qd = now.q, now.qd
     if method.closes:
         q = closed_positions(system, equations, q, now.values)
@@ -170,7 +170,7 @@ def pushed(system: System, now: Situation, qd: Sequence[Scalar]) -> list[Scalar]
 
 
 def closed_positions(
-    system: System, equations: Equations, q: list[Scalar], values: Mapping[int, Scalar]
+    system: System, equations: ConstrainedEquations, q: list[Scalar], values: Mapping[int, Scalar]
 ) -> list[Scalar]:
     """Coordinates with closed loops, by Newton's method with the same Jacobian in all iterations."""
     n, part, loops = system.robot.nv, equations.part, equations.loops

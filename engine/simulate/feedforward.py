@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..loops.balance import Balance
+from ..loops.balance import Balance, balance_texts
+from ..loops.constraints import closure
 from ..machine.program.scalars import as_floats
 from .follow import Path
 from .inputs import Inputs
@@ -58,7 +59,8 @@ def planned_path(system: System, q: Sequence[float], t: float) -> Path:
 
 def _of_mechanism(system: System, q: Sequence[float]) -> Planned:
     """The planned forces of a mechanism as a function of time, along a path that keeps its loops closed."""
-    robot = system.robot
+    robot, loops = system.robot, closure(system.robot)
+    texts = balance_texts(loops)
     led = {k for motion in (*system.inputs.feedforward, *system.inputs.prescribed) for k in motion.joint.speeds}
     followed: Path | None = None
 
@@ -72,7 +74,7 @@ def _of_mechanism(system: System, q: Sequence[float]) -> Planned:
         else:
             motion = places.tolist(), speeds.tolist(), accelerations.tolist()
             tree = as_floats(planned_forces(system, *motion, iter(wrenches(system, t))))
-            needed = Balance(robot, places).solve(np.array(tree)).actuated[0]
+            needed = Balance(robot, places, loops, texts).solve(np.array(tree)).actuated[0]
         for k, x in zip(robot.driven, needed):
             forces[k] = float(x)
         return forces

@@ -15,7 +15,7 @@ from ..machine.jit.march import Scheme
 from .runge_kutta import RungeKutta, scheme
 from .scipy_stepper import Scipy
 from .stepper import Fun, Stepper
-from .tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA, Tableau
+from .tableau import CASH_KARP, DORMAND_PRINCE, RUNGE_KUTTA, VERNER, Tableau
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ def _scipy(kind: str, *args: Any, step: float | None, **options: Any) -> Stepper
 INTEGRATORS = {
     "rk45": runge_kutta("Dormand-Prince 5(4), adaptive; the default", DORMAND_PRINCE),
     "rkck": runge_kutta("Cash-Karp 5(4), adaptive, of Numerical Recipes", CASH_KARP),
+    "rk56": runge_kutta("Verner 6(5), adaptive, of DVERK", VERNER),
     "rk4": runge_kutta("classical Runge-Kutta of order 4, fixed step", RUNGE_KUTTA),
     "dop853": Integrator(
         "Dormand-Prince 8(5,3), adaptive, for tight tolerances", True, True, partial(_scipy, "DOP853")

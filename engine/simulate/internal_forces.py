@@ -109,7 +109,7 @@ def cut_forces(
     if firm.any():
         result[np.flatnonzero(sound)[firm]] = multiplier_texts(loops).rows({"q": q[sound][firm], "tau": left[firm]})
     forces = np.concatenate([tau[:, list(robot.driven)], np.zeros((len(q), len(robot.actuators)))], axis=1)
-    return Forces(forces, result, ())
+    return Forces(forces, result)
 
 
 def cut_wrenches(system: System, q: np.ndarray, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -143,7 +143,7 @@ def undetermined(system: System, q: np.ndarray, *, reactions: bool) -> list[str]
     count = Z.shape[1]
     places = np.repeat(q[:1], count, axis=0)
     forces = Forces(
-        np.zeros((count, len(system.robot.driven) + len(system.robot.actuators))), (loops.row_scale[:, None] * Z).T, ()
+        np.zeros((count, len(system.robot.driven) + len(system.robot.actuators))), (loops.row_scale[:, None] * Z).T
     )
     on_links, wrenches = cut_wrenches(system, places, forces)
     suffix = dict.fromkeys(wrenches, "lambda")

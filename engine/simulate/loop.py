@@ -12,9 +12,10 @@ import numpy as np
 
 from ..dynamics.vanishing import vanishing_message
 from ..machine.jit.block import ENORMOUS
-from ..machine.jit.curves import Pieces
-from ..machine.jit.march import ACCEPTED, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
-from . import contact, coordinates, saturation
+from ..machine.jit.curves import SignalPieces
+from ..machine.jit.march import ACCEPTED, OPEN, PAUSED, REACHED, REJECTED, ROW, STATUS, TOO_SMALL, March, T
+from . import coordinates, modes, saturation
+from .blows import jumped, struck
 from .discrete import Discrete
 from .events import Watch, first_crossing
 from .integrate import INTEGRATORS, stepper_of
@@ -22,10 +23,12 @@ from .runge_kutta import RungeKutta
 from .runner import Runner
 from .stepper import NOT_FINITE, Stepper
 from .stepper import TOO_SMALL as STEP_TOO_SMALL
+from .sticking import settle
 
 Progress = Callable[[float], None]
 
 ATTEMPTS = 20_000  # steps of compiled code between two checks of the limits and of Ctrl-C
+ROWS_CLOSED = 1e-14  # gap of rows, relative to the mechanism's length, that nothing can make smaller
 CHATTER = 300  # events within 1e-8 of the run that are too many
 TOO_MANY = "more than {} steps (`max_steps` of the solver)"
 BURST = ": the motion has burst, speeds grow without bound; shorter steps, or softer springs and penalties, may help"
@@ -71,9 +74,10 @@ class Trace:
         self.signals.append(signals)
         self.discrete.append(run.discrete)
 
-    def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray) -> None:
-        """Keep many rows that compiled code has left."""
-        settled, signals = run.settled_rows(times, states), run.signal_rows(times).tolist()
+    def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray, *, closed: bool) -> None:
+        """Keep many rows that compiled code has left, whose loops it may have closed already."""
+        settled = run.held_still(states) if closed else run.settled_rows(times, states)
+        signals = run.signal_rows(times).tolist()
         self.t += times.tolist()
         self.states += list(settled)
         self.signals += signals
@@ -109,7 +113,7 @@ def _run(
     """Takes the run leg by leg from kink to kink, and notes its rows, its events and how it ends."""
     t, end = float(grid[0]), float(grid[-1])
     unsettled = run.discrete
-    y = contact.settle(run, t, contact.struck(run, t, y))
+    y = settle(run, t, struck(run, t, y))
     trace.events += saturation.limit_events(run.system, unsettled, run.discrete, t)
     trace.keep(run, t, y)
     if idle := run.without_inertia(t, y):
@@ -126,9 +130,9 @@ def _run(
 def _kink(run: Runner, t: float, y: np.ndarray, trace: Trace) -> tuple[float, np.ndarray]:
     """The state behind a kink of a law: a rate that jumps is a blow, a force that jumps may break joints loose."""
     before = run.discrete
-    t, y, names = contact.jumped(run, t, y)
+    t, y, names = jumped(run, t, y)
     trace.events += [{"t": t, "joint": name, "event": "its prescribed rate jumps", "then": "goes on"} for name in names]
-    y = contact.settle(run, t, y)
+    y = settle(run, t, y)
     trace.events += saturation.limit_events(run.system, before, run.discrete, t)
     return t, y
 
@@ -145,7 +149,7 @@ def _leg(
 ) -> tuple[float, np.ndarray]:
     """Integrates up to `end` or to the next event, whichever comes first; returns the instant and the state there."""
     lands = not INTEGRATORS[solver.method].dense  # without good dense output, steps end on the rows
-    watched = [*contact.watches(run, t, y), *saturation.watches(run)]
+    watched = [*modes.watches(run, t, y), *saturation.watches(run)]
     guard = run.guard
     events = [w.function for w in watched] + ([guard] if guard else [])
     stepper, again = _stepper(run, t, y, end, solver), t
@@ -185,7 +189,7 @@ class _Ready:
     """The compiled loop for the rest of a leg, with the signals that vary in time and the rules of the watches."""
 
     loop: March
-    pieces: Pieces
+    pieces: SignalPieces
     rules: list[tuple[float, ...]]
 
 
@@ -224,8 +228,8 @@ def _keep_rows(run: Runner, stepper: Stepper, grid: np.ndarray, end: float, trac
 def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: float, trace: Trace) -> np.ndarray:
     """The state after an event, which is noted; the run ends where events follow each other without end."""
     before = run.discrete
-    y = contact.happened(run, watch, t, y)
-    if watch.what not in (contact.TURNS, *saturation.EVENTS) or watch.speed in run.discrete.held:
+    y = modes.happened(run, watch, t, y)
+    if watch.what not in (modes.TURNS, *saturation.EVENTS) or watch.speed in run.discrete.held:
         trace.events.append(_described(run, watch, t))
     trace.events += saturation.limit_events(run.system, before, run.discrete, t)
     if _chatters(trace.events, duration):
@@ -268,7 +272,8 @@ def _march(
         left = solver.max_steps + 1 - trace.steps - stepper.accepted - int(march.control[ACCEPTED, 0])
         status = march.go(ahead, out, max(1, min(ATTEMPTS, left)))
         accepted, rejected, rows = (int(march.control[k, 0]) for k in (ACCEPTED, REJECTED, ROW))
-        trace.keep_rows(run, ahead[written:rows], out[0, written:rows])
+        closed = march.closes and float(march.control[OPEN, 0]) <= ROWS_CLOSED * ROWS_CLOSED
+        trace.keep_rows(run, ahead[written:rows], out[0, written:rows], closed=closed)
         written = rows
         if status == PAUSED and before + accepted > solver.max_steps:
             trace.ended, trace.reason = (

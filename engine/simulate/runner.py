@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dynamics.vanishing import vanishing
 from ..loops import vanishing as freedoms
-from ..machine.jit.curves import EMPTY, Pieces, fitted
+from ..machine.jit.curves import EMPTY, SignalPieces, fitted
 from ..machine.jit.march import March, Scheme
 from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import Joint
@@ -53,7 +53,7 @@ class Runner:
         self._compiled = Compiled(system)
         self.alone = True  # whether its evaluations stand alone, because no compiled loop can carry the run
         self._width: int | None = None  # of the signals
-        self._pieces: dict[float, Pieces | None] = {}  # the signals of legs, by the legs' ends
+        self._pieces: dict[float, SignalPieces | None] = {}  # the signals of legs, by the legs' ends
 
     @property
     def marches(self) -> bool:
@@ -85,6 +85,10 @@ class Runner:
     def settled_rows(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
         """The settled states of many rows."""
         return coordinates.settled_rows(self.system, self.discrete, times, states)
+
+    def held_still(self, states: np.ndarray) -> np.ndarray:
+        """These states with the speed 0 for all joints that are held."""
+        return coordinates.held_still(self.system, self.discrete, states)
 
     def without_inertia(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> list[Joint]:
         """Joints that have nothing to accelerate in this state, or next to nothing."""
@@ -203,7 +207,7 @@ class Runner:
         assert self._width is not None
         self._compiled.marched(self.discrete, self._width, seconds)
 
-    def pieces(self, t: float, end: float, longest: float) -> Pieces | None:
+    def pieces(self, t: float, end: float, longest: float) -> SignalPieces | None:
         """The signals from t to the end of a leg as functions of time; None where these would be too many polynomials.
 
         They hold in every discrete state, and up to the leg's end, whatever events come before.

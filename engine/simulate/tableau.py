@@ -117,6 +117,43 @@ CASH_KARP = Tableau(
     about="Cash and Karp 1990; the adaptive routine of Numerical Recipes",
 )
 
+VERNER = Tableau(
+    name="Verner 6(5)",
+    order=6,
+    error_order=5,
+    # J. H. Verner: Explicit Runge-Kutta methods with estimates of the local truncation error. SIAM J. Numer. Anal. 15
+    # (1978) 772-790; the pair of the program DVERK by T. E. Hull, W. H. Enright and K. R. Jackson.
+    C=np.array([0, 1 / 6, 4 / 15, 2 / 3, 5 / 6, 1, 1 / 15, 1]),
+    A=np.array(
+        [
+            [0, 0, 0, 0, 0, 0, 0, 0],
+            [1 / 6, 0, 0, 0, 0, 0, 0, 0],
+            [4 / 75, 16 / 75, 0, 0, 0, 0, 0, 0],
+            [5 / 6, -8 / 3, 5 / 2, 0, 0, 0, 0, 0],
+            [-165 / 64, 55 / 6, -425 / 64, 85 / 96, 0, 0, 0, 0],
+            [12 / 5, -8, 4015 / 612, -11 / 36, 88 / 255, 0, 0, 0],
+            [-8263 / 15000, 124 / 75, -643 / 680, -81 / 250, 2484 / 10625, 0, 0, 0],
+            [3501 / 1720, -300 / 43, 297275 / 52632, -319 / 2322, 24068 / 84065, 0, 3850 / 26703, 0],
+        ]
+    ),
+    B=np.array([3 / 40, 0, 875 / 2244, 23 / 72, 264 / 1955, 0, 125 / 11592, 43 / 616]),
+    E=np.array(
+        [
+            13 / 160 - 3 / 40,
+            0,
+            2375 / 5984 - 875 / 2244,
+            5 / 16 - 23 / 72,
+            12 / 85 - 264 / 1955,
+            3 / 44,
+            -125 / 11592,
+            -43 / 616,
+            0,
+        ]
+    ),
+    P=None,
+    about="Verner 1978; the pair of DVERK",
+)
+
 RUNGE_KUTTA = Tableau(
     name="Runge-Kutta 4",
     order=4,
@@ -131,4 +168,4 @@ RUNGE_KUTTA = Tableau(
     about="Kutta 1901; the classical method, without an estimate of its error",
 )
 
-TABLEAUS = (DORMAND_PRINCE, CASH_KARP, RUNGE_KUTTA)
+TABLEAUS = (DORMAND_PRINCE, CASH_KARP, VERNER, RUNGE_KUTTA)

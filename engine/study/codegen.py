@@ -7,6 +7,7 @@ import textwrap
 
 from .._version import VERSION
 from ..dynamics.programs import PROGRAMS
+from ..dynamics.regressor import parameters
 from ..dynamics.samples import singular
 from ..errors import InputError, did_you_mean
 from ..loops.balance import actuated_speeds
@@ -48,7 +49,7 @@ def _closing(robot: Robot, what: str) -> str:
     """A sentence on the inputs and outputs of a program for a robot with loops; empty for a tree."""
     if not robot.tied:
         return ""
-    if what == "idyn":
+    if what in ("idyn", "regressor"):
         names = ", ".join(actuated_speeds(robot))
         return f"The loops are closed: q, qd, qdd must be consistent with them; tau: {names}."
     if what == "reactions":
@@ -73,6 +74,7 @@ def header(robot: Robot, what: str, made: Program, call: str, regroup: bool, lin
         f"Call: {call}",
         f"The link is {link or robot.links[-1].name}." if what == "jacobian" else "",
         _closing(robot, what),
+        f"Columns: {', '.join(parameters(robot))}." if what == "regressor" else "",
         f"q: {q}",
         f"qd, qdd, tau, h: {v}" if v != q else "",
         "SI units, angles in radians; gravity "

@@ -10,18 +10,15 @@ from __future__ import annotations
 import math
 import pathlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import product
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from ..dynamics import quantities
 from ..errors import InputError, did_you_mean
 from ..laws.forces import ProportionalDerivative
-from ..loops.methods import METHODS, Parameter, parameters
+from ..loops.methods import METHODS
 from ..loops.rank import null_space
 from ..machine.jit import choice
 from ..robot.model import Joint
@@ -32,140 +29,17 @@ from ..simulate.loop import Solver
 from ..simulate.runner import Runner
 from ..simulate.system import System, constraints_of
 from ..text.change import Change
-from .playback import played_back, reference_path
+from .compare_settings import STAGES, Options, RunSetting, parameter, settings
+from .compared import Run
+from .playback import played_back
+from .stiffness import evaluation_time, largest_eigenvalue
 
 LARGEST = 1 / 50  # of the duration: the longest step of an adaptive method, Simulink's own choice
-STAGES = {"rk4": 4}
-ADAPTIVE, FIXED = "rk45", "rk4"
 SLOWER = 10  # methods that can't be compiled get a limit of evaluations that is lower by this factor
 RATE = 20.0  # 1/s, of the feedback: kp = RATE² and kd = 2 RATE times the inertia that the joint feels at the start
-INSTANTS = 5  # along the reference, at which eigenvalues are computed
 SMALL = 0.05  # of a joint's largest force; percentages of smaller planned forces mean nothing
 KNOWN = 200_000  # planned forces that are cached
 PAUSE = 1 / 500  # of the duration, between two checks of the independent coordinates
-
-
-@dataclass(frozen=True)
-class Options:
-    """The methods, integrators and parameters to be compared."""
-
-    methods: Sequence[str] = field(default_factory=lambda: tuple(METHODS))
-    rtols: Sequence[float] = (1e-3, 1e-6)
-    steps: Sequence[float] = (0.01, 0.001)
-    values: Mapping[str, Sequence[float]] = field(
-        default_factory=dict
-    )  # of parameters; by default the `compared` of their rows
-    feedback: bool = True
-    max_step: float | None = None  # None: a fiftieth of the duration
-    max_evaluations: int = 20_000
-
-
-@dataclass(frozen=True)
-class RunSetting:
-    """The setting of one run; `accuracy` is the relative tolerance or the step."""
-
-    method: str
-    parameter: str
-    value: float | None
-    integrator: str
-    accuracy: float
-    feedback: bool = False
-
-    @property
-    def adaptive(self) -> bool:
-        return self.integrator == ADAPTIVE
-
-    @property
-    def model(self) -> str:
-        return self.method + (f" {self.parameter} = {self.value:g}" if self.value is not None else "")
-
-    @property
-    def integration(self) -> str:
-        return f"rtol {self.accuracy:g}" if self.adaptive else f"step {self.accuracy:g} s"
-
-    def __str__(self) -> str:
-        return f"{self.model}, {self.integration}" + (", feedback" if self.feedback else "")
-
-
-@dataclass
-class Run:
-    """The numbers of a run; unknown ones are NaN."""
-
-    setting: RunSetting
-    ended: str
-    reason: str = ""
-    reached: float = math.nan  # s
-    evaluations: int = 0
-    steps: int = 0
-    rejected: int = 0
-    switches: int = 0  # of coordinates
-    seconds: float = math.nan
-    evaluation: float = math.nan  # s, one of the equations of motion alone
-    error_max: float = math.nan  # of the driven joints, rad or m
-    error_rms: float = math.nan
-    closure: float = math.nan  # m
-    closure_angle: float = math.nan
-    energy: float = math.nan  # J
-    stiffness: float = math.nan  # largest |eigenvalue| times the duration
-    correction: float = math.nan  # percent of the joint's largest planned force
-    correction_rms: float = math.nan
-    correction_now: float = math.nan  # percent of the force that is planned at the same instant
-    unit: str = ""  # of errors: rad, m, or both
-    t: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
-    errors: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
-    corrections: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
-
-    def row(self) -> dict[str, Any]:
-        """The run as a row of the CSV file."""
-        s = self.setting
-        return {
-            "method": s.method,
-            "parameter": s.parameter,
-            "value": s.value,
-            "integrator": s.integrator,
-            "rtol": s.accuracy if s.adaptive else None,
-            "step": None if s.adaptive else s.accuracy,
-            "feedback": int(s.feedback),
-            "ended": self.ended,
-            "reason": self.reason,
-            "unit": self.unit,
-            **{name: getattr(self, name) for name in NUMBERS},
-        }
-
-
-NUMBERS = (
-    "reached",
-    "evaluations",
-    "steps",
-    "rejected",
-    "switches",
-    "seconds",
-    "evaluation",
-    "error_max",
-    "error_rms",
-    "closure",
-    "closure_angle",
-    "energy",
-    "stiffness",
-    "correction",
-    "correction_rms",
-    "correction_now",
-)
-HEADS = tuple(Run(RunSetting("", "", None, "", 0.0), "").row())
-
-
-def parameter(name: str) -> Parameter:
-    """The parameter of a closure method that has this name."""
-    known = {one.name: one for one in parameters()}
-    if name not in known:
-        raise InputError(
-            f"no closure method has a parameter `{name}`",
-            key="--values",
-            found=name,
-            allowed=", ".join(known),
-            hint=did_you_mean(name, tuple(known)),
-        )
-    return known[name]
 
 
 class Comparison:
@@ -195,36 +69,9 @@ class Comparison:
         self._gains = self._feedback()
         self._cost: dict[tuple[str, bool], tuple[float, float]] = {}
 
-    # ---- the settings
-
     def settings(self) -> list[RunSetting]:
-        """The settings of all runs: each model with each integrator, then with feedback at the smallest step."""
-        options, result = self.options, []
-        ways = [(ADAPTIVE, x) for x in sorted(options.rtols, reverse=True)]
-        ways += [(FIXED, x) for x in sorted(options.steps, reverse=True)]
-        for name in options.methods:
-            models = self._models(name)
-            result += [RunSetting(name, *model, *way) for model, way in product(models, ways)]
-            if options.feedback and options.steps:
-                varied = self._varied(name)
-                few = models if varied is None or varied.bends else models[:1]
-                result += [RunSetting(name, *model, FIXED, min(options.steps), True) for model in few]
-        return result
-
-    def _varied(self, name: str) -> Parameter | None:
-        """The method's first parameter that has values to compare."""
-        return next((one for one in METHODS[name].parameters if self._values(one)), None)
-
-    def _values(self, parameter: Parameter) -> Sequence[float]:
-        return self.options.values.get(parameter.name, parameter.compared)
-
-    def _models(self, name: str) -> list[tuple[str, float | None]]:
-        """The varied parameter with each of its values, or only the first one for a slow method."""
-        varied = self._varied(name)
-        if varied is None:
-            return [("", None)]
-        values = self._values(varied)
-        return [(varied.name, value) for value in (values[:1] if METHODS[name].afresh else values)]
+        """The settings of all runs."""
+        return settings(self.options)
 
     def runs(self, report: Callable[[RunSetting, float], None] | None = None) -> Iterator[Run]:
         """Carries out all runs; `report` is called with the share of a run that is done."""
@@ -382,48 +229,12 @@ class Comparison:
                 feedback.append(Driven(k, coordinate, force, motion, place, law=law))
         return feedback
 
-    # ---- the cost of an evaluation, and the stiffness of the equations
-
     def _costs(self, setting: RunSetting) -> tuple[float, float]:
         """The seconds of one evaluation, and the largest |eigenvalue| along the reference times the duration."""
         mark = (setting.model, setting.feedback)
         if mark not in self._cost:
             run = self.runner(setting)
             with np.errstate(all="ignore"):
-                largest = self._largest_eigenvalue(run) if not run.system.method.afresh else math.nan
-            self._cost[mark] = self.evaluation(run), largest * (self.end - self.start)
+                largest = largest_eigenvalue(self.plan, run) if not run.system.method.afresh else math.nan
+            self._cost[mark] = evaluation_time(self.plan, run), largest * (self.end - self.start)
         return self._cost[mark]
-
-    def evaluation(self, run: Runner) -> float:
-        """The processor's seconds of one evaluation of the equations of motion at the start, the least of ten."""
-        y, t = run.start(self.plan.q0, self.plan.qd0), self.start
-        times = []
-        for _ in range(10):
-            begun = time.thread_time()
-            run.derivative(t, y)
-            times.append(time.thread_time() - begun)
-        return min(times)
-
-    def _largest_eigenvalue(self, run: Runner) -> float:
-        """The largest |eigenvalue| of the equations of motion along the reference, in 1/s."""
-        path = reference_path(self.plan)
-        largest = 0.0
-        for t in np.linspace(self.start, self.end, INSTANTS).tolist():
-            q, qd, _, _ = path.at(t)
-            J = numerical_jacobian(partial(run.derivative, t), run.start(q.tolist(), qd.tolist()), run.system.measured)
-            if np.isfinite(J).all():
-                largest = max(largest, float(abs(np.linalg.eigvals(J)).max(initial=0.0)))
-        return largest
-
-
-def numerical_jacobian(
-    f: Callable[[np.ndarray], np.ndarray], y: np.ndarray, count: int, step: float = 1e-6
-) -> np.ndarray:
-    """The Jacobian of the first `count` components by central differences."""
-    J = np.empty((count, count))
-    for k in range(count):
-        h = step * max(abs(float(y[k])), 1.0)
-        ahead, behind = y.copy(), y.copy()
-        ahead[k], behind[k] = y[k] + h, y[k] - h
-        J[:, k] = (np.array(f(ahead)) - f(behind))[:count] / (2 * h)
-    return J

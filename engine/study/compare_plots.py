@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..record.plots import COLOURS, blank, plain
-from .compare import Run
+from .compared import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

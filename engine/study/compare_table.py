@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from .compare import Run
+from .compared import Run
 
 
 def summary(runs: Sequence[Run]) -> list[dict[str, Any]]:

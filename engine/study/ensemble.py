@@ -207,7 +207,7 @@ def _by_itself(plan: Plan, traces: Traces, k: int) -> Result:
     run = runner(plan.system, plan.q0)
     trace, states = Trace(), traces.states[k]
     trace.keep(run, float(traces.t[0]), states[0])
-    trace.keep_rows(run, traces.t[1:], states[1:])
+    trace.keep_rows(run, traces.t[1:], states[1:], closed=False)
     trace.steps, trace.rejected, trace.evaluations = (
         int(x[k]) for x in (traces.steps, traces.rejected, traces.evaluations)
     )

@@ -14,7 +14,7 @@ from ..dynamics.wrenches import moved, on_link
 from ..errors import InputError
 from ..loops.constraints import closure
 from ..machine.program.scalars import as_samples
-from ..peers.engine import Engine
+from ..peers.peer import PeerModel
 from ..record.columns import WRENCH
 from ..robot.model import Robot
 from ..scenario.plan import Plan
@@ -27,7 +27,7 @@ ROUNDS = 30  # in which multipliers and dry friction, where both are unknown, ar
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowMotion:
     """Motion and forces of the rows, with the external wrenches [n; f] by link, at its origin in its axes.
 
     The forces of a joint that sticks or rests at a stop are not in the columns, but between `low` and `high`. Those of
@@ -46,11 +46,11 @@ class Rows:
     ties: np.ndarray  # rows × ties × speeds
     wrenches: dict[str, np.ndarray]
 
-    def residual(self, engine: Engine) -> np.ndarray:
+    def residual(self, engine: PeerModel) -> np.ndarray:
         """The forces along the speeds that are missing for the motion; 0 where the equations of motion hold."""
         return self._needed(engine)[1]
 
-    def _needed(self, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
+    def _needed(self, engine: PeerModel) -> tuple[np.ndarray, np.ndarray]:
         """The forces of friction, stops and ties that the engine finds, and what is missing beside them."""
         needed = engine.inverse(self.q, self.qd, self.qdd, self.wrenches) - self.forces
         J = self.ties.swapaxes(1, 2)
@@ -62,12 +62,12 @@ class Rows:
         rubbed = np.clip(needed - tied, self.low, self.high)
         return rubbed + tied, needed - tied - rubbed
 
-    def accelerations(self, engine: Engine) -> np.ndarray:
+    def accelerations(self, engine: PeerModel) -> np.ndarray:
         """The accelerations under the forces of the rows, with those of friction, stops and ties that fit best."""
         missing, _ = self._needed(engine)
         return engine.forward(self.q, self.qd, self.forces + missing, self.wrenches)
 
-    def sizes(self, engine: Engine) -> np.ndarray:
+    def sizes(self, engine: PeerModel) -> np.ndarray:
         """The size of each speed's forces, whose terms may cancel: of statics, speeds, accelerations and actuators."""
         still = np.zeros_like(self.qd)
         held = engine.inverse(self.q, still, still, self.wrenches)
@@ -79,7 +79,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Reading:
+class StoredRows:
     """A stored table that is read as the rows of a run."""
 
     plan: Plan
@@ -87,13 +87,13 @@ class Reading:
     table: Table
     integrated: bool
 
-    def rows(self) -> Rows:
+    def rows(self) -> RowMotion:
         """The rows whose numbers are all finite; an error says which columns are missing."""
         robot, kept = self.plan.robot, self.sound
         q, qd, qdd = self.q[kept], self.joints("speeds")[kept], self.joints("accelerations")[kept]
         low, high = self._resistance(q, qd)
         tau, (forces, ties) = self.joints("forces")[kept], self._generalized(q)
-        return Rows(
+        return RowMotion(
             robot=robot,
             q=q,
             qd=qd,

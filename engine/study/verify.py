@@ -13,8 +13,8 @@ from ..dynamics.quantities import energy, inertia
 from ..errors import DenocError, InputError, NumericalError, Place
 from ..loops.constraints import Closure
 from ..machine.jit.choice import using
-from ..peers.engine import Engine
-from ..peers.table import peer
+from ..peers.known import peer
+from ..peers.peer import PeerModel
 from ..peers.text import PlainText
 from ..record import checksums
 from ..record.columns import Column
@@ -28,7 +28,7 @@ from ..scenario.stored import Stored
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.signals import wanted
 from ..text.source import read
-from .rows import Reading, Rows
+from .rows import RowMotion, StoredRows
 
 EXACT = 1e-9  # of a column's largest number, where nothing was integrated, and in single rows
 GROWTH = 1000.0  # times `rtol`: what two runs of one simulation may differ by
@@ -93,7 +93,7 @@ def verified(
         allowed = _tolerance(made, again) if tolerance is None else tolerance
         columns = _columns(kept, made, again, allowed, sensitive=tolerance is None, report=report)
         checks = [files, columns]
-        reading = Reading(made, kept.t, kept.table, bool(again.audit["steps"]))
+        reading = StoredRows(made, kept.t, kept.table, bool(again.audit["steps"]))
         try:
             rows = reading.rows()
         except InputError as error:
@@ -238,7 +238,7 @@ def _sensitivity(made: Plan, again: Result, count: int, report: Progress) -> dic
 # ---- rows
 
 
-def _motion(reading: Reading, rows: Rows, engine: Engine, share: float, notes: list[str]) -> Check:
+def _motion(reading: StoredRows, rows: RowMotion, engine: PeerModel, share: float, notes: list[str]) -> Check:
     """Whether each row satisfies the equations of motion: its forces fit its motion, and its motion its forces."""
     robot, t = reading.plan.robot, reading.t[reading.sound]
     sizes = rows.sizes(engine)
@@ -281,7 +281,7 @@ def _conditioned(robot: Robot, q: np.ndarray) -> float:
 # ---- loops and energy
 
 
-def _closure(made: Plan, loops: Closure, t: np.ndarray, rows: Rows, share: float) -> Check:
+def _closure(made: Plan, loops: Closure, t: np.ndarray, rows: RowMotion, share: float) -> Check:
     """Whether loops and couplings are closed in each row, and stay so at its speeds and accelerations."""
     J, drift = loops.jacobian(rows.q, rows.qd)
     target = np.array([wanted(made.system, float(x)) for x in t]).reshape(len(t), 3, loops.m)
@@ -323,7 +323,7 @@ def _energy(kept: Stored, made: Plan, again: Result, share: float) -> list[Check
     """Whether the energies are those of the rows' positions and speeds, and their balance holds."""
     if not {f"energy.{name}" for name in (*ENERGIES, "total", "residual")} <= {*kept.table}:
         return []
-    reading = Reading(made, kept.t, kept.table, False)
+    reading = StoredRows(made, kept.t, kept.table, False)
     q, qd = reading.q, reading.joints("speeds")
     sound = np.isfinite(np.hstack([q, qd])).all(axis=1)
     parts = energy(made.robot, q[sound], qd[sound])

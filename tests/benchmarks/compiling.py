@@ -38,7 +38,7 @@ def rows(arm: Arm) -> list[Row]:
 
 
 def _made(arm: Arm, motion: bool) -> float:
-    cache.sources.cache_clear()  # all that a process does once
+    cache.package.cache_clear()  # all that a process does once
     regrouped.cache_clear()
     objects.forget()
     robot = arm.robot

@@ -13,7 +13,7 @@ import denoc as package
 from denoc.cli.main import main
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using
-from denoc.peers.table import PEERS, Peer
+from denoc.peers.known import PEERS, Peer
 from denoc.record import checksums
 from denoc.scenario.run import carry_out, prepare
 from denoc.scenario.stored import stored

@@ -35,7 +35,9 @@ CALLS = {
     "inertial-adjoint": lambda robot, q, qd, x: np.stack(
         list(denoc.adjoint(robot, q, qd, x, x, inertial=True)["links"].values()), axis=-2
     ),
+    "regressor": lambda robot, q, qd, x: denoc.regressor(robot, q, qd, x),
     "inertia": lambda robot, q, qd, x: denoc.inertia(robot, q),
+    "inverse-inertia": lambda robot, q, qd, x: denoc.inverse_inertia(robot, q),
     "bias": lambda robot, q, qd, x: denoc.bias(robot, q, qd),
     "kinematics": lambda robot, q, qd, x: np.stack(list(denoc.frames(robot, q).values()), axis=-3)[..., :3, :],
     "jacobian": lambda robot, q, qd, x: denoc.jacobian(robot, q, robot.links[-1].name, POINT),
@@ -51,7 +53,9 @@ TEXTS = {
     "fdyn-adjoint": [(programs, "along_state")],
     "inertial-adjoint": [(programs, "along_inertias")],
     "reactions": [(programs, "dynamics")],
+    "regressor": [(programs, "regressor")],
     "inertia": [(programs, "inertia_matrix")],
+    "inverse-inertia": [(programs, "inverse_inertia_matrix")],
     "kinematics": [(programs, "link_placements")],
     "jacobian": [(programs, "jacobian")],
     "energy": [(programs, "energies")],
@@ -70,7 +74,13 @@ def states(case):
     return (q, qd, x), (many, *(rng.standard_normal((SAMPLES, case.robot.nv)) for _ in range(2)))
 
 
-FORWARD = ("fdyn", "fdyn-derivatives", "fdyn-adjoint", "inertial-adjoint")  # rows with accelerations in them
+FORWARD = (
+    "fdyn",
+    "fdyn-derivatives",
+    "fdyn-adjoint",
+    "inertial-adjoint",
+    "inverse-inertia",
+)  # rows with accelerations in them
 
 
 def worth(case, what, q):

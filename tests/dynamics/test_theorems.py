@@ -167,6 +167,23 @@ def test_inertia_is_u_d_ut(seed):
 
 @laws
 @seeds
+def test_the_inverse_of_the_inertia_is_u_t_d_u_inverted(seed):
+    """Explicitly, by the program, and column by column as accelerations by unit forces."""
+    case = drawn(seed, shuffled=bool(seed % 2))
+    robot, n = case.robot, case.robot.nv
+    m = denoc.matrices(robot, case.q)
+    bound = off_accelerations(m["I"])
+    inverse, columns = denoc.inverse_inertia(robot, case.q), in_order(case, m)
+    U_inverse = np.linalg.inv(m["U"])
+    assert off(m["I_inverse"], U_inverse.T @ np.diag(1 / m["D"]) @ U_inverse) <= bound
+    assert off(inverse[np.ix_(columns, columns)], m["I_inverse"]) <= bound
+    at, still = np.tile(case.q, (n + 1, 1)), np.zeros((n + 1, n))
+    accelerations = denoc.forward(robot, at, still, np.eye(n + 1, n, -1))
+    assert off(accelerations[1:] - accelerations[0], inverse, scale=abs(accelerations).max()) <= bound
+
+
+@laws
+@seeds
 def test_twists_at_the_mass_centres_are_n_l_n_d_qd(seed):
     case = drawn(seed, types=MOVING, shuffled=bool(seed % 2))
     m = denoc.matrices(case.robot, case.q, case.qd)

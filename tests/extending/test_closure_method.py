@@ -11,7 +11,8 @@ from denoc.machine.jit.choice import using
 from denoc.scenario.json_schema import scenario_schema
 from denoc.scenario.run import prepare
 from denoc.simulate.runner import Runner
-from denoc.study.compare import Comparison, Options
+from denoc.study.compare import Comparison
+from denoc.study.compare_settings import Options
 from denoc.text.json_schema import schema_text
 
 OMEGA = Parameter("omega", "gaps die out, critically damped", "frequency", 30.0, at_least=0.0, compared=(10.0, 60.0))

@@ -1,5 +1,7 @@
 """What is done for many samples at once, or by compiled code for one, is what is done for each by the plain text."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,8 @@ from denoc.loops.search import moved_along_speeds
 from denoc.machine.jit.choice import using
 from denoc.scenario.run import prepare
 from denoc.simulate import coordinates
+from denoc.simulate.feedforward import runner
+from denoc.simulate.loop import integrate
 from denoc.simulate.runner import Runner
 
 CLOSED = ["andrews", "bricard", "carpet-scraper", "five-bar", "four-bar", "n-four-bar", "three-rrr"]
@@ -172,3 +176,31 @@ def test_rows_of_given_motions_are_settled_as_each_would_be(name):
     right = np.array([run.settled(float(t), one) for t, one in zip(times, states)])
     assert off(found, right, 1.0) < 1e-12
     assert (found[:, [plan.system.place_of(k) for k in held]] == 0.0).all()
+
+
+LED = {
+    "robot": "five-bar",
+    "task": "simulate",
+    "time": {"end": 1, "step": 0.025},
+    "motion": {"J1^1": {"law": "cycloid", "from": "30 deg", "to": "90 deg", "over": 1}},
+}
+
+
+@pytest.mark.parametrize("scenario, rtol", [("four-bar-fall", 1e-6), (LED, 1e-6), ("four-bar-fall", 1e-1)])
+def test_the_compiled_loop_leaves_rows_that_are_closed(scenario, rtol, monkeypatch):
+    """As Newton's method would close them, row by row; where two steps of it are too few, it does."""
+    plan = prepare(scenario)
+    solver, grid = replace(plan.solver, rtol=rtol, atol=rtol / 100), plan.grid[:40]
+    kept, opened = [], []
+    whole, one_by_one = Runner.held_still, Runner.settled_rows
+    monkeypatch.setattr(Runner, "held_still", lambda *given: kept.append(given[1]) or whole(*given))
+    monkeypatch.setattr(Runner, "settled_rows", lambda *given: opened.append(given[1]) or one_by_one(*given))
+    run = runner(plan.system, plan.q0)
+    with using("compiled"):
+        trace = integrate(run, plan.q0, plan.qd0, grid, solver, list(plan.kinks), lambda t: None)
+    assert bool(opened) == (rtol > 1e-2)
+    assert bool(kept) == (rtol < 1e-2)
+    states = np.array(trace.states)
+    assert off(states, np.array([run.settled(t, y) for t, y in zip(trace.t, states)]), 1.0) < 1e-12
+    gaps = plan.system.loops.gap(np.array([run.complete(t, y)[0] for t, y in zip(trace.t, states)]))
+    assert abs(gaps * plan.system.loops.row_scale).max() < 1e-14

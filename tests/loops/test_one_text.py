@@ -12,7 +12,7 @@ from comparing import off
 from denoc.dynamics import mixed
 from denoc.dynamics import programs as tree_programs
 from denoc.loops import accelerations as compiled
-from denoc.loops import adjoint, branches, linear, reactions
+from denoc.loops import adjoint, branches, linear, reactions, regressor
 from denoc.loops.constraints import closure
 from denoc.loops.exported import TEXTS, program
 from denoc.loops.rank import null_space
@@ -30,6 +30,7 @@ CASES = [
     ("carpet-scraper", "fdyn-derivatives", ((linear.Slopes, "text"),)),
     ("carpet-scraper", "fdyn-adjoint", ((adjoint.AlongState, "text"),)),
     ("carpet-scraper", "reactions", ((reactions.Reactions, "text"),)),
+    ("carpet-scraper", "regressor", ((regressor.Regressor, "text"),)),
     ("gough-stewart", "reactions", ((reactions.Reactions, "text"),)),
 ]
 CALL = {
@@ -37,6 +38,7 @@ CALL = {
     "fdyn": denoc.forward,
     "fdyn-derivatives": lambda *given: together(denoc.derivatives(*given), np.ndim(given[1]) - 1),
     "fdyn-adjoint": lambda *given: together(denoc.adjoint(*given, given[-1]), np.ndim(given[1]) - 1),
+    "regressor": lambda *given: denoc.regressor(*given).reshape(*np.shape(given[1])[:-1], -1),
     "reactions": lambda *given: together(denoc.reactions(*given), np.ndim(given[1]) - 1),
 }
 

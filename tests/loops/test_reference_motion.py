@@ -1,11 +1,18 @@
 """Closed chains in motion: against independent integrations, against the motion that the torques were made for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import closed
 import denoc
 from comparing import off
+from denoc.loops import balance
+from denoc.loops.branches import order_at
+from denoc.machine.jit.choice import using
+from denoc.scenario.run import prepare
+from denoc.simulate.feedforward import force_plan
 from denoc.text.library import folder
 
 TIGHT = {"method": "rk45", "rtol": 1e-12, "atol": 1e-14}
@@ -155,6 +162,23 @@ def test_feedforward_knows_the_friction_of_the_simulation():
     inverse = denoc.run(scenario | {"task": "inverse"}, robot)
     for joint in FIVE_BAR:
         assert off(result.table[f"{joint}.q"], inverse.table[f"{joint}.q"], 1.0) <= 1e-6
+
+
+def test_a_plan_of_feedforward_chooses_its_order_of_solution_once(monkeypatch):
+    """And the forces are those of a balance that chooses one at each instant."""
+    scenario = {"robot": "five-bar", "task": "inverse", "time": {"end": 2, "step": 0.2}, "motion": FIVE_BAR}
+    plan = prepare(scenario)
+    orders = []
+    monkeypatch.setattr(balance, "order_at", lambda *given: orders.append(given) or order_at(*given))
+    inputs = replace(plan.system.inputs, feedforward=plan.system.inputs.prescribed, prescribed=())
+    with using("plain"):
+        planned = force_plan(replace(plan.system, inputs=inputs), plan.q0)
+        forces = np.array([planned(float(t)) for t in plan.grid])
+        assert len(orders) == 1
+        afresh = denoc.run(scenario).table
+    speeds = {joint.name: joint.speeds[0] for joint in plan.robot.moving}
+    for joint in FIVE_BAR:
+        assert off(forces[:, speeds[joint]], afresh[f"{joint}.tau"]) <= 1e-9
 
 
 def closed_text(robot):

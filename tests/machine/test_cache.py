@@ -7,6 +7,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit import builtin_code, cache, choice, march, objects
+from denoc.machine.jit import builtin_code, cache, choice, march, objects, sources
 from denoc.machine.jit.choice import using
 from denoc.machine.program.trace import Recording
 from denoc.simulate.runge_kutta import scheme
@@ -89,7 +90,7 @@ def test_another_processor_has_objects_of_its_own(own_folder, monkeypatch):
 
 def test_other_sources_have_other_keys(monkeypatch):
     before = cache.key("a")
-    monkeypatch.setattr(cache, "sources", lambda: "others")
+    monkeypatch.setattr(cache, "package", lambda: "others")
     assert cache.key("a") != before
     assert cache.key("a", "b") != cache.key("ab")
 
@@ -128,26 +129,72 @@ def test_whichever_module_is_edited_or_renamed_the_key_is_another(tmp_path):
     assert len(packages) > 8
     for package in packages:
         edit(next(iter(sorted(package.glob("*.py")))))
-        keys.append(cache._hashed(copy))
+        keys.append(sources.hashed(copy))
     assert key_of(copy) not in keys[:1]  # the process's own key follows, too
     (copy / "dynamics").rename(copy / "statics")
-    keys.append(cache._hashed(copy))
+    keys.append(sources.hashed(copy))
     edit(copy / "statics" / "sweeps.py")
-    keys.append(cache._hashed(copy))
+    keys.append(sources.hashed(copy))
     (copy / "statics").rename(copy / "staticsx")  # the modules follow one another as before
-    keys.append(cache._hashed(copy))
+    keys.append(sources.hashed(copy))
     assert len(set(keys)) == len(keys)
 
 
 def test_the_key_is_made_of_the_whole_package():
     """A module far from the cache counts as much as the cache's own."""
-    assert cache.sources() == cache._hashed(Path(denoc.__file__).parent)
+    assert cache.package() == sources.hashed(Path(denoc.__file__).parent)
+
+
+class Note:
+    """A note on sources, which says how often it was kept."""
+
+    def __init__(self):
+        self.text, self.kept = None, 0
+
+    def of(self, root):
+        return sources.known(root, lambda: self.text, self.keep)
+
+    def keep(self, text):
+        self.text, self.kept = text, self.kept + 1
+
+
+@pytest.fixture
+def modules(tmp_path):
+    (tmp_path / "dynamics").mkdir()
+    for name in ("a.py", "dynamics/b.py"):
+        (tmp_path / name).write_text("x = 1\n")
+    return tmp_path
+
+
+def test_sources_are_read_again_only_when_a_file_has_changed(modules, monkeypatch):
+    """Sizes and times of writing that look as before don't hide a change."""
+    note = Note()
+    assert note.of(modules) == sources.hashed(modules)
+    assert note.kept == 0  # what has just been written may be written again within one tick of the clock
+    monkeypatch.setattr(sources, "SETTLED", 0.0)
+    assert note.of(modules) == note.of(modules) == sources.hashed(modules)
+    assert note.kept == 1
+    module = modules / "dynamics" / "b.py"
+    before = module.stat()
+    time.sleep(0.05)
+    module.write_text("x = 2\n")
+    os.utime(module, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert note.of(modules) == sources.hashed(modules)
+    assert note.kept == 2
+
+
+@pytest.mark.parametrize("text", [None, b"", b"\xff\xff", b"one two", b"a" * 64 + b" " + b"b" * 64])
+def test_a_note_on_other_files_is_no_note(modules, monkeypatch, text):
+    note = Note()
+    note.text = text
+    monkeypatch.setattr(sources, "SETTLED", 0.0)
+    assert note.of(modules) == sources.hashed(modules)
 
 
 def test_a_key_of_no_sources_is_an_error(tmp_path):
     (tmp_path / "dynamics").mkdir()
     with pytest.raises(LookupError, match="no sources"):
-        cache._hashed(tmp_path)
+        sources.hashed(tmp_path)
 
 
 def test_a_folder_that_cannot_be_written_is_no_harm(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 import denoc
 from comparing import off, off_accelerations
 from denoc.errors import InputError
-from denoc.peers.table import PEERS, peer
+from denoc.peers.known import PEERS, peer
 from denoc.peers.text import PlainText
 from denoc.robot.build import build
 from denoc.text.source import from_mapping

@@ -6,7 +6,7 @@ import yaml
 
 import denoc
 
-METHODS = ["rk45", "rkck", "rk4", "dop853", "radau", "bdf", "lsoda"]
+METHODS = ["rk45", "rkck", "rk56", "rk4", "dop853", "radau", "bdf", "lsoda"]
 
 
 def loaded(content):

@@ -132,7 +132,7 @@ def test_rk45_takes_scipy_s_own_steps():
     np.testing.assert_allclose(columns(result, "q")[-1], theirs.y[:n], atol=1e-9)
 
 
-@pytest.mark.parametrize("method", ["rk45", "rkck", "dop853", "radau", "lsoda", "bdf", "rk4"])
+@pytest.mark.parametrize("method", ["rk45", "rkck", "rk56", "dop853", "radau", "lsoda", "bdf", "rk4"])
 def test_methods_agree(method):
     solver = (
         {"method": method, "rtol": 1e-9, "atol": 1e-11, "step": "1 ms"}
@@ -158,7 +158,7 @@ def test_rows_do_not_depend_on_the_output_step(method):
             np.testing.assert_allclose(fine.table[name][::10], values, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("method", ["rkck", "radau", "lsoda", "rk4"])
+@pytest.mark.parametrize("method", ["rkck", "rk56", "radau", "lsoda", "rk4"])
 def test_rows_of_methods_that_land_on_them_depend_on_it_little(method):
     fine, coarse = (
         run(

@@ -8,9 +8,9 @@ from scipy.optimize import linprog, minimize
 
 import denoc
 from denoc.scenario.run import prepare
-from denoc.simulate.contact import settle
 from denoc.simulate.feedforward import runner
 from denoc.simulate.sharing import Sharing
+from denoc.simulate.sticking import settle
 
 
 def rough(name, **more):

@@ -1,6 +1,5 @@
 """Coefficients are right when they satisfy the order conditions, one for each rooted tree (Butcher)."""
 
-from itertools import combinations_with_replacement
 from math import factorial, prod
 
 import numpy as np
@@ -18,15 +17,15 @@ embedded = pytest.mark.parametrize(
 
 def trees(order):
     """All rooted trees with this many nodes; a tree is the sorted tuple of its root's branches."""
-    if order == 1:
-        return {()}
-    smaller = [tree for n in range(1, order) for tree in trees(n)]
-    return {
-        tuple(sorted(branches))
-        for count in range(1, order)
-        for branches in combinations_with_replacement(smaller, count)
-        if sum(map(size, branches)) == order - 1
-    }
+    return {()} if order == 1 else {grown for tree in trees(order - 1) for grown in with_a_leaf(tree)}
+
+
+def with_a_leaf(tree):
+    """The trees with one more leaf, at each of the nodes."""
+    yield tuple(sorted((*tree, ())))
+    for k, branch in enumerate(tree):
+        for grown in with_a_leaf(branch):
+            yield tuple(sorted((*tree[:k], grown, *tree[k + 1 :])))
 
 
 def size(tree):
@@ -59,7 +58,7 @@ def misses(tableau, b, order, theta=1.0):
 
 
 def test_number_of_rooted_trees():
-    assert [len(trees(n)) for n in range(1, 7)] == [1, 1, 2, 4, 9, 20]
+    assert [len(trees(n)) for n in range(1, 8)] == [1, 1, 2, 4, 9, 20, 48]
     chain = ((((),),),)
     assert density(chain) == factorial(4)
 

@@ -22,6 +22,7 @@ CALLS = {
     "idyn": lambda r, q, qd, x: denoc.inverse(r, q, qd, x),
     "fdyn": lambda r, q, qd, x: denoc.forward(r, q, qd, x),
     "inertia": lambda r, q, qd, x: denoc.inertia(r, q).ravel(),
+    "inverse-inertia": lambda r, q, qd, x: denoc.inverse_inertia(r, q).ravel(),
     "bias": lambda r, q, qd, x: denoc.bias(r, q, qd),
     "kinematics": lambda r, q, qd, x: np.concatenate(
         [T[:3].ravel() for T in (denoc.frames(r, q)[link.name] for link in r.links)]
@@ -34,6 +35,7 @@ CALLS = {
     "inertial-adjoint": lambda r, q, qd, x: np.concatenate(
         list(denoc.adjoint(r, q, qd, x, x, inertial=True)["links"].values())
     ),
+    "regressor": lambda r, q, qd, x: denoc.regressor(r, q, qd, x).ravel(),
     "energy": lambda r, q, qd, x: np.array(list(denoc.energy(r, q, qd).values())),
     "reactions": lambda r, q, qd, x: np.concatenate(list(denoc.reactions(r, q, qd, x).values())),
 }

@@ -13,10 +13,12 @@ import pytest
 import denoc
 from denoc.errors import InputError
 from denoc.record import plots
-from denoc.study import compare as study
 from denoc.study import compare_table
-from denoc.study.compare import ADAPTIVE, FIXED, Comparison, Options, Run, RunSetting
+from denoc.study.compare import Comparison
 from denoc.study.compare_plots import figures
+from denoc.study.compare_settings import ADAPTIVE, FIXED, Options, RunSetting
+from denoc.study.compared import COLUMNS, Run
+from denoc.study.stiffness import numerical_jacobian
 
 FEW = Options(
     methods=("denoc", "penalty", "projection-svd-raw"),
@@ -152,7 +154,7 @@ def test_a_method_on_numbers_takes_one_parameter_and_fewer_evaluations(runs):
 
 def test_stiffness_is_the_largest_eigenvalue_times_the_duration():
     A = np.array([[0.0, 1.0], [-1e4, -300.0]])
-    J = study.numerical_jacobian(lambda y: A @ y, np.array([0.3, -2.0]), 2)
+    J = numerical_jacobian(lambda y: A @ y, np.array([0.3, -2.0]), 2)
     assert pytest.approx(A, rel=1e-7, abs=1e-7) == J
 
 
@@ -208,7 +210,7 @@ def test_an_interrupt_keeps_what_was_done(five_bar, monkeypatch):
 
 
 def test_the_csv_has_a_row_a_run(runs):
-    text = compare_table.csv_text([run.row() for run in runs.values()], study.HEADS)
+    text = compare_table.csv_text([run.row() for run in runs.values()], COLUMNS)
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == len(runs)
     for row, run in zip(rows, runs.values()):
@@ -216,7 +218,7 @@ def test_the_csv_has_a_row_a_run(runs):
         assert int(row["evaluations"]) == run.evaluations
         assert row["error_max"] == ("" if math.isnan(run.error_max) else repr(run.error_max))
         assert (row["rtol"] == "") != (row["step"] == "")
-    assert compare_table.csv_text([], study.HEADS) == ",".join(study.HEADS) + "\n"
+    assert compare_table.csv_text([], COLUMNS) == ",".join(COLUMNS) + "\n"
 
 
 def test_the_summary_has_a_row_a_method(runs):

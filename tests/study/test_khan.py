@@ -8,7 +8,7 @@ import closed
 import denoc
 import khan_model
 from comparing import off
-from denoc.study.compare import FIXED
+from denoc.study.compare_settings import FIXED
 from denoc.study.papers import khan_runs
 
 STIFFNESSES = (1e3, 1e4, 1e5, 1e6)

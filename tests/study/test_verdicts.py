@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from denoc.study.compare import ADAPTIVE, FIXED, Run, RunSetting
+from denoc.study.compare_settings import ADAPTIVE, FIXED, RunSetting
+from denoc.study.compared import Run
 from denoc.study.papers import hanzaki_costs, khan_ratings, saha_1999, saha_overview
 from denoc.study.papers import khan_verdicts as verdicts
 

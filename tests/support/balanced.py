@@ -24,7 +24,7 @@ def whole(balance, tau):
             x = np.linalg.pinv(A, rcond=1e-12) @ b if A.shape[0] > A.shape[1] else np.linalg.solve(A, b)
             actuated[n], multipliers[n, rows] = x[r:], x[:r]
         multipliers[n] = least_norm(loops, balance.J[n], multipliers[n])
-    return Forces(actuated, multipliers, ())
+    return Forces(actuated, multipliers)
 
 
 def least_norm(loops, J, multipliers):

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from denoc.errors import InputError, Place
-from denoc.text import source
+from denoc.text import bounds, source
 from denoc.text.document import BREAK, Document, dotted
 from denoc.text.source import from_mapping, parse, read
 from denoc.text.yaml_scalars import resolve
@@ -444,8 +444,8 @@ def test_a_billion_laughs_are_counted_not_expanded():
 
 
 def test_the_number_of_nodes_is_limited(monkeypatch):
-    assert source.NODE_LIMIT == 200_000
-    monkeypatch.setattr(source, "NODE_LIMIT", 2000)
+    assert bounds.NODES == 200_000
+    monkeypatch.setattr(bounds, "NODES", 2000)
     assert len(parse("[" + "1," * 1999 + "]", "f").data) == 1999
     error = fault("[" + "1," * 2000 + "]")
     assert "more than 2,000" in str(error)

@@ -21,12 +21,15 @@ from pathlib import Path
 
 from ...errors import shown
 from ...text.files import bytes_of, owned
+from . import sources
 
 MAGIC = b"denoc object 1 "
+NOTE = ".sources"  # how the name of the note on the package's sources ends
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files that were unused longest are removed first
 OLD = 3600.0  # seconds, of a draft whose process has been killed: to write one takes no such time
-NOTE = 1000  # bytes of a note, at most
-VERY_OLD = 30 * 24 * 3600.0  # seconds, of a note
+VARIED = ".note"  # how the name of a note ends on a program that robots with other numbers share
+SHORT = 1000  # bytes of such a note, at most
+VERY_OLD = 30 * 24 * 3600.0  # seconds, of such a note
 
 compiling: list[str] = []  # names of the programs that are being compiled now, for the display of progress
 _ignored: list[Path] = []  # warnings that have been shown
@@ -47,26 +50,16 @@ def folder() -> Path:
 
 
 @lru_cache(maxsize=1)
-def sources() -> str:
-    """The hash of the package's sources, so that a change of any module changes all keys."""
-    return _hashed(Path(__file__).resolve().parents[2])
-
-
-def _hashed(root: Path) -> str:
-    """The hash of all modules below a folder, by their names and texts."""
-    paths = sorted(root.rglob("*.py"))
-    if not paths:  # without sources, all versions of the package would share their object code
-        raise LookupError(f"{root}: no sources, so nothing says which object code is theirs")
-    digest = hashlib.sha256()
-    for path in paths:
-        text = path.read_bytes()
-        digest.update(f"{path.relative_to(root).as_posix()} {len(text)}\0".encode() + text)
-    return digest.hexdigest()
+def package() -> str:
+    """The hash of the package's sources, which doesn't change in a process."""
+    root = Path(__file__).resolve().parents[2]
+    name = f"{hashlib.sha256(str(root).encode()).hexdigest()[:40]}{NOTE}"
+    return sources.known(root, lambda: _read(name), lambda note: _write(name, note))
 
 
 def key(*parts: str) -> str:
     """The key of object code that depends on these parts."""
-    return hashlib.sha256("\0".join((sources(), *parts)).encode()).hexdigest()[:40]
+    return hashlib.sha256("\0".join((package(), *parts)).encode()).hexdigest()[:40]
 
 
 def kept(name: str, made: Callable[[], bytes], only: bool) -> bytes | None:
@@ -84,20 +77,26 @@ def kept(name: str, made: Callable[[], bytes], only: bool) -> bytes | None:
 
 def load(name: str) -> bytes | None:
     """The object code of this name, or None if the cache has no undamaged one that this user has written."""
+    data = _read(f"{name}.o")
+    if data is None:
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(folder() / f"{name}.o")
+    return _checked(data)
+
+
+def _read(name: str) -> bytes | None:
+    """The bytes of a file in the folder, or None if there is none that only this user can have written."""
     home = folder()
     if not _trusted(home):
         return None
-    path = home / f"{name}.o"
     try:
-        data = bytes_of(path, MOST_BYTES, own=True)
+        return bytes_of(home / name, MOST_BYTES, own=True)
     except FileNotFoundError:
         return None
     except OSError as error:
-        _ignore(path, str(error.strerror))
+        _ignore(home / name, str(error.strerror))
         return None
-    with contextlib.suppress(OSError):
-        os.utime(path)
-    return _checked(data)
 
 
 def _trusted(home: Path) -> bool:
@@ -130,6 +129,13 @@ def _checked(data: bytes) -> bytes | None:
 
 def store(name: str, code: bytes) -> None:
     """Stores the object code if the folder can be written."""
+    _write(f"{name}.o", MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
+    with contextlib.suppress(OSError):
+        _trim(folder())
+
+
+def _write(name: str, data: bytes) -> None:
+    """Writes a file of the folder if that can be written."""
     home = folder()
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -138,12 +144,10 @@ def store(name: str, code: bytes) -> None:
         handle, draft = tempfile.mkstemp(prefix=".draft-", dir=home)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
-            os.replace(draft, home / f"{name}.o")
+                file.write(data)
+            os.replace(draft, home / name)
         except OSError:
             Path(draft).unlink(missing_ok=True)
-            return
-        _trim(home)
     except OSError:
         return
 
@@ -151,7 +155,7 @@ def store(name: str, code: bytes) -> None:
 def noted(name: str, text: str) -> str:
     """The text of the note of this name, which is this one if there was none; also where the folder can't be used."""
     home = folder()
-    path = home / f"{name}.note"
+    path = home / f"{name}{VARIED}"
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not _trusted(home):
@@ -164,7 +168,7 @@ def noted(name: str, text: str) -> str:
     except OSError:
         return text
     try:
-        return bytes_of(path, NOTE, own=True).decode("ascii") or text
+        return bytes_of(path, SHORT, own=True).decode("ascii") or text
     except (OSError, ValueError):
         return text
 
@@ -174,7 +178,7 @@ def _trim(home: Path) -> None:
     for draft in home.glob(".draft-*"):
         if draft.lstat().st_mtime < time.time() - OLD:
             draft.unlink(missing_ok=True)
-    for note in home.glob("*.note"):
+    for note in home.glob(f"*{VARIED}"):
         if note.lstat().st_mtime < time.time() - VERY_OLD:
             note.unlink(missing_ok=True)
     files = [(path.lstat().st_mtime, path.lstat().st_size, path) for path in home.glob("*.o")]
@@ -195,10 +199,10 @@ def contents() -> tuple[Path, int, int]:
 def clear() -> int:
     """Removes all objects, and returns their number."""
     removed = 0
-    for path in _kept("*.o") + _kept(".draft-*") + _kept("*.note"):
+    for path in _kept("*.o") + _kept(".draft-*") + _kept(f"*{NOTE}") + _kept(f"*{VARIED}"):
         with contextlib.suppress(OSError):  # another process has removed it, or permission is missing
             path.unlink()
-            removed += path.suffix != ".note"
+            removed += not path.name.endswith((NOTE, VARIED))
     return removed
 
 

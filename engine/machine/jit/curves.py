@@ -28,7 +28,7 @@ _TO_POWERS = np.array([np.pad(np.polynomial.chebyshev.cheb2poly(row), (0, NODES)
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class SignalPieces:
     """Polynomials in x = (t − middle) · scale on each piece, for those columns of a function that aren't constant."""
 
     starts: np.ndarray  # (pieces,)
@@ -45,12 +45,12 @@ class Pieces:
         )
 
 
-EMPTY = Pieces(
+EMPTY = SignalPieces(
     np.zeros(0), np.zeros((0, 2)), np.zeros(0, dtype=np.int64), np.zeros((0, 0, NODES, ABREAST)), 0
 )  # where nothing varies
 
 
-def fitted(sampled: Sampled, begin: float, end: float, breaks: Iterable[float], longest: float) -> Pieces | None:
+def fitted(sampled: Sampled, begin: float, end: float, breaks: Iterable[float], longest: float) -> SignalPieces | None:
     """The functions from `begin` to `end` as pieces no longer than `longest`; None where that takes too many.
 
     Breaks are instants at which derivatives may jump.
@@ -101,7 +101,7 @@ def _settled(chebyshev: np.ndarray, a: np.ndarray, b: np.ndarray, size: np.ndarr
     return np.asarray((abs(chebyshev[:, -TAIL:]).max(axis=1, initial=0.0) <= allowed).all(axis=1))
 
 
-def _gathered(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], columns: np.ndarray, width: int) -> Pieces:
+def _gathered(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], columns: np.ndarray, width: int) -> SignalPieces:
     """All pieces in the order of time, with the coefficients of powers, in groups."""
     a, b, chebyshev = (np.concatenate([part[k] for part in parts]) for k in range(3))
     order = np.argsort(a)
@@ -111,7 +111,7 @@ def _gathered(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], columns: n
     padded[:, :, : len(columns)] = powers
     places = np.full(groups * ABREAST, width, dtype=np.int64)
     places[: len(columns)] = columns
-    return Pieces(
+    return SignalPieces(
         a,
         np.stack([(a + b) / 2, 2 / (b - a)], axis=1),
         places,

@@ -17,14 +17,30 @@ import numpy as np
 
 from ..program.trace import Program
 from . import cores, march_block, native, objects
-from .curves import EMPTY, Pieces
-from .march_block import ACCEPTED, FRESH, GUARDED, PAUSED, REACHED, REJECTED, ROW, ROWS, STATUS, T_END, TOO_SMALL, H, T
+from .curves import EMPTY, SignalPieces
+from .march_block import (
+    ACCEPTED,
+    FRESH,
+    GUARDED,
+    OPEN,
+    PAUSED,
+    REACHED,
+    REJECTED,
+    ROW,
+    ROWS,
+    STATUS,
+    T_END,
+    TOO_SMALL,
+    H,
+    T,
+)
 from .march_code import Scheme, march
 from .march_watch import RULE, SAMPLES
 
 __all__ = [
     "ACCEPTED",
     "GUARDED",
+    "OPEN",
     "PAUSED",
     "REACHED",
     "REJECTED",
@@ -40,12 +56,16 @@ __all__ = [
 
 
 class March:
-    """The compiled loop with its memory; `control` has a row of lanes for each quantity."""
+    """The compiled loop with its memory; `control` has a row of lanes for each quantity.
 
-    def __init__(self, loaded: native.Loaded, m: int, stages: int, lanes: int):
-        self._loaded, self.stages = loaded, stages
+    `closes` says whether its output rows are closed states; behind the rows of the control block is room for one.
+    """
+
+    def __init__(self, loaded: native.Loaded, m: int, stages: int, lanes: int, *, closes: bool = False):
+        self._loaded, self.stages, self.closes = loaded, stages, closes
         self.m, self.lanes = m, lanes
-        self.control = np.zeros((ROWS, lanes))
+        self._rows = ROWS + m * closes
+        self.control = np.zeros((self._rows, lanes))
         self._pieces, self._watches = EMPTY, Watches((), 0)
         self._y = np.zeros((m, lanes))
         self._stages = np.zeros((stages + 3, m, lanes))
@@ -63,7 +83,7 @@ class March:
         self,
         signals: np.ndarray,
         y: np.ndarray,
-        pieces: Pieces = EMPTY,
+        pieces: SignalPieces = EMPTY,
         watches: Sequence[Sequence[float]] = (),
         quantities: int = 0,
         slope: np.ndarray | None = None,
@@ -91,7 +111,7 @@ class March:
 
     def rate(self, signals: Sequence[float], y: np.ndarray) -> np.ndarray:
         """The rate of one state under these signals, for a loop with one lane; what is under way isn't touched."""
-        control, rate = np.zeros(ROWS), np.empty(self.m)
+        control, rate = np.zeros(self._rows), np.empty(self.m)
         arrays = (control, np.array([*signals, 0.0]), np.array(y, dtype=float), rate, EMPTY.table())
         self._first(*(x.ctypes.data for x in arrays))
         return rate
@@ -207,9 +227,14 @@ def build(
     identity: Sequence[str],
     cached: bool,
     level: int = native.SOUND,
+    *,
+    closes: bool = False,
 ) -> March | None:
-    """The compiled loop around a program, from the cache if it is there; with `cached`, None if it isn't."""
-    kind = repr((scheme, measured, list(units)))
+    """The compiled loop around a program, from the cache if it is there; with `cached`, None if it isn't.
+
+    `closes` says whether the program has the output `closed`.
+    """
+    kind = repr((scheme, measured, list(units), closes))
     text = lambda: march(program(), scheme, measured, units, lanes)  # noqa: E731
     code = objects.loaded(f"march {lanes}", (kind, *identity), text, cached, level)
-    return March(code, m, len(scheme.B), lanes) if code is not None else None
+    return March(code, m, len(scheme.B), lanes, closes=closes) if code is not None else None

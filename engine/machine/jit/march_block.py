@@ -21,5 +21,6 @@ GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # the states of one lane, in row STAT
     T_NEW,
     TAKEN,
     GUARD,
+    OPEN,
     ROWS,
-) = range(18)
+) = range(19)

@@ -19,10 +19,12 @@ from .march_block import (
     GUARDED,
     MAX_STEP,
     MOST,
+    OPEN,
     PAUSED,
     REACHED,
     REJECTED,
     ROW,
+    ROWS,
     STATUS,
     STEP,
     T_END,
@@ -33,7 +35,7 @@ from .march_block import (
     H,
     T,
 )
-from .march_lanes import Lane, Loop
+from .march_lanes import Lane, LaneCode
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,12 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     rows, the number of attempts, the table of signals that vary in time (`curves.py`), and the watches; `units` are the
     places of Euler parameters in y, which get norm 1 after every step. A step at whose end the `guard` isn't positive,
     or within which a watch may have an event, is not taken: its lane stops before it. Only a single lane has watches.
+    The output `closed` has the states that go into the rows in the place of those by dense output, and a number that
+    says how far they are from closed; the control block gets the largest.  Only a single lane has such states.
     """
     m, count, watched = len(program.outputs["rate"]), len(scheme.B), lanes == 1
-    code = Loop(lanes, m)
+    closed = len(program.outputs.get("closed", [])) if lanes == 1 else 0
+    code = LaneCode(lanes, m)
     names = [*(f"K{s}" for s in range(count + 1)), "trial", "new"]
     code.line("entry:")
     code.line(f"  %total = alloca {code.vector}\n  %clock = alloca {code.vector}")
@@ -68,16 +73,17 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
         code.line(f"  %{name} = getelementptr double, ptr %stages, i64 {k * m * lanes}")
     code.line("  br label %attempt\nattempt:\n  %tries = phi i64 [0, %entry], [%more, %next]")
     attempt = _begin_attempt(code, scheme)
-    verdict = _try(code, scheme, attempt, measured, "guard" in program.outputs, watched)
-    taken = _choose_lengths(code, scheme, attempt, verdict)
+    judgement = _try(code, scheme, attempt, measured, "guard" in program.outputs, watched)
+    taken = _choose_lengths(code, scheme, attempt, judgement)
     _put_rows(code, attempt, taken)
-    _advance(code, attempt, verdict, count, units)
+    _advance(code, attempt, judgement, count, units)
     code.line("  br label %next\nnext:\n  %more = add i64 %tries, 1")
     code.line("  %again = icmp slt i64 %more, %attempts\n  br i1 %again, label %attempt, label %paused")
     code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
     body = "\n".join(code.block.lines)
     return (
-        f"{_declarations(code, watched)}\n{_rate_function(program, lanes)}{_rows_function(scheme, m, lanes)}"
+        f"{_declarations(code, watched)}\n{_rate_function(program, lanes, closed)}"
+        f"{_rows_function(scheme, m, lanes, closed)}"
         f"{march_time.signals_function(lanes)}{_watch_functions(program, scheme, m) if watched else ''}"
         "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
         "i64 %attempts, ptr %table, ptr %watches) {\n"
@@ -89,7 +95,7 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     )
 
 
-def _declarations(code: Loop, watched: bool) -> str:
+def _declarations(code: LaneCode, watched: bool) -> str:
     """The functions of LLVM that are called, each once."""
     texts = [code.block.declarations(), Block(1).declarations(), Block(ABREAST).declarations()]
     texts += [code.power_declaration(), march_watch.DECLARATIONS if watched else ""]
@@ -119,7 +125,7 @@ class Attempt(NamedTuple):
     going: str  # whether the lane takes part
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """The registers of what came of an attempt."""
 
     error: str
@@ -127,7 +133,7 @@ class Verdict(NamedTuple):
     reject: str
 
 
-def _begin_attempt(code: Loop, scheme: Scheme) -> Attempt:
+def _begin_attempt(code: LaneCode, scheme: Scheme) -> Attempt:
     """Choose the attempt's length: the wanted one within bounds for a new step, else that of the last attempt."""
     t, end, h = code.row(T), code.row(T_END), code.row(H)
     fresh = code.compare("one", code.row(FRESH), code.number(0.0))
@@ -147,7 +153,7 @@ def _begin_attempt(code: Loop, scheme: Scheme) -> Attempt:
     return Attempt(t, t_new, h, wanted, most, cut, going)
 
 
-def _try(code: Loop, scheme: Scheme, attempt: Attempt, measured: int, guarded: bool, watched: bool) -> Verdict:
+def _try(code: LaneCode, scheme: Scheme, attempt: Attempt, measured: int, guarded: bool, watched: bool) -> Judgement:
     """Evaluate the stages, the new state and its error; a lane with an event ahead stops."""
     count, h, going = len(scheme.B), attempt.h, attempt.going
     for s in range(1, count):
@@ -167,14 +173,14 @@ def _try(code: Loop, scheme: Scheme, attempt: Attempt, measured: int, guarded: b
         barred = code.both(code.both(going, passed), seen)
         code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
         going = code.both(going, code.opposite(barred))
-    return Verdict(error, code.both(going, passed), code.both(going, code.opposite(passed)))
+    return Judgement(error, code.both(going, passed), code.both(going, code.opposite(passed)))
 
 
-def _choose_lengths(code: Loop, scheme: Scheme, attempt: Attempt, verdict: Verdict) -> str:
+def _choose_lengths(code: LaneCode, scheme: Scheme, attempt: Attempt, judgement: Judgement) -> str:
     """Choose the next length and count the attempt; return the register that is 1 where the step was accepted."""
-    error, h, wanted, most = (Lane(code, x) for x in (verdict.error, attempt.h, attempt.wanted, attempt.most))
+    error, h, wanted, most = (Lane(code, x) for x in (judgement.error, attempt.h, attempt.wanted, attempt.most))
     longer, shorter = (lane.register for lane in lengths(error, h, wanted, most, attempt.cut, scheme))
-    accept, reject = verdict.accept, verdict.reject
+    accept, reject = judgement.accept, judgement.reject
     code.put(H, code.select(accept, longer, code.select(reject, shorter, code.row(H))))
     code.put(WANTED, code.select(reject, shorter, attempt.wanted))
     code.put(MOST, code.select(reject, code.number(1.0), attempt.most))
@@ -185,17 +191,18 @@ def _choose_lengths(code: Loop, scheme: Scheme, attempt: Attempt, verdict: Verdi
     return taken
 
 
-def _put_rows(code: Loop, attempt: Attempt, taken: str) -> None:
+def _put_rows(code: LaneCode, attempt: Attempt, taken: str) -> None:
     """Write the output rows of each lane within its step, by dense output."""
     code.put(STEP, attempt.h)
     code.put(T_NEW, attempt.t_new)
     code.put(TAKEN, taken)
-    code.line("  call void @rows(ptr %control, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out)")
+    arguments = "ptr %control, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, ptr %u, ptr %table"
+    code.line(f"  call void @rows({arguments})")
 
 
-def _advance(code: Loop, attempt: Attempt, verdict: Verdict, count: int, units: Sequence[int]) -> None:
+def _advance(code: LaneCode, attempt: Attempt, judgement: Judgement, count: int, units: Sequence[int]) -> None:
     """Put the new state in the place of the old one, with Euler parameters of norm 1."""
-    accept = verdict.accept
+    accept = judgement.accept
     with code.each(code.m) as i:
         code.set("y", i, code.select(accept, code.get("new", i), code.get("y", i)))
         code.set("K0", i, code.select(accept, code.get(f"K{count}", i), code.get("K0", i)))
@@ -207,10 +214,12 @@ def _advance(code: Loop, attempt: Attempt, verdict: Verdict, count: int, units: 
         code.rate("y", "K0", t)
 
 
-def _rate_function(program: Program, lanes: int) -> str:
-    """The rate of the state, and the guard, which goes into the control block, as a function of pointers."""
+def _rate_function(program: Program, lanes: int, closed: int) -> str:
+    """The rate of the state as a function of pointers; the guard and the closed state go into the control block."""
     guard = program.outputs.get("guard", [])
     outputs = [(program.outputs["rate"], "%dy", 0), (guard, "%control", GUARD)]
+    if closed:
+        outputs.append((program.outputs["closed"], "%control", ROWS))
     return _function(program, lanes, "rate", ("control", "u", "y", "dy"), outputs)
 
 
@@ -249,8 +258,11 @@ def _dense(block: Block, scheme: Scheme, stages: Sequence[str], x: str) -> str:
     return block.operation("fmul", total, x)
 
 
-def _rows_function(scheme: Scheme, m: int, lanes: int) -> str:
-    """Output rows of lanes that have taken a step, one by one: y + h Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule."""
+def _rows_function(scheme: Scheme, m: int, lanes: int, closed: int) -> str:
+    """Output rows of lanes that have taken a step, one by one: y + h Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule.
+
+    Where the program gives closed states, they take the place of so many numbers of each row.
+    """
     block = Block(1)
     let, count = block.let, len(scheme.B)
 
@@ -261,7 +273,9 @@ def _rows_function(scheme: Scheme, m: int, lanes: int) -> str:
     def load(pointer: str) -> str:
         return let(f"load double, ptr {pointer}, align 8")
 
-    block.lines.append("entry:\n  br label %lanes\nlanes:\n  %lane = phi i64 [0, %entry], [%lane1, %done]")
+    block.lines.append(
+        "entry:\n  %clock = alloca double\n  br label %lanes\nlanes:\n  %lane = phi i64 [0, %entry], [%lane1, %done]"
+    )
     taken = let(f"fcmp one double {load(control(TAKEN))}, {hexadecimal(0.0)}")
     block.lines.append(f"  br i1 {taken}, label %look, label %done\nlook:")
     row = let(f"fptosi double {load(control(ROW))} to i64")
@@ -284,10 +298,28 @@ def _rows_function(scheme: Scheme, m: int, lanes: int) -> str:
     block.do(f"store double {block.call('fma', total, h, y)}, ptr {let(f'getelementptr double, ptr {target}, i64 %i')}")
     block.lines.append(f"  %i1 = add i64 %i, 1\n  %rest = icmp slt i64 %i1, {m}")
     block.lines.append("  br i1 %rest, label %component, label %written\nwritten:")
+    if closed:
+        _close_row(block, at, target, m, count, closed)
     pointer = control(ROW)
     block.do(f"store double {let(f'fadd double {load(pointer)}, {hexadecimal(1.0)}')}, ptr {pointer}")
     block.lines.append(f"  br label %look\ndone:\n  %lane1 = add i64 %lane, 1\n  %on = icmp slt i64 %lane1, {lanes}")
     block.lines.append("  br i1 %on, label %lanes, label %out_of_lanes\nout_of_lanes:\n  ret void")
     body = "\n".join(block.lines)
-    head = "define internal void @rows(ptr %control, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out) noinline"
-    return f"{head} {{\n{body}\n}}\n"
+    arguments = "ptr %control, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, ptr %u, ptr %table"
+    return f"define internal void @rows({arguments}) noinline {{\n{body}\n}}\n"
+
+
+def _close_row(block: Block, at: str, target: str, m: int, count: int, closed: int) -> None:
+    """Put the closed state in the place of a row, and note how far it is from closed if that is more than before."""
+    spare = block.let(f"getelementptr double, ptr %stages, i64 {(count + 1) * m}")  # that of the trial states
+    block.do(f"store double {at}, ptr %clock")
+    block.do("call void @signals(ptr %table, ptr %u, ptr %clock)")
+    block.do(f"call void @rate(ptr %control, ptr %u, ptr {target}, ptr {spare})")
+    numbers = [block.let(f"load double, ptr {block.offset('%control', ROWS + k)}, align 8") for k in range(closed)]
+    for k, x in enumerate(numbers[:-1]):
+        block.do(f"store double {x}, ptr {block.offset(target, k)}, align 8")
+    widest = block.offset("%control", OPEN)
+    before = block.let(f"load double, ptr {widest}, align 8")
+    more = block.let(f"fcmp ugt double {numbers[-1]}, {before}")  # what isn't a number is more than any
+    now = block.let(f"select i1 {more}, double {numbers[-1]}, double {before}")
+    block.do(f"store double {now}, ptr {widest}, align 8")

@@ -13,7 +13,7 @@ from .march_block import ATOL, RTOL
 class Lane:
     """A register with the operations that scalars of `control.py` have."""
 
-    def __init__(self, code: Loop, register: str):
+    def __init__(self, code: LaneCode, register: str):
         self._code, self.register = code, register
 
     def _of(self, x: Any) -> str:
@@ -46,7 +46,7 @@ class Lane:
         return self._select(self._code.compare("oeq", x.register, self._code.number(0.0)), other, self)
 
 
-class Loop:
+class LaneCode:
     """The lines of the loop, on vectors of lanes."""
 
     def __init__(self, lanes: int, m: int):

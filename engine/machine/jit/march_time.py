@@ -9,7 +9,7 @@ from .curves import ABREAST, NODES
 def signals_function(lanes: int) -> str:
     """The IR of `signals`: for each lane, find the piece at its instant and write all its signals that vary.
 
-    `table` is that of `curves.Pieces`, `clock` has an instant for each lane; without pieces nothing is done.
+    `table` is that of `curves.SignalPieces`, `clock` has an instant for each lane; without pieces nothing is done.
     """
     block = Block(ABREAST)
     let, wide = block.let, block.double

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from ..compare import ADAPTIVE, FIXED
+from ..compare_settings import ADAPTIVE, FIXED
 from . import khan_verdicts as verdicts
 from .exhibit import Exhibit, Reproduction, Row, at, curves
 from .khan_ratings import ratings

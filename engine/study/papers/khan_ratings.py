@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...record.panels import Line, Panel
-from ..compare import ADAPTIVE, Run, RunSetting
+from ..compare_settings import ADAPTIVE, RunSetting
+from ..compared import Run
 from .exhibit import Reproduction, Row, Table
 from .khan_runs import (
     FEW,

@@ -17,8 +17,11 @@ from ...parallel.engines import Process
 from ...parallel.rates import ByLegs
 from ...record.panels import Line, Panel
 from ...scenario.run import carry_out
-from ..compare import ADAPTIVE, FIXED, STAGES, Comparison, Options, Run, RunSetting
+from ..compare import Comparison
+from ..compare_settings import ADAPTIVE, FIXED, STAGES, Options, RunSetting
+from ..compared import Run
 from ..distribute import explained
+from ..stiffness import evaluation_time
 from .exhibit import Reproduction, Row, Table
 
 MOTION, HUNG = "three-rrr-platform-idyn", "three-rrr-idyn"  # the platform free, and hung on leg 1
@@ -64,7 +67,7 @@ def raw(integrator: str = ADAPTIVE, accuracy: float = 1e-3) -> RunSetting:
 def plain(setting: RunSetting) -> float:
     """The seconds of one evaluation of the equations of motion that isn't compiled."""
     with choice.using("plain"):
-        return comparison().evaluation(comparison().runner(setting))
+        return evaluation_time(comparison().plan, comparison().runner(setting))
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ def by_legs(integrator: str, accuracy: float) -> Legs:
         raise KeyboardInterrupt
     run = Run(setting, result.ended, result.record["reason"], t=result.t, reached=float(result.t[-1]))
     run.evaluations, run.steps = result.audit["evaluations"], result.audit["steps"]
-    run.evaluation = own.evaluation(begun)
+    run.evaluation = evaluation_time(own.plan, begun)
     run.stiffness = carried_out(setting, HUNG).stiffness  # the same equations of state
     own.judge(run, result.table)
     rows = explained(lambda: replace(plan, task="simulate"))[3]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..compare import Run
+from ..compared import Run
 from .khan_runs import name_of
 
 Verdict = Callable[[Sequence[Run]], str]

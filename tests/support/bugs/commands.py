@@ -2,7 +2,7 @@
 
 from .bug import Bug
 
-REPORT = "cli/report.py"
+REPORT = "cli/running.py"
 FAILING = ("cli/test_commands.py::test_a_failing_run_keeps_its_rows_and_says_why",)
 
 COMMANDS = (
@@ -39,24 +39,24 @@ COMMANDS = (
     ),
     Bug(
         "SIGTERM ends with the code of Ctrl-C",
-        "cli/signals.py",
+        "cli/interrupts.py",
         "INTERRUPTED, TERMINATED = 130, 143",
         "INTERRUPTED, TERMINATED = 130, 130",
-        ("cli/test_signals.py::test_a_run_keeps_the_rows_that_it_has",),
+        ("cli/test_interrupts.py::test_a_run_keeps_the_rows_that_it_has",),
     ),
     Bug(
         "writing is interrupted",
-        "cli/signals.py",
+        "cli/interrupts.py",
         "if (first and not _holding) or (not first and number == signal.SIGINT):",
         "if first or (not first and number == signal.SIGINT):",
-        ("cli/test_signals.py::test_what_is_being_written_is_written",),
+        ("cli/test_interrupts.py::test_what_is_being_written_is_written",),
     ),
     Bug(
         "what the system refuses is a mistake of denoc",
         "cli/main.py",
         "if isinstance(error, OSError) and error.errno in REFUSED:",
         "if isinstance(error, OSError) and error.errno not in REFUSED:",
-        ("cli/test_signals.py::test_what_the_system_refuses_is_no_mistake_of_denoc",),
+        ("cli/test_interrupts.py::test_what_the_system_refuses_is_no_mistake_of_denoc",),
     ),
     Bug(
         "mistakes in files end with the code of failures",

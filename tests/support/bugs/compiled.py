@@ -3,7 +3,10 @@
 from .bug import Bug
 
 MARCH = "engine/machine/jit/march_code.py"
+CLOSED_ROWS = ("loops/test_many.py::test_the_compiled_loop_leaves_rows_that_are_closed",)
 CACHE = "engine/machine/jit/cache.py"
+SOURCES = "engine/machine/jit/sources.py"
+NOTED = ("machine/test_cache.py::test_sources_are_read_again_only_when_a_file_has_changed",)
 OFFER = "engine/machine/jit/offer.py"
 CHOICE = "engine/machine/jit/choice.py"
 ENSEMBLE = "engine/study/ensemble.py"
@@ -82,11 +85,26 @@ COMPILED = (
     ),
     Bug(
         "modules' names don't count in the key of the cache",
-        CACHE,
-        'f"{path.relative_to(root).as_posix()} {len(text)}\\0".encode() + text',
+        SOURCES,
+        'f"{name} {len(text)}\\0".encode() + text',
         'f"{len(text)}\\0".encode() + text',
         ("machine/test_cache.py::test_whichever_module_is_edited_or_renamed_the_key_is_another",),
     ),
+    Bug(
+        "a note on sources counts whatever has changed since",
+        SOURCES,
+        "if before == state and",
+        "if before and",
+        NOTED,
+    ),
+    Bug(
+        "sources look as before where their writer set the time back",
+        SOURCES,
+        " {one.st_mtime_ns} {one.st_ctime_ns}",
+        " {one.st_mtime_ns}",
+        NOTED,
+    ),
+    Bug("sources that have just been written are noted", SOURCES, "SETTLED = 2.0", "SETTLED = 0.0", NOTED),
     Bug(
         "the cache throws away what was used last",
         CACHE,
@@ -197,6 +215,27 @@ COMPILED = (
         "x = let(f\"fdiv double {let(f'fsub double {at}, {load(control(T))}')}, {h}\")",
         "x = let(f\"fdiv double {let(f'fsub double {at}, {load(control(T_NEW))}')}, {h}\")",
         ("simulate/test_march.py::test_a_free_fall_is_the_same_either_way",),
+    ),
+    Bug(
+        "rows of mechanisms are left as dense output has them",
+        MARCH,
+        "for k, x in enumerate(numbers[:-1]):",
+        "for k, x in enumerate(numbers[:0]):",
+        CLOSED_ROWS,
+    ),
+    Bug(
+        "rows count as closed however far open they are",
+        MARCH,
+        'more = block.let(f"fcmp ugt double {numbers[-1]}, {before}")',
+        'more = block.let(f"fcmp ult double {numbers[-1]}, {before}")',
+        CLOSED_ROWS,
+    ),
+    Bug(
+        "rows are closed with the signals of the last stage",
+        MARCH,
+        'block.do("call void @signals(ptr %table, ptr %u, ptr %clock)")',
+        'block.do("")',
+        CLOSED_ROWS,
     ),
     Bug(
         "errors of lanes measured by the new state alone",

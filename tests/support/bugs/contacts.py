@@ -2,7 +2,8 @@
 
 from .bug import Bug
 
-CONTACT = "engine/simulate/contact.py"
+STICKING = "engine/simulate/sticking.py"
+BLOWS = "engine/simulate/blows.py"
 BALANCED = "engine/simulate/complementarity.py"
 SHARING = "engine/simulate/sharing.py"
 SATURATION = "engine/simulate/saturation.py"
@@ -15,42 +16,42 @@ COMPLEMENTARY = (
 CONTACTS = (
     Bug(
         "a blow at a stop brings energy",
-        CONTACT,
+        BLOWS,
         "y[-1] += lost",
         "y[-1] -= lost",
         ("simulate/test_friction.py::test_a_falling_joint_lands_on_its_stop",),
     ),
     Bug(
         "lower stops taken for upper ones",
-        CONTACT,
+        BLOWS,
         "return q[stop.coordinate] <= stop.low + near, q[stop.coordinate] >= stop.high - near",
         "return q[stop.coordinate] >= stop.high - near, q[stop.coordinate] <= stop.low + near",
         ("simulate/test_friction.py::test_resting_on_a_stop_from_the_start",),
     ),
     Bug(
         "stops push both ways",
-        CONTACT,
+        STICKING,
         "return -math.inf if high else -coulomb, math.inf if low else coulomb",
         "return -math.inf, math.inf",
         ("simulate/test_friction.py::test_release_from_a_stop",),
     ),
     Bug(
         "a joint that breaks loose slips backwards",
-        CONTACT,
+        STICKING,
         "slip[k] = math.copysign(1.0, x)",
         "slip[k] = -math.copysign(1.0, x)",
         ("simulate/test_friction.py::test_break_away_under_a_growing_force",),
     ),
     Bug(
         "blows of joints that only touch their stops",
-        CONTACT,
+        BLOWS,
         "outwards = [k for k in stops if (sides[k][0] and now[k] < 0.0) or (sides[k][1] and now[k] > 0.0)]",
         "outwards = [k for k in stops if (sides[k][0] and now[k] > 0.0) or (sides[k][1] and now[k] < 0.0)]",
         ("simulate/test_friction.py::test_a_falling_joint_lands_on_its_stop",),
     ),
     Bug(
         "blows don't move the other joints",
-        CONTACT,
+        BLOWS,
         "qd = led + response.after(stops, impulses)",
         "qd = led.copy()",
         (
@@ -60,14 +61,14 @@ CONTACTS = (
     ),
     Bug(
         "rates that jump are no blow",
-        CONTACT,
+        BLOWS,
         "if not names:",
         "if names is not None:",
         ("simulate/test_blows.py::test_a_ramp_that_ends_gives_a_blow",),
     ),
     Bug(
         "joints at dead centres stick",
-        CONTACT,
+        STICKING,
         "if _carried_off(run, trial, now):",
         "if False:",
         ("simulate/test_sticking_mechanisms.py::test_a_joint_that_turns_back_at_a_dead_centre_does_not_stick",),

@@ -3,6 +3,7 @@
 from .bug import Bug
 
 BATCH = "engine/machine/jit/builtin_batch.py"
+ROWS = "engine/machine/jit/builtin_rows.py"
 ONE = "engine/machine/jit/builtin_one.py"
 CODE = "engine/machine/jit/builtin_code.py"
 ANYWHERE = ("machine/test_batches.py::test_rows_that_lie_anywhere",)
@@ -15,42 +16,42 @@ LEFT = ("machine/test_builtin.py::test_what_is_left_to_the_general_function_is_l
 DIRECT = (
     Bug(
         "rows of strided arrays taken for contiguous",
-        BATCH,
+        ROWS,
         "%row = select i1 %is_whole, i64 %row.whole, i64 %row.own",
         "%row = select i1 true, i64 %row.whole, i64 %row.own",
         ANYWHERE,
     ),
     Bug(
         "columns of strided arrays taken for contiguous",
-        BATCH,
+        ROWS,
         "%column = select i1 %is_whole, i64 8, i64 %column.own",
         "%column = select i1 true, i64 8, i64 %column.own",
         ANYWHERE,
     ),
     Bug(
         "rows that fill up the lanes are behind the array",
-        BATCH,
+        ROWS,
         "%source = select i1 %is_there, i64 %r, i64 %final",
         "%source = select i1 true, i64 %r, i64 %final",
         ("machine/test_batches.py::test_nothing_behind_the_last_sample_is_read",),
     ),
     Bug(
         "numbers of samples that differ are taken by the kernel",
-        BATCH,
+        ROWS,
         "%is_high = icmp eq i64 %rows, %count",
         "%is_high = icmp sge i64 %rows, %count",
         ("machine/test_batches.py::test_what_is_left_to_the_general_function",),
     ),
     Bug(
         "checks of the last sample not looked at",
-        BATCH,
+        ROWS,
         "%r.more = icmp sle i64 %r.next, %count",
         "%r.more = icmp slt i64 %r.next, %count",
         CHECKS,
     ),
     Bug(
         "the first of a sample's checks not looked at",
-        BATCH,
+        ROWS,
         "%k.more = icmp sle i64 %k.next, %checks",
         "%k.more = icmp slt i64 %k.next, %checks",
         CHECKS,

@@ -286,4 +286,28 @@ DYNAMICS = (
         "first[name] + column * width[name] + row for name, row, column in places",
         ("dynamics/test_theorems.py::test_twists_at_the_mass_centres_are_n_l_n_d_qd",),
     ),
+    Bug(
+        "the rest of springs left out of the numbers that forces are linear in",
+        "engine/dynamics/regressor.py",
+        "-drive.stiffness * drive.rest, drive.stiffness)",
+        "0.0, drive.stiffness)",
+        (
+            "dynamics/test_regressor.py::test_of_random_trees",
+            "dynamics/test_regressor.py::test_what_the_columns_are",
+        ),
+    ),
+    Bug(
+        "products of inertia with the wrong sign",
+        "engine/dynamics/inertial.py",
+        "(half if place[0] == place[1] else 0.0) - x",
+        "(half - x) if place[0] == place[1] else x",
+        ("dynamics/test_regressor.py::test_of_random_trees",),
+    ),
+    Bug(
+        "the inverse of U without its columns' other terms",
+        "engine/dynamics/explicit.py",
+        "column[r] = column.get(r, 0.0) - x * found.U[j, k]",
+        "column[r] = -found.U[r, k]",
+        ("dynamics/test_theorems.py::test_the_inverse_of_the_inertia_is_u_t_d_u_inverted",),
+    ),
 )

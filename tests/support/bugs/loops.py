@@ -310,4 +310,11 @@ LOOPS = (
         "bodies = numbers.bodies",
         ("loops/test_sensitivity.py::test_of_trees",),
     ),
+    Bug(
+        "actuators have all forces of their own joints",
+        "engine/loops/regressor.py",
+        "[dot(row, column) for row in shares for column in parts]",
+        "[column[k] for k in range(len(shares)) for column in parts]",
+        ("dynamics/test_regressor.py::test_of_random_mechanisms",),
+    ),
 )

@@ -248,4 +248,11 @@ RUNS = (
         "35.0, -80.0, 66.0, -20.0",
         ("laws/test_laws.py::test_polynomials_vanish_at_the_ends_as_their_degree_allows",),
     ),
+    Bug(
+        "a coefficient of Verner's pair wrong in its fourth digit",
+        "engine/simulate/tableau.py",
+        "24068 / 84065",
+        "24086 / 84065",
+        ("simulate/test_tableau.py::test_order_is_as_declared_and_no_higher",),
+    ),
 )

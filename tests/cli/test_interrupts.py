@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import writers
-from denoc.cli import app, main, signals
+from denoc.cli import app, interrupts, main
 from limits import HANGS
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -89,10 +89,10 @@ def test_an_ignored_signal_stays_ignored():
     """As under nohup, or in the background of a script."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with signals.heeded():
+        with interrupts.heeded():
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0)
-        assert not signals.heard()
+        assert not interrupts.heard()
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -101,33 +101,33 @@ def test_an_ignored_signal_stays_ignored():
 def test_what_is_being_written_is_written(tmp_path, number):
 
     def written():
-        with signals.held():
+        with interrupts.held():
             os.kill(os.getpid(), number)
             writers.result(tmp_path / "run", 1.0)
 
-    with signals.heeded():
+    with interrupts.heeded():
         with pytest.raises(KeyboardInterrupt):
             written()
-        assert signals.code() == SENT[number]
+        assert interrupts.code() == SENT[number]
     assert (tmp_path / "run" / "run.json").exists()
 
 
 def test_a_second_interrupt_does_not_wait(tmp_path):
 
     def written():
-        with signals.held():
+        with interrupts.held():
             os.kill(os.getpid(), signal.SIGINT)
             os.kill(os.getpid(), signal.SIGINT)
             writers.result(tmp_path / "run", 1.0)
 
-    with signals.heeded(), pytest.raises(KeyboardInterrupt):
+    with interrupts.heeded(), pytest.raises(KeyboardInterrupt):
         written()
     assert not list(tmp_path.iterdir())
 
 
 def test_handlers_are_put_back():
     before = [signal.getsignal(number) for number in SENT]
-    with signals.heeded():
+    with interrupts.heeded():
         assert [signal.getsignal(number) for number in SENT] != before
     assert [signal.getsignal(number) for number in SENT] == before
 

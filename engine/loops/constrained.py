@@ -28,7 +28,7 @@ class AppliedForces:
     given: Mapping[int, Scalar] = field(default_factory=dict)
 
 
-class Equations:
+class ConstrainedEquations:
     """The equations of one mechanism in the coordinates of one partition, on any scalars."""
 
     def __init__(self, loops: Closure, part: Partition, bodies: tuple[Body, ...]):

@@ -15,7 +15,7 @@ FREE = (3, 4, 5, 0, 1, 2)  # directions of a free joint's speeds: the origin's v
 NEAR_FRAME = ((), (0.0, 0.0, 0.0))  # rotation and origin of a body that begins where its parent is
 
 
-class Engine(Protocol):
+class PeerModel(Protocol):
     """The rigid bodies of a robot's tree with its rotors under gravity; springs, damping and friction are left out.
 
     All arrays have a row for each sample. `wrenches` are [n; f] by link, at its origin in its axes.

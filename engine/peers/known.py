@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..errors import InputError, did_you_mean
 from ..robot.model import Robot
-from .engine import Engine, ImpossibleError
+from .peer import ImpossibleError, PeerModel
 
 
 @dataclass(frozen=True)
@@ -16,16 +16,16 @@ class Peer:
 
     title: str
     package: str
-    make: Callable[[Robot], Engine]
+    make: Callable[[Robot], PeerModel]
 
 
-def _pinocchio(robot: Robot) -> Engine:
+def _pinocchio(robot: Robot) -> PeerModel:
     from .pinocchio import Pinocchio
 
     return Pinocchio(robot)
 
 
-def _mujoco(robot: Robot) -> Engine:
+def _mujoco(robot: Robot) -> PeerModel:
     from .mujoco import Mujoco
 
     return Mujoco(robot)
@@ -34,7 +34,7 @@ def _mujoco(robot: Robot) -> Engine:
 PEERS = {"pinocchio": Peer("Pinocchio", "pin", _pinocchio), "mujoco": Peer("MuJoCo", "mujoco", _mujoco)}
 
 
-def peer(name: str, robot: Robot) -> Engine:
+def peer(name: str, robot: Robot) -> PeerModel:
     """The robot in another engine; engines that aren't installed, or have no model for it, are refused."""
     row = PEERS.get(name)
     if row is None:

@@ -1,0 +1,62 @@
+"""`denoc animate`: a result in motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from denoc.cli import options
+from denoc.cli.waiting import WRITING, Wait
+
+
+def animate(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder, CSV or JSON file.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Folder of the files (default: that of the result)."),
+    ] = None,
+    gif: Annotated[bool, typer.Option("--gif", help="Write a GIF instead of the page.")] = False,
+    mp4: Annotated[bool, typer.Option("--mp4", help="Write an MP4, which needs ffmpeg, instead of the page.")] = False,
+    strip: Annotated[
+        int, typer.Option("--strip", metavar="N", min=0, max=24, help="Write a PNG with N positions for a paper.")
+    ] = 0,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write one HTML file in which the machine moves, with its plots beside it. It opens in any browser, offline."""
+    from denoc.record import film
+    from denoc.record.write import make_folder, whole
+    from denoc.scenario.stored import stored
+    from denoc.study.animate import animation, filmed
+
+    if mp4:
+        film.check_ffmpeg()
+    kept = stored(result)
+    folder = out or kept.folder
+    make_folder(folder)
+    files = []
+    with Wait(kept.name, quiet=quiet) as wait:
+
+        def report(done: int, count: int) -> None:
+            wait.now(f"picture {done + 1} of {count}", done / count)
+
+        def write(ending: str, into: Callable[[Path], object]) -> None:
+            files.append(folder / f"{kept.name}-animation.{ending}")
+            whole(files[-1], into)
+
+        if gif or mp4 or strip:
+            scene, poses = filmed(kept)
+            if gif:
+                write("gif", lambda draft: film.gif(draft, scene, poses, kept.t, report))
+            if mp4:
+                write("mp4", lambda draft: film.mp4(draft, scene, poses, kept.t, report))
+            if strip:
+                write("png", lambda draft: film.strip(draft, scene, poses, kept.t, strip, report))
+        else:
+            made = animation(kept)
+            wait.now(WRITING)
+            write("html", lambda draft: draft.write_text(made, encoding="utf-8"))
+    if not quiet:
+        typer.echo("\n".join(map(str, files)))

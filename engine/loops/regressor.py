@@ -1,0 +1,104 @@
+"""The regressor of mechanisms: the forces of their actuators by a unit of each number of the dynamics."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..dynamics import quantities
+from ..dynamics import regressor as tree
+from ..dynamics.direct import direct
+from ..dynamics.samples import Samples
+from ..dynamics.spatial import dot
+from ..errors import NumericalError
+from ..machine.program.dual import Dual, part_of, value_of
+from ..machine.program.scalars import Scalar
+from ..robot.model import Body, Robot
+from .branches import Inverse, Order, Split, efforts, order_at, present, singular_words
+from .constraints import Closure, closure
+from .families import TextFamily, quick, serve
+from .mechanism import supported
+from .texts import Arguments
+
+REGRESSOR = "regressor"  # the name of the direct call
+
+
+def regressor(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    """The matrix Y of `inverse = Y @ numbers`, with a column for each number that `parameters` names.
+
+    The forces are those of `inverse`, with loops those of the actuators; wrenches that act on the robot aren't
+    included, nor are limits of actuators that share their work.
+    """
+    result: np.ndarray
+    try:
+        call = robot.derived[REGRESSOR]
+    except (AttributeError, KeyError):
+        if not getattr(robot, "closed", False):
+            return quantities.regressor(robot, q, qd, qdd)
+        widths = robot.nq, robot.nv, robot.nv
+        call = direct(robot, REGRESSOR, (), widths, partial(_of_actuators, robot), regressor.__doc__ or "")
+    result = call(q, qd, qdd)
+    return result
+
+
+def _of_actuators(robot: Robot, q: Any, qd: Any, qdd: Any) -> np.ndarray:
+    if (answer := quick(REGRESSOR, Regressor, robot, q, qd, qdd)) is not None:
+        at_once: np.ndarray = answer
+        return at_once.reshape(shape(robot))
+    s, family = Samples(robot, q=q, qd=qd, qdd=qdd).finite(), _family(closure(robot))
+    if s.count == 0:
+        return np.empty((0, *shape(robot)))
+    arrays = {name: s.rows(name) for name in Regressor.inputs}
+    supported(robot, arrays["q"])
+    rows = family.rows(arrays)
+    serve(family.known[0], REGRESSOR)
+    return rows.reshape((*s.shape, *shape(robot)))
+
+
+def shape(robot: Robot) -> tuple[int, int]:
+    """The numbers of rows and columns."""
+    return len(efforts(robot)), tree.width(robot)
+
+
+def _family(loops: Closure) -> TextFamily:
+    """The family of the robot's texts of its regressor."""
+    result: TextFamily | None = loops.robot.derived.get(Regressor)
+    if result is None:
+        there, lost = present(loops), NumericalError(singular_words(loops.robot))
+        made = TextFamily(loops, lambda q: Regressor(loops, order_at(loops, q, there)), lost)
+        result = loops.robot.derived.setdefault(Regressor, made)
+    return result
+
+
+class Regressor(Inverse):
+    """The text of the actuators' forces by a unit of each number, row by row.
+
+    The balance is that of `Inverse`, which is linear in the tree's forces: its shares of unit forces, as dual numbers,
+    times the tree's regressor.
+    """
+
+    def __init__(self, loops: Closure, chosen: Order, wrenched: tuple[str, ...] = ()):
+        super().__init__(loops, chosen, wrenched)
+        self.final = True
+
+    def results(self) -> int:
+        """The number of entries."""
+        rows, columns = shape(self.loops.robot)
+        return rows * columns
+
+    def shape(self) -> tuple[int, ...]:
+        return shape(self.loops.robot)
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """The entries, and checks."""
+        robot, q, qd = self.loops.robot, given["q"], given["qd"]
+        tied, columns = self.loops.tied(q), range(tree.width(robot))
+        tau = tree.tangents(robot, q, qd, given["qdd"])
+        units: list[Scalar] = [Dual(0.0, {k: 1.0}) for k in range(robot.nv)]
+        balance = Split(self, q, self.loops.rates([], None, tied)[0], units)
+        shares = [[part_of(x, k) for k in range(robot.nv)] for x in balance.actuated]
+        parts = [[part_of(x, column) for x in tau] for column in columns]
+        checks = [value_of(balance.fit()), *self.closing(q, qd, tied)]
+        return [dot(row, column) for row in shares for column in parts], checks

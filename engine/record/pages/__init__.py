@@ -1,0 +1,1 @@
+"""Pages: HTML files that need nothing but a browser."""

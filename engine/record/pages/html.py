@@ -1,0 +1,111 @@
+"""One HTML file from a body, scripts and data, which opens from disk and asks no network for anything.
+
+What comes from users' files (names, titles, numbers) is data: escaped where it stands in the HTML, and JSON that no
+browser runs where scripts read it. A content security policy lets nothing run but the scripts that denoc brings.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib import resources
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from ...errors import shown
+
+THREE = "three.min.js"
+STYLE = "style.css"
+SHELL = Template("""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="$policy">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>$title</title>
+<style>$style</style>
+</head>
+<body>
+$body
+$scripts
+</body>
+</html>
+""")
+
+
+def page(
+    template: str,
+    words: Mapping[str, str],
+    scripts: Sequence[str],
+    data: Mapping[str, Any],
+    parts: Mapping[str, str] | None = None,
+) -> str:
+    """The HTML of a page: the template's body with `words` (such as `title`) put in, its scripts and their data.
+
+    Words are escaped; `parts` are HTML already.
+    """
+    safe = {key: text(word) for key, word in words.items()}
+    stage = Template(asset("stage.html")).substitute(safe)
+    body = Template(asset(template)).substitute(safe, stage=stage, **(parts or {}))
+    return document(safe["title"], body, scripts, data)
+
+
+def document(title: str, body: str, scripts: Sequence[str] = (), data: Mapping[str, Any] | None = None) -> str:
+    """A whole HTML file; `title` and `body` are HTML already."""
+    style, code = asset(STYLE), [asset(script) for script in scripts]
+    allowed = f"script-src {' '.join(map(_hash, code))}; " if code else ""
+    policy = (
+        f"default-src 'none'; {allowed}style-src {_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    licence = f"<!-- three.js, under this licence:\n{asset('three.LICENSE.txt')}-->\n" if THREE in scripts else ""
+    held = f'<script type="application/json" id="data">{embedded(data)}</script>\n' if data is not None else ""
+    return SHELL.substitute(
+        policy=policy,
+        title=title,
+        style=style,
+        body=body,
+        scripts=held + licence + "\n".join(f"<script>{one}</script>" for one in code),
+    )
+
+
+def image(alt: str, png: bytes) -> str:
+    """A PNG within the HTML."""
+    return f'<img alt="{text(alt)}" src="data:image/png;base64,{base64.b64encode(png).decode("ascii")}">'
+
+
+def text(words: str) -> str:
+    """A user's text as HTML shows it, in elements and in attributes."""
+    return escape(shown(words))
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """A table as HTML, of plain texts."""
+    head = "".join(f'<th scope="col">{text(cell)}</th>' for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{text(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    said = f"<caption>{text(caption)}</caption>" if caption else ""
+    return f'<div class="wide"><table>{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def embedded(data: Mapping[str, Any]) -> str:
+    """Data as JSON within a script element, which no name in it can end."""
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def numbers(values: np.ndarray) -> str:
+    """Numbers as base64 of little-endian doubles."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
+
+
+def asset(name: str) -> str:
+    """The text of a file that belongs to the pages."""
+    return (resources.files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _hash(content: str) -> str:
+    digest = hashlib.sha256(content.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

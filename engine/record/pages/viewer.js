@@ -1,0 +1,379 @@
+"use strict";
+// A machine in space, drawn by three.js from the scene and the poses that denoc has computed.
+
+const Denoc = {};
+
+// numbers from base64, little-endian as every processor that runs a browser
+Denoc.numbers = (text) => {
+  const bytes = atob(text), made = new Uint8Array(bytes.length);
+  for (let k = 0; k < bytes.length; k++) made[k] = bytes.charCodeAt(k);
+  return new Float64Array(made.buffer);
+};
+
+Denoc.LOOKS = {
+  rod: 0xb9c1cc, thin: 0xd9dde3, tube: 0x97a1af, rail: 0x6b7480, plate: 0xcfd6de, ball: 0xb9c1cc, ground: 0xb09a7c,
+  free: 0x6b7480, actuated: 0x1f83c4, passive: 0xf2f4f7, cut: 0xe07b39, centre: 0x222222, point: 0x009e73,
+  force: 0x7b3fa0, reaction: 0xd55e00,
+};
+
+Denoc.Viewer = class {
+  constructor(canvas, labels, scene, poses, count) {
+    this.canvas = canvas; this.labels = labels; this.scene = scene; this.poses = poses; this.count = count;
+    this.world = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(32, 1, 0.01, 100);
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true });
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
+    this.world.add(new THREE.HemisphereLight(0xffffff, 0x8a8f98, 2.2));
+    this.unit = 0.02 * scene.size;
+    this.shown = { names: true, frames: false, centres: false, trails: true, forces: true };
+    this.follows = false;
+    this.scratch = { a: new THREE.Quaternion(), b: new THREE.Quaternion(), u: new THREE.Vector3(), v: new THREE.Vector3() };
+    this.groups = new Map();
+    this.extras = { frames: [], centres: [] };
+    for (const part of scene.parts) this.addPart(part);
+    this.joints = scene.joints.filter((joint) => !joint.ghost);
+    for (const joint of this.joints) this.addJoint(joint);
+    this.addTrails();
+    this.arrows = [];
+    this.lookAtAll();
+    this.controls = new THREE.OrbitControls(this.camera, canvas);
+    this.controls.target.copy(this.middle);
+    this.controls.enableDamping = false;
+    this.controls.addEventListener("change", () => { this.dirty = true; });
+    const sun = new THREE.DirectionalLight(0xffffff, 1.6);
+    this.camera.add(sun);
+    sun.position.set(0.6, 1.0, 0.8);
+    this.world.add(this.camera);
+    this.names = [];
+    this.addNames();
+    this.place(0);
+    this.resize();
+  }
+
+  // ---- solids
+
+  material(colour, opacity = 1) {
+    return new THREE.MeshLambertMaterial({ color: colour, transparent: opacity < 1, opacity, side: THREE.DoubleSide });
+  }
+
+  addPart(part) {
+    const group = new THREE.Group();
+    this.groups.set(part.name, group);
+    this.world.add(group);
+    for (const solid of part.solids) group.add(this.solid(solid));
+    if (!part.ghost) {
+      const axes = this.triad((part.name === "base" ? 3.6 : 2.4) * this.unit);
+      group.add(axes); this.extras.frames.push(axes);
+    }
+    if (part.centre && part.mass && !part.ghost) {
+      const ball = new THREE.Mesh(new THREE.SphereGeometry(0.55 * this.unit, 16, 12), this.material(Denoc.LOOKS.centre));
+      ball.position.fromArray(part.centre);
+      group.add(ball); this.extras.centres.push(ball);
+    }
+  }
+
+  solid(solid) {
+    const colour = Denoc.LOOKS[solid.kind], points = solid.points.map((p) => new THREE.Vector3(...p));
+    if (solid.kind === "plate") return this.plate(points, solid.radius, colour);
+    if (solid.kind === "ground") return this.ground(points[0], points[1], solid.radius, colour);
+    if (solid.kind === "ball") {
+      const ball = new THREE.Mesh(new THREE.SphereGeometry(solid.radius, 20, 14), this.material(colour));
+      ball.position.copy(points[0]);
+      return ball;
+    }
+    const radius = solid.kind === "rail" ? 0.5 * solid.radius : solid.radius;
+    return this.between(points[0], points[1], radius, this.material(colour, solid.kind === "tube" ? 0.75 : 1), true);
+  }
+
+  between(a, b, radius, material, round = false) {
+    const way = b.clone().sub(a), length = way.length();
+    const geometry = round ? new THREE.CapsuleGeometry(radius, length, 6, 16)
+      : new THREE.CylinderGeometry(radius, radius, length, 20);
+    const mesh = new THREE.Mesh(geometry, material);
+    mesh.position.copy(a).addScaledVector(way, 0.5);
+    mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), way.normalize());
+    return mesh;
+  }
+
+  plate(points, half, colour) {
+    const normal = points[1].clone().sub(points[0]).cross(points[2].clone().sub(points[0])).normalize();
+    const n = points.length, corners = [];
+    for (const side of [half, -half]) for (const p of points) corners.push(...p.clone().addScaledVector(normal, side).toArray());
+    const faces = [];
+    for (let k = 1; k < n - 1; k++) faces.push(0, k, k + 1, n, n + k + 1, n + k);
+    for (let k = 0; k < n; k++) { const j = (k + 1) % n; faces.push(k, n + k, j, j, n + k, n + j); }
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(corners), 3));
+    geometry.setIndex(faces);
+    const flat = geometry.toNonIndexed();
+    flat.computeVertexNormals();
+    return new THREE.Mesh(flat, this.material(colour));
+  }
+
+  ground(at, down, size, colour) {
+    const group = new THREE.Group();
+    const cone = new THREE.Mesh(new THREE.ConeGeometry(1.2 * size, 1.7 * size, 4), this.material(colour));
+    cone.position.y = -0.85 * size; cone.rotation.y = Math.PI / 4;
+    const slab = new THREE.Mesh(new THREE.BoxGeometry(2.6 * size, 0.18 * size, 2.6 * size), this.material(colour));
+    slab.position.y = -1.75 * size;
+    group.add(cone, slab);
+    group.position.copy(at);
+    group.quaternion.setFromUnitVectors(new THREE.Vector3(0, -1, 0), down.clone().normalize());
+    return group;
+  }
+
+  triad(length) {
+    const ends = [], colours = [], tints = [[0.8, 0.2, 0.2], [0.18, 0.55, 0.24], [0.2, 0.33, 0.8]];
+    for (let k = 0; k < 3; k++) {
+      const end = [0, 0, 0]; end[k] = length;
+      ends.push(0, 0, 0, ...end); colours.push(...tints[k], ...tints[k]);
+    }
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(ends), 3));
+    geometry.setAttribute("color", new THREE.BufferAttribute(new Float32Array(colours), 3));
+    return new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ vertexColors: true }));
+  }
+
+  // ---- joints: their symbols look along z, with the y of a cylinder turned there
+
+  addJoint(joint) {
+    const group = new THREE.Group(), unit = this.unit;
+    const colour = Denoc.LOOKS[joint.cut ? "cut" : joint.actuated ? "actuated" : "passive"];
+    const material = this.material(colour), along = [0, 0, 1].map((x) => x * 1), z = new THREE.Vector3(...along);
+    const bar = (radius, half, axis = z) => this.between(axis.clone().multiplyScalar(-half * unit), axis.clone().multiplyScalar(half * unit), radius * unit, material);
+    const ball = (radius) => new THREE.Mesh(new THREE.SphereGeometry(radius * unit, 24, 16), material);
+    const box = (x, y, zz) => new THREE.Mesh(new THREE.BoxGeometry(2 * x * unit, 2 * y * unit, 2 * zz * unit), material);
+    if (joint.type === "revolute") group.add(bar(1.1, 1.3));
+    else if (joint.type === "helical") {
+      group.add(bar(0.8, 2.2));
+      for (let k = -2; k <= 2; k++) {
+        const ring = new THREE.Mesh(new THREE.TorusGeometry(0.9 * unit, 0.18 * unit, 8, 24), material);
+        ring.position.z = 0.85 * k * unit; ring.rotation.x = 0.18;
+        group.add(ring);
+      }
+    } else if (joint.type === "cylindrical") group.add(bar(1.0, 2.6));
+    else if (joint.type === "prismatic") group.add(box(1.5, 1.5, 2.0));
+    else if (joint.type === "planar") group.add(box(2.2, 2.2, 0.4));
+    else if (joint.type === "fixed") group.add(box(0.7, 0.7, 0.7));
+    else if (joint.type === "universal") group.add(ball(0.9), bar(0.4, 2.0, new THREE.Vector3(1, 0, 0)), bar(0.4, 2.0, new THREE.Vector3(0, 1, 0)));
+    else if (joint.type !== "free") group.add(ball(1.25));
+    const [x, y, w] = joint.axes, frame = new THREE.Matrix4();
+    frame.set(x[0], x[1], x[2], joint.at[0], y[0], y[1], y[2], joint.at[1], w[0], w[1], w[2], joint.at[2], 0, 0, 0, 1);
+    frame.decompose(group.position, group.quaternion, group.scale);
+    this.groups.get(joint.carrier).add(group);
+    joint.group = group;
+  }
+
+  addNames() {
+    for (const joint of this.joints) {
+      if (joint.type === "fixed") continue;
+      const label = document.createElement("span");
+      label.className = "name";
+      label.textContent = joint.name; // never as markup: names come from files
+      this.labels.append(label);
+      this.names.push([label, joint.group]);
+    }
+  }
+
+  addTrails() {
+    this.trails = [];
+    const index = new Map(this.scene.parts.map((part, k) => [part.name, k]));
+    let points = this.scene.points.map((point) => [index.get(point.link), new THREE.Vector3(...point.at)]);
+    if (!points.length) {
+      const parents = new Set(this.scene.joints.map((joint) => joint.between[0]));
+      points = this.scene.parts.map((part, k) => [k, part]).filter(([k, part]) => k && !parents.has(part.name) && !part.ghost)
+        .map(([k, part]) => [k, new THREE.Vector3(...(part.centre || [0, 0, 0]))]);
+    }
+    for (const [part, at] of points) {
+      const path = new Float32Array(3 * this.count), place = new THREE.Vector3();
+      for (let k = 0; k < this.count; k++) {
+        this.pose(part, k, this.scratch.u, this.scratch.a);
+        place.copy(at).applyQuaternion(this.scratch.a).add(this.scratch.u).toArray(path, 3 * k);
+      }
+      const geometry = new THREE.BufferGeometry();
+      geometry.setAttribute("position", new THREE.BufferAttribute(path, 3));
+      const line = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: Denoc.LOOKS.point }));
+      line.frustumCulled = false;
+      this.trails.push(line); this.world.add(line);
+    }
+  }
+
+  // arrows: {joint, values: [Float64Array] along z, or three of them in base axes, kind}; the longest is a fifth of the machine
+  addArrows(rows) {
+    let most = { force: 0, reaction: 0 };
+    for (const row of rows) for (let k = 0; k < this.count; k++) {
+      most[row.kind] = Math.max(most[row.kind], Math.hypot(...row.values.map((x) => x[k])) || 0);
+    }
+    for (const row of rows) {
+      const joint = this.joints.find((one) => one.name === row.joint);
+      if (!joint || !most[row.kind]) continue;
+      const arrow = new THREE.Group(), material = this.material(Denoc.LOOKS[row.kind]);
+      const shaft = new THREE.Mesh(new THREE.CylinderGeometry(0.3 * this.unit, 0.3 * this.unit, 1, 10), material);
+      const tip = new THREE.Mesh(new THREE.ConeGeometry(0.9 * this.unit, 2.2 * this.unit, 14), material);
+      shaft.position.y = 0.5;
+      arrow.add(shaft, tip);
+      this.world.add(arrow);
+      this.arrows.push({ ...row, joint, arrow, shaft, tip, scale: 0.25 * this.scene.size / most[row.kind] });
+    }
+  }
+
+  placeArrows(k) {
+    const { u, v, a } = this.scratch;
+    for (const one of this.arrows) {
+      if (one.values.length === 3) v.set(one.values[0][k], one.values[1][k], one.values[2][k]);
+      else v.set(0, 0, one.values[0][k]).applyQuaternion(one.joint.group.getWorldQuaternion(a));
+      const length = v.length() * one.scale;
+      one.arrow.visible = this.shown.forces && length > 0.05 * this.unit;
+      if (!one.arrow.visible) continue;
+      one.joint.group.getWorldPosition(u);
+      one.arrow.position.copy(u);
+      one.arrow.quaternion.setFromUnitVectors(this.yAxis || (this.yAxis = new THREE.Vector3(0, 1, 0)), v.normalize());
+      one.shaft.scale.y = length; one.shaft.position.y = length / 2; one.tip.position.y = length;
+    }
+  }
+
+  // ---- positions
+
+  pose(part, k, place, turn) {
+    const at = 7 * (k * this.scene.parts.length + part), p = this.poses;
+    place.set(p[at], p[at + 1], p[at + 2]);
+    turn.set(p[at + 3], p[at + 4], p[at + 5], p[at + 6]);
+  }
+
+  // places the machine at frame k + share, between two frames by the shortest turn
+  place(k, share = 0) {
+    const { a, b, u, v } = this.scratch, next = Math.min(k + 1, this.count - 1);
+    this.scene.parts.forEach((part, n) => {
+      const group = this.groups.get(part.name);
+      this.pose(n, k, u, a);
+      if (share > 0) { this.pose(n, next, v, b); u.lerp(v, share); a.slerp(b, share); }
+      group.position.copy(u); group.quaternion.copy(a);
+    });
+    this.world.updateMatrixWorld(true);
+    for (const line of this.trails) line.geometry.setDrawRange(0, k + 1);
+    this.placeArrows(share > 0.5 ? next : k);
+    if (this.follows) {
+      this.centroid(u);
+      if (this.followed) { v.copy(u).sub(this.followed); this.camera.position.add(v); this.controls.target.add(v); }
+      (this.followed || (this.followed = new THREE.Vector3())).copy(u);
+    } else this.followed = null;
+    this.dirty = true;
+  }
+
+  centroid(into) {
+    into.set(0, 0, 0);
+    let n = 0;
+    this.scene.parts.forEach((part, k) => { if (k && !part.ghost) { into.add(this.groups.get(part.name).position); n++; } });
+    return n ? into.divideScalar(n) : into;
+  }
+
+  lookAtAll() {
+    const low = new THREE.Vector3(Infinity, Infinity, Infinity), high = low.clone().negate();
+    const { u, a, v } = this.scratch, step = Math.max(1, Math.floor(this.count / 60));
+    for (let k = 0; k < this.count; k += step) this.scene.parts.forEach((part, n) => {
+      this.pose(n, k, u, a);
+      for (const solid of part.solids) for (const p of solid.kind === "ground" ? solid.points.slice(0, 1) : solid.points) {
+        v.fromArray(p).applyQuaternion(a).add(u); low.min(v); high.max(v);
+      }
+    });
+    if (!(low.x <= high.x)) { low.set(-1, -1, -1); high.set(1, 1, 1); }
+    this.middle = low.clone().add(high).multiplyScalar(0.5);
+    this.reach = Math.max(high.distanceTo(low) / 2, 0.3 * this.scene.size) + 3 * this.unit;
+    this.home();
+  }
+
+  home() {
+    const up = new THREE.Vector3(...this.scene.up), eye = new THREE.Vector3();
+    if (this.scene.flat) {
+      eye.set(...this.scene.flat);
+      if (Math.abs(eye.dot(up)) > 0.5) up.set(...[0, 1, 2].map((k) => (k === (Math.abs(eye.x) > 0.5 ? 1 : 0) ? 1 : 0)));
+    } else {
+      const least = [0, 1, 2].reduce((best, k) => (Math.abs(this.scene.up[k]) < Math.abs(this.scene.up[best]) - 1e-9 ? k : best), 0);
+      const first = new THREE.Vector3().setComponent(least, 1);
+      first.addScaledVector(up, -first.dot(up)).normalize();
+      const side = up.clone().cross(first), azimuth = -58 * Math.PI / 180, height = 24 * Math.PI / 180;
+      eye.copy(first).multiplyScalar(Math.cos(azimuth)).addScaledVector(side, Math.sin(azimuth));
+      eye.multiplyScalar(Math.cos(height)).addScaledVector(up, Math.sin(height));
+    }
+    this.camera.up.copy(up);
+    this.camera.position.copy(this.middle).addScaledVector(eye, this.distance());
+    this.camera.near = 0.02 * this.reach; this.camera.far = 60 * this.reach;
+    this.camera.lookAt(this.middle);
+    this.camera.updateProjectionMatrix();
+    if (this.controls) { this.controls.target.copy(this.middle); this.controls.update(); }
+    this.dirty = true;
+  }
+
+  distance() {
+    const half = this.camera.fov * Math.PI / 360, narrow = Math.min(1, this.camera.aspect);
+    return this.reach / Math.sin(Math.atan(Math.tan(half) * narrow));
+  }
+
+  turn(across, up) { // by the keyboard
+    const offset = this.camera.position.clone().sub(this.controls.target);
+    offset.applyAxisAngle(this.camera.up, across);
+    const side = this.camera.up.clone().cross(offset).normalize(), turned = offset.clone().applyAxisAngle(side, -up);
+    if (turned.clone().normalize().cross(this.camera.up).length() > 0.05) offset.copy(turned);
+    this.camera.position.copy(this.controls.target).add(offset);
+    this.controls.update();
+  }
+
+  zoom(factor) {
+    const offset = this.camera.position.clone().sub(this.controls.target).multiplyScalar(factor);
+    this.camera.position.copy(this.controls.target).add(offset);
+    this.controls.update();
+  }
+
+  show(what, wanted) {
+    this.shown[what] = wanted;
+    for (const thing of this.extras[what] || []) thing.visible = wanted;
+    for (const line of this.trails) line.visible = this.shown.trails;
+    if (what === "forces") for (const one of this.arrows) one.arrow.visible = wanted;
+    this.labels.hidden = !this.shown.names;
+    this.dirty = true;
+  }
+
+  resize() {
+    const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+    if (!width || !height) return;
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    if (!this.sized) { this.sized = true; this.home(); }
+    this.dirty = true;
+  }
+
+  draw() {
+    if (!this.dirty) return;
+    this.dirty = false;
+    this.renderer.render(this.world, this.camera);
+    if (this.shown.names) this.drawNames();
+  }
+
+  // names beside their joints; one that would cover another is left out until the view changes
+  drawNames() {
+    const width = this.canvas.clientWidth, height = this.canvas.clientHeight, v = this.scratch.v, taken = [];
+    for (const [label, group] of this.names) {
+      group.getWorldPosition(v).project(this.camera);
+      const x = (v.x + 1) / 2 * width + 8, y = (1 - v.y) / 2 * height - 18;
+      const across = 7 * label.textContent.length + 4;
+      const free = !taken.some(([a, b, w]) => Math.abs(b - y) < 14 && x < a + w && a < x + across);
+      const seen = v.z < 1 && x > 0 && x + across < width && y > 0 && y < height && free;
+      label.style.display = seen ? "" : "none";
+      if (seen) { label.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`; taken.push([x, y, across]); }
+    }
+  }
+
+  // where the joints are in base axes, for whoever checks
+  origins() {
+    const made = {};
+    for (const joint of this.joints) made[joint.name] = joint.group.getWorldPosition(new THREE.Vector3()).toArray();
+    return made;
+  }
+
+  places() {
+    const made = {};
+    for (const [name, group] of this.groups) made[name] = [...group.position.toArray(), ...group.quaternion.toArray()];
+    return made;
+  }
+};

@@ -1,0 +1,83 @@
+"""The table of a result for other libraries and in other formats than CSV, each with the units of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import InputError
+from .columns import Column
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+EXTRA = "tables"  # in pyproject.toml
+TIME_UNIT = "s"
+
+Table = Mapping[str, np.ndarray]
+
+
+def frame(name: str, t: np.ndarray, table: Table, columns: Sequence[Column]) -> pd.DataFrame:
+    """A DataFrame over the time; `attrs` has the result's name and the units of all columns."""
+    made: pd.DataFrame = _library("pandas").DataFrame(dict(table), index=np.array(t))
+    made.index.name = "t"
+    made.attrs = {"name": name, "units": units(columns)}
+    return made
+
+
+def dataset(name: str, t: np.ndarray, table: Table, columns: Sequence[Column]) -> xr.Dataset:
+    """A Dataset over the dimension `t`; each variable has its unit, its family and its owner as attributes."""
+    variables = {
+        column.name: ("t", table[column.name], {"units": column.unit, "family": column.family, "owner": column.owner})
+        for column in columns
+    }
+    made: xr.Dataset = _library("xarray").Dataset(
+        variables, coords={"t": ("t", np.array(t), {"units": TIME_UNIT})}, attrs={"name": name}
+    )
+    return made
+
+
+def write_parquet(path: Path, t: np.ndarray, table: Table, columns: Sequence[Column]) -> None:
+    """Writes a Parquet file with the columns of the CSV file; each field's metadata has its unit."""
+    arrow = _library("pyarrow")
+    measured = {"t": TIME_UNIT, **units(columns)}
+    values = {"t": t, **table}
+    fields = [arrow.field(key, arrow.float64(), metadata={"unit": measured[key]}) for key in values]
+    made = arrow.Table.from_arrays([arrow.array(np.asarray(x)) for x in values.values()], schema=arrow.schema(fields))
+    _library("pyarrow.parquet").write_table(made, path)
+
+
+def units(columns: Sequence[Column]) -> dict[str, str]:
+    """The unit of each column by its name."""
+    return {column.name: column.unit for column in columns}
+
+
+# the formats beside CSV: a function that writes a file, and the package that it needs
+FORMATS: dict[str, tuple[Callable[[Path, np.ndarray, Table, Sequence[Column]], None], str]] = {
+    "parquet": (write_parquet, "pyarrow"),
+}
+
+
+def check(forms: Sequence[str]) -> None:
+    """Raises an error, before a run rather than after it, if tables of these formats can't be written."""
+    for form in forms:
+        if form not in FORMATS:
+            raise InputError("unknown format of tables", found=f"`{form}`", allowed=", ".join(FORMATS))
+        _library(FORMATS[form][1])
+
+
+def _library(name: str) -> ModuleType:
+    package = name.partition(".")[0]
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        raise InputError(
+            f"this needs the package {package}, which isn't installed",
+            hint=f"it comes with the extra `{EXTRA}`",
+        ) from None

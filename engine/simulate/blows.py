@@ -1,0 +1,121 @@
+"""Blows: joints that touch their stops and move outwards, and prescribed rates that jump.
+
+A blow on all joints that touch their stops is a complementarity problem (`complementarity.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..loops.assembly import newton
+from ..loops.search import CLOSED
+from ..machine.program.scalars import as_float
+from .complementarity import balanced
+from .response import Response
+from .runner import Runner
+from .signals import motion, wanted
+from .system import System
+
+NEAR = 1e-9  # relative: a joint this close to its stop touches it
+NEARLY = 1e-4  # a joint that is farther from its stop than this isn't moved there
+
+
+def touching(system: System, q: list[float], k: int) -> tuple[bool, bool]:
+    """Whether the joint is at or beyond its lower stop, and whether it is at or beyond its upper one."""
+    stop = system.stopped.get(k)
+    if stop is None:
+        return False, False
+    near = NEAR * (stop.high - stop.low)
+    return q[stop.coordinate] <= stop.low + near, q[stop.coordinate] >= stop.high - near
+
+
+def struck(run: Runner, t: float, y: np.ndarray, before: np.ndarray | None = None) -> np.ndarray:
+    """The state after the blows of all joints that are at their stops and move outwards, without rebound.
+
+    Blows follow the equations of contact with impulses for forces and jumps of speeds for accelerations; gravity,
+    springs, friction and velocity terms have no impulse in an instant.  A joint at a stop stays there if a blow drives
+    it against the stop.  `before` are the speeds before prescribed rates jumped, if they do.
+    """
+    system = run.system
+    q, now = run.complete(t, y)
+    sides = {k: touching(system, q, k) for k in system.stopped}
+    stops = [k for k, side in sides.items() if any(side)]
+    outwards = [k for k in stops if (sides[k][0] and now[k] < 0.0) or (sides[k][1] and now[k] > 0.0)]
+    if not outwards and before is None:
+        return y
+    response, start = Response(system, q, system.prescribed), np.array(now if before is None else before)
+    led = start if before is None else response.dragged(start, _rates(system, t, response, np.array(now)))
+    pushes = [(-math.inf if upper else 0.0, math.inf if lower else 0.0) for lower, upper in (sides[k] for k in stops)]
+    low, high = np.array(pushes).reshape(-1, 2).T
+    impulses, _ = balanced(response.compliance(stops), led[stops], low, high)
+    qd = led + response.after(stops, impulses)
+    hit = [k for k, impulse in zip(stops, impulses) if impulse]
+    qd[hit] = 0.0
+    lost = -float(impulses @ (start[stops] + qd[stops])) / 2
+    y = y.copy()
+    for k in system.state_speeds:
+        y[system.place_of(k)] = qd[k]
+    y = _placed(run, t, y, {k: 0 if sides[k][0] else 1 for k in hit})
+    if before is not None:
+        y[-2] += response.kinetic(qd) - response.kinetic(start) + lost
+    else:
+        lost = response.kinetic(start) - response.kinetic(qd)
+    y[-1] += lost
+    return y
+
+
+def _placed(run: Runner, t: float, y: np.ndarray, at: Mapping[int, int]) -> np.ndarray:
+    """The state with these joints exactly at their lower (0) or upper (1) stops, and with loops closed."""
+    system, q = run.system, np.array(run.complete(t, y)[0])
+    moved = q.copy()
+    for k, side in at.items():
+        stop = system.stopped[k]
+        moved[stop.coordinate] = (stop.low, stop.high)[side]
+    if system.loops is not None and at:
+        moved, left = newton(system.loops.at(wanted(system, t)[0]), moved, [*system.prescribed, *at], near=True)
+        if left > CLOSED or abs(moved - q).max() > NEARLY * max(system.loops.length, 1.0):
+            return y  # with more stops than freedoms, their places don't fit together to the last digit
+    y = y.copy()
+    y[: len(system.state_coordinates)] = moved[system.state_coordinates]
+    return y
+
+
+def _rates(system: System, t: float, response: Response, qd: np.ndarray) -> np.ndarray:
+    """The rates of constraints at t, followed by the fixed speeds."""
+    rows = wanted(system, t)[1] if system.loops is not None else np.zeros(0)
+    return np.concatenate([rows, qd[response.fixed]])
+
+
+def jumped(run: Runner, t: float, y: np.ndarray) -> tuple[float, np.ndarray, list[str]]:
+    """The instant just behind t, the state there, and the names of joints and drives whose prescribed rates jump at t.
+
+    A rate that jumps is a blow, by the same equations as at a stop; the drive exerts the impulse.
+    """
+    system = run.system
+    earlier, later = math.nextafter(t, -math.inf), math.nextafter(t, math.inf)
+    names = _jumping(system, earlier, later)
+    if not names:
+        return t, y, []
+    before = run.complete(t, y)[1]
+    ahead = system.expanded(motion(system, earlier), y.tolist())[1]
+    for k in system.prescribed:
+        before[k] = as_float(ahead[k])
+    y = struck(run, later, y, np.array(before))
+    return later, y, names
+
+
+def _jumping(system: System, earlier: float, later: float) -> list[str]:
+    """Names of prescribed joints and drives whose rates differ between two adjacent instants."""
+    names = []
+    for one in system.inputs.prescribed:
+        rates = [(np.array([float(x) for x in one.at(t)[1]])) for t in (earlier, later)]
+        if abs(rates[1] - rates[0]).max(initial=0.0) > NEAR * max(1.0, abs(np.array(rates)).max(initial=0.0)):
+            names.append(one.joint.name)
+    for drive in system.inputs.drives:
+        before, after = (float(drive.curve(t)[1]) for t in (earlier, later))
+        if abs(after - before) > NEAR * max(1.0, abs(before), abs(after)):
+            names.append(drive.name)
+    return names

@@ -1,0 +1,121 @@
+"""The events that end the modes of dry friction and stops, and what holds after them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .blows import struck, touching
+from .events import Event, Rule, Watch, ruled
+from .runner import Runner
+from .sharing import Sharing
+from .signals import wanted
+from .sticking import SLACK, force_scale, settle, supports_of, with_contacts
+from .system import System
+
+TURNS = "turns back at its stop"
+
+
+def watches(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
+    """The event functions of the present modes from (t, y) on; an event is a fall from positive to not positive."""
+    system, discrete = run.system, run.discrete
+    watched = [_speed(system, k, sign, "stops slipping") for k, sign in discrete.slip.items()]
+    part = discrete.partition
+    if part is not None and any(k not in part.given for k in discrete.held):
+        watched.append(Watch(_shared_margin(run), "breaks loose", discrete.still[0]))
+    else:
+        supports = Supports(run)
+        for k, (low, high) in discrete.held.items():
+            for bound, direction in ((high, -1.0), (low, 1.0)):
+                if math.isfinite(bound):
+                    watched.append(_margin(supports, k, bound, direction))
+    q = run.complete(t, y)[0] if system.stopped else []
+    for k, stop in system.stopped.items():
+        if k not in discrete.held:
+            for side, inwards in zip(touching(system, q, k), (1.0, -1.0)):
+                if side and k not in discrete.slip:  # it may return before its place is sampled again
+                    watched.append(_speed(system, k, inwards, TURNS))
+            for bound, inwards, which in ((stop.low, 1.0, "lower"), (stop.high, -1.0, "upper")):
+                rule = Rule(inwards, bound, SLACK * (stop.high - stop.low))
+                place = system.state_coordinates.index(stop.coordinate)
+                watched.append(_component(place, rule, f"reaches its {which} limit", k, -inwards))
+    return watched
+
+
+def _speed(system: System, k: int, direction: float, what: str) -> Watch:
+    """The watch on a speed in one direction."""
+    return _component(system.place_of(k), Rule(direction, slack=SLACK), what, k, direction)
+
+
+def _component(place: int, rule: Rule, what: str, k: int, direction: float) -> Watch:
+    """The watch by a rule on a component of the state."""
+    return ruled(lambda t, y: float(y[place]), ("state", place), rule, what, k, direction)
+
+
+class Supports:
+    """The supports at an instant, evaluated once for all event functions that ask for them."""
+
+    def __init__(self, run: Runner):
+        self.run = run
+        self._at: tuple[float, np.ndarray | None] = math.nan, None
+        self._supports: dict[int, float] = {}
+
+    def __call__(self, t: float, y: np.ndarray, k: int) -> float:
+        """The support of speed k."""
+        if self._at[0] != t or self._at[1] is not y:
+            self._at, self._supports = (t, y), supports_of(self.run.evaluate(t, y))
+        return self._supports[k]
+
+
+def _margin(supports: Supports, k: int, bound: float, direction: float) -> Watch:
+    """The watch on the distance of a support from its bound (upper with direction −1, lower with 1)."""
+    rule = Rule(direction, bound, share=2 * SLACK, floor=force_scale(supports.run.system, k, 0.0))
+    return ruled(lambda t, y: supports(t, y, k), ("support", k), rule, "breaks loose", k, direction)
+
+
+def _shared_margin(run: Runner) -> Event:
+    """An event function: the margin within which all supports together can hold the mechanism."""
+
+    def margin(t: float, y: np.ndarray) -> float:
+        now = run.evaluate(t, y)
+        return Sharing(run.system, run.discrete, np.array(now.q)).margin(supports_of(now)) + 2 * SLACK
+
+    return margin
+
+
+def happened(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
+    """The state just after the event; the run gets the modes in which it goes on."""
+    k, system = watch.speed, run.system
+    if watch.what in ("stops slipping", TURNS):
+        y = _brought_to_rest(run, t, y, k)
+    y = struck(run, t, y)
+    y = settle(run, t, y, loose=(k,) if watch.what == "breaks loose" else ())
+    if watch.what == "breaks loose" and watch.direction and k in run.discrete.held:
+        held, slip = dict(run.discrete.held), dict(run.discrete.slip)  # rounding must not hold a joint at its bound
+        del held[k]
+        if system.switching[k]:
+            slip[k] = watch.direction
+        run.discrete = with_contacts(run, run.complete(t, y)[0], slip, held)
+    return y
+
+
+def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray:
+    """The state with speed k exactly 0, and in a mechanism the other speeds to match."""
+    system, place = run.system, run.system.place_of(k)
+    y = y.copy()
+    y[place] = 0.0
+    if system.loops is None:
+        return y
+    q, qd = (np.array(x) for x in run.complete(t, y))
+    loops, n = system.loops, system.robot.nv
+    scale, fixed = loops.column_scale, [*system.prescribed, k]
+    rows = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(n)[fixed]])
+    off = np.concatenate([wanted(system, t)[1] * loops.row_scale, (qd / scale)[fixed]]) - rows @ (qd / scale)
+    change = np.linalg.pinv(rows, rcond=1e-8) @ off
+    if abs(change).max() > 1e-5:  # a dead centre: this speed is 0 while the mechanism moves
+        return y
+    for j in system.state_speeds:
+        y[system.place_of(j)] += scale[j] * change[j]
+    y[place] = 0.0
+    return y

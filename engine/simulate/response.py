@@ -1,0 +1,51 @@
+"""The response of a system to forces and blows at one position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..dynamics.dense import inertia_matrix
+from ..loops.rank import TINY, null_space
+from .system import System
+
+
+class Response:
+    """The response of a system's speeds to forces and jumps at one position, with some speeds fixed."""
+
+    def __init__(self, system: System, q: list[float], fixed: Iterable[int]):
+        n, loops = system.robot.nv, system.loops
+        self.fixed = list(fixed)
+        self.M = np.array(inertia_matrix(system.model.bodies, q, n), dtype=float)
+        unit, scale = np.eye(n)[self.fixed].reshape(-1, n), np.ones(n)
+        J = np.zeros((0, n))
+        self.rows = unit
+        if loops is not None:
+            J, scale = loops.jacobian(np.array(q))[0], loops.column_scale
+            self.rows = np.concatenate([J, unit])
+            unit = np.concatenate([loops.scaled(J), unit * scale])
+        T = null_space(unit)
+        T[abs(T).max(axis=1, initial=0.0) < TINY] = 0.0  # rounding errors in speeds that the loops hold still
+        self.T = T * scale[:, None]
+        self.inverse = np.linalg.pinv(self.T.T @ self.M @ self.T, hermitian=True)
+
+    def compliance(self, speeds: list[int]) -> np.ndarray:
+        """The accelerations of these speeds under unit forces along them, as a matrix."""
+        G: np.ndarray = self.T[speeds] @ self.inverse @ self.T[speeds].T
+        return G
+
+    def after(self, speeds: list[int], impulses: np.ndarray) -> np.ndarray:
+        """The jumps of all speeds under impulses along these."""
+        jumps: np.ndarray = self.T @ (self.inverse @ (self.T[speeds].T @ impulses))
+        return jumps
+
+    def dragged(self, qd: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """All speeds after the rates of constraints and the fixed speeds have jumped to `wanted`."""
+        led = qd + np.linalg.pinv(self.rows, rcond=1e-10) @ (wanted - self.rows @ qd)
+        after: np.ndarray = led + self.T @ (self.inverse @ (self.T.T @ (self.M @ (qd - led))))
+        return after
+
+    def kinetic(self, qd: np.ndarray) -> float:
+        """The kinetic energy of these speeds."""
+        return float(qd @ self.M @ qd) / 2

@@ -1,0 +1,142 @@
+"""Which joints with dry friction or stops stick, and which move.
+
+A joint that sticks or lies at a stop has its motion given (it keeps still); the force that holds it, in addition to the
+forces that act there already, is its support.  Friction gives a support from −F_c to F_c, a lower stop any force
+upwards, an upper stop any downwards; outside that range the joint breaks loose.  Which of several joints break loose is
+a complementarity problem (`complementarity.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+
+from ..machine.program.scalars import as_float, as_floats
+from . import coordinates, saturation
+from .blows import touching
+from .complementarity import balanced
+from .discrete import Discrete
+from .equations import Evaluation
+from .response import Response
+from .runner import Runner
+from .sharing import Sharing
+from .system import System, constraints_of
+
+RESTING = 1e-10  # radians or lengths of the mechanism per second: a slower joint is at rest at an event
+DRIFTING = 1e-8  # relative: a joint with more acceleration than this isn't held
+# A mode is left as soon as its event function is not positive, but many a mode starts where that function is zero: at
+# rest, at the stop, at break-away itself. If it then goes the wrong way, that must be seen too, hence a little slack.
+SLACK = 1e-12
+NOISE = 1e-10  # relative to the largest acceleration: anything less is rounding
+WEAKER = 1e-6  # relative: friction at break-away is reduced by this much, so that a joint that breaks loose moves
+
+
+def settle(run: Runner, t: float, y: np.ndarray, *, loose: Collection[int] = ()) -> np.ndarray:
+    """Chooses the modes in which the run goes on from (t, y); returns the state with held joints exactly at rest.
+
+    `loose` are speeds whose supports have just reached their bounds.
+    """
+    system = run.system
+    run.discrete = saturation.saturated_at(run, t, y)
+    if not system.switching:
+        return y
+    q, qd = run.complete(t, y)
+    ranges = {k: bounds for k in system.switching if (bounds := _range(system, q, qd, k)) is not None}
+    moving = {k: math.copysign(1.0, qd[k]) for k in system.coulomb if k in system.switching and k not in ranges}
+    y = y.copy()
+    for k in ranges:
+        y[system.place_of(k)] = 0.0
+    trial = with_contacts(run, q, moving, ranges)
+    if ranges and (loose or not _holds(run, t, y, trial)):
+        trial = _released(run, t, y, trial, moving, loose)
+    run.discrete = trial
+    return y
+
+
+def _range(system: System, q: list[float], qd: list[float], k: int) -> tuple[float, float] | None:
+    """The range of forces that can hold speed k here; None where it moves, or where nothing can hold it."""
+    scale = system.loops.column_scale[k] if system.loops is not None else 1.0
+    coulomb, (low, high) = system.switching[k], touching(system, q, k)
+    if abs(qd[k]) > RESTING * scale or not (coulomb or low or high):
+        return None
+    return -math.inf if high else -coulomb, math.inf if low else coulomb
+
+
+def with_contacts(
+    run: Runner, q: list[float], slip: dict[int, float], held: dict[int, tuple[float, float]]
+) -> Discrete:
+    """The discrete state with other joints held; in a mechanism, with a partition that fits them."""
+    now, part = run.discrete, run.discrete.partition
+    if part is not None and tuple(sorted(held)) != now.still:
+        preferred = run.system.preferred if run.system.preferred is not None else run.robot.driven
+        part = coordinates.partition_at(run.system, np.array(q), preferred, tuple(sorted(held)))
+        now = replace(now, near=coordinates.nearness(run.system))
+    return now.with_contacts(slip, held, part)
+
+
+def _holds(run: Runner, t: float, y: np.ndarray, trial: Discrete) -> bool:
+    """Whether all joints that are held in this discrete state can be."""
+    now = run.evaluate(t, y, trial)
+    if len(now.support) < len(trial.held):
+        if _carried_off(run, trial, now):
+            return False
+        return Sharing(run.system, trial, np.array(now.q)).margin(supports_of(now)) >= -SLACK
+    return all(_excess(run.system, k, as_float(now.support[k]), trial.held[k]) <= SLACK for k in trial.held)
+
+
+def supports_of(now: Evaluation) -> dict[int, float]:
+    """The supports of held speeds as numbers."""
+    return {k: as_float(x) for k, x in now.support.items()}
+
+
+def _carried_off(run: Runner, trial: Discrete, now: Evaluation) -> bool:
+    """Whether the mechanism carries off a joint that is to be held: at a dead centre the joint's speed is 0 for an
+    instant only, whatever forces act in it.
+    """
+    scale = constraints_of(run.system).column_scale
+    rates = abs(np.array(now.qdd, dtype=float)) / scale
+    return bool((rates[list(trial.still)] > DRIFTING * max(1.0, rates.max())).any())
+
+
+def _excess(system: System, k: int, support: float, limits: tuple[float, float]) -> float:
+    """The distance of a support beyond its range, relative to the size of the forces; negative within the range."""
+    return max(support - limits[1], limits[0] - support) / force_scale(system, k, support)
+
+
+def force_scale(system: System, k: int, support: float) -> float:
+    """The force with which an overload of joint k is compared."""
+    return max(1e-12, system.switching[k], abs(support))
+
+
+def _released(
+    run: Runner, t: float, y: np.ndarray, trial: Discrete, moving: dict[int, float], loose: Collection[int]
+) -> Discrete:
+    """The discrete state in which those joints move, out of those at rest, whose holding forces are at their bounds."""
+    system, still = run.system, list(trial.still)
+    q = run.complete(t, y)[0]
+    free = np.array(as_floats(run.evaluate(t, y, with_contacts(run, q, moving, {})).qdd))
+    b, rounding = free[still], NOISE * abs(free).max(initial=0.0)
+    G = Response(system, q, system.ruled).compliance(still)
+    low, high = np.array([trial.held[k] for k in still]).T
+    if loose:
+        low, high = _weaker(G, b, low, high)
+    _, a = balanced(G, b, low, high)
+    slip, held = dict(moving), dict(trial.held)
+    for k, x in zip(still, a.tolist()):
+        if abs(x) > rounding:
+            del held[k]
+            if system.switching[k]:
+                slip[k] = math.copysign(1.0, x)
+    return with_contacts(run, q, slip, held)
+
+
+def _weaker(G: np.ndarray, b: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Slightly narrower bounds, with which a joint that has just come to its bound moves."""
+    gain = np.diag(G)
+    needed = np.where(gain > 0.0, abs(b) / np.maximum(gain, 1e-300), 0.0)
+    rough = np.maximum(*(np.where(np.isfinite(x), abs(x), 0.0) for x in (low, high)))
+    less = WEAKER * np.where(rough > 0.0, rough, needed)  # a pure stop has no limit, so the force on it is the measure
+    return low + less, high - less

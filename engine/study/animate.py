@@ -1,0 +1,118 @@
+"""A stored result as an animation: one HTML file with the machine in motion and its plots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, Place
+from ..record.columns import Column
+from ..record.pages import html
+from ..record.plots import PLOTS, axis_label
+from ..record.scene import Poses, Scene
+from ..robot.model import Robot
+from ..scenario.replay import ENDING
+from ..scenario.run import robot_of
+from ..scenario.stored import Stored
+from ..text.source import read
+from .staging import staged
+
+MOST_FRAMES = 2000  # more rows are thinned evenly; the last one stays
+SCRIPTS = (html.THREE, "viewer.js", "charts.js", "player.js")
+
+
+def animation(kept: Stored) -> str:
+    """The HTML of a result's animation."""
+    robot = robot_of_result(kept)
+    rows = thinned(len(kept.t))
+    words = {"title": f"{robot.name} ({kept.name})", "about": str(kept.record.get("about", ""))}
+    return html.page("animation.html", words, SCRIPTS, animated(kept, robot, rows))
+
+
+def filmed(kept: Stored) -> tuple[Scene, Poses]:
+    """The scene of a result's robot and its poses at all rows."""
+    robot = robot_of_result(kept)
+    return staged(robot, coordinates(kept, robot))
+
+
+def robot_of_result(kept: Stored) -> Robot:
+    """The robot that a result belongs to, from the scenario and the robot that were written with it."""
+    path = kept.folder / f"{kept.name}{ENDING}.yaml"
+    if not path.is_file():
+        raise InputError(
+            "the result has no scenario of its own, which names its robot",
+            place=Place(str(path)),
+            hint="results of versions before 0.2.0 lack it: run the scenario again",
+        )
+    return robot_of(read(path), path.parent)
+
+
+def thinned(count: int) -> np.ndarray:
+    """The rows that become frames."""
+    if count <= MOST_FRAMES:
+        return np.arange(count)
+    return np.unique(np.linspace(0, count - 1, MOST_FRAMES).round().astype(int))
+
+
+def coordinates(kept: Stored, robot: Robot) -> np.ndarray:
+    """The coordinates of all joints at each row."""
+    names = [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.coordinates]
+    missing = [name for name in names if name not in kept.table]
+    if missing:
+        raise InputError(
+            "the result lacks coordinates of its robot", found=", ".join(missing[:6]), hint="run the scenario again"
+        )
+    return np.stack([kept.table[name] for name in names], axis=1)
+
+
+def animated(kept: Stored, robot: Robot, rows: np.ndarray) -> dict[str, Any]:
+    """What the page reads: the scene, the poses of its links, the columns, and which of them are drawn together."""
+    from scipy.spatial.transform import Rotation
+
+    scene, poses = staged(robot, coordinates(kept, robot)[rows])
+    turns = Rotation.from_matrix(poses.frames[..., :3, :3].reshape(-1, 3, 3)).as_quat()
+    placed = np.concatenate([poses.frames[..., :3, 3].reshape(-1, 3), turns], axis=1)
+    families = plotted(kept.columns)
+    wanted = [PLOTS[plot].family for plot in kept.record["plots"] if plot in PLOTS]
+    return {
+        "scene": scene.as_dict(),
+        "t": html.numbers(kept.t[rows]),
+        "poses": html.numbers(placed),
+        "table": {column.name: html.numbers(kept.table[column.name][rows]) for column in kept.columns},
+        "families": families,
+        "family": next((family for family in wanted if family in families), next(iter(families), "")),
+        "arrows": arrows(kept, robot),
+    }
+
+
+def plotted(columns: list[Column]) -> dict[str, dict[str, Any]]:
+    """For each family of columns that has a plot: its title, and its panels, one for each unit."""
+    made: dict[str, dict[str, Any]] = {}
+    for row in PLOTS.values():
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for column in columns:
+            if column.family == row.family:
+                panels.setdefault(column.unit, []).append((column.name, column.label))
+        if panels:
+            shown = [{"quantity": axis_label(row, unit), "columns": lines} for unit, lines in panels.items()]
+            made[row.family] = {"title": row.title, "panels": shown}
+    return made
+
+
+def arrows(kept: Stored, robot: Robot) -> list[Mapping[str, Any]]:
+    """Forces that are drawn as arrows: joints' own along their axes, reactions in base axes."""
+    made: list[Mapping[str, Any]] = []
+    for joint in robot.moving:
+        column = f"{joint.name}.tau"
+        if column in kept.table and kept.table[column].any():
+            made.append({"joint": joint.name, "kind": "force", "columns": [column]})
+    owners = [link.joint.name for link in robot.links] + [loop.name for loop in robot.loops]
+    for name in owners:
+        for source in ("reaction", "lambda"):
+            triple = [f"{name}.{source}.f{letter}" for letter in "xyz"]
+            if all(column in kept.table for column in triple):
+                made.append({"joint": name, "kind": "reaction", "columns": triple})
+                break
+    return made

@@ -1,0 +1,40 @@
+"""What notebooks show of a robot: its tree as a table, and its sketch."""
+
+from __future__ import annotations
+
+from ..errors import AssemblyError
+from ..loops.assembly import assemble
+from ..record.notebook import picture
+from ..record.pages import html
+from ..record.pages.html import text
+from ..record.sketch import draw
+from ..robot.model import Link, Robot
+from .staging import staged
+
+HEADER = ("joint", "type", "from", "to", "initial", "actuated", "mass (kg)")
+
+
+def robot_html(robot: Robot) -> str:
+    """The HTML of a robot, sketched in the position in which its loops close. Names are escaped."""
+    q, note = robot.q0, ""
+    if robot.tied:
+        try:
+            q = tuple(float(x) for x in assemble(robot, robot.q0))
+        except AssemblyError as error:
+            note = f"<p>{text(str(error))}</p>"
+    about = f"<p>{text(robot.about)}</p>" if robot.about else ""
+    shown = picture(robot.name, draw(*staged(robot, q)))
+    return f"<h4>{text(repr(robot))}</h4>{about}{note}{html.table(HEADER, joint_rows(robot))}{shown}"
+
+
+def joint_rows(robot: Robot) -> list[tuple[str, ...]]:
+    """The rows of a table under `HEADER`: the joints of the tree, then the cuts."""
+    cuts = [(loop.name, f"{loop.type.name}, cut", *loop.between, "", "", "") for loop in robot.loops]
+    return [*(_row(robot, link) for link in robot.links), *cuts]
+
+
+def _row(robot: Robot, link: Link) -> tuple[str, ...]:
+    joint = link.joint
+    initial = ", ".join(f"{robot.q0[k]:.5g}" for k in joint.coordinates)
+    actuated = "yes" if joint.actuated else "no" if joint.type.nv else ""
+    return joint.name, joint.type.name, link.parent, link.name, initial, actuated, f"{link.mass:.5g}"

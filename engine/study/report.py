@@ -1,0 +1,173 @@
+"""A stored result as a report: one HTML file, or a PDF, that says what was computed, from what, and how well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..record import plots
+from ..record.extremes import HEADER, extremes
+from ..record.notebook import picture
+from ..record.pages import html
+from ..record.pages.html import text
+from ..record.sketch import draw
+from ..robot.model import Robot
+from ..scenario.audit import EnergyBalance
+from ..scenario.replay import ENDING
+from ..scenario.stored import Stored
+from .animate import SCRIPTS, animated, coordinates, robot_of_result, thinned
+from .notebook import HEADER as JOINTS
+from .notebook import joint_rows
+from .staging import staged
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LINES = 58  # of a page of the PDF
+GRADES = ("good", "doubtful", "bad")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a reader should think of a result, one of `GRADES`, and why."""
+
+    grade: str
+    sentences: tuple[str, ...]
+
+
+def verdict(kept: Stored) -> Verdict:
+    """The verdict on a result, from its own record."""
+    record, audit = kept.record, kept.record.get("audit", {})
+    grades, said = ["good"], []
+    if record.get("ended") == record.get("expected"):
+        said.append(f"The run ended as expected, `{record.get('ended')}`, with {len(kept.t)} rows.")
+    else:
+        grades.append("bad")
+        said.append(f"The run ended as `{record.get('ended')}`: {record.get('reason')}")
+    if audit.get("energy") is not None:
+        balance = EnergyBalance(audit["energy"], audit.get("exchanged", 0.0), audit.get("quadrature", 0.0))
+        grades.append("bad" if balance.broken else "doubtful" if balance.doubtful else "good")
+        words = balance.words()
+        said.append(f"{words[0].upper()}{words[1:]}; {audit.get('exchanged', 0.0):.4g} J were exchanged.")
+    if audit.get("closure"):
+        said.append(f"The loops are closed to {audit['closure']:.2g} m and {audit.get('closure_angle', 0.0):.2g} rad.")
+    if record.get("warnings"):
+        grades.append("doubtful")
+        said.append(f"Warnings: {len(record['warnings'])}, listed below.")
+    return Verdict(max(grades, key=GRADES.index), tuple(said))
+
+
+# ---- HTML
+
+
+def report(kept: Stored) -> str:
+    """The HTML of a result's report."""
+    robot = robot_of_result(kept)
+    words = {"title": f"{robot.name}: {kept.name}", "about": str(kept.record.get("about", ""))}
+    parts = {"sections": "\n".join(_sections(kept, robot)), "appendix": "\n".join(_appendix(kept))}
+    data = animated(kept, robot, thinned(len(kept.t)))
+    return html.page("report.html", words, SCRIPTS, data, parts)
+
+
+def _sections(kept: Stored, robot: Robot) -> Iterator[str]:
+    """What comes before the plots: the verdict, what happened, the machine, the extremes of all columns."""
+    judged, record = verdict(kept), kept.record
+    yield f'<section aria-label="Verdict"><div class="verdict {judged.grade}">'
+    yield "".join(f"<p>{text(sentence)}</p>" for sentence in judged.sentences) + "</div>"
+    for warning in record.get("warnings", []):
+        yield f"<p>Warning: {text(str(warning))}</p>"
+    events = [event for event in record.get("events", []) if isinstance(event, Mapping)]
+    if events:
+        yield html.table(("t (s)", "joint", "event", "then"), [_event(event) for event in events], "Events")
+    undetermined = record.get("undetermined", [])
+    if undetermined:
+        named = ", ".join(map(str, undetermined[:12])) + (" …" if len(undetermined) > 12 else "")
+        yield f"<p>Mechanics doesn't determine these reactions; those of least norm are given: {text(named)}.</p>"
+    yield '</section><section aria-label="Machine"><h2>Machine</h2>'
+    scene, poses = staged(robot, coordinates(kept, robot)[:1])
+    yield picture(f"sketch of {robot.name}", draw(scene, poses, state="first row of the result"))
+    yield html.table(JOINTS, joint_rows(robot))
+    yield '</section><section aria-label="Extremes"><h2>Extremes</h2>'
+    yield html.table(HEADER, (one.cells() for one in extremes(kept.t, kept.table, kept.columns))) + "</section>"
+
+
+def _event(event: Mapping[str, Any]) -> list[str]:
+    whose = event.get("joint") or event.get("actuator") or ""
+    return [f"{event.get('t', 0.0):.6f}", str(whose), str(event.get("event", "")), str(event.get("then", ""))]
+
+
+def _appendix(kept: Stored) -> Iterator[str]:
+    """What comes behind the motion: how to repeat the run, what ran it, its audit and its inputs."""
+    record = kept.record
+    yield '<section aria-label="Repetition"><h2>How to repeat it</h2>'
+    yield f"<pre>denoc run {text(kept.name)}{ENDING}.yaml</pre>"
+    yield "<p>The scenario names its robot; both files are printed below. This is what ran it:</p>"
+    yield html.table(("program", "version"), [(str(k), str(v)) for k, v in record.get("versions", {}).items()])
+    yield html.table(("audit", "value"), [(str(k), _shown(v)) for k, v in record.get("audit", {}).items()])
+    yield html.table(("file", "SHA-256"), [(str(k), str(v)) for k, v in record.get("checksums", {}).items()])
+    yield "</section>"
+    for path in inputs(kept):
+        yield f'<section aria-label="{text(path.name)}"><h2>{text(path.name)}</h2>'
+        yield f"<pre>{text_of(path)}</pre></section>"
+
+
+def inputs(kept: Stored) -> list[Path]:
+    """The files of a result from which its run can be repeated."""
+    return [path for path in sorted(kept.folder.glob("*.yaml")) if path.is_file()]
+
+
+def text_of(path: Path) -> str:
+    """A file's text, escaped line by line."""
+    return "\n".join(text(line) for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
+
+
+def _shown(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+# ---- PDF
+
+
+def write_pdf(path: Path, kept: Stored) -> None:
+    """Writes the report as a PDF: the verdict, the sketch, all plots, the extremes, and the inputs."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_pdf import PdfPages
+
+    robot = robot_of_result(kept)
+    with rc_context({"pdf.fonttype": 42}), PdfPages(path, metadata={"CreationDate": None}) as pages:
+        for figure in _pages(kept, robot):
+            pages.savefig(figure)
+
+
+def _pages(kept: Stored, robot: Robot) -> Iterator[Figure]:
+    judged = verdict(kept)
+    about = str(kept.record.get("about", ""))
+    lines = [about, "", *judged.sentences, *(f"Warning: {warning}" for warning in kept.record.get("warnings", []))]
+    lines += ["", f"To repeat it: denoc run {kept.name}{ENDING}.yaml", ""]
+    lines += [f"{name} {version}" for name, version in kept.record.get("versions", {}).items()]
+    yield from _text_pages(f"{robot.name}: {kept.name}", lines)
+    scene, poses = staged(robot, coordinates(kept, robot)[:1])
+    yield draw(scene, poses, state="first row of the result")
+    yield from plots.figures(kept.name, kept.t, kept.table, kept.columns, list(plots.PLOTS), robot.name).values()
+    rows = [one.cells() for one in extremes(kept.t, kept.table, kept.columns)]
+    widths = np.max([[len(cell) for cell in row] for row in (HEADER, *rows)], axis=0)
+    cells = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in (HEADER, *rows)]
+    yield from _text_pages("Extremes", cells)
+    for file in inputs(kept):
+        yield from _text_pages(file.name, file.read_text(encoding="utf-8", errors="replace").splitlines())
+
+
+def _text_pages(title: str, lines: list[str]) -> Iterator[Figure]:
+    """Pages of text in letters of one width; long lines go on in the next one."""
+    import textwrap
+
+    broken = [part for line in lines for part in textwrap.wrap(line, 100, subsequent_indent="    ") or [""]]
+    for first in range(0, max(len(broken), 1), LINES):
+        figure = plots.blank(title, 8.27, 11.69, None)
+        shown = "\n".join(plots.plain(line, 200) for line in broken[first : first + LINES])
+        figure.text(0.06, 0.94, shown, fontsize=8, family="monospace", va="top", linespacing=1.35)
+        yield figure

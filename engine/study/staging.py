@@ -1,0 +1,368 @@
+"""A robot as a scene: which solids its links are drawn as, and where they are at given positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..dynamics.kinematics import body_frames
+from ..dynamics.quantities import frames
+from ..record.scene import BASE, Axes, Point, Poses, Scene, SceneJoint, ScenePart, ScenePoint, Solid
+from ..robot.model import Link, Robot
+from ..robot.placement import turn_matrix_of
+
+NEAR = 1e-9  # metres; closer points are the same
+ROD, THIN, PLATE, TUBE = 0.010, 0.004, 0.008, 0.017  # half the thickness of solids, as a share of the machine's size
+APART = 0.04  # mass centres this far (of the size) from their link's solids get a rod of their own
+OVERHANG = 0.06  # of the size, by which a rail is longer than the way of its slider
+REACHES = 0.55  # of its longest way: the tube of a telescope
+INSIDE = 0.1  # of its way, which the rod of a telescope keeps within the tube
+SLIDING = ("prismatic", "cylindrical")
+
+
+def staged(robot: Robot, q: Sequence[float] | np.ndarray) -> tuple[Scene, Poses]:
+    """The scene of a robot and its poses at one position, or at many, for which rails are long enough."""
+    rows = np.atleast_2d(np.asarray(q, dtype=float))
+    return _Stage(robot, rows).scene(), poses(robot, rows)
+
+
+def poses(robot: Robot, rows: np.ndarray) -> Poses:
+    """The places of all links at each row of coordinates; the base comes first and stays."""
+    placed = frames(robot, rows)
+    names = (BASE, *(link.name for link in robot.links))
+    made = np.empty((len(rows), len(names), 4, 4))
+    made[:, 0] = np.eye(4)
+    for k, name in enumerate(names[1:], start=1):
+        made[:, k] = placed[name]
+    return Poses(made, names)
+
+
+@dataclass
+class _Mounts:
+    """The places of a link where others are joined to it, in its axes, and other places that it has names for."""
+
+    joined: list[np.ndarray] = field(default_factory=list)
+    others: list[np.ndarray] = field(default_factory=list)
+    guides: list[tuple[np.ndarray, np.ndarray, float, float]] = field(default_factory=list)  # at, axis, from, to
+
+
+class _Stage:
+    """A scene in the making: the seats of all joints and the mounts of all links, in the links' axes."""
+
+    def __init__(self, robot: Robot, rows: np.ndarray):
+        self.robot, self.rows = robot, rows
+        first = rows[0]
+        self.placed = {BASE: np.eye(4), **frames(robot, first)}
+        bodies = body_frames(robot.tree.bodies, first)
+        self.seats = {link.name: self._seat(link, bodies) for link in robot.links}  # of joints, in the parents' axes
+        self.ghosts = _ghosts(robot)
+        self.mounts = self._mounts()
+        self.size = self._size()
+
+    def scene(self) -> Scene:
+        """The finished scene."""
+        robot = self.robot
+        parts = [ScenePart(BASE, tuple(self._ground()))]
+        for link in robot.links:
+            ghost = link.name in self.ghosts
+            solids = () if ghost else tuple(self._solids(link))
+            parts.append(ScenePart(link.name, solids, link.mass, link.com if link.mass else None, ghost))
+        gravity = np.array(robot.gravity)
+        flat = self._flat()
+        if gravity.any():
+            up = -gravity / np.linalg.norm(gravity)
+        else:
+            up = np.array([0.0, 1.0, 0.0]) if flat is not None and abs(flat[2]) > 0.5 else np.array([0.0, 0.0, 1.0])
+        points = [
+            ScenePoint(f"{link.name}.{name}", link.name, at) for link in robot.links for name, at in link.points.items()
+        ]
+        return Scene(
+            name=robot.name,
+            parts=tuple(parts),
+            joints=tuple(self._joints()),
+            points=tuple(points),
+            size=self.size,
+            up=_point(up),
+            gravity=robot.gravity,
+            flat=None if flat is None else _point(flat),
+            about=robot.about,
+        )
+
+    # ---- where things are
+
+    def _seat(self, link: Link, bodies: list[np.ndarray]) -> np.ndarray:
+        """The frame of a link's joint before it moves, in the parent link's axes; it slides along and turns about z."""
+        above = self.placed[link.parent]
+        if not link.joint.type.nv:
+            still: np.ndarray = _inverse(above) @ self.placed[link.name]
+            return still
+        body = next(body for body in self.robot.tree.bodies if link.joint.speeds[0] in body.speeds)
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = turn_matrix_of(body.rotation), body.origin
+        if body.parent is not None:
+            T = bodies[body.parent] @ T
+        seat: np.ndarray = _inverse(above) @ T
+        return seat
+
+    def _mounts(self) -> dict[str, _Mounts]:
+        robot, mounts = self.robot, {name: _Mounts() for name in self.placed}
+        ends = frames(robot, self.rows[0], at="end")
+        for link in robot.links:
+            own, seat = mounts[link.name], self.seats[link.name]
+            if link.name not in self.ghosts and link.parent not in self.ghosts:
+                own.joined.append(np.zeros(3))
+                way = self._way(link)
+                if way is None:
+                    mounts[link.parent].joined.append(seat[:3, 3])
+                else:
+                    mounts[link.parent].guides.append((seat[:3, 3], seat[:3, 2], *way))
+                    if link.parent != BASE:
+                        near = 0.0 if _telescopic(*way) else min(way, key=abs)
+                        mounts[link.parent].joined.append(seat[:3, 3] + near * seat[:3, 2])
+            own.others += [np.array(at) for at in link.points.values()]
+            if link.end.origin != (0.0, 0.0, 0.0):
+                own.others.append((_inverse(self.placed[link.name]) @ ends[link.name])[:3, 3])
+        for loop in robot.loops:
+            for name, side in zip(loop.between, (loop.first, loop.second)):
+                mounts[name].joined.append(np.array(side.origin))
+        return mounts
+
+    def _way(self, link: Link) -> tuple[float, float] | None:
+        """The least and the largest displacement of a sliding joint over all positions."""
+        joint = link.joint
+        if joint.type.name not in SLIDING:
+            return None
+        moved = self.rows[:, joint.coordinates[joint.type.kinds.index("length")]]
+        return float(moved.min()), float(moved.max())
+
+    def _size(self) -> float:
+        """The largest extent of all mounts and mass centres in the first position."""
+        places: list[np.ndarray] = []
+        for link in self.robot.links:
+            if link.name in self.ghosts:
+                continue
+            mounts = self.mounts[link.name]
+            centre = [np.array(link.com)] if link.mass else []
+            places += [_moved(self.placed[link.name], at) for at in (*mounts.joined, *mounts.others, *centre)]
+        places += self.mounts[BASE].joined
+        extent = np.ptp(np.array(places or [np.zeros(3)]), axis=0).max()
+        return float(extent) or 1.0
+
+    def _flat(self) -> np.ndarray | None:
+        """The normal of the plane in which everything moves, if all axes are parallel and all mounts in one plane."""
+        turning = [
+            link for link in self.robot.links if link.joint.type.name == "revolute" and link.name not in self.ghosts
+        ]
+        if not turning:
+            return None
+        normal: np.ndarray = (self.placed[turning[0].parent] @ self.seats[turning[0].name])[:3, 2]
+        for link in self.robot.links:
+            axis = (self.placed[link.parent] @ self.seats[link.name])[:3, 2]
+            kind = link.joint.type.name
+            along = abs(float(axis @ normal))
+            across = {
+                "revolute": along < 1 - NEAR,
+                "planar": along < 1 - NEAR,
+                "prismatic": along > NEAR,
+                "fixed": False,
+            }
+            if across.get(kind, True):
+                return None
+        heights = [
+            float(normal @ _moved(self.placed[name], at))
+            for name, mounts in self.mounts.items()
+            for at in mounts.joined
+        ]
+        if np.ptp(heights) > 1e-6 * self.size:
+            return None
+        upright: np.ndarray = normal * np.sign(normal[int(abs(normal).argmax())])
+        return upright
+
+    # ---- solids
+
+    def _solids(self, link: Link) -> list[Solid]:
+        """The solids of a link."""
+        mounts, size = self.mounts[link.name], self.size
+        joined, every = _distinct(mounts.joined), _distinct([*mounts.joined, *mounts.others])
+        made = _body(joined, every, size)
+        made += [self._guide(at, axis, low, high, ground=False) for at, axis, low, high in mounts.guides]
+        made += self._piston(link)
+        if not made and len(every) == 1:
+            made.append(Solid("ball", (_point(every[0]),), ROD * size))
+        centre = np.array(link.com)
+        if link.mass and _distance(centre, made) > APART * size:
+            near = min(every, key=lambda at: float(np.linalg.norm(at - centre)))
+            made.append(Solid("thin", (_point(near), _point(centre)), THIN * size))
+        return made
+
+    def _guide(self, at: np.ndarray, axis: np.ndarray, low: float, high: float, *, ground: bool) -> Solid:
+        """What a joint slides in or along: a tube that reaches half of the way, or a rail if the way begins at 0."""
+        if not ground and _telescopic(low, high):
+            way = max(low, high, key=abs)
+            return Solid("tube", (_point(at), _point(at + REACHES * way * axis)), TUBE * self.size)
+        over = OVERHANG * self.size
+        return Solid("rail", (_point(at + (low - over) * axis), _point(at + (high + over) * axis)), THIN * self.size)
+
+    def _piston(self, link: Link) -> list[Solid]:
+        """The rod by which a telescopic link reaches back into its tube."""
+        way = self._way(link)
+        if way is None or link.parent == BASE or not _telescopic(*way):
+            return []
+        seat = _inverse(self.placed[link.name]) @ self.placed[link.parent] @ self.seats[link.name]
+        longest = max(way, key=abs)
+        back = _point(-(1.0 - REACHES + INSIDE) * longest * seat[:3, 2])
+        return [Solid("rod", ((0.0, 0.0, 0.0), back), ROD * self.size)]
+
+    def _ground(self) -> Iterable[Solid]:
+        """The ground: a symbol at each pivot, and the rails that are fixed to it."""
+        down = np.array(self.robot.gravity)
+        flat = self._flat()
+        if not down.any():
+            down = np.array([0.0, -1.0, 0.0]) if flat is not None and abs(flat[2]) > 0.5 else np.array([0.0, 0.0, -1.0])
+        down = down / np.linalg.norm(down)
+        hanging = {
+            tuple(np.round(self.seats[link.name][:3, 3], 9))
+            for link in self.robot.links
+            if link.parent == BASE and link.joint.type.name == "free"
+        }
+        for at in _distinct(self.mounts[BASE].joined):
+            if tuple(np.round(at, 9)) not in hanging:
+                yield Solid("ground", (_point(at), _point(down)), 3 * ROD * self.size)
+        for at, axis, low, high in self.mounts[BASE].guides:
+            yield self._guide(at, axis, low, high, ground=True)
+
+    # ---- joints
+
+    def _joints(self) -> Iterable[SceneJoint]:
+        for link in self.robot.links:
+            joint, seat = link.joint, self.seats[link.name]
+            carrier, at, axes = link.parent, seat[:3, 3], seat[:3, :3]
+            way = self._way(link)
+            if way is not None and link.parent != BASE and _telescopic(*way):  # at the tube's mouth
+                at = at + REACHES * max(way, key=abs) * axes[:, 2]
+            elif way is not None:  # where the slider is
+                here = _inverse(self.placed[link.name]) @ self.placed[link.parent] @ seat
+                carrier, at, axes = link.name, np.zeros(3), here[:3, :3]
+            yield SceneJoint(
+                joint.name,
+                joint.type.name,
+                carrier,
+                _point(at),
+                _axes(axes),
+                (link.parent, link.name),
+                joint.actuated,
+                ghost=bool({link.name, link.parent} & self.ghosts),
+            )
+        for loop in self.robot.loops:
+            T = loop.first.matrix()
+            yield SceneJoint(
+                loop.name, loop.type.name, loop.between[0], _point(T[:3, 3]), _axes(T[:3, :3]), loop.between, cut=True
+            )
+
+
+def _body(joined: list[np.ndarray], every: list[np.ndarray], size: float) -> list[Solid]:
+    """A plate through three or more joints of a link, a rod between two, and rods to the other places."""
+    corners = _outline(joined, size)
+    if corners:
+        made = [Solid("plate", tuple(map(_point, corners)), PLATE * size)]
+        rest = [at for at in every if _distance(at, made) > 0.02 * size]
+        middle = np.mean(corners, axis=0)
+        return made + [Solid("rod", (_point(middle), _point(at)), ROD * size) for at in rest]
+    made = []
+    if not every:
+        return made
+    ends = sorted(every[1:], key=lambda at: -float(np.linalg.norm(at - every[0])))
+    for at in ends:  # from the link's origin, the farthest first, so that what lies on the way needs no rod
+        if _distance(at, made) > 1e-3 * size:
+            made.append(Solid("rod", (_point(every[0]), _point(at)), ROD * size))
+    return made
+
+
+def _outline(places: list[np.ndarray], size: float) -> list[np.ndarray]:
+    """The corners of the convex outline of three or more places in one plane, in order; empty if there is none."""
+    if len(places) < 3:
+        return []
+    middle = np.mean(places, axis=0)
+    _, spread, axes = np.linalg.svd(np.array(places) - middle)
+    if spread[1] < 0.02 * size or (len(spread) > 2 and spread[2] > 1e-6 * size):
+        return []
+    flat = (np.array(places) - middle) @ axes[:2].T
+    from scipy.spatial import ConvexHull
+
+    return [places[k] for k in ConvexHull(flat).vertices]
+
+
+def _ghosts(robot: Robot) -> set[str]:
+    """Massless links that only measure a place: chains of two or more from the base, with a slide among them.
+
+    The link with mass at their end hangs on the last of their joints, whose symbol is as faint as theirs.
+    """
+    children: dict[str, list[Link]] = {}
+    for link in robot.links:
+        children.setdefault(link.parent, []).append(link)
+    cut = {name for loop in robot.loops for name in loop.between}
+    found: set[str] = set()
+    for link in children.get(BASE, []):
+        chain = [link]
+        while not chain[-1].mass and chain[-1].name not in cut and len(children.get(chain[-1].name, [])) == 1:
+            chain.append(children[chain[-1].name][0])
+        massless = [one for one in chain if not one.mass]
+        if len(massless) > 1 and any(one.joint.type.name == "prismatic" for one in massless):
+            found |= {one.name for one in massless}
+    return found
+
+
+# ---- geometry
+
+
+def _telescopic(low: float, high: float) -> bool:
+    """Whether a slide never comes near its zero position, so that a tube from there can hold its rod."""
+    return low * high > 0 and min(abs(low), abs(high)) > 0.5 * max(abs(low), abs(high))
+
+
+def _distinct(places: Iterable[np.ndarray]) -> list[np.ndarray]:
+    kept: list[np.ndarray] = []
+    for at in places:
+        if all(np.linalg.norm(at - one) > NEAR for one in kept):
+            kept.append(at)
+    return kept
+
+
+def _distance(at: np.ndarray, solids: Iterable[Solid]) -> float:
+    """The distance of a point from the nearest rod, or from a plate's plane if it is within its outline's box."""
+    best = np.inf
+    for solid in solids:
+        points = np.array(solid.points)
+        if solid.kind == "plate":
+            middle = points.mean(axis=0)
+            normal = np.linalg.svd(points - middle)[2][2]
+            inside = (abs(at - middle) <= abs(points - middle).max(axis=0) + NEAR).all()
+            best = min(best, abs(float(normal @ (at - middle))) if inside else np.inf)
+        elif len(points) == 2:
+            a, b = points
+            share = float(np.clip((at - a) @ (b - a) / max((b - a) @ (b - a), 1e-300), 0.0, 1.0))
+            best = min(best, float(np.linalg.norm(at - a - share * (b - a))))
+        else:
+            best = min(best, float(np.linalg.norm(at - points[0])))
+    return best
+
+
+def _inverse(T: np.ndarray) -> np.ndarray:
+    made = np.eye(4)
+    made[:3, :3], made[:3, 3] = T[:3, :3].T, -T[:3, :3].T @ T[:3, 3]
+    return made
+
+
+def _moved(T: np.ndarray, at: np.ndarray) -> np.ndarray:
+    place: np.ndarray = T[:3, :3] @ at + T[:3, 3]
+    return place
+
+
+def _point(v: np.ndarray) -> Point:
+    return (float(v[0]), float(v[1]), float(v[2]))
+
+
+def _axes(R: np.ndarray) -> Axes:
+    return (_point(R[0]), _point(R[1]), _point(R[2]))

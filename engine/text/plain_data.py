@@ -1,0 +1,64 @@
+"""A user's Python data as the plain data of a document."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from . import bounds
+from .document import Document, Keys
+
+
+def plain(document: Document, value: Any) -> Any:
+    """A copy of a user's Python data as dicts, lists and scalars; tuples, NumPy arrays and paths are converted."""
+    return _plain(document, value, (), [0])
+
+
+def _text(document: Document, text: str, path: Keys) -> str:
+    if bad := bounds.SURROGATE.search(text):
+        raise document.error(path, "there is a character that no text has", found=f"U+{ord(bad[0]):04X}")
+    return text
+
+
+def _plain(document: Document, value: Any, path: Keys, count: list[int]) -> Any:
+    """The copy of the part at `path`; `count` is the number of values so far."""
+    count[0] += 1
+    if count[0] > bounds.NODES:
+        raise document.error(path, f"there are more than {bounds.NODES:,} values")
+    if len(path) > bounds.DEPTH:
+        raise document.error((), f"lists and mappings are nested deeper than {bounds.DEPTH} levels")
+    if hasattr(value, "tolist"):  # NumPy
+        size = getattr(value, "size", 0)
+        if isinstance(size, int) and count[0] + size > bounds.NODES:
+            raise document.error(path, f"there are more than {bounds.NODES:,} values")
+        value = value.tolist()
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, str):
+        return _text(document, str(value), path)
+    if isinstance(value, Integral):
+        if int(value).bit_length() > bounds.BITS:
+            raise document.error(path, "the number is too large", found=f"{int(value).bit_length()} bits")
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise document.error(path, "a key must be text", found=f"a key of type {type(key).__name__}")
+        texts = {key: _text(document, str(key), path) for key in value}
+        return {text: _plain(document, value[key], (*path, text), count) for key, text in texts.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        if count[0] + len(value) > bounds.NODES:
+            raise document.error(path, f"there are more than {bounds.NODES:,} values")
+        return [_plain(document, part, (*path, number), count) for number, part in enumerate(value)]
+    raise document.error(
+        path,
+        "a value of this type means nothing here",
+        found=type(value).__name__,
+        allowed="mappings, lists, text, numbers, true, false and None",
+    )

@@ -1,0 +1,136 @@
+"""Machines as scenes: where symbols and solids are, which links are drawn as what, and sketches that can be read."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.record import labels, sketch
+from denoc.study.staging import poses, staged
+from denoc.text.library import folder
+
+ROBOTS = [path.stem for path in sorted(folder("robots").glob("*.yaml"))]
+PLANE = {
+    "four-bar",
+    "five-bar",
+    "three-rrr",
+    "three-rrr-platform",
+    "carpet-scraper",
+    "hoeken",
+    "n-four-bar",
+    "slider-crank",
+}
+
+
+def assembled(robot):
+    return denoc.assemble(robot, robot.q0) if robot.tied else np.array(robot.q0)
+
+
+def place(scene, at, name, k=0):
+    joint = next(joint for joint in scene.joints if joint.name == name)
+    return at.seen_from([(joint.carrier, joint.at)], k)[0]
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_symbols_sit_where_links_meet(name):
+    """A joint that only turns is at the origin of its link, wherever the machine is, and a cut on both of its links."""
+    robot = denoc.load(name)
+    random = np.random.default_rng(3)
+    rows = np.array([assembled(robot), assembled(robot)])
+    turning = [k for joint in robot.moving for k, kind in zip(joint.coordinates, joint.type.kinds) if kind == "angle"]
+    rows[1, turning] += random.normal(size=len(turning))
+    scene, at = staged(robot, rows)
+    for joint, k in itertools.product(scene.joints, (0, 1)):
+        here = place(scene, at, joint.name, k)
+        if joint.type in ("revolute", "spherical", "universal", "fixed"):
+            if not joint.cut:
+                origin = at.of(k)[joint.between[1]][:3, 3]
+                assert np.allclose(here, origin, atol=1e-12), joint.name
+            elif k == 0:
+                loop = next(loop for loop in robot.loops if loop.name == joint.name)
+                far = (at.of(0)[loop.between[1]] @ loop.second.matrix())[:3, 3]
+                assert np.allclose(here, far, atol=1e-9), joint.name
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_sketch_can_be_read(name, monkeypatch):
+    """No label covers another one, and all of them are within the picture."""
+    seen = []
+    monkeypatch.setattr(sketch, "placed", lambda *given: seen.append((labels.placed(*given), given[-1])) or seen[-1][0])
+    robot = denoc.load(name)
+    figure = sketch.draw(*staged(robot, assembled(robot)))
+    assert figure.axes[0].patches
+    for made, frame in seen:
+        boxes = [label.box for label in made]
+        assert all(one.over(other) < 1e-6 for one, other in itertools.combinations(boxes, 2))
+        assert all(box.over(frame) == pytest.approx(4 * box.width * box.height) for box in boxes)
+
+
+def test_plane_machines_are_seen_along_their_normal():
+    for name in ROBOTS:
+        scene, _ = staged(denoc.load(name), denoc.load(name).q0)
+        assert (scene.flat == (0.0, 0.0, 1.0)) == (name in PLANE or scene.flat is not None), name
+        if name in PLANE:
+            assert scene.flat == (0.0, 0.0, 1.0), name
+    assert staged(denoc.load("puma"), denoc.load("puma").q0)[0].flat is None
+
+
+def test_a_slider_is_drawn_at_its_pin():
+    robot = denoc.load("slider-crank")
+    rows = np.array([denoc.assemble(robot, np.array([angle, *robot.q0[1:]])) for angle in (0.1, 1.0, 2.5)])
+    scene, at = staged(robot, rows)
+    slider = next(joint for joint in scene.joints if joint.type == "prismatic")
+    rail = next(solid for solid in scene.parts[0].solids if solid.kind == "rail")
+    for k in range(3):
+        here = place(scene, at, slider.name, k)
+        assert np.allclose(here, place(scene, at, next(j.name for j in scene.joints if j.cut), k), atol=1e-9)
+        low, high = np.array(rail.points)
+        assert 0 < (here - low) @ (high - low) < (high - low) @ (high - low)  # on the rail in every position
+
+
+def test_legs_are_telescopes_and_a_platform_is_a_plate():
+    robot = denoc.load("gough-stewart")
+    scene, at = staged(robot, assembled(robot))
+    kinds = {part.name: [solid.kind for solid in part.solids] for part in scene.parts}
+    assert kinds["cylinder1"] == ["tube"]
+    assert kinds["piston1"] == ["rod"]
+    assert "plate" in kinds["platform"]
+    plate = next(solid for solid in scene.parts[6].solids if solid.kind == "plate")
+    points = robot.link("platform").points
+    assert {tuple(corner) for corner in plate.points} == {points[name] for name in points}
+    assert [part.name for part in scene.parts if part.ghost] == ["place-x", "place-y", "place-z", "turn-z", "turn-y"]
+    assert [joint.name for joint in scene.joints if joint.ghost] == ["x", "y", "z", "yaw", "pitch", "roll"]
+    frames = at.of(0)
+    tube, rod = scene.parts[7].solids[0], scene.parts[8].solids[0]
+    mouth = (frames["cylinder1"] @ [*tube.points[1], 1.0])[:3]
+    inner = (frames["piston1"] @ [*rod.points[1], 1.0])[:3]
+    foot = frames["cylinder1"][:3, 3]
+    assert 0 < np.linalg.norm(inner - foot) < np.linalg.norm(mouth - foot)  # the rod reaches into the tube
+
+
+def test_the_ground_is_at_each_pivot():
+    scene, _ = staged(denoc.load("three-rrr"), denoc.load("three-rrr").q0)
+    ground = [solid.points for solid in scene.parts[0].solids if solid.kind == "ground"]
+    assert np.allclose([at for at, _ in ground], [[0, 0, 0], [1, 0, 0], [0.5, np.sqrt(3) / 2, 0]])
+    assert all(down == (0.0, -1.0, 0.0) for _, down in ground)
+    floating, _ = staged(denoc.load("space-arm"), denoc.load("space-arm").q0)
+    assert not floating.parts[0].solids
+
+
+def test_mass_centres_hang_on_their_links():
+    for name in ROBOTS:
+        scene, _ = staged(denoc.load(name), denoc.load(name).q0)
+        for part in scene.parts:
+            if part.centre is not None and not part.ghost:
+                assert part.solids, (name, part.name)
+
+
+def test_poses_are_the_frames():
+    robot = denoc.load("stanford")
+    rows = np.random.default_rng(1).normal(size=(5, robot.nq))
+    made = poses(robot, rows)
+    assert made.names[0] == "base"
+    assert (made.frames[:, 0] == np.eye(4)).all()
+    for k, name in enumerate(made.names[1:], start=1):
+        assert (made.frames[:, k] == denoc.frames(robot, rows)[name]).all()
