@@ -116,7 +116,7 @@ class Offered:
         given = {name: more[name] if name in more else s.rows(name) for name in self.widths}
         arrays = {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[-1]))) for name, x in given.items()}
         if self.row.watched is not None and s.count != 0:
-            examine_once(s.finite().robot, arrays["q"][0], (False,) * s.robot.nv)
+            examine_once(s.begun_finite().robot, arrays["q"][0], (False,) * s.robot.nv)
         if s.count is None:
             numbers = self._one(s, arrays)
         else:

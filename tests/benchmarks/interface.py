@@ -80,6 +80,8 @@ CALLS: dict[str, Callable[[Robot, Given, int | None], Callable[[], object]]] = {
     "forward, wrench": lambda r, x, n: (lambda w: lambda: denoc.forward(r, *x, w))(pushed(r, n)),
     "hybrid": lambda r, x, n: (lambda two: lambda: denoc.hybrid(r, x[0], x[1], *two))(half(x[2])),
     "inertia": lambda r, x, n: lambda: denoc.inertia(r, x[0]),
+    "inverse_inertia": lambda r, x, n: lambda: denoc.inverse_inertia(r, x[0]),
+    "regressor": lambda r, x, n: lambda: denoc.regressor(r, *x),
     "bias": lambda r, x, n: lambda: denoc.bias(r, x[0], x[1]),
     "reduced": lambda r, x, n: lambda: denoc.reduced(r, x[0], x[1]),
     "energy": lambda r, x, n: lambda: denoc.energy(r, x[0], x[1]),
