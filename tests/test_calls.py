@@ -20,7 +20,15 @@ interface = pytest.importorskip("interface")
 
 COUNTS = (None, 8, 10_000)
 IN_PYTHON = ("linearize", "parallel_matrices")  # put together from the results of other programs
-REFUSED = ("hybrid", "inverse", "inverse_inertia", "regressor", "reactions", "matrices", "parallel_matrices")  # by some mechanisms
+REFUSED = (
+    "hybrid",
+    "inverse",
+    "inverse_inertia",
+    "regressor",
+    "reactions",
+    "matrices",
+    "parallel_matrices",
+)  # by some mechanisms
 
 
 def given(motion, count):

@@ -153,9 +153,8 @@ def _inverse_inertia(subject: Subject, given: Given) -> list[Scalar]:
 
 def _inertia_losses(subject: Subject, given: Given) -> list[Scalar]:
     """Numbers that are enormous where a pivot of the inertia matrix is next to nothing."""
-    robot, factors = subject.robot, Factors(inertia_matrix(subject.bodies, given["q"], subject.robot.nv))
-    bounds = least(robot, (False,) * robot.nv)
-    return [loss(bound, one_over) for bound, one_over in zip(bounds, factors.one_over) if bound]
+    factors = Factors(inertia_matrix(subject.bodies, given["q"], subject.robot.nv))
+    return [loss(bound, one_over) for bound, one_over in zip(_usual(subject), factors.one_over) if bound]
 
 
 def _kinematics(subject: Subject, given: Given) -> list[Scalar]:
@@ -196,7 +195,12 @@ def _losses(subject: Subject, given: Given) -> list[Scalar]:
     robot, pivots, free = subject.robot, dict[int, Pivot](), (False,) * subject.robot.nv
     acting = subject.acting(robot.tree, given)
     dynamics(subject.bodies, robot.gravity, given["q"], given["qd"], given["tau"], free, *acting, pivots)
-    return losses(least(robot, free) if subject.least is None else subject.least, pivots)
+    return losses(_usual(subject), pivots)
+
+
+def _usual(subject: Subject) -> Sequence[float]:
+    """For each speed the pivot below which a position has to be looked at closely."""
+    return least(subject.robot, (False,) * subject.robot.nv) if subject.least is None else subject.least
 
 
 def _adjoint(subject: Subject, given: Given) -> list[Scalar]:

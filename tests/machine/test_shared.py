@@ -8,13 +8,17 @@ import pytest
 
 import denoc
 from comparing import off
+from denoc.dynamics.offered import offered
+from denoc.dynamics.programs import ROWS
 from denoc.machine.jit import builtin_code, choice, native, objects, pieces
 from denoc.machine.jit.choice import using
+from denoc.machine.program.trace import live
 from denoc.robot.nearby import file_number
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 interface = pytest.importorskip("interface")
 
+OF_TREES = ("hybrid", "inertia", "inverse_inertia", "regressor", "bias", "jacobian")
 KEYS = {
     "puma": ("links.link3.mass", "links.link2.joint.a"),
     "elastic-arm": ("links.link2.joint.spring.stiffness",),
@@ -73,7 +77,7 @@ def test_a_third_robot_compiles_nothing(name, compiled):
     """The first has code of its own; with the second, a program is compiled that serves all others."""
     robots = family(name, KEYS[name][0])
     calls = ["inverse", "forward", "reduced", "reactions", "energy", "frames", "adjoint"]
-    for what in (*calls, "derivatives") if robots[0].tied else (*calls, "hybrid", "inertia", "bias", "jacobian"):
+    for what in (*calls, "derivatives") if robots[0].tied else (*calls, *OF_TREES):
         for count in (None, 11):
             first, second, *others = check(what, robots, count, compiled, 1e-11)
             assert others == [0, 0], what
@@ -155,3 +159,14 @@ def test_runs_have_code_of_their_own(compiled):
         with choice.journalled(), using("compiled"):
             denoc.inverse(robot, q, q, q)
         assert len(compiled) == before + 1
+
+
+@pytest.mark.parametrize("name", ["elastic-arm", "tree"])
+def test_every_row_can_be_recorded_for_all_robots(name):
+    robot = denoc.load(name)
+    for what in ROWS:
+        made = offered(robot, what, (), robot.links[-1].name if what == "jacobian" else "").shared()
+        program = made.program()
+        used = {node.id for node in live([*program.results(), *program.watched])}
+        assert len(program.numbers) == len(made.numbers)
+        assert used & {node.id for node in program.numbers}, what
