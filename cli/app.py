@@ -24,6 +24,7 @@ from denoc.cli import (
     linearize,
     matrices,
     new,
+    page,
     paper,
     plot,
     regress,
@@ -52,6 +53,7 @@ app.command("inspect")(inspect.inspect)
 app.command("matrices")(matrices.matrices)
 app.command("plot")(plot.plot)
 app.command("animate")(animate.animate)
+app.command("page")(page.page)
 app.command("report")(report.report)
 app.command("verify")(verify.verify)
 app.command("regress")(regress.regress)

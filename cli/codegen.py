@@ -26,8 +26,9 @@ def codegen(
         str,
         typer.Option(
             "--lang",
+            "--language",
             metavar="NAME",
-            help="The language: c (C99), python.",
+            help="The language: c (C99), javascript, python.",
             autocompletion=options.names("denoc.machine.program.languages", "LANGUAGES"),
         ),
     ] = "c",
@@ -40,7 +41,7 @@ def codegen(
         Path | None, typer.Option("--out", metavar="FILE", help="Write the code to this file (default: print it).")
     ] = None,
 ) -> None:
-    """Write a robot's dynamics as one self-contained file of C or Python."""
+    """Write a robot's dynamics as one self-contained file of C, JavaScript or Python."""
     from denoc.robot.load import load
     from denoc.study.codegen import generate
 

@@ -4,6 +4,8 @@ A test marked `sampled(k)` runs on one of k of its cases, drawn once and for all
 do the tests of hypothesis, on fewer examples.  A test marked `full` waits for `--full`.  No test is left out of the
 first two tiers for another reason than its cost, and each that is sampled keeps at least one case.
 
+Machine code comes from LLVM's quick code generator, but for tests marked `sound` and for `--full` (`generator.py`).
+
 What programs cache while the tests run is in a folder of this run, which all its processes share: nothing is left in
 the user's own caches, and nothing that happens to be there makes a test cheaper or passes for its result.  Code that
 one test has compiled serves the others; tests of the cache itself take folders of their own.
@@ -18,6 +20,7 @@ from itertools import groupby
 import pytest
 from hypothesis import settings
 
+import generator
 from costs import Costs
 
 SEED = 20260712
@@ -71,3 +74,13 @@ def no_word_of_waiting():
     from denoc.cli import waiting
 
     waiting.FIRST = None
+
+
+@pytest.fixture(autouse=True, scope="session")
+def code_of_the_quick_generator():
+    generator.only_quick()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    generator.SOUND = item.config.getoption("full") or item.get_closest_marker("sound") is not None

@@ -6,9 +6,9 @@ import pickle
 
 import numpy as np
 import pytest
-import yaml
 
 import denoc
+import yamls
 from denoc.dynamics import calls
 from denoc.functions import FUNCTIONS
 from denoc.machine.jit import interpreter
@@ -146,12 +146,12 @@ def test_wrenches_in_base_axes_beyond_the_straight_line(monkeypatch):
 
 
 def with_wrenches(robot, names, forces, points):
-    file = yaml.safe_load(robot.document.text)
+    file = yamls.load(robot.document.text)
     file["wrenches"] = [
         {"link": name, "moment": six[:3].tolist(), "force": six[3:].tolist(), "at": at.tolist(), "axes": "base"}
         for name, six, at in zip(names, forces, points)
     ]
-    return yaml.safe_dump(file)
+    return yamls.dump(file)
 
 
 @needs_builtins
@@ -318,10 +318,10 @@ def test_an_array_that_cannot_take_the_results(name):
 
 def test_limits_of_shared_work_hold_in_every_call():
     """Six actuators for three freedoms, of which one is at its limit: also where the code is there already."""
-    file = yaml.safe_load(denoc.load("three-rrr").document.text)
+    file = yamls.load(denoc.load("three-rrr").document.text)
     for link in file["links"]:
         link["joint"]["actuated"] = link["name"] != "platform"
-    robot = denoc.loads(yaml.safe_dump(file))
+    robot = denoc.loads(yamls.dump(file))
     q, rest = denoc.assemble(robot, robot.q0), np.zeros(robot.nv)
     free, _ = both(denoc.inverse, robot, q, rest, rest)
     assert len(free) == 6
@@ -331,7 +331,7 @@ def test_limits_of_shared_work_hold_in_every_call():
     for link in file["links"]:
         if link["joint"]["name"] == name:
             link["joint"]["effort"] = {"limits": [-most, most]}
-    limited = denoc.loads(yaml.safe_dump(file))
+    limited = denoc.loads(yamls.dump(file))
     with using("compiled"):
         first = denoc.inverse(limited, q, rest, rest)
     assert abs(first[worst]) == pytest.approx(most, rel=1e-9)

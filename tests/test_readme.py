@@ -21,9 +21,9 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 import denoc
+import yamls
 from denoc.cli.main import main
 from denoc.scenario.plan import plan
 from denoc.text.source import from_mapping
@@ -32,6 +32,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELLS = ("sh", "console")
+SNIPPET = "python snippet.py"
+OR_CODE = ' || echo "exit code $?"'
 VARIES = (  # with the processor, the day, or both
     r"in \d+\.\d\d s\b",
     r"holds to \d",
@@ -101,21 +103,27 @@ def shell(tmp_path):
 
 @pytest.fixture
 def here(shell, monkeypatch):
-    """Runs a command of `denoc` in this process; any other one in the shell."""
+    """Runs a command of `denoc`, or a program in Python, in this process; any other command in the shell."""
     monkeypatch.chdir(shell.folder)
     monkeypatch.setenv("COLUMNS", "100")
 
     def run(command, where):
-        if not of_denoc_alone(command):
+        alone = command.removesuffix(OR_CODE)
+        if command != SNIPPET and not of_denoc_alone(alone):
             return shell(command, where)
         printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
         with monkeypatch.context() as now:
-            now.setattr(sys, "argv", shlex.split(command))
+            now.setattr(sys, "argv", shlex.split(alone))
             now.setattr(sys, "stdout", printed)
             now.setattr(sys, "stderr", printed)
+            if command == SNIPPET:
+                runpy.run_path("snippet.py", run_name="__main__")
+                return printed.buffer.getvalue().decode()
             with pytest.raises(SystemExit) as leaving:
                 main()
         said = printed.buffer.getvalue().decode()
+        if command != alone:
+            return said + f"exit code {leaving.value.code}\n" * bool(leaving.value.code)
         assert not leaving.value.code, f"{where}: `{command}` ended with {leaving.value.code}:\n{said}"
         return said
 
@@ -131,7 +139,7 @@ def of_denoc_alone(command):
 
 def read(text, where):
     """Complete robots and scenarios in the documentation can be read; pieces of them are YAML at least."""
-    data = yaml.safe_load(text)
+    data = yamls.load(text)
     if isinstance(data, dict) and "links" in data and "convention" in data:
         assert denoc.loads(text).nv, where
     elif isinstance(data, dict) and "task" in data and "table" not in text:
@@ -139,9 +147,8 @@ def read(text, where):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_what_is_shown_is_so(document, request):
-    run = request.getfixturevalue("shell" if document.name == "README.md" else "here")
-    printed = ""
+def test_what_is_shown_is_so(document, here):
+    run, printed = here, ""
     for language, text, line in blocks(document):
         where = f"{document.name}:{line}"
         if language == "yaml":
@@ -157,7 +164,7 @@ def test_what_is_shown_is_so(document, request):
                 occurs(shown, run(command, where), f"{where}: {command}")
         elif language == "python":
             (run.folder / "snippet.py").write_text(text, encoding="utf-8")
-            printed = run("python snippet.py", where)
+            printed = run(SNIPPET, where)
         elif language == "text":
             occurs(text.splitlines(), printed, where)
         else:

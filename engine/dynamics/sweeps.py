@@ -47,6 +47,7 @@ from .spatial import (
 
 Wrenches = Mapping[int, Vector]  # body → [n; f] at its origin, in its axes
 Load = tuple[int, Vector, Vector]  # body, [n; f] in base axes, the point of the body (its axes) where f acts
+NONE_HELD: Mapping[int, Scalar] = {}
 
 
 class Motion:
@@ -224,12 +225,23 @@ def passive_force(drive: Drive, q: Sequence[Scalar], speed: Scalar) -> Scalar:
 
 
 class Pivot:
-    """The data of one speed for the last sweep, a row of six and a scalar, and its m̂ if that was a divisor."""
+    """The data of one speed for the last sweep, a row of six and a scalar, and its m̂ if that was a divisor.
 
-    __slots__ = ("row", "size", "x")
+    A speed that may be held has a `support`, the force that holds it besides the forces that act there: until the last
+    sweep the part of it that doesn't depend on the parent's motion, whose share comes from the row `A_d`.
+    """
 
-    def __init__(self, row: Vector | None, x: Scalar, size: Scalar = math.nan):
-        self.row, self.x, self.size = row, x, size
+    __slots__ = ("A_d", "row", "size", "support", "x")
+
+    def __init__(
+        self,
+        row: Vector | None,
+        x: Scalar,
+        size: Scalar = math.nan,
+        A_d: Vector | None = None,
+        support: Scalar = math.nan,
+    ):
+        self.row, self.x, self.size, self.A_d, self.support = row, x, size, A_d, support
 
 
 def inward(
@@ -241,6 +253,7 @@ def inward(
     given: Sequence[Scalar],
     motion_given: Sequence[bool],
     pivots: dict[int, Pivot],
+    holds: Mapping[int, Scalar] = NONE_HELD,
 ) -> tuple[Matrix | None, Vector]:
     """A and W of a body after the elimination of its joint's speeds, whose pivots are added to `pivots`.
 
@@ -253,6 +266,9 @@ def inward(
             A, W = shear(A, W, d, body.pitch)
         if motion_given[k]:
             pivots[k] = Pivot(A[d] if A is not None else None, W[d] + passive + drive.rotor * given[k])
+        elif k in holds:
+            assert A is not None
+            A, W, pivots[k] = eliminated_unless_held(A, W, d, drive.rotor, given[k] - passive, holds[k])
         else:
             assert A is not None  # an unknown acceleration reaches its own body
             size = A[d][d] + drive.rotor
@@ -272,6 +288,24 @@ def inward(
         if body.pitch:
             A, W = shear(A, W, d, -body.pitch)
     return A, W
+
+
+def eliminated_unless_held(
+    A: Matrix, W: Vector, d: int, rotor: Scalar, force: Scalar, hold: Scalar
+) -> tuple[Matrix, Vector, Pivot]:
+    """A and W after the elimination of direction d where `hold` is 0, and as they were where it is 1; the pivot."""
+    row, loose = A[d], 1.0 - hold
+    size = row[d] + rotor
+    one_over = loose / size
+    x = (force - W[d]) * one_over
+    psi = [one_over * row[r] if r != d else loose - rotor * one_over for r in range(6)]
+    pivot = Pivot(psi, x, size, row, W[d] - force)
+    W = [W[r] + row[r] * x if r != d else loose * force + hold * W[d] - rotor * x for r in range(6)]
+    along = [rotor * psi[r] + hold * row[r] for r in range(6)]
+    upper = [
+        [A[r][s] - psi[r] * row[s] if d not in (r, s) else along[r + s - d] for s in range(r, 6)] for r in range(6)
+    ]
+    return [[upper[min(r, s)][abs(r - s)] for s in range(6)] for r in range(6)], W, pivot
 
 
 # ---- third sweep, outwards again
@@ -294,6 +328,8 @@ def outward_again(
             if body.pitch:  # into the skew axes of `shear`
                 extra = [extra[r] - body.pitch * extra[d] if r == d + 3 else extra[r] for r in range(6)]
             share = dot(pivot.row, extra)
+            if pivot.A_d is not None:
+                pivot.support = pivot.support + dot(pivot.A_d, extra)
         if motion_given[k]:
             sought[k] = pivot.x + share
         else:
@@ -332,13 +368,14 @@ def dynamics(
     wrenches: Wrenches | None = None,
     loads: Sequence[Load] = (),
     pivots: dict[int, Pivot] | None = None,
+    holds: Mapping[int, Scalar] = NONE_HELD,
 ) -> tuple[list[Scalar], list[Vector]]:
     """The sought force or acceleration of each speed, and the wrench of each body's parent on the body.
 
     `given[k]` is the acceleration of speed k where `motion_given[k]`, else its force; the other one is sought.
     `wrenches` and `loads` act on the bodies from outside.  The returned wrenches are right if all motion is given;
     otherwise they lack the terms of unknown accelerations.  What each speed has left goes into
-    `pivots`.
+    `pivots`.  Speeds in `holds` whose acceleration is sought keep still where the scalar there is 1, not 0.
     """
     g: Vector = list(gravity)
     rates = [x if known else 0.0 for x, known in zip(given, motion_given)]
@@ -359,7 +396,7 @@ def dynamics(
     A: list[Matrix | None] = [mass_matrix(body) if loose[i] else None for i, body in enumerate(bodies)]
     pivots = {} if pivots is None else pivots
     for i, body in reversed(list(enumerate(bodies))):
-        A_up, W_up = inward(body, A[i], W[i], q, qd, given, motion_given, pivots)
+        A_up, W_up = inward(body, A[i], W[i], q, qd, given, motion_given, pivots, holds)
         if body.parent is not None:
             W[body.parent] = add(W[body.parent], wrench_at_parent(motions[i], W_up))
             above = A[body.parent]

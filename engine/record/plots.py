@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -43,7 +41,6 @@ PLOTS = {
     "energy": Plot("energy", "Energy", {"J": "energy"}, overlay=False),
 }
 FORMATS = ("png", "svg", "pdf")
-GAP = 0.08  # inches between panels and around them
 MOST_PANELS = 36  # if there are more, only the overlay is drawn
 MOST_STYLES = 28  # more lines than this get a colour scale, and the legend names some of them
 MOST_SEARCHED = 20_000  # rows; beyond that, searching the best place for the legend takes too long
@@ -94,23 +91,19 @@ def save(figure: Figure, path: Path, dpi: int = 110) -> None:
     """Writes a figure in the format of the path's suffix, without dates and other things that change with each run."""
     from matplotlib import rc_context
 
+    from .arranged import boxes
+
     no_date = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with rc_context({"svg.hashsalt": "denoc"}), _boxes():
+    with rc_context({"svg.hashsalt": "denoc"}), boxes():
         figure.savefig(path, dpi=dpi, metadata=no_date[path.suffix[1:]])
 
 
 def save_png(figure: Figure, file: BinaryIO, dpi: int = 80) -> None:
     """Writes a figure as PNG into an open file."""
-    with _boxes():
+    from .arranged import boxes
+
+    with boxes():
         figure.savefig(file, format="png", dpi=dpi, metadata={"Software": None})
-
-
-@contextmanager
-def _boxes() -> Iterator[None]:
-    """A context in which letters of a joint's name that the font lacks become boxes without a warning."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        yield
 
 
 def _one_each(row: Plot, title: str, t: np.ndarray, table: Table, grouped: list[Panel]) -> Figure:
@@ -118,7 +111,7 @@ def _one_each(row: Plot, title: str, t: np.ndarray, table: Table, grouped: list[
     across = _across(grouped)
     down = -(-len(grouped) // across)
     single = len(grouped) == 1
-    figure = blank(title, 6.4 if single else 4.0 * across + 0.4, 4.2 if single else 2.7 * down + 0.6, None)
+    figure = _panelled(title, 6.4 if single else 4.0 * across + 0.4, 4.2 if single else 2.7 * down + 0.6, down, across)
     for k, (owner, unit, lines) in enumerate(grouped):
         axes = figure.add_subplot(down, across, k + 1)
         for n, column in enumerate(lines):
@@ -130,7 +123,6 @@ def _one_each(row: Plot, title: str, t: np.ndarray, table: Table, grouped: list[
             axes.legend(fontsize=8, loc="best" if len(t) <= MOST_SEARCHED else "upper right", framealpha=0.7)
         else:
             _legend_outside(axes)
-    _arrange(figure, down, across)
     return figure
 
 
@@ -150,56 +142,31 @@ def _overlay(row: Plot, title: str, t: np.ndarray, table: Table, chosen: list[Co
     by_unit: dict[str, list[Column]] = {}
     for column in chosen:
         by_unit.setdefault(column.unit, []).append(column)
-    figure = blank(title, 8.4, 0.8 + 3.9 * len(by_unit), None)
+    figure = _panelled(title, 8.4, 0.8 + 3.9 * len(by_unit), len(by_unit), 1)
     for k, (unit, lines) in enumerate(by_unit.items()):
         axes = figure.add_subplot(len(by_unit), 1, k + 1)
         for n, column in enumerate(lines):
             axes.plot(t, table[column.name], **_look(n, len(lines)), marker=_mark(t), label=plain(column.label))
         _dress(axes, row, unit, _size(table, [("", unit, lines)], unit))
         _legend_outside(axes)
-    _arrange(figure, len(by_unit), 1)
     return figure
 
 
-@_boxes()
-def _arrange(figure: Figure, down: int, across: int) -> None:
-    """Makes room for labels, titles and legends around the panels.
+def _panelled(title: str, width: float, height: float, down: int, across: int) -> Figure:
+    """A figure with room for so many panels and with a title."""
+    from .arranged import Arranged
 
-    Each panel is measured once.  Layout engines of matplotlib measure all of them twice and draw the figure twice.
-    """
-    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]  # of the canvas that `blank` gives it
-    pad = GAP * figure.dpi
-    left, right = np.zeros(across), np.zeros(across)  # what stands out of the axes of each column, in pixels
-    above, below = np.zeros(down), np.zeros(down)
-    for k, axes in enumerate(figure.axes):
-        (row, column), inner = divmod(k, across), axes.get_window_extent(renderer)
-        outer = axes.get_tightbbox(renderer) or inner
-        left[column], right[column] = max(left[column], inner.x0 - outer.x0), max(right[column], outer.x1 - inner.x1)
-        below[row], above[row] = max(below[row], inner.y0 - outer.y0), max(above[row], outer.y1 - inner.y1)
-    title = 0.02 * figure.bbox.height + figure.texts[0].get_window_extent(renderer).height
-    beside = pad + (right[:-1] + left[1:]).max(initial=0.0)
-    between = pad + (below[:-1] + above[1:]).max(initial=0.0)
-    width = figure.bbox.width - 2 * pad - left[0] - right[-1] - (across - 1) * beside
-    height = figure.bbox.height - 2 * pad - title - below[-1] - above[0] - (down - 1) * between
-    if min(width, height) <= 0:  # no room for all that
-        figure.set_layout_engine("constrained")
-        return
-    figure.subplots_adjust(
-        left=(pad + left[0]) / figure.bbox.width,
-        right=1 - (pad + right[-1]) / figure.bbox.width,
-        bottom=(pad + below[-1]) / figure.bbox.height,
-        top=1 - (pad + title + above[0]) / figure.bbox.height,
-        wspace=beside * across / width,
-        hspace=between * down / height,
-    )
+    figure = Arranged(width, height, down, across)
+    figure.suptitle(plain(title, int(11 * width)), fontsize=12)
+    return figure
 
 
-def blank(title: str, width: float, height: float, layout: Literal["constrained"] | None = "constrained") -> Figure:
+def blank(title: str, width: float, height: float) -> Figure:
     """A figure that has nothing but its title."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout=layout)
+    figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(plain(title, int(11 * width)), fontsize=12)
     return figure

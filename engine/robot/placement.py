@@ -1,7 +1,7 @@
 """Constant placements of one frame in another, from elementary turns and shifts.
 
 A placement remembers its turns, so that the recursion can apply them one by one: a turn about an axis costs less than
-a matrix, and a right angle costs nothing, because its cosine and sine are snapped to 0 and ±1 (cos 90° is 6e-17 in
+a matrix, and a right angle costs nothing, because its cosine and sine are exactly 0 and ±1 (cos 90° is 6e-17 in
 floating point, which would keep dozens of dead products alive).
 """
 
@@ -19,7 +19,7 @@ Factor = tuple[int, int, float, float]  # a plane turn: axis i towards axis j, c
 _TINY = 1e-15
 
 
-def snapped(angle: float) -> tuple[float, float]:
+def exact_cosine_sine(angle: float) -> tuple[float, float]:
     """The cosine and sine of an angle, exact for right angles."""
     c, s = math.cos(angle), math.sin(angle)
     c, s = (0.0 if abs(v) < _TINY else math.copysign(1.0, v) if abs(abs(v) - 1.0) < _TINY else v for v in (c, s))
@@ -64,11 +64,11 @@ class Placement:
     def factors(self) -> tuple[Factor, ...]:
         """The rotation as at most three plane turns, for the recursion."""
         turns = self.turns if len(self.turns) <= 3 else zxz(self.rotation())
-        return tuple((*TURN_PLANES[axis], *snapped(angle)) for axis, angle in turns)
+        return tuple((*TURN_PLANES[axis], *exact_cosine_sine(angle)) for axis, angle in turns)
 
 
 def turn_matrix(axis: int, angle: float) -> np.ndarray:
-    c, s = snapped(angle)
+    c, s = exact_cosine_sine(angle)
     i, j = TURN_PLANES[axis]
     R = np.eye(3)
     R[i, i], R[i, j], R[j, i], R[j, j] = c, -s, s, c

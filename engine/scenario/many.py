@@ -12,7 +12,8 @@ import numpy as np
 from ..machine.jit.account import account
 from ..record.columns import Column
 from ..robot.model import Body
-from ..simulate.together import Evaluated, Traces
+from ..simulate.abreast import Traces
+from ..simulate.many_rows import Evaluated
 from . import tabulate
 from .audit import DOUBTFUL, EnergyBalance, amounts, share
 from .conclude import audited, concluded
@@ -78,6 +79,7 @@ class Many:
             t=traces.t.copy(),
             **{name: values[k].copy() for name, values in self.rows.fields.items()},
             balance=self.balance[:, k].copy(),
+            events=[dict(event) for event in traces.events.get(k, ())],
             turnover=float(self._turnover[k]),
             steps=int(traces.steps[k]),
             rejected=int(traces.rejected[k]),

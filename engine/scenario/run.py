@@ -126,7 +126,7 @@ def _concluded(plan: Plan, run: Course, seconds: float) -> Result:
     if plan.system.symbols is None:
         return concluded(plan, run, seconds)
     code = account()
-    with choice.rented():
+    with choice.compiled_only_where_it_pays():
         return concluded(plan, run, seconds, code=code)
 
 

@@ -107,6 +107,11 @@ def jumped(run: Runner, t: float, y: np.ndarray) -> tuple[float, np.ndarray, lis
     return later, y, names
 
 
+def rates_jump(system: System, t: float) -> bool:
+    """Whether a prescribed rate jumps at t."""
+    return bool(_jumping(system, math.nextafter(t, -math.inf), math.nextafter(t, math.inf)))
+
+
 def _jumping(system: System, earlier: float, later: float) -> list[str]:
     """Names of prescribed joints and drives whose rates differ between two adjacent instants."""
     names = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -51,17 +52,25 @@ def outputs(
 def march_program(system: System, discrete: Discrete, signals: int) -> Program:
     """The recorded equations as the time loop needs them.
 
-    Outputs are `rate`, `guard`, the quantities `watched` for events, and for rows the `closed` states.
+    Outputs are `rate`, `guard`, the `quantities` watched for events, and for rows the `closed` states.
     """
     whole = program(system, discrete, signals)
     outputs = {name: nodes for name, nodes in whole.outputs.items() if name != "row"}
-    bearers, u, y = bearing(system, discrete), whole.inputs["u"], whole.inputs["y"]
-    supports = whole.outputs["row"][len(whole.outputs["row"]) - len(bearers) :]
-    now, node = read(system, u, [*y, 0.0, 0.0], discrete), whole.graph.node
-    watched = [*supports, *(node(now.demanded[k]) for k in system.bounded)]
+    bearers, row, node = bearing(system, discrete), whole.outputs["row"], whole.graph.node
+    u, y = whole.inputs["u"], whole.inputs["y"]
+    quantities = watched(system, discrete, u, y, dict(zip(bearers, row[len(row) - len(bearers) :])))
     if closes(system):
-        outputs["closed"] = [node(x) for x in _closed(system, whole.outputs["row"], now.values)]
-    return replace(whole, outputs={**outputs, "watched": watched})
+        values = read(system, u, [*y, 0.0, 0.0], discrete).values
+        outputs["closed"] = [node(x) for x in _closed(system, row, values)]
+    return replace(whole, outputs={**outputs, "quantities": [node(x) for x in quantities]})
+
+
+def watched(
+    system: System, discrete: Discrete, signals: Sequence[Scalar], y: Sequence[Scalar], supports: Mapping[int, Any]
+) -> list[Any]:
+    """What watches read besides the state: the supports of held speeds, and what bounded actuators are asked for."""
+    demanded = read(system, signals, [*y, 0.0, 0.0], discrete).demanded
+    return [*(supports[k] for k in bearing(system, discrete)), *(demanded[k] for k in system.bounded)]
 
 
 def closes(system: System) -> bool:
@@ -96,7 +105,7 @@ def rows_program(system: System, discrete: Discrete, signals: int) -> Program:
 def bearing(system: System, discrete: Discrete) -> list[int]:
     """Held speeds whose supports the equations find; in a mechanism, those that are independent of each other."""
     part = discrete.partition
-    return [k for k in discrete.still if part is None or k in part.given]
+    return [k for k in discrete.supported if part is None or k in part.given]
 
 
 def identity(system: System, discrete: Discrete) -> tuple[str, ...]:

@@ -27,17 +27,30 @@ class Discrete:
     near: float = 0.0  # share of a pivot at which the guard is zero
     saturated: Mapping[int, float] = field(default_factory=dict)  # speed → the effort limit that its actuator gives
     passing: bool = False  # whether the run is passing a position where constraints lose rank
+    # speeds for which a signal says whether they are held, so that all modes have the same equations; trees only
+    switched: tuple[int, ...] = ()
 
     @cached_property
     def still(self) -> tuple[int, ...]:
         """The speeds that are held, in order."""
         return tuple(sorted(self.held))
 
+    @property
+    def fixed(self) -> tuple[int, ...]:
+        """The held speeds whose accelerations are 0 in the equations, because no signal says so."""
+        return () if self.switched else self.still
+
+    @property
+    def supported(self) -> tuple[int, ...]:
+        """The speeds for which the equations have a support."""
+        return self.switched or self.still
+
     @cached_property
     def program(self) -> tuple[object, ...]:
         """The part of the state on which recorded equations depend."""
         part = self.partition
-        return (self.still, replace(part, pivots=()) if part is not None else None)
+        base = (self.fixed, replace(part, pivots=()) if part is not None else None)
+        return (*base, self.switched) if self.switched else base
 
     def with_contacts(
         self, slip: Mapping[int, float], held: Mapping[int, tuple[float, float]], partition: Partition | None

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ..dynamics.energy import damping_power, wrench_power
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.spatial import add, dot
-from ..dynamics.sweeps import dynamics
+from ..dynamics.sweeps import Pivot, dynamics
 from ..loops.constrained import AppliedForces, ConstrainedEquations
 from ..machine.program.scalars import Scalar, sign, square_root
 from . import afresh
@@ -121,13 +121,15 @@ def _of_tree(system: System, now: Situation, model: Model, recursion: Recursion 
     acting = pushed(system, now, now.qd)
     motion_given = [k in now.given for k in range(n)]
     start = [now.given[k] if motion_given[k] else acting[k] for k in range(n)]
+    pivots: dict[int, Pivot] = {}
     if recursion is not None:
         sought = recursion(now.q, now.qd, start)
     else:
-        gravity = system.robot.gravity
-        sought, _ = dynamics(model.bodies, gravity, now.q, now.qd, start, motion_given, now.wrenches, now.loads)
+        outside = now.wrenches, now.loads, pivots, now.holds
+        sought, _ = dynamics(model.bodies, system.robot.gravity, now.q, now.qd, start, motion_given, *outside)
     qdd = [start[k] if motion_given[k] else sought[k] for k in range(n)]
-    return Moved(now.q, now.qd, qdd, {k: sought[k] - acting[k] for k in now.given})
+    more = {k: sought[k] - acting[k] for k in now.given}
+    return Moved(now.q, now.qd, qdd, more | {k: hold * pivots[k].support for k, hold in now.holds.items()})
 
 
 def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Model) -> Moved:
@@ -204,7 +206,7 @@ def concluded(system: System, now: Situation, moved: Moved, discrete: Discrete, 
     q, qd, rubbed = moved.q, moved.qd, friction(system, now, moved.qd)
     tau, support = list(now.applied), {}
     for k, force in moved.more.items():
-        if k in discrete.held:
+        if k in discrete.held or k in now.holds:
             support[k] = force
         else:
             tau[k] = tau[k] + force

@@ -74,7 +74,7 @@ class Trace:
         self.signals.append(signals)
         self.discrete.append(run.discrete)
 
-    def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray, *, closed: bool) -> None:
+    def keep_rows(self, run: Runner, times: np.ndarray, states: np.ndarray, *, closed: bool = False) -> None:
         """Keep many rows that compiled code has left, whose loops it may have closed already."""
         settled = run.held_still(states) if closed else run.settled_rows(times, states)
         signals = run.signal_rows(times).tolist()
@@ -229,9 +229,7 @@ def _happened(run: Runner, watch: Watch, t: float, y: np.ndarray, duration: floa
     """The state after an event, which is noted; the run ends where events follow each other without end."""
     before = run.discrete
     y = modes.happened(run, watch, t, y)
-    if watch.what not in (modes.TURNS, *saturation.EVENTS) or watch.speed in run.discrete.held:
-        trace.events.append(_described(run, watch, t))
-    trace.events += saturation.limit_events(run.system, before, run.discrete, t)
+    trace.events += described(run, watch, t, before, run.discrete)
     if _chatters(trace.events, duration):
         trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {_endless(trace.events[-1])}"
     return y
@@ -368,9 +366,12 @@ def _count(trace: Trace, stepper: Stepper) -> None:
     trace.rejected += stepper.rejected
 
 
-def _described(run: Runner, watch: Watch, t: float) -> dict[str, Any]:
-    """An event as the record has it, with the joint's mode after it."""
-    joint = next(joint for joint in run.robot.moving if watch.speed in joint.speeds)
-    held, slip = watch.speed in run.discrete.held, run.discrete.slip.get(watch.speed, 0.0)
-    then = "held" if held else {1.0: "moves up", -1.0: "moves down"}.get(slip, "free")
-    return {"t": t, "joint": joint.name, "event": watch.what, "then": then}
+def described(run: Runner, watch: Watch, t: float, before: Discrete, after: Discrete) -> list[dict[str, Any]]:
+    """What an event is in the record, with the joint's mode after it; some events are nothing to a reader."""
+    events = []
+    if watch.what not in (modes.TURNS, *saturation.EVENTS) or watch.speed in after.held:
+        joint = next(joint for joint in run.robot.moving if watch.speed in joint.speeds)
+        held, slip = watch.speed in after.held, after.slip.get(watch.speed, 0.0)
+        then = "held" if held else {1.0: "moves up", -1.0: "moves down"}.get(slip, "free")
+        events.append({"t": t, "joint": joint.name, "event": watch.what, "then": then})
+    return events + saturation.limit_events(run.system, before, after, t)

@@ -11,7 +11,7 @@ from .events import Event, Rule, Watch, ruled
 from .runner import Runner
 from .sharing import Sharing
 from .signals import wanted
-from .sticking import SLACK, force_scale, settle, supports_of, with_contacts
+from .sticking import SLACK, settle, support_scale, supports_of, with_contacts
 from .system import System
 
 TURNS = "turns back at its stop"
@@ -70,7 +70,7 @@ class Supports:
 
 def _margin(supports: Supports, k: int, bound: float, direction: float) -> Watch:
     """The watch on the distance of a support from its bound (upper with direction −1, lower with 1)."""
-    rule = Rule(direction, bound, share=2 * SLACK, floor=force_scale(supports.run.system, k, 0.0))
+    rule = Rule(direction, bound, share=2 * SLACK, floor=support_scale(supports.run.system, k, 0.0))
     return ruled(lambda t, y: supports(t, y, k), ("support", k), rule, "breaks loose", k, direction)
 
 

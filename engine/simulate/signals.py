@@ -1,5 +1,6 @@
 """The signals of a run, which are inputs of its equations, in this order: motions, laws, effort limits, wrenches,
-directions of slipping, drives, the inverse bounds of a partition's pivots, and the model's numbers that are inputs.
+directions of slipping, which speeds are held, drives, the inverse bounds of a partition's pivots, and the model's
+numbers that are inputs.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import numpy as np
 
 from ..machine.program.scalars import as_floats
 from .discrete import Discrete, partition_of
+from .inputs import Driven
 from .system import System, constraints_of
 
 Planned = Callable[[Any], Sequence[Any]]  # the forces of feedforward, for each speed, at one instant (a tree: or many)
@@ -51,10 +53,49 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned) -> lis
     numbers += wrenches(system, t)
     if not system.smooth:
         numbers += (discrete.slip.get(k, 0.0) for k in system.coulomb)
+    numbers += (float(k in discrete.held) for k in discrete.switched)
     if system.loops is not None:
         numbers += (x for part in zip(*(drive.curve(t) for drive in inputs.drives)) for x in part)
         numbers += _limits(discrete)
     return numbers + system.numbers
+
+
+def steady_columns(system: System) -> dict[int, int]:
+    """The places of forces that are constant among the signals, by their speeds."""
+    places, at = {}, _first_of_forces(system)
+    for one in system.inputs.driven:
+        if one.timed and one.steady:
+            places[one.speed] = at
+        at += _width(one)
+    return places
+
+
+def own_columns(system: System) -> list[int]:
+    """The places of the signals of a run that don't depend on time, nor on modes: constant forces, pivots' bounds."""
+    forces = list(steady_columns(system).values())
+    if system.loops is None:
+        return forces
+    inputs = system.inputs
+    behind = first_of_modes(system) + 2 * len(system.bounded) + 6 * len(inputs.wrenches)
+    behind += 0 if system.smooth else len(system.coulomb)
+    behind += 3 * len(inputs.drives)
+    return [*forces, *range(behind, behind + system.robot.nv)]
+
+
+def first_of_modes(system: System) -> int:
+    """The place of the first signal of modes: behind those of motions, laws and feedforward."""
+    inputs = system.inputs
+    planned = sum(len(one.joint.speeds) for one in inputs.feedforward)
+    return _first_of_forces(system) + sum(_width(one) for one in inputs.driven) + planned
+
+
+def _first_of_forces(system: System) -> int:
+    return system.motion_signals + sum(3 * len(one.joint.speeds) for one in system.inputs.commanded)
+
+
+def _width(driven: Driven) -> int:
+    """The number of signals of a force law."""
+    return 1 if driven.timed else 2 if driven.reference is not None else 0
 
 
 def _each(function: Callable[[float], Any], t: Any) -> Any:

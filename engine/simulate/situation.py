@@ -24,6 +24,7 @@ class Situation:
     wrenches: Wrenches
     loads: Sequence[Load]
     slip: Mapping[int, Scalar]  # the direction in which a speed slips, where friction isn't smooth
+    holds: Mapping[int, Scalar]  # 1 where a speed is held, 0 where it isn't, if signals say so
     values: dict[int, Scalar] = field(default_factory=dict)  # of the rows of drives
     rates: dict[int, Scalar] = field(default_factory=dict)  # first and second rates of these values
     seconds: dict[int, Scalar] = field(default_factory=dict)
@@ -36,7 +37,7 @@ def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
     n, first = system.robot.nv, system.motion_signals
     q, qd, given = system.expanded(signals[:first], y)
     rest = iter(signals[first:])
-    for k in discrete.still:
+    for k in discrete.fixed:
         given[k] = 0.0
     for one in system.inputs.commanded:
         count = len(one.joint.speeds)
@@ -46,7 +47,8 @@ def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
     applied, demanded = _applied(system, rest, q, qd)
     wrenches, loads = _wrenches(system, rest)
     slip = {} if system.smooth else {k: next(rest) for k in system.coulomb}
-    now = Situation(q, qd, given, applied, wrenches, loads, slip, demanded=demanded)
+    holds = {k: next(rest) for k in discrete.switched}
+    now = Situation(q, qd, given, applied, wrenches, loads, slip, holds, demanded=demanded)
     if system.loops is not None:
         rows = system.loops.driven_rows()
         now.values, now.rates, now.seconds = ({row: next(rest) for row in rows} for _ in range(3))

@@ -103,10 +103,10 @@ def _carried_off(run: Runner, trial: Discrete, now: Evaluation) -> bool:
 
 def _excess(system: System, k: int, support: float, limits: tuple[float, float]) -> float:
     """The distance of a support beyond its range, relative to the size of the forces; negative within the range."""
-    return max(support - limits[1], limits[0] - support) / force_scale(system, k, support)
+    return max(support - limits[1], limits[0] - support) / support_scale(system, k, support)
 
 
-def force_scale(system: System, k: int, support: float) -> float:
+def support_scale(system: System, k: int, support: float) -> float:
     """The force with which an overload of joint k is compared."""
     return max(1e-12, system.switching[k], abs(support))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -12,23 +12,19 @@ import numpy as np
 from ..dynamics.energy import energies
 from ..dynamics.regroup import moved_inwards
 from ..dynamics.symbols import Path, leaves, planted, shape
-from ..machine.jit import choice, march, native
-from ..machine.jit.block import ENORMOUS
-from ..machine.jit.march import ACCEPTED, REJECTED, ROW, STATUS, March
+from ..machine.jit import march, native
+from ..machine.jit.kernel import Kernel
+from ..machine.jit.march import March
 from ..machine.jit.offer import Offer
-from ..machine.jit.trigonometry import REACH
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body
-from .compiled import bearing, outputs
+from .compiled import bearing, outputs, watched
+from .discrete import Discrete
 from .integrate import INTEGRATORS
-from .loop import ATTEMPTS, Solver
-from .runge_kutta import first_step
-from .runner import ROW as FIELDS
+from .loop import Solver
 from .runner import Runner
-from .stepper import LEAST_ATOL, LEAST_RTOL
+from .signals import own_columns, signals
 from .system import Model, System, without_dry_friction
-
-FEW = 16  # runs for which code that is not in the cache isn't compiled to make their rows
 
 
 class Numbers(NamedTuple):
@@ -83,19 +79,41 @@ class Starts:
 
     run: Runner
     symbols: tuple[Path, ...]  # the places in `Numbers` of the numbers that differ
-    inputs: np.ndarray  # the signals and these numbers
+    numbers: np.ndarray  # these numbers
+    constants: np.ndarray  # the signals that `own_columns` lists
     y: np.ndarray
+    own: Numbers  # of all runs
 
     @staticmethod
     def of(run: Runner, signals: np.ndarray, y: np.ndarray, numbers: Numbers) -> Starts:
-        """The starts of runs with these numbers."""
+        """The starts of runs with these numbers, and these signals there."""
         # numbers that happen to be equal are inputs as well, so that the code is the same for other runs; zeros are not
         arrays = {path: values for path, values in numbers.arrays().items() if values.any()}
-        return Starts(run, tuple(arrays), np.column_stack([signals, *arrays.values()]), y)
+        columns = np.column_stack([np.zeros((len(y), 0)), *arrays.values()])
+        return Starts(run, tuple(arrays), columns, signals[:, own_columns(run.system)], y, numbers)
+
+    @cached_property
+    def modal(self) -> bool:
+        """Whether the runs have modes: joints that stick or come to stops, actuators that reach their limits."""
+        return bool(self.run.system.switching or self.run.system.bounded)
+
+    @cached_property
+    def discrete(self) -> Discrete:
+        """The discrete state with the equations of all runs: what holds in each of them is among the signals."""
+        return replace(self.run.discrete, switched=tuple(self.run.system.switching))
 
     @cached_property
     def signals(self) -> int:
-        return int(self.inputs.shape[1]) - len(self.symbols)
+        """The number of signals without the numbers that differ."""
+        blank = replace(self.run.system, symbols=None)
+        return len(signals(blank, 0.0, self.discrete, self.run.planned))
+
+    @cached_property
+    def watched(self) -> int:
+        """The number of quantities besides the state that watches read."""
+        return len(self.run.system.switching) + len(self.run.system.bounded)
+
+    # ---- code
 
     @cached_property
     def offer(self) -> Offer:
@@ -103,121 +121,53 @@ class Starts:
         system, run = self.run.system, self.run
         mark = dict.fromkeys(self.symbols, "a number")
         own = planted(numbers_of(system), mark)
-        key = (*likeness(run), repr(own), repr(self.symbols), repr(self.signals))
-        rows = system.robot.nq + 4 * system.robot.nv + len(bearing(system, run.discrete))
-        outputs = [system.measured + 2, rows, 3]
-        return Offer(self.program, (self.inputs.shape[1], system.measured), outputs, lambda: key)
+        key = (*likeness(run), repr(self.discrete.program), repr(own), repr(self.symbols), repr(self.signals))
+        rows = system.robot.nq + 4 * system.robot.nv + len(bearing(system, self.discrete))
+        outputs = [system.measured + 2, rows, 3, self.watched]
+        return Offer(self.program, (self.signals + len(self.symbols), system.measured), outputs, lambda: key)
 
     def program(self) -> Program:
-        """The recorded equations of a run, for a tree with its energies."""
+        """The recorded equations of a run, for a tree with its energies and what watches read."""
         system, recording = self.run.system, Recording("together")
-        u, y = recording.input("u", self.inputs.shape[1]), recording.input("y", system.measured)
+        u, y = recording.input("u", self.signals + len(self.symbols)), recording.input("y", system.measured)
         numbers: Numbers = planted(numbers_of(system), dict(zip(self.symbols, u[self.signals :])))
-        now, groups = outputs(system, self.run.discrete, u[: self.signals], y, numbers.regrouped)
+        now, groups = outputs(system, self.discrete, u[: self.signals], y, numbers.regrouped)
         if system.loops is None:
             robot = replace(system.robot, tree=replace(system.robot.tree, bodies=numbers.bodies))
             groups["energy"] = list(energies(robot, now.q, now.qd))
+            groups["quantities"] = watched(system, self.discrete, u, y, now.support)
         return recording.program(**groups)
+
+    def march(self, solver: Solver) -> March | None:
+        """The compiled loop of these runs; None where there is no compiled code."""
+        scheme, system, offer = INTEGRATORS[solver.method].scheme, self.run.system, self.offer
+        assert scheme is not None, "these runs go by the compiled loop"
+        sizes = system.measured + 2, system.measured, system.units
+
+        def build(cached: bool) -> March | None:
+            return march.build(offer.program, scheme, *sizes, native.lanes(), offer.identity, cached)
+
+        return offer.at_once("march", build)
+
+    def code(self, cached: bool) -> Kernel | None:
+        """The equations as compiled code for many samples; with `cached`, None if the cache doesn't have it."""
+        return self.offer.kernel(cached)
+
+    # ---- inputs
+
+    def inputs(self, signals: np.ndarray, these: np.ndarray) -> np.ndarray:
+        """The inputs of the equations: (runs, instants, signals) of these runs, with what is their own."""
+        signals[:, :, own_columns(self.run.system)] = self.constants[these, None]
+        numbers = np.broadcast_to(self.numbers[these, None], (*signals.shape[:2], len(self.symbols)))
+        return np.concatenate([signals, numbers], axis=2)
+
+    def bodies(self, these: np.ndarray) -> tuple[Body, ...]:
+        """The bodies of these runs, with arrays in the places of numbers that differ."""
+        return self.own.some(these).bodies
 
     def some(self, these: slice) -> Starts:
         """A part of the runs, with the same program."""
-        part = replace(self, inputs=self.inputs[these], y=self.y[these])
+        own = self.own.some(these)
+        part = replace(self, numbers=self.numbers[these], constants=self.constants[these], y=self.y[these], own=own)
         part.__dict__["offer"] = self.offer
         return part
-
-
-@dataclass(frozen=True)
-class Traces:
-    """What runs side by side have left: for each run its states at all instants, and counts of steps."""
-
-    t: np.ndarray
-    states: np.ndarray  # (runs, instants, components), as they are integrated
-    whole: np.ndarray  # whether the run has come to its end
-    steps: np.ndarray
-    rejected: np.ndarray
-    evaluations: np.ndarray
-
-
-def integrated(starts: Starts, grid: np.ndarray, solver: Solver) -> Traces | None:
-    """The runs over the grid, by the compiled loop; None where there is no compiled code."""
-    loop = _loop(starts, solver)
-    if loop is None:
-        return None
-    scheme, system, y = INTEGRATORS[solver.method].scheme, starts.run.system, starts.y
-    assert scheme is not None, "these runs go by the compiled loop"
-    rtol, atol, n = max(solver.rtol, LEAST_RTOL), max(solver.atol, LEAST_ATOL), system.measured
-    rest = float(grid[-1] - grid[0])
-
-    def later(h: np.ndarray) -> np.ndarray:
-        return loop.rates(starts.inputs, y + h[:, None] * f)[:, :n]
-
-    with np.errstate(all="ignore"):
-        f = loop.rates(starts.inputs, y)
-        scale = atol + abs(y[:, :n]) * rtol
-        h = first_step(later, y[:, :n], f[:, :n], scale, rest, min(rest, solver.max_step), scheme.exponent)
-    ahead = np.ascontiguousarray(grid[1:])
-    rows, control = loop.carry(
-        starts.inputs,
-        y,
-        f,
-        ahead,
-        solver.max_steps,
-        ATTEMPTS,
-        T=float(grid[0]),
-        H=h,
-        T_END=float(grid[-1]),
-        RTOL=rtol,
-        ATOL=atol,
-        MAX_STEP=solver.max_step,
-    )
-    steps, rejected = control[ACCEPTED].astype(int), control[REJECTED].astype(int)
-    whole = (control[STATUS] == 0.0) & (control[ROW] >= len(ahead)) & (steps <= solver.max_steps)
-    states = np.concatenate([y[:, None], rows], axis=1)
-    evaluations = loop.stages * (steps + rejected) + 2  # with those for the length of the first step
-    return Traces(grid, states, whole, steps, rejected, evaluations)
-
-
-def _loop(starts: Starts, solver: Solver) -> March | None:
-    """The compiled loop of these runs."""
-    scheme, system, offer = INTEGRATORS[solver.method].scheme, starts.run.system, starts.offer
-    assert scheme is not None, "these runs go by the compiled loop"
-    sizes = system.measured + 2, system.measured, system.units
-
-    def build(cached: bool) -> March | None:
-        return march.build(offer.program, scheme, *sizes, native.lanes(), offer.identity, cached)
-
-    return offer.at_once("march", build)
-
-
-# ---- rows
-
-
-@dataclass(frozen=True)
-class Evaluated:
-    """The rows of runs of a tree; arrays have the shape (runs, instants, …)."""
-
-    fields: Mapping[str, np.ndarray]  # those that `FIELDS` names
-    energies: np.ndarray  # kinetic, potential, elastic
-    sound: np.ndarray  # whether all numbers of a run are finite, and none is so large that it has to be looked into
-
-
-def evaluated(starts: Starts, traces: Traces) -> Evaluated | None:
-    """The rows of the runs, by compiled code; None where there is none."""
-    system, offer = starts.run.system, starts.offer
-    states = system.unit(traces.states)
-    count, instants, _ = states.shape
-
-    code = offer.kernel(cached=count < FEW and choice.backend() != "compiled")
-    if code is None:
-        return None
-    inputs = np.repeat(starts.inputs, instants, axis=0)
-    measured = np.ascontiguousarray(states.reshape(count * instants, -1)[:, : system.measured])
-    (rates, rows, energy), _, _ = code(inputs, measured)
-    numbers = [x.reshape(count, -1) for x in (rates, rows, energy)]
-    with np.errstate(all="ignore"):
-        within = [(abs(measured).reshape(count, -1) <= REACH), *(abs(x) < ENORMOUS for x in numbers)]
-    sound = np.all([one.all(axis=1) for one in within], axis=0)
-    nq, nv = system.robot.nq, system.robot.nv
-    ends = np.cumsum([nq, *[nv] * (len(FIELDS) - 1)])
-    parts = np.split(rows.reshape(count, instants, -1), ends, axis=2)
-    return Evaluated(dict(zip(FIELDS, parts)), energy.reshape(count, instants, 3), sound)

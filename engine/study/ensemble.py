@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -16,14 +17,18 @@ from ..robot.model import Robot
 from ..scenario.many import Many
 from ..scenario.plan import Plan
 from ..scenario.run import Result, Scenario, carry_out, result_of
+from ..simulate.abreast import Traces, integrated
 from ..simulate.feedforward import runner
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import Trace
+from ..simulate.many_rows import evaluated
 from ..simulate.runner import Runner
-from ..simulate.together import Numbers, Starts, Traces, evaluated, integrated, joined, likeness, numbers_of
+from ..simulate.signals import own_columns
+from ..simulate.together import Numbers, Starts, joined, likeness, numbers_of
 from .variations import Variation, Variations
 from .varied import varied
 
+LAWS = 97  # instants at which laws of time are compared
 MOST_SAMPLES = 100_000  # rows of all runs that are held at once while results are made of them
 
 
@@ -34,19 +39,45 @@ def ensemble(
 
     Keys are those of the scenario (`initial.joint1`, `forces.joint2.value`) or, after `robot.`, of the robot's file
     (`robot.links.link6.mass`; entries of lists by name or by number from 0). Runs that differ in numbers only are
-    computed side by side; those with dry friction, stops or laws of time, one after the other.
+    computed side by side, whatever joints stick in them, come to stops, or follow laws of time.
     """
     asked = Variations(scenario, variations, robot)
-    plans, groups = _grouped(asked)
     results: dict[int, Result] = {}
-    for group in groups:
-        results.update(_side_by_side(asked, plans, group))
-    rest = {k: plans.get(k) or asked.plan(k) for k in range(len(asked)) if k not in results}
-    for k, plan in _with_symbols(rest).items():
-        results[k] = carry_out(plan)
-        if results[k].ended == "interrupted":  # one run keeps what it has, many of them end
-            raise KeyboardInterrupt(results[k].record["reason"])
+    for part in carried(asked):
+        results.update(part.results())
     return [results[k] for k in range(len(asked))]
+
+
+@dataclass(frozen=True)
+class Part:
+    """The results of some variations, by their places: all of those side by side, or single ones."""
+
+    places: list[int]
+    many: Many | None
+    single: Mapping[int, Result]
+
+    def results(self) -> dict[int, Result]:
+        """The results, each made on demand where they went side by side."""
+        if self.many is None:
+            return dict(self.single)
+        return {self.places[k]: self.many.result(k) for k in np.flatnonzero(self.many.in_order).tolist()}
+
+
+def carried(asked: Variations) -> Iterator[Part]:
+    """Carry out all variations, part by part: first what goes side by side, then all others."""
+    plans, groups = _grouped(asked)
+    done: set[int] = set()
+    for group in groups:
+        for part in _side_by_side(asked, plans, group):
+            these = np.flatnonzero(part.many.in_order).tolist() if part.many is not None else []
+            done.update((part.places[k] for k in these) if part.many is not None else part.single)
+            yield part
+    rest = {k: plans.get(k) or asked.plan(k) for k in range(len(asked)) if k not in done}
+    for k, plan in (rest if asked.independent else _with_symbols(rest)).items():
+        result = carry_out(plan)
+        if result.ended == "interrupted":  # one run keeps what it has, many of them end
+            raise KeyboardInterrupt(result.record["reason"])
+        yield Part([k], None, {k: result})
 
 
 # ---- runs that are alike
@@ -71,7 +102,18 @@ class Member:
             len(self.signals),
             repr(self.plan.record),
             self.plan.file.solver.energy,
+            self._modes_and_laws(),
         )
+
+    def _modes_and_laws(self) -> Hashable:
+        """What modes and laws of time depend on, but for what is a number of the run."""
+        system, inputs = self.plan.system, self.plan.system.inputs
+        modes = repr((system.switching, system.stopped, system.bounded))
+        if inputs.timeless:
+            return modes
+        times = np.linspace(self.plan.grid[0], self.plan.grid[-1], LAWS)
+        rows = np.delete(self.run.signal_rows(times), own_columns(system), axis=1)
+        return modes, self.plan.kinks, inputs.breaks, rows.tobytes()
 
 
 class Group(NamedTuple):
@@ -103,25 +145,24 @@ def _grouped(asked: Variations) -> tuple[dict[int, Plan], list[Group]]:
         member = _member(plans[k])
         if member is None:
             continue
-        if len(families.get(k, ())) > 1 and (group := _of_numbers(asked, member, families[k])) is not None:
+        if len(families.get(k, ())) >= asked.fewest and (group := _of_numbers(asked, member, families[k])) is not None:
             groups.append(group)
             quick.update(group.places)
-        else:
+        elif not asked.independent:
             alike.setdefault(member.likeness(), []).append((k, member))
     groups += [_of_members(members) for members in alike.values() if len(members) > 1]
     return plans, groups
 
 
 def _member(plan: Plan) -> Member | None:
-    """The plan's run at its start; None if it has to run alone: its modes, its laws, or its inertias want that."""
+    """The plan's run at its start; None if it has to run alone: its modes, its limits, or its inertias want that."""
     system = plan.system
-    modes = system.switching or system.bounded
-    scheme = INTEGRATORS[plan.solver.method].scheme
-    alone = not system.inputs.timeless or modes or plan.kinks or scheme is None
-    if alone or (system.loops is not None and system.method.afresh) or choice.backend() == "plain":
+    scheme, modal = INTEGRATORS[plan.solver.method].scheme, bool(system.switching or system.bounded)
+    alone = scheme is None or (system.loops is not None and (modal or system.method.afresh))
+    if alone or math.isfinite(plan.solver.max_evaluations) or choice.backend() == "plain":
         return None
     run = runner(system, plan.q0)
-    if not run.unknown:
+    if not run.unknown or not run.marches:
         return None
     begin, y = float(plan.grid[0]), run.start(plan.q0, plan.qd0)
     return None if run.without_inertia(begin, y) else Member(plan, run, y, run.signals(begin))
@@ -129,8 +170,9 @@ def _member(plan: Plan) -> Member | None:
 
 def _of_numbers(asked: Variations, first: Member, family: Sequence[int]) -> Group | None:
     """The group of those runs of a family that differ from its first in plain numbers."""
-    found = varied(first.plan, first.run, len(family), *asked.columns(first.plan, family))
-    if found is None or found.plain.sum() < 2:
+    columns = asked.columns(first.plan, family)
+    found = varied(first.plan, first.run, len(family), *columns, independent=asked.independent)
+    if found is None or found.plain.sum() < asked.fewest:
         return None
     these = np.flatnonzero(found.plain)
     numbers = found.numbers.some(these)
@@ -174,20 +216,18 @@ def _with(plan: Plan, places: Sequence[Place]) -> Plan:
 # ---- runs side by side
 
 
-def _side_by_side(asked: Variations, plans: dict[int, Plan], group: Group) -> dict[int, Result]:
-    """The results of those runs of a group that go well side by side, by the places of their variations."""
-    results: dict[int, Result] = {}
+def _side_by_side(asked: Variations, plans: dict[int, Plan], group: Group) -> Iterator[Part]:
+    """The results of those runs of a group that go well side by side."""
     size = max(1, MOST_SAMPLES // len(group.plan.grid))
     for first in range(0, len(group.places), size):
         part = group.some(slice(first, first + size))
-        traces = integrated(part.starts, group.plan.grid, group.plan.solver)
+        traces = integrated(part.starts, group.plan.grid, group.plan.solver, group.plan.kinks)
         if traces is None:
             break
-        results.update(_results(asked, plans, part, traces))
-    return results
+        yield _results(asked, plans, part, traces)
 
 
-def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Traces) -> dict[int, Result]:
+def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Traces) -> Part:
     """The results of those runs that came to their end in good order."""
     places = group.places
 
@@ -196,10 +236,9 @@ def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Tr
 
     rows = evaluated(group.starts, traces) if group.plan.system.loops is None and not group.plan.robot.closed else None
     if rows is not None:
-        many = Many(group.plan, plan, group.numbers.bodies, traces, rows)
-        return {places[k]: many.result(k) for k in np.flatnonzero(many.in_order).tolist()}
+        return Part(places, Many(group.plan, plan, group.numbers.bodies, traces, rows), {})
     alone = {k: _with(plan(k), group.starts.symbols) for k in np.flatnonzero(traces.whole).tolist()}
-    return {places[k]: _by_itself(one, traces, k) for k, one in alone.items()}
+    return Part(places, None, {places[k]: _by_itself(one, traces, k) for k, one in alone.items()})
 
 
 def _by_itself(plan: Plan, traces: Traces, k: int) -> Result:

@@ -27,9 +27,19 @@ NUMBERS = (float, np.float64)
 
 
 class Variations:
-    """Variations of one scenario and its robot."""
+    """Variations of one scenario and its robot.
 
-    def __init__(self, scenario: Scenario, variations: Sequence[Variation], robot: Robot | str | Path | None):
+    If they are `independent`, the result of each is the same to the last bit whichever others there are.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        variations: Sequence[Variation],
+        robot: Robot | str | Path | None,
+        independent: bool = False,
+    ):
+        self.independent, self.fewest = independent, 1 if independent else 2  # runs that go side by side
         self.document, name, beside = opened(scenario)
         given = robot if robot is None or isinstance(robot, Robot) else load(robot)
         self.base = given or robot_of(self.document, beside)
@@ -77,7 +87,8 @@ class Variations:
         of_scenario: dict[Keys, Sequence[Any]] = {}
         in_robot: dict[Keys, Sequence[Any]] = {}
         for key, values in zip(self.all[family[0]], zip(*(self.all[k].values() for k in family))):
-            if all(value is values[0] for value in values) or _equal(values):
+            equal = all(value is values[0] for value in values) or _equal(values)
+            if equal and not (self.independent and type(values[0]) in NUMBERS):
                 continue
             label = f"variations[{family[0]}]: {key}"
             if label in places_in_robot:

@@ -18,10 +18,12 @@ from ..laws.forces import Constant
 from ..robot.bodies import ReadLink, with_masses
 from ..robot.build import Draft, drafted, drives
 from ..robot.inertia import inertial
-from ..robot.model import Body, Robot
+from ..robot.model import Body, Joint, Robot
 from ..robot.schema import LinkEntry
 from ..scenario.plan import Plan
 from ..simulate.runner import Runner
+from ..simulate.signals import steady_columns
+from ..simulate.system import System
 from ..simulate.together import Numbers, of_bodies
 from ..text.document import Keys
 from ..text.fields import Bounds, Strict, reader_of
@@ -47,23 +49,33 @@ def varied(
     count: int,
     of_scenario: Mapping[Keys, Sequence[Any]],
     of_robot: Mapping[Keys, Sequence[Any]],
+    *,
+    independent: bool = False,
 ) -> Varied | None:
     """The numbers of so many runs, of which `plan` is the first, from their values by path in the files.
 
-    None if other things differ as well.
+    None if other things differ as well. Where runs are to be `independent`, zeros aren't plain, whatever the others
+    have, and numbers that no run has otherwise may be of any kind.
     """
     robot = plan.robot
     if robot.document is None or plan.system.loops is not None or robot.closed:
+        return None
+    if of_robot and plan.system.inputs.feedforward:  # whose forces are those of this robot
         return None
     draft = drafted(robot.document) if of_robot else None
     if draft is not None and not draft.direct:
         return None
     plain = np.ones(count, dtype=bool)
     try:
+        if independent:
+            of_scenario = {
+                path: x for path, x in of_scenario.items() if path[0] in (*STATE, "forces") or len(set(x)) > 1
+            }
+            of_robot = {path: x for path, x in of_robot.items() if _of_link(path) or len(set(x)) > 1}
         states = {path: _column(plan.file, path, values, plain) for path, values in of_scenario.items()}
         numbers = {path: _column(_owner(draft, path), path[2:], values, plain) for path, values in of_robot.items()}
-        for values in numbers.values():
-            plain &= (values != 0.0) == (values[0] != 0.0)  # zero may mean that there is nothing
+        for values in numbers.values():  # zero may mean that there is nothing
+            plain &= (values != 0.0) == (independent or values[0] != 0.0)
         y = np.tile(run.start(plan.q0, plan.qd0), (count, 1))
         signals = np.tile(run.signals(float(plan.grid[0])), (count, 1))
         for path, values in states.items():
@@ -131,6 +143,11 @@ def _put(plan: Plan, path: Keys, values: np.ndarray, y: np.ndarray, signals: np.
     if joint is None or joint.type.nq != 1 or joint not in system.free:
         raise _OtherError
     if section in STATE and not rest:
+        if _follows(system, joint):  # a motion that may begin there
+            raise _OtherError
+        if section == "initial" and joint.speeds[0] in system.stopped:
+            _, low, high = system.stopped[joint.speeds[0]]
+            plain &= (low < values) & (values < high)
         y[
             :,
             system.state_coordinates.index(joint.coordinates[0])
@@ -138,12 +155,18 @@ def _put(plan: Plan, path: Keys, values: np.ndarray, y: np.ndarray, signals: np.
             else system.place_of(joint.speeds[0]),
         ] = values
     elif section == "forces" and rest == ["value"] and isinstance(plan.file.forces[str(name)], Constant):
-        timed = [one for one in system.inputs.driven if one.timed]
-        place = next(k for k, one in enumerate(timed) if one.speed == joint.speeds[0])
-        plain &= (timed[place].low < values) & (values < timed[place].high)  # others end at the actuator's limits
-        signals[:, place] = values
+        driven = next(one for one in system.inputs.driven if one.speed == joint.speeds[0])
+        plain &= (driven.low < values) & (values < driven.high)  # others end at the actuator's limits
+        signals[:, steady_columns(system)[joint.speeds[0]]] = values
     else:
         raise _OtherError
+
+
+def _follows(system: System, joint: Joint) -> bool:
+    """Whether the law of a joint follows a motion."""
+    inputs = system.inputs
+    led = [*(one.joint for one in inputs.commanded), *(one.joint for one in inputs.feedforward)]
+    return joint in led or any(one.speed in joint.speeds and one.reference is not None for one in inputs.driven)
 
 
 # ---- numbers of links
@@ -151,12 +174,16 @@ def _put(plan: Plan, path: Keys, values: np.ndarray, y: np.ndarray, signals: np.
 
 def _owner(draft: Draft | None, path: Keys) -> LinkEntry:
     """The entry of the link that a path leads into."""
-    if draft is None or len(path) < 3 or path[0] != "links" or not isinstance(path[1], int):
+    if draft is None or not _of_link(path):
         raise _OtherError
-    of_mass, of_drive = path[2] in OF_MASS, path[2] == "joint" and path[3:] in OF_DRIVE
-    if not (of_mass or of_drive):
-        raise _OtherError
-    return draft.file.links[path[1]]
+    return draft.file.links[int(path[1])]
+
+
+def _of_link(path: Keys) -> bool:
+    """Whether a path of the robot's file leads to numbers of a link that are known here."""
+    if len(path) < 3 or path[0] != "links" or not isinstance(path[1], int):
+        return False
+    return path[2] in OF_MASS or (path[2] == "joint" and path[3:] in OF_DRIVE)
 
 
 def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plain: np.ndarray) -> tuple[Body, ...]:

@@ -11,11 +11,17 @@ from arms import Arm
 from measure import Row, against, checked, quickest
 
 import denoc
+from denoc.scenario.audit import DOUBTFUL
+from denoc.study.blocks import blocks
 from peers import Pinocchio
 
 WORK = "ensemble: fall 0.5 s with another mass, a run"
-COUNT, FEW, LINK = 2000, 10, 1
-REACH = 20
+KEPT = "the same, of 10,000 in blocks, five numbers of each kept"
+ROUGH = "the same with dry friction in all joints"
+COUNT, MANY, FEW, LINK = 2000, 10_000, 10, 1
+REACH = 15
+PEER = "scipy RK45 + Pinocchio"
+COULOMB = (2.0, 5.0, 3.0, 0.2, 0.2, 0.1)
 SECONDS, RTOL, ATOL = 0.5, 1e-8, 1e-10
 
 
@@ -24,7 +30,7 @@ def rows(arm: Arm) -> list[Row]:
     from scipy.integrate import solve_ivp
 
     n = len(arm.links)
-    masses = np.random.default_rng(0).uniform(14, 17, COUNT).tolist()
+    masses = np.random.default_rng(0).uniform(14, 17, MANY).tolist()
     scenario = {
         "robot": "puma",
         "task": "simulate",
@@ -38,9 +44,21 @@ def rows(arm: Arm) -> list[Row]:
     peers = [Pinocchio(replace(arm, links=one)) for one in links]
 
     def ours() -> np.ndarray:
-        variations = [{"robot.links.link2.mass": mass} for mass in masses]
+        variations = [{"robot.links.link2.mass": mass} for mass in masses[:COUNT]]
         runs = denoc.ensemble(scenario, variations)
         return np.array([[run.table[f"{name}.q"][-1] for name in arm.robot.joints] for run in runs])
+
+    def kept() -> np.ndarray:
+        found = np.empty((MANY, n))
+        for block in blocks(scenario, [{"robot.links.link2.mass": mass} for mass in masses]):
+            if not (block.share < DOUBTFUL).all():
+                raise ArithmeticError(f"{KEPT}: an energy balance is broken")
+            found[block.places] = np.array([block.columns[f"{name}.q"][:, -1] for name in arm.robot.joints]).T
+        return found
+
+    def rough() -> None:
+        rubbed = {f"robot.links.link{k}.joint.friction.coulomb": x for k, x in enumerate(COULOMB, start=1)}
+        denoc.ensemble(scenario, [{"robot.links.link2.mass": mass, **rubbed} for mass in masses[:COUNT]])
 
     def rate(peer: Pinocchio, t: float, y: np.ndarray) -> np.ndarray:
         return np.concatenate([y[n:], peer.pin.aba(peer.model, peer.data, y[:n], y[n:], start[n:])])
@@ -53,10 +71,16 @@ def rows(arm: Arm) -> list[Row]:
     before = os.environ.get("DENOC_CORES")
     os.environ["DENOC_CORES"] = "1"  # the times are those of one thread
     try:
-        checked(WORK, "scipy RK45 + Pinocchio", ours()[:FEW], theirs())
-        took = quickest({"ours": ours, "theirs": theirs})
+        checked(WORK, PEER, ours()[:FEW], theirs())
+        checked(KEPT, PEER, kept()[:FEW], theirs())
+        took = quickest({"ours": ours, "kept": kept, "rough": rough, "theirs": theirs})
     finally:
         os.environ.pop("DENOC_CORES")
         if before is not None:
             os.environ["DENOC_CORES"] = before
-    return [against(WORK, took["ours"] / COUNT, "scipy RK45 + Pinocchio", took["theirs"] / FEW, REACH)]
+    alone = took["theirs"] / FEW
+    return [
+        against(WORK, took["ours"] / COUNT, PEER, alone, REACH),
+        against(KEPT, took["kept"] / MANY, PEER, alone, REACH),
+        against(ROUGH, took["rough"] / COUNT, f"{PEER}, without friction", alone, REACH / 20),
+    ]

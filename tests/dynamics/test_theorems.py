@@ -9,12 +9,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import denoc
 import newton
+import yamls
 from comparing import off, off_accelerations, slope
 from denoc.dynamics.regroup import regrouped
 from denoc.dynamics.sweeps import dynamics
@@ -672,6 +672,7 @@ def rows(result, count):
     return np.concatenate([np.reshape(x, (count, -1)) for x in parts], axis=1)
 
 
+@pytest.mark.sound
 @pytest.mark.parametrize("form", ["straight", "rolled"])
 @settings(laws, max_examples=max(4, laws.max_examples // 8))  # each robot is compiled a dozen times
 @seeds
@@ -720,7 +721,7 @@ def test_compiled_code_takes_angles_of_any_size(seed):
 @pytest.mark.parametrize("joint", ["type: helical, pitch: 0.01", "type: revolute, spring: {stiffness: 2}"])
 def test_springs_and_screws_count_the_turns_of_compiled_code(joint):
     """A turn more is a pitch more, and a spring wound up further."""
-    file = yaml.safe_load(f"""
+    file = yamls.load(f"""
 name: wound
 convention: frames
 links:

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-import yaml
 
 import denoc
+import yamls
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using
 from denoc.robot.cuts import CUTS, PARALLEL, CutType, Y, Z
@@ -59,7 +59,7 @@ def file(tmp_path):
         "rates": {"shaft": RATE},
         "solver": {"rtol": 1e-10},
     }
-    (tmp_path / "turns.yaml").write_text(yaml.safe_dump(scenario))
+    (tmp_path / "turns.yaml").write_text(yamls.dump(scenario))
     return tmp_path / "turns.yaml"
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-import yaml
 
 import denoc
+import yamls
 from denoc.machine.jit.choice import using
 from denoc.robot.joints import ANGLE, LENGTH, TURN_Z, TYPES, JointPart, JointType
 from denoc.robot.json_schema import robot_schema
@@ -78,7 +78,7 @@ def test_a_scenario_runs_with_it(robot, tmp_path, backend):
         "rates": {"slot": [SPEED, RATE]},
         "solver": {"rtol": 1e-10},
     }
-    (tmp_path / "swing.yaml").write_text(yaml.safe_dump(scenario))
+    (tmp_path / "swing.yaml").write_text(yamls.dump(scenario))
     with using(backend):
         result = denoc.run(tmp_path / "swing.yaml")
     angle, speed, spin = (result.table[f"slot.{name}"] for name in ("q2", "qd1", "qd2"))

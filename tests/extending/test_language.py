@@ -78,5 +78,5 @@ def test_the_command_knows_it(monkeypatch, capsys, tmp_path):
     assert options.names("denoc.machine.program.languages", "LANGUAGES")("n") == ["numpy"]
     with pytest.raises(denoc.DenocError) as told:
         generate(denoc.load("planar3r"), "idyn", "nunpy")
-    assert told.value.allowed == "c, python, numpy"
+    assert told.value.allowed == "c, javascript, python, numpy"
     assert told.value.hint == "did you mean `numpy`?"

@@ -5,10 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import yaml
 from scipy.integrate import solve_ivp
 
 import denoc
+import yamls
 from denoc.text.library import folder
 
 G = 9.81
@@ -31,16 +31,16 @@ def result(name):
 
 def windows(count):
     """The scenario of the N-four-bar with another number of windows."""
-    robot = yaml.safe_load((folder("robots") / "n-four-bar.yaml").read_text())
+    robot = yamls.load((folder("robots") / "n-four-bar.yaml").read_text())
     robot["links"][1]["repeat"] = count
     ends = {"first": {"at": "B"}, "second": {"at": "B"}}
     robot["loops"] = [{"joint": "revolute", "between": [f"rod{k}", f"bar{k}"], **ends} for k in range(1, count + 1)]
-    return denoc.loads(yaml.safe_dump(robot))
+    return denoc.loads(yamls.dump(robot))
 
 
 def scenario(name, **changes):
     """A scenario of the library, with some of its entries changed."""
-    file = yaml.safe_load((folder("scenarios") / f"{name}.yaml").read_text())
+    file = yamls.load((folder("scenarios") / f"{name}.yaml").read_text())
     return {**file, **{key: {**file.get(key, {}), **value} for key, value in changes.items()}}
 
 

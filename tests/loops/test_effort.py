@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-import yaml
 from scipy.optimize import linprog
 
 import denoc
+import yamls
 from comparing import off
 from denoc.loops.constraints import closure
 from denoc.loops.effort import exceed_limits, least
@@ -101,7 +101,7 @@ def test_near_moves_the_centre():
 @pytest.mark.parametrize("beside", [False, True])
 def test_weights_count_whatever_else_hangs_on_the_base(beside):
     """Crank and rocker of a four-bar share its work by their weights; a pendulum beside it is a system of its own."""
-    data = yaml.safe_load(find("four-bar", "robots").read_text())
+    data = yamls.load(find("four-bar", "robots").read_text())
     rocker = next(link for link in data["links"] if link["name"] == "rocker")
     rocker["joint"] |= {"actuated": True, "effort": {"weight": 9}}
     if beside:
@@ -110,7 +110,7 @@ def test_weights_count_whatever_else_hangs_on_the_base(beside):
         data["links"].append(
             {"name": "bob", "parent": "base", "joint": joint, "mass": 1, "com": [1, 0, 0], "inertia": inertia}
         )
-    robot = denoc.loads(yaml.safe_dump(data, sort_keys=False))
+    robot = denoc.loads(yamls.dump(data))
     q = denoc.assemble(robot, robot.q0)
     still = np.zeros(robot.nv)
     crank, rocker_, *rest = denoc.inverse(robot, q, still, still)

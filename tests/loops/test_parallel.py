@@ -5,10 +5,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-import yaml
 
 import closed
 import denoc
+import yamls
 from balanced import motions
 from comparing import off, slope
 from denoc.dynamics.samples import Samples
@@ -59,14 +59,14 @@ def states(robot, count=7, seed=0):
 
 def edited(text, **joints):
     """The robot with entries of some joints changed."""
-    file = yaml.safe_load(text)
+    file = yamls.load(text)
     for link in file["links"]:
         link["joint"] |= joints.get(link["joint"]["name"], {})
     return file
 
 
 def loaded(file):
-    return denoc.loads(yaml.safe_dump(file, sort_keys=False))
+    return denoc.loads(yamls.dump(file))
 
 
 # ---- legs
@@ -235,7 +235,7 @@ def pushed(robot, rng):
 
 @pytest.mark.parametrize("name", LIBRARY)
 def test_wrenches_drives_and_gravity_are_in_the_forces(name):
-    file = yaml.safe_load((closed.references.FOLDER.parents[1] / "robots" / f"{name}.yaml").read_text())
+    file = yamls.load((closed.references.FOLDER.parents[1] / "robots" / f"{name}.yaml").read_text())
     file["gravity"] = [1.0, -2.0, 3.0]
     for k, link in enumerate(file["links"]):
         if link["joint"]["type"] in ("revolute", "prismatic") and link.get("mass", 0.0):
@@ -311,7 +311,7 @@ def test_a_leg_that_can_move_by_itself_is_refused():
 def cut_platform(case):
     """Khan's fully redundant robot: a part of the platform in each leg, all nine joints actuated, parts locked."""
     one, text, samples = planar("three_rrr", case)
-    file = yaml.safe_load(text)
+    file = yamls.load(text)
     whole, side = closed.file("three_rrr"), 0.4
     B = {"B1": np.zeros(3), "B2": np.array([side, 0.0, 0.0]), "B3": np.array([side / 2, side * np.sqrt(3) / 2, 0.0])}
     file["loops"] = []
@@ -414,7 +414,7 @@ def test_more_actuators_than_freedoms_but_not_all_joints(sharing):
     whole[:, list(robot.driven)] = tau
     assert off(denoc.forward(robot, samples[0], samples[1], whole), samples[2]) <= 1e-9
     most = 0.95 * float(abs(tau[:, 2]).max())
-    file = edited(yaml.safe_dump(file), J3={"effort": {"limits": [-most, most]}})
+    file = edited(yamls.dump(file), J3={"effort": {"limits": [-most, most]}})
     limited = denoc.inverse(loaded(file), *samples, sharing=sharing)
     assert abs(limited[:, 2]).max() <= most * (1 + 1e-9)
     assert abs(limited - tau).max() > 1e-3

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-import yaml
 
 import denoc
+import yamls
 from balanced import apart, exerted, whole
 from comparing import off
 from denoc.dynamics import calls as tree
@@ -106,14 +106,14 @@ def test_transmitted_forces_have_the_least_norm(seed, how):
 
 def test_limits_of_actuators_hold_at_every_call():
     """Crank and rocker of a four-bar share its work; the crank can do less than it would."""
-    data = yaml.safe_load(find("four-bar", "robots").read_text())
+    data = yamls.load(find("four-bar", "robots").read_text())
     next(link for link in data["links"] if link["name"] == "rocker")["joint"]["actuated"] = True
-    free = denoc.loads(yaml.safe_dump(data, sort_keys=False))
+    free = denoc.loads(yamls.dump(data))
     q, still = denoc.assemble(free, free.q0), np.zeros(free.nv)
     crank, rocker = denoc.inverse(free, q, still, still)
     most = abs(crank) / 2
     data["links"][0]["joint"]["effort"] = {"limits": [-float(most), float(most)]}
-    robot = denoc.loads(yaml.safe_dump(data, sort_keys=False))
+    robot = denoc.loads(yamls.dump(data))
     for backend in BACKENDS:
         with using(backend):
             for _ in range(3):

@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-import yaml
 
 import closed
 import denoc
+import yamls
 from balanced import whole
 from comparing import off
 from denoc.loops.balance import Balance
@@ -371,11 +371,11 @@ def test_gough_energies():
 def test_rssr_with_a_hooke_joint():
     """The spin is tied: a moment along z2 x Z appears in the cut, and the torque changes a little (by 4.6e-6 N m)."""
     whole, one = closed.one_case("rssr", "hooke")
-    data = yaml.safe_load(closed.rssr_text(whole, one))
+    data = yamls.load(closed.rssr_text(whole, one))
     loop = data["loops"][0]
     loop["spin"] = "hooke"  # the second's y, link 2's z, stays square to the first's x, Z
     loop["first"]["rpy"], loop["second"]["rpy"] = [0, "-90 deg", 0], ["90 deg", 0, 0]
-    robot = denoc.loads(yaml.safe_dump(data, sort_keys=False))
+    robot = denoc.loads(yamls.dump(data))
     samples = closed.rssr_samples(whole, closed.one_case("rssr", "hooke")[1])
     tau = denoc.inverse(robot, *samples)[:, 0]
     assert tau == pytest.approx(np.array(one["tau"]), abs=1e-9 * abs(np.array(one["tau"])).max())

@@ -16,6 +16,8 @@ from denoc.study.codegen import generate
 from denoc.study.complexity import chain_robot
 from denoc.text.library import names
 
+pytestmark = pytest.mark.sound
+
 OPEN = [name for name in names("robots") if not denoc.load(name).closed]
 
 

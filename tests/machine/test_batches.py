@@ -16,6 +16,8 @@ from denoc.machine.jit.choice import using
 from denoc.machine.jit.trigonometry import REACH
 from denoc.machine.program.trace import Recording
 
+pytestmark = pytest.mark.sound
+
 
 def program():
     recording = Recording("toy")

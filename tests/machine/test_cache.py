@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.machine.jit import builtin_code, cache, choice, march, objects, sources
+import generator
+from denoc.machine.jit import builtin_code, cache, choice, march, native, objects, sources
 from denoc.machine.jit.choice import using
 from denoc.machine.program.trace import Recording
 from denoc.simulate.runge_kutta import scheme
@@ -46,8 +47,6 @@ def torques():
 def test_an_object_is_kept_and_found_again(own_folder, monkeypatch):
     first = torques()
     (kept,) = own_folder.glob("*.o")
-    from denoc.machine.jit import native
-
     monkeypatch.setattr(native, "compile_ir", lambda *a: pytest.fail("compiled again"))
     assert (torques() == first).all()
     assert list(own_folder.glob("*.o")) == [kept]
@@ -77,8 +76,6 @@ def test_a_damaged_object_is_made_again(own_folder, damage):
 
 def test_another_processor_has_objects_of_its_own(own_folder, monkeypatch):
     first = torques()
-    from denoc.machine.jit import native
-
     cpu, features = native.processor()
     for path in own_folder.glob("*.o"):  # a foreign object under the old name must not be taken
         foreign = path
@@ -86,6 +83,19 @@ def test_another_processor_has_objects_of_its_own(own_folder, monkeypatch):
     assert (torques() == first).all()
     assert len(list(own_folder.glob("*.o"))) == 2
     assert foreign in own_folder.glob("*.o")
+
+
+@pytest.mark.sound
+def test_tests_marked_sound_get_the_code_that_users_get(own_folder, monkeypatch):
+    """And all others that of the quick generator, of which no object passes for the first one's."""
+    levels, compiled = [], native.compile_ir
+    monkeypatch.setattr(native, "compile_ir", lambda text, level: levels.append(level) or compiled(text, level))
+    for sound in (True, False, False):
+        monkeypatch.setattr(generator, "SOUND", sound)
+        objects.forget()
+        torques()
+    assert sorted(levels) == sorted([native.SOUND, native.QUICK] * (len(levels) // 2))
+    assert len(list(own_folder.glob("*.o"))) == len(levels)
 
 
 def test_other_sources_have_other_keys(monkeypatch):
@@ -279,6 +289,7 @@ def test_drafts_of_killed_processes_go(own_folder):
     for one in (old, new):
         one.write_text("half")
     os.utime(old, (0, 0))
+    cache._room.clear()  # as in the next process
     cache.store("another", b"code")
     assert not old.exists()
     assert new.exists()
@@ -339,8 +350,6 @@ def test_clearing_removes_all(own_folder):
 
 
 def test_without_llvm_the_plain_text_serves_with_one_warning(monkeypatch):
-    from denoc.machine.jit import native
-
     def broken(*_):
         raise RuntimeError("LLVM ERROR: no such target")
 

@@ -12,6 +12,8 @@ from denoc.machine.program.scalars import cosine_sine, sign, square_root
 from denoc.machine.program.trace import Recording
 from denoc.study.complexity import chain_robot
 
+pytestmark = pytest.mark.sound
+
 
 def program():
     """Results of all kinds: computed ones, an input, a constant, and one twice; a second group has a single column."""

@@ -5,10 +5,10 @@ import signal as signals
 
 import numpy as np
 import pytest
-import yaml
 
 import denoc
 import legged
+import yamls
 from comparing import off
 from denoc.machine.jit.choice import using
 from denoc.parallel import cluster
@@ -62,10 +62,10 @@ def engine(request):
 
 def redundant():
     """The 3-RRR robot with all its leg joints driven."""
-    file = yaml.safe_load(find("three-rrr", "robots").read_text(encoding="utf-8"))
+    file = yamls.load(find("three-rrr", "robots").read_text(encoding="utf-8"))
     for link in file["links"][:6]:
         link["joint"]["actuated"] = True
-    return denoc.loads(yaml.safe_dump(file, sort_keys=False))
+    return denoc.loads(yamls.dump(file))
 
 
 # ---- the same numbers
@@ -126,12 +126,12 @@ def test_many_long_legs(legs, stages):
 
 
 def test_friction_springs_rotors_and_pitches_are_the_legs_own():
-    file = yaml.safe_load(find("three-rrr", "robots").read_text(encoding="utf-8"))
+    file = yamls.load(find("three-rrr", "robots").read_text(encoding="utf-8"))
     file["links"][0]["joint"] |= {"rotor_inertia": 0.3, "friction": {"viscous": 0.2, "coulomb": 0.1}}
     file["links"][4]["joint"] |= {"spring": {"stiffness": 3.0, "rest": 0.4}}
     file["links"][6]["joint"] |= {"friction": {"viscous": 0.3}, "rotor_inertia": 0.2}
     file["wrenches"] = [{"link": "platform", "force": [1, 2, 0]}, {"link": "link5", "force": [3, 1, 0], "axes": "base"}]
-    robot = denoc.loads(yaml.safe_dump(file, sort_keys=False))
+    robot = denoc.loads(yamls.dump(file))
     q, qd, qdd = state = legged.states(robot, 4)
     assert off(Distributed(robot).inverse(*state), denoc.inverse(robot, *state)) <= SAME
     assert off(Distributed(robot).forward(q, qd, qdd), denoc.forward(robot, q, qd, qdd)) <= SAME

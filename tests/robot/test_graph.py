@@ -4,16 +4,16 @@ import copy
 
 import numpy as np
 import pytest
-import yaml
 
 import denoc
+import yamls
 from denoc.machine.jit.choice import using
 from denoc.text.library import find
 
 
 def four_bar():
     """The library's four-bar with all joints in one list."""
-    data = yaml.safe_load(find("four-bar", "robots").read_text())
+    data = yamls.load(find("four-bar", "robots").read_text())
     joints, links = [], []
     parents = {"crank": "base", "coupler": "crank", "rocker": "base"}
     for link in data["links"]:
@@ -29,7 +29,7 @@ def four_bar():
 
 
 def load(data):
-    return denoc.loads(yaml.safe_dump(data, sort_keys=False))
+    return denoc.loads(yamls.dump(data))
 
 
 def torque(robot, joint="A0"):
@@ -76,7 +76,7 @@ def test_of_equals_the_later_joint_is_cut():
 
 def test_the_joint_with_more_freedom_is_cut():
     robot = denoc.load("suspension")
-    data = copy.deepcopy(yaml.safe_load(find("suspension", "robots").read_text()))
+    data = copy.deepcopy(yamls.load(find("suspension", "robots").read_text()))
     joints, links = [], []
     for loop in data.pop("loops"):
         joints.append(loop)
@@ -159,7 +159,7 @@ def test_a_joint_with_an_actuator_is_not_cut():
 
 def test_a_cut_by_khalils_parameters():
     """His frames R_k and R_(k+B): here the joint's point along each link, by d, the frames turned about z by gamma."""
-    data = yaml.safe_load(find("four-bar", "robots").read_text())
+    data = yamls.load(find("four-bar", "robots").read_text())
     plain = load(data)
     data["loops"][0]["first"] = {"gamma": "20 deg", "d": float(0.3 * np.cos(np.pi / 9)), "theta": 0.4}
     along, across = 0.3 * np.cos(np.pi / 9) * np.cos(np.pi / 9), 0.3 * np.cos(np.pi / 9) * np.sin(np.pi / 9)

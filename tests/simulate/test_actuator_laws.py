@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-import yaml
 
 import denoc
+import yamls
 
 BLOCK = """
 name: block
@@ -108,6 +108,6 @@ def test_a_replay_is_the_same_run(tmp_path):
     (tmp_path / "block.yaml").write_text(BLOCK)
     scenario = {"robot": "block.yaml", "task": "simulate", "time": {"end": 2, "step": 0.05}}
     scenario["forces"] = {"pull": {"law": "harmonic", "amplitude": 6, "frequency": 0.5}}
-    (tmp_path / "s.yaml").write_text(yaml.safe_dump(scenario))
+    (tmp_path / "s.yaml").write_text(yamls.dump(scenario))
     again = denoc.run(tmp_path / "s.yaml")
     np.testing.assert_allclose(again.table["slide.q"], run.table["slide.q"], atol=1e-12)

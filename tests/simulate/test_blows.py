@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-import yaml
 
 import denoc
+import yamls
 
 METHODS = ["rk45", "rkck", "rk56", "rk4", "dop853", "radau", "bdf", "lsoda"]
 
 
 def loaded(content):
-    return denoc.loads(yaml.safe_dump(content, sort_keys=False))
+    return denoc.loads(yamls.dump(content))
 
 
 def block(name, **joint):
@@ -83,7 +83,7 @@ def test_a_coupling_takes_its_partner_along_to_the_stop():
 
 
 def slider_crank(**piston):
-    document = yaml.safe_load(denoc.load("slider-crank").document.text)
+    document = yamls.load(denoc.load("slider-crank").document.text)
     document["links"][2]["joint"] |= piston
     return loaded(document)
 
@@ -127,7 +127,7 @@ def test_a_slider_runs_into_its_stop():
 
 def test_a_stop_of_a_dependent_joint_takes_one_of_two_freedoms():
     """Of a five-bar: v⁺ = v − I⁻¹ aᵀ (a I⁻¹ aᵀ)⁻¹ a v with the reduced inertia and a the joint's rate by differences."""
-    document = yaml.safe_load(denoc.load("five-bar").document.text)
+    document = yamls.load(denoc.load("five-bar").document.text)
     robot = denoc.load("five-bar")
     tree = [joint.name for joint in robot.moving]
     driven = [joint.name for joint in robot.moving if joint.actuated]
@@ -190,14 +190,14 @@ ARM = {
 def ramp(tmp_path, rates=(1.0,), until=0.5):
     t = np.linspace(0.0, until, 11)
     (tmp_path / "ramp.csv").write_text("t,A\n" + "".join(f"{x!r},{rates[0] * x!r}\n" for x in t.tolist()))
-    (tmp_path / "arm.yaml").write_text(yaml.safe_dump(ARM, sort_keys=False))
+    (tmp_path / "arm.yaml").write_text(yamls.dump(ARM))
     scenario = {
         "robot": "arm",
         "task": "simulate",
         "time": {"end": 1.0, "step": 0.05},
         "motion": {"A": {"law": "table", "file": "ramp.csv", "column": "A"}, "B": {"law": "hold"}},
     }
-    (tmp_path / "s.yaml").write_text(yaml.safe_dump(scenario))
+    (tmp_path / "s.yaml").write_text(yamls.dump(scenario))
     return denoc.run(tmp_path / "s.yaml")
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import yaml
 from scipy.integrate import solve_ivp
 
 import denoc
+import yamls
 from denoc.machine.jit.choice import using
 from denoc.robot.build import build
 from denoc.scenario.run import prepare
@@ -201,7 +201,7 @@ def test_the_forces_of_a_loop_beyond_their_limits_are_warned_of():
 
 def test_an_actuator_of_a_link_beyond_its_limits_is_warned_of():
     """Beside an actuated joint, whose force is larger and has no limits."""
-    document = yaml.safe_load(denoc.load("five-bar").document.text)
+    document = yamls.load(denoc.load("five-bar").document.text)
     document["links"][2]["joint"]["actuated"] = False
     push = {"name": "push", "link": "2^2", "at": [0.3, 0, 0], "direction": [1, 0, 0], "axes": "base"}
     motion = {"J1^1": {"law": "cycloid", "to": "20 deg"}, "J1^2": {"law": "cycloid", "to": "20 deg"}}

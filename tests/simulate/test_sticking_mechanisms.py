@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import yaml
 from scipy.integrate import solve_ivp
 from scipy.optimize import linprog, minimize
 
 import denoc
+import yamls
 from denoc.scenario.run import prepare
 from denoc.simulate.feedforward import runner
 from denoc.simulate.sharing import Sharing
@@ -15,12 +15,12 @@ from denoc.simulate.sticking import settle
 
 def rough(name, **more):
     """A robot of the library with dry friction in joints, by the names of their links."""
-    document = yaml.safe_load(denoc.load(name).document.text)
+    document = yamls.load(denoc.load(name).document.text)
     for link in document["links"]:
         if link["name"] in more:
             link["joint"]["friction"] = {"coulomb": more[link["name"]]}
     document |= {key: value for key, value in more.items() if key == "gravity"}
-    return denoc.loads(yaml.safe_dump(document, sort_keys=False))
+    return denoc.loads(yamls.dump(document))
 
 
 def slopes(robot, q, of):
@@ -127,7 +127,7 @@ def test_the_forces_of_the_cut_fit_the_motion(friction):
 def test_smooth_friction_reaches_prescribed_joints():
     """Near the turning points of a harmonic motion the torque changes as smoothly as the law does."""
     robot = denoc.loads(
-        yaml.safe_dump(
+        yamls.dump(
             {
                 "name": "wheel",
                 "convention": "frames",

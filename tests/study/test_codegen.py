@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from denoc.errors import InputError
 from denoc.study.codegen import generate
 
 ROBOTS = ("puma", "tree", "rx90", "spherical-arm", "space-arm", "stanford")
-LONG = 200_000  # characters of C, beyond which optimising it takes seconds
+LONG = 30_000  # characters of C, beyond which optimising it takes long
 POINT = np.array([0.1, -0.2, 0.3])
 CALLS = {
     "idyn": lambda r, q, qd, x: denoc.inverse(r, q, qd, x),
@@ -97,6 +98,28 @@ def test_c(name, regroup, tmp_path):
         out = np.zeros(len(CALLS[what](robot, q, qd, x)))
         pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (*(arguments[g] for g in row.inputs), out)]
         getattr(ctypes.CDLL(str(library)), file[:-2])(*pointers)
+        agrees(robot, what, out, q, qd, x)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js here")
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.sampled(3)
+def test_javascript(name, tmp_path):
+    robot = denoc.load(name)
+    q, qd, x = state(robot)
+    arguments = {"q": q, "qd": qd, "qdd": x, "tau": x, "costate": x, "at": POINT}
+    calls = []
+    for what, row in PROGRAMS.items():
+        file, text = generate(robot, what, "javascript")
+        (tmp_path / file).write_text(text, encoding="utf-8")
+        given = ", ".join(json.dumps(arguments[group].tolist()) for group in row.inputs)
+        size, function = len(CALLS[what](robot, q, qd, x)), file[:-3]
+        calls.append(
+            f"(() => {{ const out = new Array({size}); require('./{file}').{function}({given}, out); return out; }})()"
+        )
+    ask = f"console.log(JSON.stringify([{', '.join(calls)}]))"
+    done = subprocess.run(["node", "-e", ask], cwd=tmp_path, capture_output=True, text=True, check=True)
+    for what, out in zip(PROGRAMS, json.loads(done.stdout)):
         agrees(robot, what, out, q, qd, x)
 
 

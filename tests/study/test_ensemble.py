@@ -123,7 +123,7 @@ def test_a_run_that_cannot_go_on_ends_as_it_does_alone():
     assert together[0].audit["singular"]["t"] == pytest.approx(1.36672, abs=1e-4)
 
 
-def test_runs_that_change_their_modes_go_one_by_one():
+def test_runs_that_change_their_modes_are_each_their_own():
     scenario = {"robot": "rx90", "task": "simulate", "time": {"end": 0.1, "step": 0.05}}
     variations = [{"initial.joint2": x} for x in (-0.8, 0.3)]
     for found, variation in zip(denoc.ensemble(scenario, variations), variations):
@@ -143,7 +143,7 @@ def test_an_interrupt_ends_all_runs(monkeypatch):
     carry_out = ensemble.carry_out
     monkeypatch.setattr(ensemble, "carry_out", interrupted)
     scenario = {"robot": "rx90", "task": "simulate", "time": {"end": 0.01}}
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), using("plain"):
         denoc.ensemble(scenario, [{"rates.joint1": 0.1 * k} for k in range(3)])
     assert len(begun) == 1
 

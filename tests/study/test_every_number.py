@@ -4,9 +4,9 @@ import os
 
 import numpy as np
 import pytest
-import yaml
 
 import denoc
+import yamls
 from denoc.machine.jit.choice import using
 from denoc.text.library import find, names
 
@@ -32,10 +32,10 @@ def every():
     """(scenario, key, its value, another value) of all numeric leaves of the library's scenarios and their robots."""
     found = []
     for name in names("scenarios"):
-        scenario = yaml.safe_load(find(name, "scenarios").read_text())
+        scenario = yamls.load(find(name, "scenarios").read_text())
         if scenario["task"] != "simulate":
             continue
-        robot = yaml.safe_load(find(scenario["robot"], "robots").read_text())
+        robot = yamls.load(find(scenario["robot"], "robots").read_text())
         places = [(where, x) for where, x in leaves(scenario) if where[0] not in FREE]
         places += [(("robot", *where), x) for where, x in leaves(robot)]
         for where, x in places:

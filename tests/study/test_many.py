@@ -45,6 +45,11 @@ def alone(scenario, variation, robot=None):
     return denoc.ensemble(scenario, [variation], robot)[0]
 
 
+def searches(result):
+    """Whether joints of a result's robot may stick."""
+    return any("friction" in link.get("joint", {}) for link in result.record["robot"]["data"]["links"])
+
+
 def same(found, expected):
     """Whether two results agree in everything that a user sees."""
     assert (found.name, found.ended, found.plots) == (expected.name, expected.ended, expected.plots)
@@ -58,8 +63,13 @@ def same(found, expected):
         size = max(abs(expected.table[one]).max() for one in units if units[one] == units[column])
         assert abs(found.table[column] - values).max() <= 1e-10 * max(size, 1e-3), column
     for key, value in expected.audit.items():
+        if key == "evaluations" and searches(expected):
+            continue  # the modes at a start or behind an event are found with other evaluations
         assert found.audit[key] == (value if value is None else pytest.approx(value, rel=1e-6, abs=1e-9)), key
-    drop = ("audit", "code", "seconds", "set")
+    drop = ("audit", "code", "seconds", "set", "events")
+    assert [event | {"t": pytest.approx(event["t"], abs=1e-12)} for event in expected.record["events"]] == found.record[
+        "events"
+    ]
     assert set(found.record) == set(expected.record)
     assert {k: v for k, v in found.record.items() if k not in drop} == {
         k: v for k, v in expected.record.items() if k not in drop
@@ -216,7 +226,7 @@ def test_a_result_of_many_is_as_good_as_any(tmp_path):
     assert isinstance(result, denoc.Result)
     for other in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result), dataclasses.replace(result, name="x")):
         assert (other.table["joint2.q"] == result.table["joint2.q"]).all()
-    assert "joint2.q" in repr(result)
+    assert f"{len(result.table)} columns" in repr(result)
     assert result.to_csv(tmp_path / "one.csv").read_text().count("\n") == 1 + len(result.t)
     result.write(tmp_path / "all", plot=False)
     record = json.loads((tmp_path / "all" / f"{result.name}.json").read_text())

@@ -60,8 +60,8 @@ def test_stiffness_steps_and_orders():
     assert verdicts.calm(4000.0)([ran(stiffness=100.0), ran(stiffness=30.0)]).startswith("The model isn't stiff")
     assert verdicts.calm(400.0)([ran(stiffness=100.0), ran(stiffness=30.0)]).startswith("The model is stiff")
     few = [ran(evaluations=310, steps=50), ran(evaluations=330, steps=52)]
-    assert "are near" in verdicts.sparse((301, 319))(few)
-    assert "not near" in verdicts.sparse((101, 119))(few)
+    assert "are near" in verdicts.beside_steps((301, 319))(few)
+    assert "not near" in verdicts.beside_steps((101, 119))(few)
     errors = {"J1.q": np.array([0.0, 1e-6, 1e-3, 1e-2])}
     two = [ran(errors=errors, error_max=1e-2), ran(errors=errors, error_max=1e-6, accuracy=0.001)]
     assert verdicts.shrinking(two) == (

@@ -1,9 +1,9 @@
 """The closed chains of tests/reference as robot files, and their samples as arrays in the robots' order."""
 
 import numpy as np
-import yaml
 
 import references
+import yamls
 
 FORMAT = "denoc-closed-chain-reference/1"
 PLANAR = ("five_bar", "four_bar", "three_rrr", "carpet_scraper")
@@ -29,7 +29,7 @@ def names(kind, mechanisms=PLANAR):
 
 def _text(name, gravity, links, loops, assembly=None):
     robot = {"name": name, "convention": "frames", "gravity": gravity, "links": links, "loops": loops}
-    return yaml.safe_dump(robot | ({"assembly": assembly} if assembly else {}), sort_keys=False)
+    return yamls.dump(robot | ({"assembly": assembly} if assembly else {}))
 
 
 # ---- planar mechanisms

@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-import yaml
 
 import denoc
+import yamls
 from balanced import motions
 from denoc.loops.constraints import closure
 from denoc.loops.partition import independent_speeds
@@ -63,7 +63,7 @@ def text(legs, stages):
     }
     order = [*links[: 1 + stages], platform, *links[1 + stages :]]
     file = {"name": f"legged-{legs}-{stages}", "convention": "frames", "gravity": [0, 0, -9.81]}
-    return yaml.safe_dump({**file, "links": order, "loops": loops}, sort_keys=False)
+    return yamls.dump({**file, "links": order, "loops": loops})
 
 
 def _rod(mass):

@@ -12,6 +12,7 @@ import numpy as np
 
 import denoc
 import newton
+import yamls
 from denoc.loops.balance import Balance
 from denoc.loops.constraints import closure
 from denoc.robot.cuts import CUTS
@@ -38,9 +39,8 @@ def closed_robot(seed, *, cuts=tuple(CUTS), loops=(1, 2), **how):
 
 
 def loaded(file):
-    import yaml
 
-    return denoc.loads(yaml.safe_dump(file, sort_keys=False))
+    return denoc.loads(yamls.dump(file))
 
 
 def _planar(rng):

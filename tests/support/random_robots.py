@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import yaml
 
 import denoc
 import newton
+import yamls
 
 PI = np.pi
 ONE = ("revolute", "prismatic", "helical")
@@ -211,7 +211,7 @@ class Drawn:
 
     @cached_property
     def robot(self):
-        return denoc.loads(yaml.safe_dump(self.file, sort_keys=False))
+        return denoc.loads(yamls.dump(self.file))
 
     @cached_property
     def state(self):

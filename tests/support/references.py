@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import numpy as np
-import yaml
+
+import yamls
 
 FOLDER = Path(__file__).resolve().parents[1] / "reference"
 TYPES = {"R": "revolute", "P": "prismatic", "F": "fixed", "S": "spherical"}
@@ -47,9 +48,7 @@ def robot_text(case, *, drives=True):
         links[k - 1]["joint"] |= {"spring": {"stiffness": stiffness, "rest": rest}, "actuated": False}
     name = case["name"].replace("_", "-")
     convention = "khalil" if khalil else "dh"
-    return yaml.safe_dump(
-        {"name": name, "convention": convention, "gravity": case["gravity"], "links": links}, sort_keys=False
-    )
+    return yamls.dump({"name": name, "convention": convention, "gravity": case["gravity"], "links": links})
 
 
 def _mass(link):

@@ -69,6 +69,9 @@ class Block:
             f"shufflevector {self.double} {first}, {self.double} poison, <{self.lanes} x i32> zeroinitializer"
         )
 
+    def opposite(self, condition: str) -> str:
+        return self.let(f"xor {self.bit} {condition}, {'splat (i1 true)' if self.lanes > 1 else 'true'}")
+
     def declarations(self) -> str:
         d = self.double
         return (

@@ -26,12 +26,14 @@ from . import sources
 MAGIC = b"denoc object 1 "
 NOTE = ".sources"  # how the name of the note on the package's sources ends
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files that were unused longest are removed first
+SHARE = 8  # the share of the room that is left, one in so many, which a process fills before it looks again
 OLD = 3600.0  # seconds, of a draft whose process has been killed: to write one takes no such time
 VARIED = ".note"  # how the name of a note ends on a program that robots with other numbers share
 SHORT = 1000  # bytes of such a note, at most
 VERY_OLD = 30 * 24 * 3600.0  # seconds, of such a note
 
 compiling: list[str] = []  # names of the programs that are being compiled now, for the display of progress
+_room: dict[Path, int] = {}  # bytes that may be stored in a folder before anybody looks at its size again
 _ignored: list[Path] = []  # warnings that have been shown
 
 
@@ -130,8 +132,12 @@ def _checked(data: bytes) -> bytes | None:
 def store(name: str, code: bytes) -> None:
     """Stores the object code if the folder can be written."""
     _write(f"{name}.o", MAGIC + hashlib.sha256(code).hexdigest().encode() + b"\n" + code)
-    with contextlib.suppress(OSError):
-        _trim(folder())
+    home = folder()
+    room = _room.get(home, 0) - len(code)
+    if room <= 0:
+        with contextlib.suppress(OSError):
+            room = (MOST_BYTES - _trimmed(home)) // SHARE
+    _room[home] = room
 
 
 def _write(name: str, data: bytes) -> None:
@@ -173,21 +179,26 @@ def noted(name: str, text: str) -> str:
         return text
 
 
-def _trim(home: Path) -> None:
-    """Removes old drafts and notes, and the objects that were unused longest while there are too many bytes."""
-    for draft in home.glob(".draft-*"):
-        if draft.lstat().st_mtime < time.time() - OLD:
-            draft.unlink(missing_ok=True)
-    for note in home.glob(f"*{VARIED}"):
-        if note.lstat().st_mtime < time.time() - VERY_OLD:
-            note.unlink(missing_ok=True)
-    files = [(path.lstat().st_mtime, path.lstat().st_size, path) for path in home.glob("*.o")]
+def _trimmed(home: Path) -> int:
+    """Removes old drafts and notes, and the objects unused longest while there are too many bytes; returns the rest."""
+    files = []
+    with os.scandir(home) as entries:
+        for entry in entries:
+            state = entry.stat(follow_symlinks=False)
+            if entry.name.endswith(".o"):
+                files.append((state.st_mtime, state.st_size, Path(entry.path)))
+            elif entry.name.startswith(".draft-"):
+                if state.st_mtime < time.time() - OLD:
+                    Path(entry.path).unlink(missing_ok=True)
+            elif entry.name.endswith(VARIED) and state.st_mtime < time.time() - VERY_OLD:
+                Path(entry.path).unlink(missing_ok=True)
     total = sum(size for _, size, _ in files)
     for _, size, path in sorted(files):
         if total <= MOST_BYTES:
-            return
+            break
         path.unlink(missing_ok=True)
         total -= size
+    return total
 
 
 def contents() -> tuple[Path, int, int]:

@@ -126,7 +126,7 @@ def using(name: str, form: str = "auto", lanes: int = 0) -> Iterator[None]:
 
 
 @contextmanager
-def rented() -> Iterator[None]:
+def compiled_only_where_it_pays() -> Iterator[None]:
     """A context in which nothing is compiled that doesn't pay, even where compiled code is chosen."""
     here = VARIABLE.get()
     with _here(replace(here, chosen="auto") if backend() == "compiled" else here):

@@ -10,7 +10,8 @@ W runs go side by side in the lanes, each with its own time, step and output row
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from .curves import EMPTY, SignalPieces
 from .march_block import (
     ACCEPTED,
     FRESH,
+    GOING,
     GUARDED,
     OPEN,
     PAUSED,
@@ -39,6 +41,7 @@ from .march_watch import RULE, SAMPLES
 
 __all__ = [
     "ACCEPTED",
+    "GOING",
     "GUARDED",
     "OPEN",
     "PAUSED",
@@ -66,7 +69,7 @@ class March:
         self.m, self.lanes = m, lanes
         self._rows = ROWS + m * closes
         self.control = np.zeros((self._rows, lanes))
-        self._pieces, self._watches = EMPTY, Watches((), 0)
+        self._pieces, self._watches = EMPTY, Watches(m, lanes)
         self._y = np.zeros((m, lanes))
         self._stages = np.zeros((stages + 3, m, lanes))
         pointer = ctypes.c_void_p
@@ -98,7 +101,8 @@ class March:
         self._signals = np.zeros((rows.shape[1] + 1, self.lanes))  # with a place for what pads groups of pieces
         self._signals[:-1] = rows.T
         self._pieces, self._table = pieces, pieces.table()
-        self._watches = Watches(watches, self.m + quantities)
+        self._watches = Watches(self.m, self.lanes, [int(place) for place, *_ in watches], quantities)
+        self._watches.look(np.array([rule for _, *rule in watches]).reshape(len(watches), RULE, 1))
         self._y[:] = np.atleast_2d(y).T
         self.control[:] = 0.0
         self.control[FRESH] = 1.0
@@ -142,53 +146,82 @@ class March:
 
     # ---- many runs
 
-    def rates(self, signals: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The rates y' of many runs; all arrays have a row for each run."""
-        u, states = self._blocks(signals), self._blocks(y)
-        control, rate = np.zeros((ROWS, self.lanes)), np.empty_like(states)
+    def rates(self, t: np.ndarray, signals: np.ndarray, y: np.ndarray, pieces: SignalPieces = EMPTY) -> np.ndarray:
+        """The rates y' of many runs at their instants; all arrays have a row for each run."""
+        u, states, table = self._signal_blocks(signals), self._blocks(y), pieces.table()
+        control, rate, clocks = np.zeros((ROWS, self.lanes)), np.empty_like(states), self._blocks(t[:, None])
         for k in range(len(states)):
-            self._first(*(x.ctypes.data for x in (control, u[k], states[k], rate[k], NOTHING)))
+            control[T] = clocks[k, 0]
+            self._first(*(x.ctypes.data for x in (control, u[k], states[k], rate[k], table)))
         return self._runs(rate, len(y))
 
-    def carry(
-        self,
-        signals: np.ndarray,
-        y: np.ndarray,
-        slope: np.ndarray,
-        grid: np.ndarray,
-        most: int,
-        attempts: int,
-        **control: Any,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The output rows of many runs, (runs, instants, components), and the control block at their ends.
+    def carry(self, runs: Many, grid: np.ndarray, most: int, attempts: int, **control: Any) -> np.ndarray:
+        """Carry many runs on, each until its end, a watch, or until a run beside it has made more than `most` steps.
 
-        `slope` has the rates of the states y, which are the first stage.
-        Every run goes on until its end, or until a run beside it has made more than `most` steps; `attempts` bounds the
+        Returns the control block at their ends; states, slopes and rows are put into `runs`.  `attempts` bounds the
         time between two looks at Ctrl-C.  The blocks of lanes are shared among the processor's cores.
         """
-        u, states, slopes = self._blocks(signals), self._blocks(y), self._blocks(slope)
-        blocks = np.zeros((len(states), ROWS, self.lanes))
+        return self._each(runs, grid, control, most, attempts, once=False)
+
+    def attempt(self, runs: Many, grid: np.ndarray, **control: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Make one attempt at a step of each run without a look at watches.
+
+        Returns the control block and the stages, (runs, stages, components).
+        """
+        stages, first = np.zeros((-(-len(runs.y) // self.lanes), *self._stages.shape)), runs.slope
+        block = self._each(runs, grid, control, 0, 1, once=True, stages=stages)
+        rows = stages.transpose(0, 3, 1, 2).reshape(-1, *self._stages.shape[:2])[: len(runs.y), : self.stages + 1]
+        rows[:, 0] = first  # whose place the last one takes, as the next step's first
+        return block, rows
+
+    def _each(
+        self,
+        runs: Many,
+        grid: np.ndarray,
+        control: Mapping[str, Any],
+        most: int,
+        attempts: int,
+        *,
+        once: bool,
+        stages: np.ndarray | None = None,
+    ) -> np.ndarray:
+        count, lanes, table = len(runs.y), self.lanes, runs.pieces.table()
+        u, states, slopes = self._signal_blocks(runs.signals), self._blocks(runs.y), self._blocks(runs.slope)
+        blocks = np.zeros((len(states), ROWS, lanes))
         blocks[:, FRESH] = 1.0
         for name, value in control.items():
-            each = np.broadcast_to(np.asarray(value, dtype=float), len(y))
+            each = np.broadcast_to(np.asarray(value, dtype=float), count)
             blocks[:, getattr(march_block, name)] = self._blocks(each[:, None])[:, 0]
-        out = np.zeros((len(states), self.lanes, len(grid), self.m))
+        out = np.zeros((len(states), lanes, len(grid), self.m))
+        out.reshape(-1, len(grid), self.m)[:count] = runs.rows
+        places = () if once else runs.places
+        rules = self._blocks(runs.rules.reshape(count, -1)).reshape(len(states), -1, RULE, lanes) if places else None
 
         def run(first: int, end: int) -> None:
-            stages = np.zeros_like(self._stages)
+            watches = Watches(self.m, lanes, places, runs.quantities)
+            own = np.zeros_like(self._stages)
             for k in range(first, end):
-                before = [x.ctypes.data for x in (blocks[k], u[k], states[k], stages)]
-                stages[0] = slopes[k]
+                kept = own if stages is None else stages[k]
+                kept[0] = slopes[k]
+                if rules is not None:
+                    watches.look(rules[k])
+                before = [x.ctypes.data for x in (blocks[k], u[k], states[k], kept)]
                 status, accepted = PAUSED, 0
                 while status == PAUSED and accepted <= most:
                     tries = min(attempts, most + 1 - accepted)
-                    behind = out[k].ctypes.data, tries, NOTHING.ctypes.data, UNWATCHED.table.ctypes.data
+                    behind = out[k].ctypes.data, tries, table.ctypes.data, watches.table.ctypes.data
                     status = self._march(*before, grid.ctypes.data, len(grid), *behind)
-                    accepted = int(blocks[k, ACCEPTED].max())
+                    accepted = int(blocks[k, ACCEPTED].max()) + once
+                slopes[k] = kept[0]
 
         cores.run_in_parts(len(states), 1, run, FEWEST)
-        rows = out.reshape(-1, len(grid), self.m)[: len(y)]
-        return rows, self._runs(blocks, len(y)).T
+        runs.y, runs.slope = self._runs(states, count), self._runs(slopes, count)
+        runs.rows = out.reshape(-1, len(grid), self.m)[:count]
+        return self._runs(blocks, count).T
+
+    def _signal_blocks(self, signals: np.ndarray) -> np.ndarray:
+        """The signals in blocks of lanes, with a place for what pads groups of pieces."""
+        return self._blocks(np.column_stack([signals, np.zeros(len(signals))]))
 
     def _blocks(self, rows: np.ndarray) -> np.ndarray:
         """The columns of many runs in blocks of lanes, (blocks, columns, lanes); the last run fills the last block."""
@@ -203,17 +236,37 @@ class March:
         return blocks.transpose(0, 2, 1).reshape(-1, blocks.shape[1])[:count]
 
 
+@dataclass
+class Many:
+    """Runs on their way, with a row for each run in all arrays."""
+
+    signals: np.ndarray
+    y: np.ndarray
+    slope: np.ndarray  # the rates of y
+    rows: np.ndarray  # the output rows, (runs, instants, components)
+    pieces: SignalPieces = EMPTY  # the signals that vary in time, which all runs share
+    places: Sequence[int] = ()  # what each watch reads: a component of the state or, behind these, a quantity
+    rules: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, RULE)))  # (runs, watches, numbers)
+    quantities: int = 0  # that the program has for watches
+
+
 class Watches:
     """The memory of the watches of a step: their rules, what they watch, and their values in a step."""
 
-    def __init__(self, rules: Sequence[Sequence[float]], quantities: int):
-        self._rules = np.array(rules, dtype=float).reshape(-1, RULE)
-        self._watched, self._values = np.zeros(quantities), np.zeros((len(rules), SAMPLES + 1))
-        arrays = (self._rules, self._watched, self._values)
-        self.table = np.array([len(rules), *(x.ctypes.data for x in arrays)], dtype=np.int64)
+    def __init__(self, m: int, lanes: int, places: Sequence[int] = (), quantities: int = 0):
+        self._places = np.array(places, dtype=np.int64)
+        self._inner = self._places >= m  # what isn't in the state has to be computed
+        self._rules = np.zeros((len(places), RULE, lanes))
+        self._watched, self._values = np.zeros((m + quantities, lanes)), np.zeros((len(places), SAMPLES + 1, lanes))
+        arrays = (self._places, self._rules, self._watched, self._values)
+        self.table = np.array([len(places), *(x.ctypes.data for x in arrays), 0], dtype=np.int64)
+
+    def look(self, rules: np.ndarray) -> None:
+        """Take other rules, (watches, numbers, lanes); a rule whose factor is 0 is none."""
+        self._rules[:] = rules
+        self.table[-1] = (rules[self._inner, 0] != 0.0).sum()
 
 
-NOTHING, UNWATCHED = EMPTY.table(), Watches((), 0)  # of runs in which nothing depends on time and no mode changes
 FEWEST = 8  # blocks of lanes from which on another thread pays
 
 

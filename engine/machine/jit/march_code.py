@@ -59,11 +59,11 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     The loop takes the control block, u, y and the stages (rows of lanes), the grid of output instants and an array for
     rows, the number of attempts, the table of signals that vary in time (`curves.py`), and the watches; `units` are the
     places of Euler parameters in y, which get norm 1 after every step. A step at whose end the `guard` isn't positive,
-    or within which a watch may have an event, is not taken: its lane stops before it. Only a single lane has watches.
+    or within which a watch may have an event, is not taken: its lane stops before it.
     The output `closed` has the states that go into the rows in the place of those by dense output, and a number that
     says how far they are from closed; the control block gets the largest.  Only a single lane has such states.
     """
-    m, count, watched = len(program.outputs["rate"]), len(scheme.B), lanes == 1
+    m, count = len(program.outputs["rate"]), len(scheme.B)
     closed = len(program.outputs.get("closed", [])) if lanes == 1 else 0
     code = LaneCode(lanes, m)
     names = [*(f"K{s}" for s in range(count + 1)), "trial", "new"]
@@ -73,7 +73,7 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
         code.line(f"  %{name} = getelementptr double, ptr %stages, i64 {k * m * lanes}")
     code.line("  br label %attempt\nattempt:\n  %tries = phi i64 [0, %entry], [%more, %next]")
     attempt = _begin_attempt(code, scheme)
-    judgement = _try(code, scheme, attempt, measured, "guard" in program.outputs, watched)
+    judgement = _try(code, scheme, attempt, measured, "guard" in program.outputs)
     taken = _choose_lengths(code, scheme, attempt, judgement)
     _put_rows(code, attempt, taken)
     _advance(code, attempt, judgement, count, units)
@@ -82,9 +82,9 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
     body = "\n".join(code.block.lines)
     return (
-        f"{_declarations(code, watched)}\n{_rate_function(program, lanes, closed)}"
+        f"{_declarations(code)}\n{_rate_function(program, lanes, closed)}"
         f"{_rows_function(scheme, m, lanes, closed)}"
-        f"{march_time.signals_function(lanes)}{_watch_functions(program, scheme, m) if watched else ''}"
+        f"{march_time.signals_function(lanes)}{_watch_functions(program, scheme, m, lanes)}"
         "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
         "i64 %attempts, ptr %table, ptr %watches) {\n"
         f"{body}\n}}\n"
@@ -95,22 +95,22 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     )
 
 
-def _declarations(code: LaneCode, watched: bool) -> str:
+def _declarations(code: LaneCode) -> str:
     """The functions of LLVM that are called, each once."""
     texts = [code.block.declarations(), Block(1).declarations(), Block(ABREAST).declarations()]
-    texts += [code.power_declaration(), march_watch.DECLARATIONS if watched else ""]
+    texts += [code.power_declaration(), march_watch.declarations(code.lanes)]
     return "\n".join(dict.fromkeys(line for text in texts for line in text.splitlines()))
 
 
-def _watch_functions(program: Program, scheme: Scheme, m: int) -> str:
+def _watch_functions(program: Program, scheme: Scheme, m: int, lanes: int) -> str:
     """The functions that look for events, and the one for the program's quantities that they watch."""
-    quantities = program.outputs.get("watched", [])
+    quantities = program.outputs.get("quantities", [])
 
     def dense(block: Block, stages: list[str], x: str) -> str:
         return _dense(block, scheme, stages, x)
 
-    text = _function(program, 1, "quantities", ("u", "y", "w"), [(quantities, "%w", 0)])
-    return text + march_watch.functions(m, len(quantities), dense, len(scheme.B) + 1)
+    text = _function(program, lanes, "quantities", ("u", "y", "w"), [(quantities, "%w", 0)])
+    return text + march_watch.functions(lanes, m, len(quantities), dense, len(scheme.B) + 1)
 
 
 class Attempt(NamedTuple):
@@ -153,7 +153,7 @@ def _begin_attempt(code: LaneCode, scheme: Scheme) -> Attempt:
     return Attempt(t, t_new, h, wanted, most, cut, going)
 
 
-def _try(code: LaneCode, scheme: Scheme, attempt: Attempt, measured: int, guarded: bool, watched: bool) -> Judgement:
+def _try(code: LaneCode, scheme: Scheme, attempt: Attempt, measured: int, guarded: bool) -> Judgement:
     """Evaluate the stages, the new state and its error; a lane with an event ahead stops."""
     count, h, going = len(scheme.B), attempt.h, attempt.going
     for s in range(1, count):
@@ -167,12 +167,11 @@ def _try(code: LaneCode, scheme: Scheme, attempt: Attempt, measured: int, guarde
         barred = code.both(code.both(going, passed), code.compare("ole", code.row(GUARD), code.number(0.0)))
         code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
         going = code.both(going, code.opposite(barred))
-    if watched:
-        arguments = "ptr %u, ptr %y, ptr %new, ptr %stages, ptr %table, ptr %watches"
-        seen = code.let(f"call i1 @seen({arguments}, double {attempt.t}, double {h})")
-        barred = code.both(code.both(going, passed), seen)
-        code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
-        going = code.both(going, code.opposite(barred))
+    arguments = "ptr %u, ptr %y, ptr %new, ptr %stages, ptr %table, ptr %watches"
+    seen = code.let(f"call {code.block.bit} @seen({arguments}, {code.vector} {attempt.t}, {code.vector} {h})")
+    barred = code.both(code.both(going, passed), seen)
+    code.put(STATUS, code.select(barred, code.number(GUARDED), code.row(STATUS)))
+    going = code.both(going, code.opposite(barred))
     return Judgement(error, code.both(going, passed), code.both(going, code.opposite(passed)))
 
 
@@ -246,14 +245,14 @@ def _function(
 
 def _dense(block: Block, scheme: Scheme, stages: Sequence[str], x: str) -> str:
     """The register of Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule: dense output is y + h times that."""
-    total = ""
+    total, number = "", block.constant
     for p in reversed(range(len(scheme.P[0]))):
         term = ""
         for j, K in enumerate(stages):
-            weight = hexadecimal(scheme.P[j][p])
+            weight = number(scheme.P[j][p])
             if scheme.P[j][p]:
                 term = block.call("fma", K, weight, term) if term else block.operation("fmul", K, weight)
-        term = term or hexadecimal(0.0)
+        term = term or number(0.0)
         total = block.call("fma", total, x, term) if total else term
     return block.operation("fmul", total, x)
 

@@ -75,8 +75,7 @@ class LaneCode:
         return self.let(f"and {self.block.bit} {a}, {b}")
 
     def opposite(self, a: str) -> str:
-        true = "splat (i1 true)" if self.lanes > 1 else "true"
-        return self.let(f"xor {self.block.bit} {a}, {true}")
+        return self.block.opposite(a)
 
     def any(self, a: str) -> str:
         if self.lanes == 1:

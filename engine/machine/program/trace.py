@@ -24,25 +24,25 @@ class Node:
         self.graph, self.op, self.a, self.b, self.id, self.value = graph, op, a, b, number, value
 
     def __add__(self, other: Any) -> Node:
-        return NotImplemented if is_foreign(other) else self.graph.add(self, self.graph.node(other))
+        return NotImplemented if takes_nodes(other) else self.graph.add(self, self.graph.node(other))
 
     def __radd__(self, other: Any) -> Node:
         return self.graph.add(self.graph.node(other), self)
 
     def __sub__(self, other: Any) -> Node:
-        return NotImplemented if is_foreign(other) else self.graph.subtract(self, self.graph.node(other))
+        return NotImplemented if takes_nodes(other) else self.graph.subtract(self, self.graph.node(other))
 
     def __rsub__(self, other: Any) -> Node:
         return self.graph.subtract(self.graph.node(other), self)
 
     def __mul__(self, other: Any) -> Node:
-        return NotImplemented if is_foreign(other) else self.graph.multiply(self, self.graph.node(other))
+        return NotImplemented if takes_nodes(other) else self.graph.multiply(self, self.graph.node(other))
 
     def __rmul__(self, other: Any) -> Node:
         return self.graph.multiply(self.graph.node(other), self)
 
     def __truediv__(self, other: Any) -> Node:
-        return NotImplemented if is_foreign(other) else self.graph.divide(self, self.graph.node(other))
+        return NotImplemented if takes_nodes(other) else self.graph.divide(self, self.graph.node(other))
 
     def __rtruediv__(self, other: Any) -> Node:
         return self.graph.divide(self.graph.node(other), self)
@@ -68,7 +68,7 @@ class Node:
         return self.graph.square_root(self)
 
 
-def is_foreign(other: Any) -> bool:
+def takes_nodes(other: Any) -> bool:
     """Whether an operand is neither a node nor a number, but a scalar whose own operators take nodes: a `Dual`."""
     return type(other) is not Node and not hasattr(other, "__float__")
 

@@ -42,6 +42,15 @@ Denoc.Chart = class {
     this.canvas.addEventListener("dblclick", () => { this.from = t[0]; this.to = t[t.length - 1]; this.draw(); });
   }
 
+  // draws again after values have been added
+  grown() {
+    this.from = this.t[0]; this.to = this.t[this.t.length - 1];
+    this.size = 0;
+    for (const line of this.lines) for (const x of line.values) if (Math.abs(x) > this.size && isFinite(x)) this.size = Math.abs(x);
+    this.draw();
+    this.cursor(this.to, this.t.length - 1);
+  }
+
   entry(line, n) {
     const button = document.createElement("button");
     button.type = "button"; button.setAttribute("aria-pressed", "true");

@@ -44,20 +44,23 @@ def page(
     scripts: Sequence[str],
     data: Mapping[str, Any],
     parts: Mapping[str, str] | None = None,
+    own: str = "",
 ) -> str:
     """The HTML of a page: the template's body with `words` (such as `title`) put in, its scripts and their data.
 
-    Words are escaped; `parts` are HTML already.
+    Words are escaped; `parts` are HTML already, and `own` is a script that was made for this page.
     """
     safe = {key: text(word) for key, word in words.items()}
     stage = Template(asset("stage.html")).substitute(safe)
     body = Template(asset(template)).substitute(safe, stage=stage, **(parts or {}))
-    return document(safe["title"], body, scripts, data)
+    return document(safe["title"], body, scripts, data, own)
 
 
-def document(title: str, body: str, scripts: Sequence[str] = (), data: Mapping[str, Any] | None = None) -> str:
+def document(
+    title: str, body: str, scripts: Sequence[str] = (), data: Mapping[str, Any] | None = None, own: str = ""
+) -> str:
     """A whole HTML file; `title` and `body` are HTML already."""
-    style, code = asset(STYLE), [asset(script) for script in scripts]
+    style, code = asset(STYLE), [*([own] if own else []), *(asset(script) for script in scripts)]
     allowed = f"script-src {' '.join(map(_hash, code))}; " if code else ""
     policy = (
         f"default-src 'none'; {allowed}style-src {_hash(style)}; img-src data:; base-uri 'none'; form-action 'none'"

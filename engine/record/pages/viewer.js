@@ -50,6 +50,122 @@ Denoc.Viewer = class {
     this.resize();
   }
 
+  // ---- a machine that runs: places of links as they come
+
+  live(links, most) {
+    this.linkNames = links; this.most = most;
+    for (const line of this.trails) { line.geometry.dispose(); this.world.remove(line); }
+    this.trails = this.trailPoints.map(([part, at]) => {
+      const geometry = new THREE.BufferGeometry();
+      geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * most), 3));
+      geometry.setDrawRange(0, 0);
+      const line = new THREE.Line(geometry, new THREE.LineBasicMaterial({ color: Denoc.LOOKS.point }));
+      line.frustumCulled = false; line.visible = this.shown.trails;
+      this.world.add(line);
+      return Object.assign(line, { part: this.scene.parts[part].name, at });
+    });
+    this.forget();
+  }
+
+  // places: for each link its origin and the rows of its rotation
+  placed(places) {
+    const frame = this.frame || (this.frame = new THREE.Matrix4()), { u, v } = this.scratch;
+    this.linkNames.forEach((name, k) => {
+      const p = places.subarray(12 * k, 12 * k + 12), group = this.groups.get(name);
+      frame.set(p[3], p[4], p[5], p[0], p[6], p[7], p[8], p[1], p[9], p[10], p[11], p[2], 0, 0, 0, 1);
+      frame.decompose(group.position, group.quaternion, v);
+    });
+    this.world.updateMatrixWorld(true);
+    for (const line of this.trails) {
+      const positions = line.geometry.attributes.position;
+      if (this.left === this.most) positions.array.copyWithin(0, 3);
+      u.copy(line.at).applyMatrix4(this.groups.get(line.part).matrixWorld).toArray(positions.array, 3 * Math.min(this.left, this.most - 1));
+      positions.needsUpdate = true;
+      line.geometry.setDrawRange(0, Math.min(this.left + 1, this.most));
+    }
+    this.left = Math.min(this.left + 1, this.most);
+    if (this.follows) this.pursue();
+    else this.followed = null;
+    this.dirty = true;
+  }
+
+  forget() { this.left = 0; }
+
+  // other solids, where the sliders change lengths
+  rebuilt(scene) {
+    if (!scene) return;
+    for (const group of this.groups.values()) {
+      group.traverse((thing) => { if (thing.geometry) { thing.geometry.dispose(); thing.material.dispose(); } });
+      this.world.remove(group);
+    }
+    this.groups.clear(); this.extras = { frames: [], centres: [] };
+    this.scene = scene;
+    for (const part of scene.parts) this.addPart(part);
+    this.joints = scene.joints.filter((joint) => !joint.ghost);
+    for (const joint of this.joints) this.addJoint(joint);
+    this.labels.replaceChildren(); this.names = [];
+    this.addNames();
+    for (const [what, wanted] of Object.entries(this.shown)) this.show(what, wanted);
+  }
+
+  lookAtPlaces(links, all) {
+    const low = new THREE.Vector3(Infinity, Infinity, Infinity), high = low.clone().negate(), v = this.scratch.v;
+    for (const places of all) {
+      this.placed(places);
+      for (const part of this.scene.parts) for (const solid of part.solids) {
+        for (const p of solid.kind === "ground" ? solid.points.slice(0, 1) : solid.points) {
+          v.fromArray(p).applyMatrix4(this.groups.get(part.name).matrixWorld); low.min(v); high.max(v);
+        }
+      }
+    }
+    if (low.x <= high.x) {
+      this.middle = low.clone().add(high).multiplyScalar(0.5);
+      this.reach = Math.max(high.distanceTo(low) / 2, 0.3 * this.scene.size) + 3 * this.unit;
+    }
+    this.forget();
+    this.home();
+  }
+
+  ray(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const at = new THREE.Vector2((event.clientX - box.x) / box.width * 2 - 1, 1 - (event.clientY - box.y) / box.height * 2);
+    const caster = new THREE.Raycaster();
+    caster.setFromCamera(at, this.camera);
+    return caster;
+  }
+
+  // the link under the pointer
+  picked(event) {
+    const hits = this.ray(event).intersectObjects([...this.groups.values()], true).filter((hit) => hit.object.isMesh);
+    for (const hit of hits) {
+      for (let thing = hit.object; thing; thing = thing.parent) {
+        if (thing.userData.joint) return thing.userData.joint; // the link that the joint moves
+        for (const [name, group] of this.groups) if (group === thing) return name === "base" ? null : name;
+      }
+    }
+    return null;
+  }
+
+  // the angle about a joint's axis, or the way along it, at which the pointer is
+  along(joint, event) {
+    const group = joint.group || this.joints.find((one) => one.name === joint.name).group, ray = this.ray(event).ray;
+    const at = group.getWorldPosition(new THREE.Vector3()), turn = group.getWorldQuaternion(new THREE.Quaternion());
+    const [x, y, z] = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((e) => new THREE.Vector3(...e).applyQuaternion(turn));
+    if (joint.type === "revolute") {
+      const hit = ray.intersectPlane(new THREE.Plane().setFromNormalAndCoplanarPoint(z, at), new THREE.Vector3());
+      if (!hit || hit.distanceTo(at) < 1e-6) return null;
+      hit.sub(at);
+      const fixed = this.fixedAxes || (this.fixedAxes = new Map());
+      if (!fixed.has(joint.name)) fixed.set(joint.name, [x.clone(), y.clone()]);
+      return Math.atan2(hit.dot(y), hit.dot(x));
+    }
+    const across = ray.direction.clone().cross(z), normal = across.clone().cross(z);
+    if (normal.lengthSq() < 1e-6) return null;
+    const hit = ray.intersectPlane(new THREE.Plane().setFromNormalAndCoplanarPoint(normal.normalize(), at), new THREE.Vector3());
+    const zero = this.groups.get(joint.between[0]).getWorldPosition(new THREE.Vector3());
+    return hit ? hit.sub(zero).dot(z) : null;
+  }
+
   // ---- solids
 
   material(colour, opacity = 1) {
@@ -160,6 +276,7 @@ Denoc.Viewer = class {
     const [x, y, w] = joint.axes, frame = new THREE.Matrix4();
     frame.set(x[0], x[1], x[2], joint.at[0], y[0], y[1], y[2], joint.at[1], w[0], w[1], w[2], joint.at[2], 0, 0, 0, 1);
     frame.decompose(group.position, group.quaternion, group.scale);
+    group.userData.joint = joint.between[1];
     this.groups.get(joint.carrier).add(group);
     joint.group = group;
   }
@@ -184,6 +301,7 @@ Denoc.Viewer = class {
       points = this.scene.parts.map((part, k) => [k, part]).filter(([k, part]) => k && !parents.has(part.name) && !part.ghost)
         .map(([k, part]) => [k, new THREE.Vector3(...(part.centre || [0, 0, 0]))]);
     }
+    this.trailPoints = points;
     for (const [part, at] of points) {
       const path = new Float32Array(3 * this.count), place = new THREE.Vector3();
       for (let k = 0; k < this.count; k++) {
@@ -252,12 +370,16 @@ Denoc.Viewer = class {
     this.world.updateMatrixWorld(true);
     for (const line of this.trails) line.geometry.setDrawRange(0, k + 1);
     this.placeArrows(share > 0.5 ? next : k);
-    if (this.follows) {
-      this.centroid(u);
-      if (this.followed) { v.copy(u).sub(this.followed); this.camera.position.add(v); this.controls.target.add(v); }
-      (this.followed || (this.followed = new THREE.Vector3())).copy(u);
-    } else this.followed = null;
+    if (this.follows) this.pursue();
+    else this.followed = null;
     this.dirty = true;
+  }
+
+  pursue() {
+    const { u, v } = this.scratch;
+    this.centroid(u);
+    if (this.followed) { v.copy(u).sub(this.followed); this.camera.position.add(v); this.controls.target.add(v); }
+    (this.followed || (this.followed = new THREE.Vector3())).copy(u);
   }
 
   centroid(into) {

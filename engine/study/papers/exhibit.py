@@ -106,7 +106,7 @@ def ran(scenario: str, changes: Changes = ()) -> Result:
     return _ran(scenario, key)
 
 
-def curves(
+def of_run(
     scenario: str,
     *panels: Panel,
     rows: Callable[[Result], Sequence[Row]] | None = None,

@@ -9,7 +9,7 @@ import numpy as np
 from ...dynamics.quantities import frames
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from .exhibit import Changes, Exhibit, Reproduction, Row, at, curves, ran
+from .exhibit import Changes, Exhibit, Reproduction, Row, at, of_run, ran
 from .hanzaki_costs import cpu_time, rssr
 
 # ---- Figs. 7 and 9: the coupler's z stays perpendicular to Z, by the paper's eq. 27
@@ -120,7 +120,7 @@ EXHIBITS = (
         "angles and Euler parameters of the RSSR linkage, one turn in 0.6 s",
         "The motion is that of the printed dimensions. The Euler parameters shown here are those that eqs. 24 and 27 "
         "define, and the curves have no numbers to compare with.",
-        curves(
+        of_run(
             "rssr-idyn",
             Panel("angles of the cranks", "angle", "rad", (Line("joint4.q", "θ"), Line("joint1.q", "ψ, driven"))),
             Panel(
@@ -156,7 +156,7 @@ EXHIBITS = (
         "force on the rack of the suspension and steering linkage, 2 s",
         "The paper gives neither the vehicle's data nor the tyre's force; all numbers are ours. Only the topology is "
         "the paper's, and the curve can't be compared.",
-        curves(
+        of_run(
             "suspension-idyn",
             Panel("force on the rack", "force", "N", (Line("rack.tau", "rack force"),)),
             Panel("travel of the rack", "travel", "m", (Line("rack.q", "rack travel"),)),

@@ -10,7 +10,7 @@ from ...record.panels import Line, Panel
 from ...scenario.run import Result
 from ..compare_settings import ADAPTIVE, FIXED
 from . import khan_verdicts as verdicts
-from .exhibit import Exhibit, Reproduction, Row, at, curves
+from .exhibit import Exhibit, Reproduction, Row, at, of_run
 from .khan_ratings import ratings
 from .khan_runs import HUNG, carried_out, denoc, errors, fed, gauss, given_up, penalty
 
@@ -65,7 +65,7 @@ EXHIBITS = (
         "motion of the 3-RRR manipulator and the torques that drive it, 3 s",
         "The thesis doesn't say how far apart the base joints are, 1 m here. Whether the example that it repeats had "
         "gravity isn't known, and the curves have no numbers.",
-        curves(
+        of_run(
             HUNG,
             Panel("motion", "angle", "rad", _lines("q", "θ")),
             Panel("driving torques", "torque", "N m", _lines("tau", "τ")),
@@ -150,7 +150,11 @@ EXHIBITS = (
         "3-RRR manipulator, DeNOC at rtol 1e-3 and 1e-6: errors",
         "What the thesis counts as steps, 301 and 319, is 6 · 50 + 1 and 6 · 53 + 1: six evaluations a step and one "
         "at the start. The curves aren't readable.",
-        errors([denoc(ADAPTIVE, 1e-3), denoc(ADAPTIVE, 1e-6)], ("301 steps", "319 steps"), verdicts.sparse((301, 319))),
+        errors(
+            [denoc(ADAPTIVE, 1e-3), denoc(ADAPTIVE, 1e-6)],
+            ("301 steps", "319 steps"),
+            verdicts.beside_steps((301, 319)),
+        ),
     ),
     Exhibit(
         "khan-2002",

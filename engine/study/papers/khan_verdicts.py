@@ -82,7 +82,7 @@ def calm(springs: float) -> Verdict:
     return verdict
 
 
-def sparse(thesis: Sequence[int]) -> Verdict:
+def beside_steps(thesis: Sequence[int]) -> Verdict:
     """The numbers of evaluations beside the thesis' numbers of steps."""
 
     def verdict(runs: Sequence[Run]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from .exhibit import Exhibit, Row, at, curves, each, ran, span
+from .exhibit import Exhibit, Row, at, each, of_run, ran, span
 
 PLANAR = ("joint1", "joint2", "joint3")
 TORQUES, ANGLES = (-2.0, 5.0), (-4.0, 1.0)  # the axes of Figs. 5 and 6
@@ -101,7 +101,7 @@ EXHIBITS = (
         "torques of the planar arm, angles from 0 to 180 deg in 10 s",
         "The paper prints no link data; those of the same group's programs are taken. That these are its data is very "
         "likely, not proven, and its curves have no numbers to compare with.",
-        curves(
+        of_run(
             "planar3r-idyn",
             Panel(
                 "",
@@ -121,7 +121,7 @@ EXHIBITS = (
         "free fall of the planar arm, held out level at the start",
         "With the same link data. The paper says which way the first angle moves off and what its axes show; the "
         "curves themselves have no numbers to compare with.",
-        curves(
+        of_run(
             "planar3r-fall",
             Panel(
                 "",
@@ -141,7 +141,7 @@ EXHIBITS = (
         "torques and the slider's force of the Stanford arm, 10 s",
         "Right for the printed table and motion, with gravity along -Z, which isn't stated. Paper and overview both "
         "claim exact agreement with the same thesis, from different tables.",
-        curves("stanford-idyn", *each("tau", SIX_FORCES), verdict=other_table("stanford-2009-idyn", "the overview")),
+        of_run("stanford-idyn", *each("tau", SIX_FORCES), verdict=other_table("stanford-2009-idyn", "the overview")),
     ),
     Exhibit(
         "saha-1999",
@@ -149,6 +149,6 @@ EXHIBITS = (
         "free fall of the Stanford arm from a level boom",
         "With the printed signs of the twist angles; the usual table of this arm has the opposite ones of the second "
         "and the fourth. How long the fall lasts isn't stated.",
-        curves("stanford-fall", *each("q", SIX_PLACES), rows=_slider, verdict=runs_off),
+        of_run("stanford-fall", *each("q", SIX_PLACES), rows=_slider, verdict=runs_off),
     ),
 )

@@ -11,7 +11,7 @@ from ...record.panels import Line, Panel
 from ...scenario.run import Result
 from .. import complexity
 from ..complexity import FORWARD, INVERSE, Published
-from .exhibit import Exhibit, Reproduction, Row, at, curves, each, ran, span
+from .exhibit import Exhibit, Reproduction, Row, at, each, of_run, ran, span
 from .saha_1999 import SIX_FORCES, SIX_PLACES, other_table
 
 MOST = 16  # joints of the longest chain that is counted
@@ -223,7 +223,7 @@ EXHIBITS = (
         "torques of the PUMA arm, all angles from 0 to 180 deg in 10 s",
         "Right for the printed table and motion, with gravity along -Z, which isn't stated. Its inertias are too large "
         "for such links, perhaps by a factor of 9.81; the curves have no numbers to compare with.",
-        curves("puma-idyn", *each("tau", {f"joint{k}": (f"τ{chr(0x2080 + k)}", "torque", "N m") for k in range(1, 7)})),
+        of_run("puma-idyn", *each("tau", {f"joint{k}": (f"τ{chr(0x2080 + k)}", "torque", "N m") for k in range(1, 7)})),
     ),
     Exhibit(
         "saha-overview",
@@ -231,7 +231,7 @@ EXHIBITS = (
         "free fall of the PUMA arm from its initial position",
         "Right for the printed table, with gravity along -Z. The text says neither how long the fall lasts (10 s here) "
         "nor gives numbers of the curves.",
-        curves("puma-fall", *each("q", {f"joint{k}": (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)})),
+        of_run("puma-fall", *each("q", {f"joint{k}": (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)})),
     ),
     Exhibit(
         "saha-overview",
@@ -239,7 +239,7 @@ EXHIBITS = (
         "torques and the slider's force of the Stanford arm, 10 s",
         "Right for the later table with θ₂ starting at 90 deg, as the text says (its Table 4 has 0). This paper and "
         "that of 1999 claim exact agreement with the same thesis, from different tables.",
-        curves("stanford-2009-idyn", *each("tau", SIX_FORCES), verdict=other_table("stanford-idyn", "1999")),
+        of_run("stanford-2009-idyn", *each("tau", SIX_FORCES), verdict=other_table("stanford-idyn", "1999")),
     ),
     Exhibit(
         "saha-overview",
@@ -247,7 +247,7 @@ EXHIBITS = (
         "free fall of the Stanford arm",
         "From θ₂ = 0, as the table has it, nothing but the slider would move, so the figure was not made so; it starts "
         "from 90 deg here. Neither its length nor numbers of the curves are in the text.",
-        curves("stanford-2009-fall", *each("q", SIX_PLACES)),
+        of_run("stanford-2009-fall", *each("q", SIX_PLACES)),
     ),
     Exhibit(
         "saha-overview",
@@ -255,7 +255,7 @@ EXHIBITS = (
         "joint angles of the five-bar manipulator, 20 s",
         "The angles of the outer links hang on the distance of the base joints, which the text leaves out (1.2 m "
         "here), so their curves can't be claimed.",
-        curves(
+        of_run(
             "five-bar-idyn",
             Panel("(a) leg 1", "angle", "rad", LEG_1),
             Panel("(b) leg 2", "angle", "rad", LEG_2),
@@ -269,7 +269,7 @@ EXHIBITS = (
         "driving torques of the five-bar manipulator, 20 s",
         "Right for uniform rods, base joints 1.2 m apart and the end point hanging below, all of which are our choice: "
         "the paper's curves can't be claimed.",
-        curves("five-bar-idyn", Panel("", "torque", "N m", (Line("J1^1.tau", "τ 1-1"), Line("J1^2.tau", "τ 1-2")))),
+        of_run("five-bar-idyn", Panel("", "torque", "N m", (Line("J1^1.tau", "τ 1-1"), Line("J1^2.tau", "τ 1-2")))),
     ),
     Exhibit(
         "saha-overview",
@@ -277,7 +277,7 @@ EXHIBITS = (
         "free fall of the five-bar manipulator from 80 and 70 deg, until it is singular",
         "The distance of the base joints was chosen so that the time of the singular position fits. The curves can't "
         "be claimed.",
-        curves(
+        of_run(
             "five-bar-fall",
             Panel("", "angle", "rad", (Line("J1^1.q", "θ 1-1"), Line("J1^2.q", "θ 1-2"))),
             rows=_singular,

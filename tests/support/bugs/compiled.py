@@ -11,6 +11,8 @@ OFFER = "engine/machine/jit/offer.py"
 CHOICE = "engine/machine/jit/choice.py"
 ENSEMBLE = "engine/study/ensemble.py"
 TOGETHER = "engine/simulate/together.py"
+ABREAST = "engine/simulate/abreast.py"
+ABREAST_TESTS = ("study/test_abreast.py::test_modes_and_laws_go_side_by_side",)
 STEPPERS = ("simulate/test_march.py::test_every_step_is_the_steppers",)
 LANES = ("simulate/test_march.py::test_every_lane_is_a_run_of_its_own",)
 RENTED = ("machine/test_offer.py::test_plain_runs_are_rented_until_they_have_cost_as_much_as_compiling",)
@@ -20,9 +22,51 @@ COMPILED = (
     Bug(
         "the time loop doesn't look for events",
         "engine/machine/jit/march_watch.py",
-        "falls = let(f\"and i1 {before}, {let(f'xor i1 {here}, true')}\")",
-        'falls = "false"',
+        'falls = let(f"and {bit} {before}, {block.opposite(here)}")',
+        "falls = _false(lanes)",
         ("simulate/test_march_modes.py::test_modes_are_in_the_loop",),
+    ),
+    Bug(
+        "a lane that is held lets its joint give way",
+        "engine/dynamics/sweeps.py",
+        "along = [rotor * psi[r] + hold * row[r] for r in range(6)]",
+        "along = [rotor * psi[r] for r in range(6)]",
+        ABREAST_TESTS,
+    ),
+    Bug(
+        "the support of a joint that may be held lacks the parent's motion",
+        "engine/dynamics/sweeps.py",
+        "pivot.support = pivot.support + dot(pivot.A_d, extra)",
+        "pivot.support = pivot.support + 0.0",
+        ABREAST_TESTS,
+    ),
+    Bug(
+        "the first stage of a step with an event is the next one's",
+        "engine/machine/jit/march.py",
+        "rows[:, 0] = first  # whose",
+        "first  # whose",
+        ABREAST_TESTS,
+    ),
+    Bug(
+        "runs side by side go through what isn't clear",
+        ABREAST,
+        "self.alive[these] &= now.sure",
+        "self.alive[these] &= now.sure | True",
+        ("study/test_abreast.py::test_what_is_not_clear_is_left_alone",),
+    ),
+    Bug(
+        "a joint that comes to a stop loses no energy",
+        "engine/simulate/settling.py",
+        "y[hit, -1] += lost[0] - lost[1]",
+        "y[hit, -1] += 0.0",
+        ("study/test_abreast.py::test_joints_come_to_stops_side_by_side",),
+    ),
+    Bug(
+        "the first of several events is any of them",
+        "engine/simulate/crossings.py",
+        "order = np.lexsort((which, at, these))",
+        "order = np.lexsort((which, -at, these))",
+        ABREAST_TESTS,
     ),
     Bug(
         "signals in the time loop are those of the step's start",
@@ -115,8 +159,8 @@ COMPILED = (
     Bug(
         "drafts of others that are being written go",
         CACHE,
-        "if draft.lstat().st_mtime < time.time() - OLD:",
-        "if draft.lstat().st_mtime < time.time() + OLD:",
+        "state.st_mtime < time.time() - OLD:",
+        "state.st_mtime < time.time() + OLD:",
         ("machine/test_cache.py::test_drafts_of_killed_processes_go",),
     ),
     Bug(
@@ -321,24 +365,24 @@ COMPILED = (
         VARY,
     ),
     Bug(
-        "laws of time run side by side",
+        "runs with other laws of time run side by side",
         ENSEMBLE,
-        "alone = not system.inputs.timeless or modes or plan.kinks or scheme is None",
-        "alone = modes or plan.kinks or scheme is None",
+        "return modes, self.plan.kinks, inputs.breaks, rows.tobytes()",
+        "return modes, self.plan.kinks, inputs.breaks",
         ("study/test_ensemble.py::test_laws_of_time_are_each_runs_own",),
     ),
     Bug(
         "an ensemble's batches begin at the first run",
         "engine/machine/jit/march.py",
-        "before = [x.ctypes.data for x in (blocks[k], u[k], states[k], stages)]",
-        "before = [x.ctypes.data for x in (blocks[k], u[0], states[k], stages)]",
+        "before = [x.ctypes.data for x in (blocks[k], u[k], states[k], kept)]",
+        "before = [x.ctypes.data for x in (blocks[k], u[0], states[k], kept)]",
         ("study/test_ensemble.py::test_mechanisms_in_lanes_of_every_width",),
     ),
     Bug(
         "a lane that fails is given out as it is",
-        TOGETHER,
-        "whole = (control[STATUS] == 0.0) & (control[ROW] >= len(ahead)) & (steps <= solver.max_steps)",
-        "whole = steps >= 0",
+        ABREAST,
+        "self.alive[these] &= on & (self.steps[these] <= most)",
+        "self.alive[these] &= self.steps[these] <= most",
         ("study/test_ensemble.py::test_a_run_that_cannot_go_on_ends_as_it_does_alone",),
     ),
     Bug(

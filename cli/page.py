@@ -1,0 +1,46 @@
+"""`denoc page`: a machine that runs in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from denoc.cli import options
+from denoc.cli.waiting import WRITING, Wait
+
+
+def page(
+    what: Annotated[str, typer.Argument(metavar="ROBOT|SCENARIO", help="A robot, which falls freely, or a scenario.")],
+    slider: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--slider",
+            metavar="KEY[=LOW..HIGH]",
+            help="A number of the robot's file that the page can change, such as robot.links.crank.mass=1..5.",
+        ),
+    ] = None,
+    settings: options.Settings = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The page goes to DIR/<scenario>/<scenario>-page.html.")
+    ] = options.OUTPUTS,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write one HTML file in which a machine runs: its equations of motion, with sliders for its numbers, offline."""
+    from denoc.record.write import make_folder, whole
+    from denoc.study.page import page as made
+    from denoc.study.page_plan import plan_of, ranges
+
+    wanted = ranges(slider or [])
+    plan = plan_of(what, options.changes(settings))
+    folder = out / plan.name
+    make_folder(folder)
+    file = folder / f"{plan.name}-page.html"
+    with Wait(plan.name, quiet=quiet) as wait:
+        wait.now("recording the equations")
+        text = made(plan, wanted)
+        wait.now(WRITING)
+        whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
+    if not quiet:
+        typer.echo(file)

@@ -1,0 +1,49 @@
+"""Programs written out as JavaScript: functions on arrays of numbers, for browsers and for Node.js."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from . import trace
+from .lines import FORMS, operation_lines
+from .trace import Program
+
+FORM = {
+    **FORMS,
+    trace.COSINE: "Math.cos({a})",
+    trace.SINE: "Math.sin({a})",
+    trace.SQUARE_ROOT: "Math.sqrt({a})",
+    trace.SIGN: "Math.sign({a})",
+}
+
+
+def javascript_function(program: Program, name: str, *, compact: bool = False) -> str:
+    """The text of a function whose arguments are the arrays of the inputs, then those of the outputs.
+
+    A compact text has no white space that isn't needed; its results are the same.
+    """
+    places = {node.id: f"{group}[{k}]" for group, nodes in program.inputs.items() for k, node in enumerate(nodes)}
+    statements, names = operation_lines(program.results(), FORM, repr, lambda node: places[node.id])
+    body = [f"  const {target} = {text};" for target, text in statements]
+    for group, nodes in program.outputs.items():
+        body += [f"  {group}[{k}] = {names[node.id]};" for k, node in enumerate(nodes)]
+    arguments = ", ".join([*program.inputs, *program.outputs])
+    if compact:
+        given = "const " + ",".join(f"{target}={text}" for target, text in statements) + ";" if statements else ""
+        results = [line.strip() for line in body[len(statements) :]]
+        whole = re.sub(r" ?([-+*/=]) ?(?=[^-+]|$)", r"\1", given + "".join(results))
+        return f"function {name}({arguments}){{{whole}}}"
+    return f"function {name}({arguments}) {{\n" + "\n".join(body) + "\n}\n"
+
+
+def javascript_call(program: Program, name: str) -> str:
+    """The statement that calls the function of a program."""
+    return f"{name}({', '.join([*program.inputs, *program.outputs])});"
+
+
+def javascript_file(program: Program, name: str, about: str, head: Sequence[str]) -> str:
+    """The text of a file with a program's function, which is exported where there are modules of Node.js."""
+    comment = "\n".join(f" * {line}".rstrip() for line in head).replace("*/", "* /")
+    exported = f'if (typeof module !== "undefined") module.exports = {{ {name} }};\n'
+    return f'/*\n{comment}\n */\n"use strict";\n\n{javascript_function(program, name)}\n{exported}'

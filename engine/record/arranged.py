@@ -1,0 +1,79 @@
+"""Figures whose panels are arranged when they are drawn: most of the time that a figure takes goes into that."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+GAP = 0.08  # inches between panels and around them
+
+
+class Arranged(Figure):
+    """A figure with rows and columns of panels, which are arranged once, before it is drawn or saved."""
+
+    def __init__(self, width: float, height: float, down: int, across: int):
+        super().__init__(figsize=(width, height))
+        FigureCanvasAgg(self)
+        self._panels: tuple[int, int] | None = (down, across)  # None once they are arranged
+
+    def draw(self, renderer: Any) -> None:
+        """Draws the figure, as matplotlib does for every output."""
+        self._arrange()
+        super().draw(renderer)
+
+    def savefig(self, *given: Any, **how: Any) -> None:
+        """Saves the figure; its panels are arranged in its own resolution, whatever that of the file is."""
+        self._arrange()
+        super().savefig(*given, **how)
+
+    def _arrange(self) -> None:
+        if self._panels is not None:
+            (down, across), self._panels = self._panels, None
+            with boxes():
+                arrange(self, down, across)
+
+
+@contextmanager
+def boxes() -> Iterator[None]:
+    """A context in which letters of a joint's name that the font lacks become boxes without a warning."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def arrange(figure: Figure, down: int, across: int) -> None:
+    """Makes room for labels, titles and legends around the panels.
+
+    Each panel is measured once.  Layout engines of matplotlib measure all of them twice and draw the figure twice.
+    """
+    renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]  # of the canvas that it was made with
+    pad = GAP * figure.dpi
+    left, right = np.zeros(across), np.zeros(across)  # what stands out of the axes of each column, in pixels
+    above, below = np.zeros(down), np.zeros(down)
+    for k, axes in enumerate(figure.axes):
+        (row, column), inner = divmod(k, across), axes.get_window_extent(renderer)
+        outer = axes.get_tightbbox(renderer) or inner
+        left[column], right[column] = max(left[column], inner.x0 - outer.x0), max(right[column], outer.x1 - inner.x1)
+        below[row], above[row] = max(below[row], inner.y0 - outer.y0), max(above[row], outer.y1 - inner.y1)
+    title = 0.02 * figure.bbox.height + figure.texts[0].get_window_extent(renderer).height
+    beside = pad + (right[:-1] + left[1:]).max(initial=0.0)
+    between = pad + (below[:-1] + above[1:]).max(initial=0.0)
+    width = figure.bbox.width - 2 * pad - left[0] - right[-1] - (across - 1) * beside
+    height = figure.bbox.height - 2 * pad - title - below[-1] - above[0] - (down - 1) * between
+    if min(width, height) <= 0:  # no room for all that
+        figure.set_layout_engine("constrained")
+        return
+    figure.subplots_adjust(
+        left=(pad + left[0]) / figure.bbox.width,
+        right=1 - (pad + right[-1]) / figure.bbox.width,
+        bottom=(pad + below[-1]) / figure.bbox.height,
+        top=1 - (pad + title + above[0]) / figure.bbox.height,
+        wspace=beside * across / width,
+        hspace=between * down / height,
+    )

@@ -1,0 +1,293 @@
+"""Runs of systems that differ in numbers only, carried side by side over the grid, each with its own steps and events.
+
+All runs go on by the compiled loop until their ends, or until their events. Those that have one are brought to it all
+together, go on in other modes, and join the loop again: modes are data, and their equations are the same. A run that
+isn't clear, or that can't go on, is left to the loop of single runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..machine.jit.curves import EMPTY, SignalPieces, fitted
+from ..machine.jit.kernel import Kernel
+from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
+from . import blows, loop, modes, saturation
+from .contacts import Contacts, Patterns
+from .crossings import Steps, first_crossings
+from .events import Watch
+from .integrate import INTEGRATORS
+from .loop import ATTEMPTS, CHATTER, Solver
+from .runge_kutta import first_step
+from .settling import Found, settled, struck
+from .signals import signal_rows
+from .stepper import LEAST_ATOL, LEAST_RTOL
+from .together import Starts
+
+
+@dataclass(frozen=True)
+class Traces:
+    """What runs side by side have left: for each run its states at all instants, its modes, and counts of steps."""
+
+    t: np.ndarray
+    states: np.ndarray  # (runs, instants, components), as they are integrated
+    whole: np.ndarray  # whether the run has come to its end
+    steps: np.ndarray
+    rejected: np.ndarray
+    evaluations: np.ndarray
+    signals: np.ndarray  # (runs, instants, signals), but for what is a run's own
+    events: dict[int, list[dict[str, Any]]]  # of those runs that have any
+
+
+def integrated(starts: Starts, grid: np.ndarray, solver: Solver, kinks: Sequence[float] = ()) -> Traces | None:
+    """The runs over the grid, by the compiled loop; None where there is none that could carry them."""
+    march = starts.march(solver)
+    code = starts.code(cached=False) if starts.modal else None
+    if march is None or (starts.modal and code is None):
+        return None
+    with np.errstate(all="ignore"):
+        return _Abreast(starts, march, code, grid, solver).run(kinks)
+
+
+class _Abreast:
+    """Runs under way; all arrays have a row for each of them."""
+
+    def __init__(self, starts: Starts, march: March, code: Kernel | None, grid: np.ndarray, solver: Solver):
+        self.starts, self.march, self.code, self.solver = starts, march, code, solver
+        self.grid = np.ascontiguousarray(grid)
+        self.system, count = starts.run.system, len(starts.y)
+        self.blank = replace(self.system, symbols=None)
+        self.patterns = Patterns(starts.run)
+        scheme = INTEGRATORS[solver.method].scheme
+        assert scheme is not None, "these runs go by the compiled loop"
+        self.scheme, self.P = scheme, np.array(scheme.P)
+        self.rtol, self.atol = max(solver.rtol, LEAST_RTOL), max(solver.atol, LEAST_ATOL)
+        self.y, self.t = starts.y.copy(), np.full(count, float(grid[0]))
+        self.h, self.slope = np.zeros(count), np.zeros_like(self.y)
+        self.fresh = np.ones(count, dtype=bool)  # whether a run needs a new first step
+        self.alive = np.ones(count, dtype=bool)
+        self.mode = np.zeros(count, dtype=int)
+        self.contacts = Contacts.none(count, len(self.patterns.switching), len(self.patterns.bounded))
+        self.states = np.zeros((count, len(grid), self.y.shape[1]))
+        self.modes = np.zeros((count, len(grid)), dtype=int)
+        self.rows = np.zeros(count, dtype=int)  # that are known
+        self.steps, self.rejected, self.evaluations = np.zeros((3, count), dtype=int)
+        self.events: dict[int, list[dict[str, Any]]] = {}
+
+    def run(self, kinks: Sequence[float]) -> Traces | None:
+        """The traces of the runs; None where they can't go side by side."""
+        t, end = float(self.grid[0]), float(self.grid[-1])
+        everyone = np.arange(len(self.y))
+        self._settle(everyone, blows=True)
+        self.states[:, 0], self.modes[:, 0], self.rows[:] = self.y, self.mode, 1
+        for stop in sorted({float(x) for x in kinks if t < x < end} | {end}):
+            pieces = self._pieces(t, stop)
+            if pieces is None:
+                return None
+            self._leg(t, stop, pieces)
+            if stop < end:
+                if blows.rates_jump(self.system, stop):
+                    return None
+                self._settle(np.flatnonzero(self.alive))
+            t = stop
+        counts = self.steps, self.rejected, self.evaluations
+        return Traces(self.grid, self.states, self.alive, *counts, self._kept(), self.events)
+
+    def _kept(self) -> np.ndarray:
+        """The signals at all rows."""
+        signals = np.repeat(self._signals(self.grid)[None], len(self.y), axis=0)
+        if self.starts.modal:
+            flat = signals.reshape(-1, signals.shape[2])
+            self.patterns.put_signals(flat, self.patterns.contacts(self.modes.ravel()))
+        return signals
+
+    # ---- legs
+
+    def _longest(self, t: np.ndarray, end: float) -> np.ndarray:
+        """The longest steps that are allowed from these instants on."""
+        longest = np.full(len(t), self.solver.max_step)
+        for begin, over, step in self.solver.paces:
+            if begin < end:
+                longest = np.where(over > t, np.minimum(longest, step), longest)
+        return longest
+
+    def _pieces(self, begin: float, end: float) -> SignalPieces | None:
+        """The signals of a leg that vary in time; None where these would be too many polynomials."""
+        inputs = self.system.inputs
+        if inputs.timeless:
+            return EMPTY
+        longest = float(self._longest(np.array([begin]), end)[0]) * (1.0 + 1e-9)
+        numbers = len(self.starts.symbols)
+        return fitted(lambda t: np.pad(self._signals(t), ((0, 0), (0, numbers))), begin, end, inputs.breaks, longest)
+
+    def _leg(self, begin: float, end: float, pieces: SignalPieces) -> None:
+        """Carry all runs to the end of a leg."""
+        constants = self._signals(np.full(1, begin + (end - begin) / 2))[0]
+        self.fresh[:] = True
+        while len(these := np.flatnonzero(self.alive & (self.t < end))):
+            inputs = self._inputs(np.repeat(constants[None], len(these), axis=0), these, self.contacts.some(these))
+            self._begin(these, inputs, pieces, end)
+            many = Many(inputs, self.y[these], self.slope[these], self.states[these][:, 1:], pieces)
+            if self.starts.modal:
+                many.places, many.quantities = self.patterns.places, self.starts.watched
+                many.rules = self.patterns.rules(self.mode[these])
+            most = self.solver.max_steps
+            control = self.march.carry(many, self.grid[1:].copy(), most, ATTEMPTS, **self._control(these, end))
+            self._take(these, many, control)
+            on = np.isin(control[STATUS], (GOING, GUARDED) if self.starts.modal else (GOING,))
+            self.alive[these] &= on & (self.steps[these] <= most)
+            at_event = (control[STATUS] == GUARDED) & self.alive[these]
+            if at_event.any():
+                self._step(these[at_event], many.signals[at_event], many.rules[at_event], pieces, end)
+
+    def _control(self, these: np.ndarray, end: float) -> dict[str, Any]:
+        longest = self._longest(self.t[these], end)
+        known = {"T": self.t[these], "H": self.h[these], "ROW": self.rows[these] - 1.0}
+        return {**known, "T_END": end, "RTOL": self.rtol, "ATOL": self.atol, "MAX_STEP": longest}
+
+    def _begin(self, these: np.ndarray, inputs: np.ndarray, pieces: SignalPieces, end: float) -> None:
+        """The slopes and the lengths of first steps, of those runs that start anew."""
+        fresh = self.fresh[these]
+        new, inputs, n = these[fresh], inputs[fresh], self.system.measured
+        if not len(new):
+            return
+        t, y = self.t[new], self.y[new]
+
+        def later(h: np.ndarray) -> np.ndarray:
+            return self.march.rates(t + h, inputs, y + h[:, None] * f, pieces)[:, :n]
+
+        f = self.march.rates(t, inputs, y, pieces)
+        scale, rest = self.atol + abs(y[:, :n]) * self.rtol, end - t
+        longest = np.minimum(rest, self._longest(t, end))
+        self.h[new] = first_step(later, y[:, :n], f[:, :n], scale, rest, longest, self.scheme.exponent)
+        self.slope[new], self.fresh[new] = f, False
+        self.evaluations[new] += 2
+
+    def _take(self, these: np.ndarray, many: Many, control: np.ndarray) -> None:
+        """Take over what the compiled loop has done."""
+        self.y[these], self.slope[these] = many.y, many.slope
+        self.states[these, 1:] = many.rows
+        self.t[these], self.h[these] = control[T], control[H]
+        self._keep(these, control[ROW].astype(int) + 1)
+        accepted, rejected = control[ACCEPTED].astype(int), control[REJECTED].astype(int)
+        self.steps[these] += accepted
+        self.rejected[these] += rejected
+        self.evaluations[these] += self.march.stages * (accepted + rejected)
+
+    def _keep(self, these: np.ndarray, rows: np.ndarray) -> None:
+        """Note the modes of new rows."""
+        if self.starts.modal:
+            place, before = np.arange(len(self.grid)), self.rows[these, None]
+            new = (before <= place) & (place < rows[:, None])
+            self.modes[these] = np.where(new, self.mode[these, None], self.modes[these])
+        self.rows[these] = rows
+
+    # ---- steps with events
+
+    def _step(self, these: np.ndarray, inputs: np.ndarray, rules: np.ndarray, pieces: SignalPieces, end: float) -> None:
+        """Take the next step of these runs, up to its first event if it has one, and through that."""
+        before = self.t[these], self.y[these], self.rows[these]
+        many = Many(inputs, before[1], self.slope[these], self.states[these][:, 1:], pieces)
+        control, stages = self.march.attempt(many, self.grid[1:].copy(), **self._control(these, end))
+        accepted = control[ACCEPTED] == 1.0
+        places = np.array(self.patterns.places)
+        steps = Steps(before[0], control[T], before[1], many.y, stages, self.P, places, rules, self._quantities(these))
+        at, watches = first_crossings(steps)
+        states = steps.between(np.arange(len(these)), np.where(watches < 0, control[T], at))
+        self._take(these, many, control)
+        self.alive[these] &= accepted
+        hit = np.flatnonzero((watches >= 0) & accepted)
+        now = these[hit]
+        if not len(now):
+            return
+        self._keep(now, np.maximum(np.searchsorted(self.grid, at[hit], side="right"), before[2][hit]))
+        self.t[now], self.y[now], self.fresh[now] = at[hit], self.system.unit(states[hit]), True
+        self._happened(now, [self.patterns.watches[self.mode[k]][w] for k, w in zip(now.tolist(), watches[hit])])
+
+    def _quantities(self, runs: np.ndarray) -> Any:
+        def quantities(these: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
+            found = self._ask(runs[these], t, y, self.contacts.some(runs[these]))
+            return np.concatenate([found.support, found.demanded], axis=1)
+
+        return quantities
+
+    def _happened(self, these: np.ndarray, watches: Sequence[Watch]) -> None:
+        """Choose the modes of these runs after their events, and note the events."""
+        before, columns = self.mode[these], self.patterns.switching
+        loose, direction = np.full(len(these), -1), np.zeros(len(these))
+        for row, watch in enumerate(watches):
+            if watch.what in ("stops slipping", modes.TURNS):
+                self.y[these[row], self.system.place_of(watch.speed)] = 0.0
+            elif watch.what == "breaks loose":
+                loose[row], direction[row] = columns.index(watch.speed), watch.direction
+        self._settle(these, loose, direction, blows=True)
+        for k, watch, old in zip(these.tolist(), watches, before.tolist()):
+            events = self.events.setdefault(k, [])
+            known = self.patterns.modes
+            events += loop.described(self.starts.run, watch, float(self.t[k]), known[old], known[self.mode[k]])
+            self.alive[k] &= len(events) <= CHATTER
+
+    def _settle(
+        self,
+        these: np.ndarray,
+        loose: np.ndarray | None = None,
+        direction: np.ndarray | None = None,
+        *,
+        blows: bool = False,
+    ) -> None:
+        """Choose the modes in which these runs go on; those that aren't clear go on no further."""
+        if not self.starts.modal or not len(these):
+            return
+        none = np.full(len(these), -1)
+        t, y = self.t[these], self.y[these]
+        if blows and self.system.stopped:
+            q, qd = self._expanded(t, y)
+            y = struck(self.patterns, self.starts.bodies(these), y, q, qd)
+        q, _ = self._expanded(t, y)
+        loose, direction = none if loose is None else loose, none if direction is None else direction
+        now = settled(self.patterns, self._ask, these, t, y, q, loose, direction)
+        self.alive[these] &= now.sure
+        self.y[these] = now.y
+        for name, values in vars(now.contacts).items():
+            getattr(self.contacts, name)[these] = values
+        before, self.mode[these] = self.mode[these], self.patterns.numbered(now.contacts, t, now.y)
+        if loose is none and self.patterns.bounded:
+            self._note_limits(these, before)
+
+    def _note_limits(self, these: np.ndarray, before: np.ndarray) -> None:
+        """Note which actuators reach or leave their limits without an event: at the start, or at a kink of a law."""
+        for k, old in zip(these.tolist(), before.tolist()):
+            earlier = self.patterns.modes[old] if self.rows[k] else self.patterns.blank
+            later = self.patterns.modes[self.mode[k]]
+            if events := saturation.limit_events(self.system, earlier, later, float(self.t[k])):
+                self.events.setdefault(k, []).extend(events)
+
+    def _expanded(self, t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """All coordinates and speeds of the robots."""
+        columns = list(self._signals(t)[:, : self.system.motion_signals].T)
+        q, qd, _ = self.system.expanded(columns, list(y.T))
+        wide = [np.broadcast_to(np.asarray(x, dtype=float), len(t)) for x in (*q, *qd)]
+        both = np.array(wide).reshape(-1, len(t)).T
+        return both[:, : len(q)], both[:, len(q) :]
+
+    def _signals(self, t: np.ndarray) -> np.ndarray:
+        return signal_rows(self.blank, t, self.patterns.blank, self.starts.run.planned)
+
+    def _ask(self, these: np.ndarray, t: np.ndarray, y: np.ndarray, contacts: Contacts) -> Found:
+        """What the equations say about these runs."""
+        assert self.code is not None
+        inputs = self._inputs(self._signals(t), these, contacts)
+        (_, rows, _, watched), _, _ = self.code(inputs, np.ascontiguousarray(y[:, : self.system.measured]))
+        nq, nv, held = self.system.robot.nq, self.system.robot.nv, len(self.patterns.switching)
+        self.evaluations[these] += 1
+        return Found(watched[:, :held], rows[:, nq + nv : nq + 2 * nv], watched[:, held:])
+
+    def _inputs(self, signals: np.ndarray, these: np.ndarray, contacts: Contacts) -> np.ndarray:
+        """The inputs of these runs' equations, with their modes and with what is their own."""
+        if self.starts.modal:
+            self.patterns.put_signals(signals, contacts)
+        return self.starts.inputs(signals[:, None], these)[:, 0]

@@ -1,0 +1,163 @@
+"""The modes of many runs side by side, as arrays with a row for each run, and those of them that are alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..machine.jit.march_watch import RULE
+from . import blows, modes, saturation
+from .discrete import Discrete
+from .events import Watch
+from .runner import Runner
+from .signals import first_of_modes
+from .system import System
+
+NONE = (0.0, 0.0, 1.0, 0.0, 0.0)  # the rule of no watch: always positive
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """What holds each of many runs: a row for each run, a column for each speed that may be held, or is bounded."""
+
+    slip: np.ndarray  # −1, 0 or 1
+    held: np.ndarray
+    lower: np.ndarray  # whether the joint touches its lower stop
+    upper: np.ndarray
+    saturated: np.ndarray  # −1 or 1: the actuator gives its lower or its upper limit
+
+    @staticmethod
+    def none(count: int, switching: int, bounded: int) -> Contacts:
+        """The modes of runs in which nothing is held."""
+        no = np.zeros((3, count, switching), dtype=bool)
+        return Contacts(np.zeros(no.shape[1:]), no[0], no[1], no[2], np.zeros((count, bounded)))
+
+    def some(self, these: np.ndarray) -> Contacts:
+        """The modes of some of the runs."""
+        return Contacts(*(x[these] for x in vars(self).values()))
+
+    def codes(self) -> np.ndarray:
+        """All of them in one array of small whole numbers."""
+        return np.column_stack([x.astype(np.int8) for x in vars(self).values()])
+
+
+class Patterns:
+    """The patterns of contacts that have occurred, with a number for each; `run` is any of the runs."""
+
+    def __init__(self, run: Runner):
+        self.run, system = run, run.system
+        self.switching, self.bounded = list(system.switching), list(system.bounded)
+        self.coulomb = np.array(list(system.switching.values()))
+        self.blank = replace(run.discrete, switched=tuple(self.switching))
+        self.modes: list[Discrete] = []
+        self.watches: list[dict[int, Watch]] = []  # of each pattern by slots
+        self.places: list[int] = []  # what the watches of each slot read
+        self._contacts: list[Contacts] = []
+        self._numbers: dict[bytes, int] = {}
+        self._slots: dict[tuple[int, int], int] = {}
+        self._rules: list[dict[int, tuple[float, ...]]] = []
+
+    # ---- signals
+
+    def put_signals(self, signals: np.ndarray, contacts: Contacts) -> None:
+        """Put the signals that belong to modes into rows of signals."""
+        system, first = self.run.system, first_of_modes(self.run.system)
+        bounds = np.array([system.bounded[k] for k in self.bounded]).reshape(-1, 2)
+        at_limit = contacts.saturated != 0.0
+        limit = np.where(contacts.saturated > 0.0, bounds[:, 1], bounds[:, 0])
+        for c in range(len(self.bounded)):
+            signals[:, first + 2 * c] = ~at_limit[:, c]
+            signals[:, first + 2 * c + 1] = np.where(at_limit[:, c], limit[:, c], 0.0)
+        behind = first + 2 * len(self.bounded) + 6 * len(system.inputs.wrenches)
+        if not system.smooth:
+            for k in system.coulomb:
+                if k in self.switching:
+                    signals[:, behind] = contacts.slip[:, self.switching.index(k)]
+                behind += 1
+        signals[:, behind : behind + len(self.switching)] = contacts.held
+
+    # ---- patterns
+
+    def numbered(self, contacts: Contacts, t: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """The number of each run's pattern; those that are new are added."""
+        rows, first, inverse = np.unique(contacts.codes(), axis=0, return_index=True, return_inverse=True)
+        numbers = [self._number(row.tobytes(), contacts, k, t, y) for row, k in zip(rows, first.tolist())]
+        return np.array(numbers, dtype=int)[inverse.ravel()]
+
+    def contacts(self, numbers: np.ndarray) -> Contacts:
+        """The contacts of runs in these patterns."""
+        each = [vars(one).values() for one in self._contacts]
+        return Contacts(*(np.concatenate(x)[numbers] for x in zip(*each)))
+
+    def rules(self, numbers: np.ndarray) -> np.ndarray:
+        """The rules of the watches of runs in these patterns, (runs, slots, numbers)."""
+        table = np.zeros((len(self._rules), len(self.places), RULE))
+        table[:] = NONE
+        for row, rules in zip(table, self._rules):
+            for slot, rule in rules.items():
+                row[slot] = rule
+        return np.asarray(table[numbers])
+
+    def _number(self, mark: bytes, contacts: Contacts, k: int, t: np.ndarray, y: np.ndarray) -> int:
+        if mark not in self._numbers:
+            self._numbers[mark] = len(self.modes)
+            self._contacts.append(contacts.some(np.array([k])))
+            self._add(self._discrete(contacts, k), float(t[k]), y[k])
+        return self._numbers[mark]
+
+    def _add(self, discrete: Discrete, t: float, y: np.ndarray) -> None:
+        """Add a pattern with its watches, which are those of a single run."""
+        run, before = self.run, self.run.discrete
+        run.discrete = discrete
+        watches = [*modes.watches(run, t, y), *saturation.watches(run)]
+        rules = run.rules(watches)
+        run.discrete = before
+        assert rules is not None  # those of trees are all by rules
+        counts: dict[int, int] = {}
+        of_slots, by_slots = {}, {}
+        for (place, *numbers), watch in zip(rules, watches):
+            key = int(place), counts.get(int(place), 0)
+            counts[key[0]] = key[1] + 1
+            if key not in self._slots:
+                self._slots[key] = len(self.places)
+                self.places.append(key[0])
+            of_slots[self._slots[key]], by_slots[self._slots[key]] = tuple(numbers), watch
+        self.modes.append(discrete)
+        self.watches.append(by_slots)
+        self._rules.append(of_slots)
+
+    def _discrete(self, contacts: Contacts, k: int) -> Discrete:
+        """The discrete state of run k."""
+        slip, held = {}, {}
+        low, high = ranges(self.coulomb, contacts.lower[k], contacts.upper[k])
+        for c, speed in enumerate(self.switching):
+            if contacts.held[k, c]:
+                held[speed] = float(low[c]), float(high[c])
+            elif contacts.slip[k, c]:
+                slip[speed] = float(contacts.slip[k, c])
+        saturated = {
+            speed: self.run.system.bounded[speed][int(side > 0)]
+            for speed, side in zip(self.bounded, contacts.saturated[k].tolist())
+            if side
+        }
+        return Discrete(slip=slip, held=held, saturated=saturated, switched=tuple(self.switching))
+
+
+def ranges(coulomb: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The ranges of the forces that can hold joints, by their friction and the stops that they touch."""
+    return np.where(upper, -math.inf, -coulomb), np.where(lower, math.inf, coulomb)
+
+
+def touching(system: System, switching: Sequence[int], q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each joint touches its lower stop, and its upper one; q has a row for each run."""
+    lower, upper = np.zeros((2, len(q), len(switching)), dtype=bool)
+    for c, k in enumerate(switching):
+        if k in system.stopped:
+            stop = system.stopped[k]
+            near = blows.NEAR * (stop.high - stop.low)
+            x = q[:, stop.coordinate]
+            lower[:, c], upper[:, c] = x <= stop.low + near, x >= stop.high - near
+    return lower, upper

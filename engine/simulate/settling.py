@@ -1,0 +1,188 @@
+"""The modes in which many runs go on, proposed all at once and verified.
+
+A proposal says which joints are held and which way the others slip; the equations give the supports of the former and
+the accelerations of the latter. It is right where all supports are within their ranges and all joints that are let go
+move the way that the force on them pushes them, for these conditions have one solution (`complementarity.py`).
+Proposals are changed until they are. A run that isn't clear, because a force is at its bound but for rounding or
+proposals go round in circles, is left to `sticking.py`, alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..dynamics.dense import inertia_matrix
+from ..machine.program.scalars import Scalar, as_samples
+from ..robot.model import Body
+from . import sticking
+from .complementarity import balanced
+from .contacts import Contacts, Patterns, ranges, touching
+
+PROPOSALS = 20
+CLEAR = 1e-8  # relative: a force this near to its bound, and an acceleration this small, is in doubt
+LOOSE = 2e-6  # the same where a joint has come to its bound, for `sticking.WEAKER` shifts bounds there
+
+
+class Found(NamedTuple):
+    """What the equations say about many runs, by columns of speeds that may be held, or are bounded."""
+
+    support: np.ndarray
+    qdd: np.ndarray
+    demanded: np.ndarray
+
+
+# (runs, instants, states, contacts) → what the equations say about them
+Ask = Callable[[np.ndarray, np.ndarray, np.ndarray, Contacts], Found]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The states and modes in which runs go on, and whether these are sure."""
+
+    y: np.ndarray
+    contacts: Contacts
+    sure: np.ndarray
+
+
+def settled(
+    patterns: Patterns,
+    ask: Ask,
+    runs: np.ndarray,
+    t: np.ndarray,
+    y: np.ndarray,
+    q: np.ndarray,
+    loose: np.ndarray,
+    direction: np.ndarray,
+) -> Settled:
+    """The modes in which these runs go on from (t, y), with held joints exactly at rest.
+
+    `loose` is the column of a joint whose support has just reached its bound, or −1, and `direction` its way then.
+    """
+    system, count = patterns.run.system, len(runs)
+    contacts = Contacts.none(count, len(patterns.switching), len(patterns.bounded))
+    if patterns.bounded:
+        contacts = _limited(patterns, contacts, ask(runs, t, y, contacts).demanded)
+    if not patterns.switching:
+        return Settled(y, contacts, np.ones(count, dtype=bool))
+    places = [system.place_of(k) for k in patterns.switching]
+    lower, upper = touching(system, patterns.switching, q)
+    rough = patterns.coulomb > 0.0
+    rest = (abs(y[:, places]) <= sticking.RESTING) & (rough | lower | upper)
+    y = y.copy()
+    y[:, places] = np.where(rest, 0.0, y[:, places])
+    slip = np.where(~rest & rough, np.sign(y[:, places]) + (y[:, places] == 0.0), 0.0)
+    freed = np.zeros_like(rest)
+    these = np.flatnonzero(loose >= 0)
+    freed[these, loose[these]] = True
+    slip[these, loose[these]] = np.where(rough[loose[these]], direction[these], 0.0)
+    start = replace(contacts, slip=slip, held=rest & ~freed, lower=lower, upper=upper)
+    margin = np.where(loose >= 0, LOOSE, CLEAR)[:, None]
+    return _proposed(patterns, ask, runs, t, y, start, rest & ~freed, margin)
+
+
+def _limited(patterns: Patterns, contacts: Contacts, demanded: np.ndarray) -> Contacts:
+    """The modes with those actuators at their limits of which more is demanded."""
+    low, high = np.array([patterns.run.system.bounded[k] for k in patterns.bounded]).T
+    return replace(contacts, saturated=np.where(demanded >= high, 1.0, np.where(demanded <= low, -1.0, 0.0)))
+
+
+def _proposed(
+    patterns: Patterns,
+    ask: Ask,
+    runs: np.ndarray,
+    t: np.ndarray,
+    y: np.ndarray,
+    start: Contacts,
+    rest: np.ndarray,
+    margin: np.ndarray,
+) -> Settled:
+    """The modes after proposals from `start` on, in which joints at rest are held or let go.
+
+    Supports within this margin of their bounds, relative to their size, are in doubt.
+    """
+    slip, held, way = start.slip.copy(), start.held.copy(), np.zeros(rest.shape)
+    low, high = ranges(patterns.coulomb, start.lower, start.upper)
+    rough = patterns.coulomb > 0.0
+    sure, open_ = np.zeros(len(runs), dtype=bool), np.arange(len(runs))
+    for _ in range(PROPOSALS):
+        now = replace(start, slip=slip, held=held).some(open_)
+        found = ask(runs[open_], t[open_], y[open_], now)
+        a = found.qdd[:, patterns.switching]
+        s, kept, bounds = found.support, now.held, (low[open_], high[open_])
+        size = np.maximum(np.maximum(patterns.coulomb, abs(s)), 1e-12)
+        beyond = np.where(kept, np.where(s > bounds[1], -1.0, np.where(s < bounds[0], 1.0, 0.0)), 0.0)
+        let_go = rest[open_] & ~kept
+        back = let_go & (a * way[open_] < 0.0)
+        with np.errstate(invalid="ignore"):
+            near = kept & (np.minimum(abs(s - bounds[0]), abs(s - bounds[1])) <= margin[open_] * size)
+        largest = abs(found.qdd).max(axis=1, keepdims=True, initial=0.0)
+        small = let_go & (abs(a) <= CLEAR * largest)
+        right = ~((beyond != 0.0) | back).any(axis=1)
+        finite = np.isfinite(s).all(axis=1) & np.isfinite(found.qdd).all(axis=1)
+        sure[open_] = right & finite & ~(near | small).any(axis=1)
+        held[open_] = (kept & (beyond == 0.0)) | back
+        way[open_] = np.where(beyond != 0.0, beyond, np.where(back, 0.0, way[open_]))
+        slip[open_] = np.where(rest[open_], np.where(held[open_], 0.0, way[open_] * rough), slip[open_])
+        open_ = open_[~right & finite]
+        if not len(open_):
+            break
+    return Settled(y, replace(start, slip=slip, held=held), sure)
+
+
+# ---- blows
+
+
+def struck(patterns: Patterns, bodies: tuple[Body, ...], y: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """The states after the blows of joints that are at their stops and move outwards, as in `blows.struck`.
+
+    `bodies` are those of these runs, whose numbers may be arrays.
+    """
+    system, columns = patterns.run.system, patterns.switching
+    lower, upper = touching(system, columns, q)
+    outwards = (lower & (qd[:, columns] < 0.0)) | (upper & (qd[:, columns] > 0.0))
+    hit = np.flatnonzero(outwards.any(axis=1))
+    if not len(hit):
+        return y
+    M, free = _inertias(bodies, q)[hit], [k for k in range(system.robot.nv) if k not in system.prescribed]
+    places = [free.index(k) for k in columns]
+    ways = np.zeros((len(hit), system.robot.nv, len(columns)))  # jumps of all speeds under unit impulses
+    ways[:, free] = np.linalg.solve(M[:, free][:, :, free], np.eye(len(free))[:, places])
+    before, y = qd[hit], y.copy()
+    after = before.copy()
+    for k, (row, way, low, high) in enumerate(zip(hit.tolist(), ways, lower[hit], upper[hit])):
+        stops = np.flatnonzero(low | high)
+        speeds = [columns[c] for c in stops]
+        impulses = _impulses(way[speeds][:, stops], before[k, speeds], low[stops], high[stops])
+        for c, impulse in zip(stops.tolist(), impulses.tolist()):
+            after[k] += way[:, c] * impulse
+            if impulse:
+                stop = system.stopped[columns[c]]
+                y[row, system.state_coordinates.index(stop.coordinate)] = stop.low if low[c] else stop.high
+        after[k, [speed for speed, impulse in zip(speeds, impulses) if impulse]] = 0.0
+    lost = [(x[:, :, None] * M * x[:, None, :]).sum(axis=(1, 2)) / 2 for x in (before, after)]
+    for speed in system.state_speeds:
+        y[hit, system.place_of(speed)] = after[:, speed]
+    y[hit, -1] += lost[0] - lost[1]
+    return y
+
+
+def _impulses(G: np.ndarray, speeds: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The impulses of stops with this compliance on joints that touch them, with these speeds."""
+    if len(speeds) == 1:
+        return np.asarray(-speeds / G[0])
+    return balanced(G, speeds, np.where(upper, -np.inf, 0.0), np.where(lower, np.inf, 0.0))[0]
+
+
+def _inertias(bodies: tuple[Body, ...], q: np.ndarray) -> np.ndarray:
+    """The inertia matrices of many runs."""
+    n = sum(len(body.speeds) for body in bodies)
+    M = np.zeros((len(q), n, n))
+    matrix: list[list[Scalar]] = inertia_matrix(bodies, list(q.T), n)
+    for i, row in enumerate(matrix):
+        for j, x in enumerate(row):
+            M[:, i, j] = as_samples(x)
+    return M

@@ -1,0 +1,76 @@
+"""Many runs whose columns are reduced block by block, so that no table is kept: what sweeps and searches sit on.
+
+A run's numbers are the same to the last bit whichever runs are computed with it: they don't depend on the number of
+blocks, of threads or of processes. So all of them go by compiled code, the numbers that vary are inputs even where they
+happen to be equal, and the last lanes are filled up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from ..machine.jit import choice
+from ..robot.model import Robot
+from ..scenario.audit import share
+from ..scenario.run import Scenario
+from .ensemble import Part, carried
+from .variations import Variation, Variations
+
+MOST = 5000  # runs of a block
+
+
+@dataclass(frozen=True)
+class Block:
+    """Runs that have the same instants: a row for each of them in all arrays."""
+
+    places: list[int]  # among all variations
+    t: np.ndarray
+    columns: Mapping[str, np.ndarray]  # (runs, instants), by the names of a result's columns
+    ended: list[str]
+    reasons: list[str]
+    energy: np.ndarray  # the energy balance's residual, and what it is compared with, (runs, 2); NaN without a verdict
+
+    @property
+    def share(self) -> np.ndarray:
+        """The part of the energy exchanged that each run leaves unexplained."""
+        return share(self.energy[:, 0], self.energy[:, 1])
+
+
+def blocks(
+    scenario: Scenario, variations: Iterable[Variation], robot: Robot | str | Path | None = None, most: int = MOST
+) -> Iterator[Block]:
+    """The runs of all variations, in blocks of at most so many, which are in order of the variations only as a whole.
+
+    Only one block of variations, and of results, is held at a time. Wrong variations raise errors as in `ensemble`.
+    """
+    ahead, first = iter(variations), 0
+    while some := list(islice(ahead, most)):
+        with choice.using("compiled"):
+            asked = Variations(scenario, some, robot, independent=True)
+            made = [block for part in carried(asked) for block in _blocks(part, first)]
+        yield from made
+        first += len(some)
+
+
+def _blocks(part: Part, first: int) -> Iterator[Block]:
+    """The blocks of a part: one for what went side by side with usual columns, else one for each run."""
+    many = part.many
+    if many is not None and many.columns is not None:
+        these = np.flatnonzero(many.in_order)
+        columns = {name: many.values[these, c] for c, name in enumerate(many.names)}
+        energy = np.full((len(these), 2), np.nan)
+        if many.verdicts is not None:
+            energy = np.column_stack([np.broadcast_to(x, len(many.in_order))[these] for x in many.verdicts])
+        places = [first + part.places[k] for k in these.tolist()]
+        yield Block(places, many.traces.t, columns, ["done"] * len(these), [""] * len(these), energy)
+        return
+    for k, result in part.results().items():
+        verdict = [np.nan if (x := result.audit.get(key)) is None else float(x) for key in ("energy", "exchanged")]
+        columns = {name: values[None] for name, values in result.table.items()}
+        reason = str(result.record["reason"])
+        yield Block([first + k], result.t, columns, [result.ended], [reason], np.array([verdict]))

@@ -1,0 +1,367 @@
+"""A scenario as a page in which the machine runs: its equations as JavaScript, with sliders for numbers of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from ..dynamics.energy import energies
+from ..dynamics.kinematics import link_placements
+from ..dynamics.symbols import Path, leaves, planted, shape
+from ..errors import InputError
+from ..machine.jit.curves import SignalPieces
+from ..machine.program.javascript import javascript_function
+from ..machine.program.trace import Program, Recording
+from ..record.pages import html
+from ..record.scene import Scene
+from ..robot.model import Robot
+from ..scenario.plan import Plan
+from ..simulate.compiled import outputs
+from ..simulate.discrete import Discrete
+from ..simulate.feedforward import runner
+from ..simulate.inputs import Inputs
+from ..simulate.integrate import INTEGRATORS
+from ..simulate.loop import integrate
+from ..simulate.runge_kutta import scheme
+from ..simulate.runner import Runner
+from ..simulate.signals import signals
+from ..simulate.stepper import LEAST_ATOL, LEAST_RTOL
+from ..simulate.sticking import settle
+from ..simulate.system import Model
+from ..simulate.tableau import RUNGE_KUTTA
+from ..text.change import Change
+from ..text.writing import flow
+from .sliders import Slider, fitted
+from .staging import staged
+
+SCRIPTS = (html.THREE, "viewer.js", "charts.js", "simulator.js", "page.js")
+FALL = "robot.gravity"  # the slider for the size of gravity, whose direction stays
+MOST_SLIDERS = 8  # that a page has by itself
+MOST_MODES = 12  # sets of independent coordinates that a page can change between
+MASS, GRAVITY = 3.0, 2.0  # times the file's value, up to which the sliders of a page reach by themselves
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What follows the sliders: the model's numbers at `paths`, gravity, and the scene's."""
+
+    model: Model
+    gravity: tuple[float, ...]
+    scene: Scene
+
+    def vector(self, paths: Sequence[Path]) -> np.ndarray:
+        known = dict(leaves(self.model))
+        return np.array([*(known[path] for path in paths), *self.gravity, *(x for _, x in leaves(self.scene))])
+
+
+@dataclass(frozen=True, eq=False)
+class Laws:
+    """A system that the page can run: the scenario's, or the same one without its laws, and what a reader calls it."""
+
+    title: str
+    plan: Plan
+    run: Runner
+
+    @cached_property
+    def modes(self) -> list[Discrete]:
+        """The discrete states of the run, each with other independent coordinates, in the order in which they come."""
+        plan = self.plan
+        if plan.system.loops is None:
+            return [self.run.discrete]
+        trace = integrate(_runner(plan), plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, lambda t: None)
+        known: list[Discrete] = []
+        for one in trace.discrete:
+            if not one.passing and all(one is not other for other in known):
+                known.append(one)
+        return known[:MOST_MODES]
+
+    def signals(self, discrete: Discrete) -> list[float]:
+        """The signals in a discrete state, in the middle of the run."""
+        t = (float(self.plan.grid[0]) + float(self.plan.grid[-1])) / 2
+        return [float(x) for x in signals(self.plan.system, t, discrete, self.run.planned)]
+
+    def pieces(self) -> SignalPieces:
+        """The signals that vary, as polynomials."""
+        grid = self.plan.grid
+        found = self.run.pieces(float(grid[0]), float(grid[-1]), self.plan.solver.max_step)
+        if found is None:
+            raise InputError(f"{self.plan.name}: its laws in time take too many polynomials for a page")
+        return found
+
+
+def page(plan: Plan, wanted: Sequence[tuple[str, float | None, float | None]] = ()) -> str:
+    """The HTML of a plan's page. `wanted` are keys of the robot's file for sliders, with ranges or without."""
+    laws = [Laws("as in the scenario", plan, _runner(plan))]
+    if (free := without_laws(plan)) is not None:
+        laws.append(Laws("none", free, _runner(free)))
+    sliders = [_slider(plan, *one) for one in wanted] or own_sliders(plan)
+    base = _numbers(plan.robot, plan)
+    table, used = _followed(plan, base, sliders)
+    words = {"title": f"{plan.robot.name} ({plan.name})", "about": plan.about}
+    paths = [path for path, _ in leaves(base.model)]
+    code = _code(laws, [paths[k] for k in used])
+    return html.page("page.html", words, SCRIPTS, _data(laws, base, sliders, table, used), own=code)
+
+
+def _followed(plan: Plan, base: Numbers, sliders: Sequence[Slider]) -> tuple[dict[str, Any], list[int]]:
+    """The table of all numbers that follow the sliders, and the places of those of the equations."""
+    paths = [path for path, _ in leaves(base.model)]
+    pattern = repr(_structure(plan.robot, base))
+
+    @cache
+    def at(values: tuple[float, ...]) -> np.ndarray:
+        robot = changed(plan.robot, sliders, values)
+        numbers = _numbers(robot, plan)
+        if repr(_structure(robot, numbers)) != pattern:
+            named = ", ".join(one.key for one in sliders)
+            raise InputError("these numbers change the structure of the machine", found=named)
+        return numbers.vector(paths)
+
+    table = fitted(sliders, lambda values: at(tuple(values)))
+    places = {place for one in table["alone"] for place, _ in one}
+    places |= {place for *_, one in table["together"] for place, _ in one}
+    return table, sorted(place for place in places if place < len(paths))
+
+
+def without_laws(plan: Plan) -> Plan | None:
+    """The plan without forces of laws, if it has any and nothing but these; None otherwise."""
+    inputs = plan.system.inputs
+    if not (inputs.driven or inputs.commanded or inputs.feedforward or inputs.wrenches):
+        return None
+    if inputs.prescribed or inputs.drives or inputs.commanded:
+        return None
+    return replace(plan, system=replace(plan.system, inputs=Inputs()), kinks=())
+
+
+# ---- what a page can run
+
+
+def _runner(plan: Plan) -> Runner:
+    """The run of a plan that a page can carry out; others are refused with the reason."""
+    system = plan.system
+    why, hint = "", ""
+    if plan.task != "simulate":
+        why, hint = "it prescribes the motion and integrates nothing", "take a scenario with `task: simulate`"
+    elif system.switching:
+        joints = [j.name for j in plan.robot.moving if any(k in system.switching for k in j.speeds)]
+        why = f"joints may stick or reach their stops: {', '.join(joints[:6])}"
+        hint = "--set solver.friction=smooth, --set solver.limits=ignore"
+    elif system.bounded:
+        why = "actuators have limits of their effort"
+    elif system.inputs.feedforward and system.loops is not None:
+        why = "feedforward in a mechanism follows a path step by step"
+    elif system.loops is not None and not (system.method.closes and system.method.speeds == "independent"):
+        why, hint = f"its closure method is `{plan.file.closure.method}`", "--set closure.method=denoc"
+    elif INTEGRATORS[plan.solver.method].scheme is None and plan.solver.method != "rk4":
+        why, hint = f"its integrator is `{plan.solver.method}`", "--set solver.method=rk45"
+    if why:
+        raise InputError(f"{plan.name}: this scenario can't run in a page: {why}", hint=hint)
+    return runner(plan.system, plan.q0)
+
+
+# ---- sliders
+
+
+def own_sliders(plan: Plan) -> list[Slider]:
+    """The sliders of a page by itself: gravity, the masses of the heaviest links, damping, springs."""
+    document = plan.robot.document
+    data = document.data if document is not None and isinstance(document.data, dict) else {}
+    found: list[Slider] = []
+    links = {link.name: link for link in plan.robot.links}
+    for entry in data.get("links", []) if isinstance(data.get("links"), list) else []:
+        name = entry.get("name") if isinstance(entry, dict) else None
+        if name in links and isinstance(entry.get("mass"), int | float) and links[name].mass:
+            mass = links[name].mass
+            found.append(Slider(f"robot.links.{name}.mass", 0.1 * mass, MASS * mass, mass, "kg"))
+    found.sort(key=lambda one: -one.value)
+    size = float(np.linalg.norm(plan.robot.gravity))
+    gravity = [Slider(FALL, 0.0, GRAVITY * size, size, "m/s²")] if size else []
+    return gravity + found[: MOST_SLIDERS - len(gravity)]
+
+
+def _slider(plan: Plan, key: str, low: float | None, high: float | None) -> Slider:
+    """The slider of a key, whose range is by default from a tenth to three times its value."""
+    value = float(np.linalg.norm(plan.robot.gravity)) if key == FALL else number_of(plan.robot, key)
+    low = low if low is not None else min(0.1 * value, MASS * value)
+    high = high if high is not None else max(0.1 * value, MASS * value)
+    if not low < high or not low <= value <= high:
+        raise InputError(
+            "not a range around the number's own value",
+            key=key,
+            found=f"{low:g}..{high:g}",
+            allowed=f"{value:g} within",
+        )
+    return Slider(key, low, high, value)
+
+
+def number_of(robot: Robot, key: str) -> float:
+    """The number of a robot's file at a key such as `robot.links.crank.mass`."""
+    document = robot.document
+    value: Any = document.data if document is not None else None
+    for step in key.removeprefix("robot.").split("."):
+        if isinstance(value, list):
+            named = [one for one in value if isinstance(one, dict) and one.get("name") == step]
+            value = named[0] if named else value[int(step)] if step.isdigit() and int(step) < len(value) else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(
+            "not a plain number of the robot's file",
+            key=key,
+            found=flow(value),
+            allowed="such as robot.links.crank.mass",
+        )
+    return float(value)
+
+
+def changed(robot: Robot, sliders: Sequence[Slider], values: Sequence[float]) -> Robot:
+    """The robot with these values of its file."""
+    from ..scenario.run import with_changes
+
+    changes = []
+    for one, value in zip(sliders, values):
+        if value != one.value:
+            given = [float(value) / one.value * g for g in robot.gravity] if one.key == FALL else float(value)
+            changes.append(Change(one.key.removeprefix("robot."), given, one.key, f"{one.key}={value:g}"))
+    return with_changes(robot, changes)
+
+
+def _numbers(robot: Robot, plan: Plan) -> Numbers:
+    from ..loops.constraints import closure
+    from ..simulate.system import without_dry_friction
+
+    bodies = without_dry_friction(robot.tree.bodies)
+    loops = closure(robot) if plan.system.loops is not None else None
+    model = Model(bodies, *((loops.ties, loops.couplings) if loops is not None else ()))
+    still = _geometry(robot) == _geometry(plan.robot)  # other masses draw no other machine
+    return Numbers(model, robot.gravity, staged(plan.robot if still else robot, plan.q0)[0])
+
+
+def _geometry(robot: Robot) -> object:
+    """Where joints and cuts are in their links."""
+    links = [(link.before, link.end, link.points) for link in robot.links]
+    return links, [(loop.first, loop.second) for loop in robot.loops]
+
+
+def _structure(robot: Robot, numbers: Numbers) -> object:
+    return shape(numbers.model), shape(numbers.scene), robot.tree.seats
+
+
+# ---- programs
+
+
+def _code(laws: Sequence[Laws], paths: Sequence[Path]) -> str:
+    """The functions of all modes; those whose equations are the same have the same functions."""
+    texts = ['"use strict";\nconst denocModes = [];']
+    for n, one in enumerate(laws):
+        known: dict[object, str] = {}
+        for mode in one.modes:
+            name = known.get(mode.program)
+            if name is None:
+                name = known[mode.program] = f"{n}_{len(known)}"
+                rate, row = programs(one, mode, paths)
+                texts.append(javascript_function(rate, f"rate{name}", compact=True))
+                texts.append(javascript_function(row, f"row{name}", compact=True))
+            texts.append(f"denocModes.push({{ rate: rate{name}, row: row{name} }});")
+    return "\n".join(texts)
+
+
+def programs(laws: Laws, discrete: Discrete, paths: Sequence[Path]) -> tuple[Program, Program]:
+    """The recorded rate of the state with its guard, and the row: the closed state, energies, and places of links.
+
+    Inputs are the signals, the model's numbers at `paths`, and gravity.
+    """
+    plan, system, width = laws.plan, laws.plan.system, len(laws.signals(discrete))
+    recording = Recording("page")
+    u, y = recording.input("u", width + len(paths) + 3), recording.input("y", system.measured)
+    gravity: Any = (u[-3], u[-2], u[-1])
+    model: Model = planted(_numbers(plan.robot, plan).model, dict(zip(paths, u[width:])))
+    robot = replace(system.robot, gravity=gravity, tree=replace(system.robot.tree, bodies=model.bodies))
+    now, groups = outputs(replace(system, robot=robot), discrete, u[:width], y, model)
+    state = [now.q[k] for k in system.state_coordinates] + [now.qd[k] for k in system.state_speeds]
+    row = [*state, *now.q, *now.qd, *now.tau, *energies(robot, now.q, now.qd)]
+    for R, p in link_placements(robot, now.q):
+        row += [*p, *(x for line in R for x in line)]
+    whole = recording.program(rate=groups["rate"], guard=groups.get("guard", [1.0]), row=row)
+    return (
+        replace(whole, outputs={name: whole.outputs[name] for name in ("rate", "guard")}),
+        replace(whole, outputs={"row": whole.outputs["row"]}),
+    )
+
+
+# ---- data
+
+
+def _data(
+    laws: Sequence[Laws], base: Numbers, sliders: Sequence[Slider], table: dict[str, Any], used: Sequence[int]
+) -> dict[str, Any]:
+    """What the page's scripts read."""
+    plan, run = laws[0].plan, laws[0].run
+    system, robot = plan.system, plan.robot
+    start, end = float(plan.grid[0]), float(plan.grid[-1])
+    first = sum(1 for _ in leaves(base.model))
+    places = {place for one in table["alone"] for place, _ in one}
+    modes = [mode for one in laws for mode in one.modes]
+    return {
+        "scene": base.scene.as_dict(),
+        "sliders": [vars(one) for one in sliders],
+        "table": table,
+        "used": [*used, first, first + 1, first + 2],
+        "sceneFirst": first + 3,
+        "sceneMoves": any(place >= first + 3 for place in places),
+        "signals": [one.signals(mode) for one in laws for mode in one.modes],
+        "sets": _sets(laws),
+        "movable": [_movable(plan, mode) for mode in modes],
+        "start": start,
+        "end": end,
+        "y": [float(x) for x in settle(run, start, run.start(plan.q0, plan.qd0))],
+        "measured": system.measured,
+        "units": list(system.units),
+        "closes": system.loops is not None,
+        "stateCoordinates": list(system.state_coordinates),
+        "names": {
+            what: [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in getattr(joint.type, what)]
+            for what in ("coordinates", "speeds", "forces")
+        },
+        "kinds": [kind for joint in robot.moving for kind in joint.type.kinds],
+        "links": [link.name for link in robot.links],
+        "solver": _solver(plan),
+    }
+
+
+def _sets(laws: Sequence[Laws]) -> list[dict[str, Any]]:
+    """For each set of laws its title, its modes, and its signals that vary in time."""
+    made: list[dict[str, Any]] = []
+    for one in laws:
+        pieces = one.pieces()
+        before = made[-1]["first"] + made[-1]["count"] if made else 0
+        table = {name: getattr(pieces, name).tolist() for name in ("starts", "middles", "columns", "coefficients")}
+        timed = bool(len(pieces.starts))
+        made.append({"title": one.title, "first": before, "count": len(one.modes), "timed": timed, "pieces": table})
+    return made
+
+
+def _movable(plan: Plan, mode: Discrete) -> dict[str, int]:
+    """The places in the state of those joints with one coordinate that a reader can put somewhere else."""
+    part = mode.partition
+    return {
+        joint.name: plan.system.state_coordinates.index(joint.coordinates[0])
+        for joint in plan.system.free
+        if joint.type.nq == 1 and (part is None or joint.speeds[0] in part.independent)
+    }
+
+
+def _solver(plan: Plan) -> dict[str, Any]:
+    """The tableau and the constants of the step control, or a fixed step."""
+    solver, known = plan.solver, INTEGRATORS[plan.solver.method].scheme or scheme(RUNGE_KUTTA)
+    return {
+        **vars(known),
+        "step": solver.step,
+        "rtol": max(solver.rtol, LEAST_RTOL),
+        "atol": max(solver.atol, LEAST_ATOL),
+        "maxStep": solver.max_step if np.isfinite(solver.max_step) else None,
+    }

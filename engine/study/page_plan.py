@@ -1,0 +1,51 @@
+"""What a page is asked for: a scenario, or a robot that falls freely, and ranges of sliders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import InputError
+from ..robot.load import load
+from ..scenario.plan import Plan
+from ..scenario.run import prepare, with_changes
+from ..text.change import Change, parted
+from ..text.library import find
+from ..text.source import read
+
+DURATION = 10.0  # seconds of a robot's free fall
+
+
+def plan_of(what: str, changes: Sequence[Change]) -> Plan:
+    """The plan of a scenario, or of the free fall of a robot."""
+    try:
+        document = read(find(what, "scenarios"))
+    except InputError:
+        data = None
+    else:
+        data = document.data
+    if isinstance(data, dict) and "task" in data:
+        return prepare(what, changes=list(changes))
+    rest, of_robot = parted(list(changes))
+    robot = with_changes(load(what), of_robot)
+    fall = {"robot": what, "name": f"{robot.name}-fall", "task": "simulate", "time": {"end": DURATION, "step": 0.02}}
+    return prepare(fall, robot, list(rest))
+
+
+def ranges(texts: Sequence[str]) -> list[tuple[str, float | None, float | None]]:
+    """Keys and ranges of sliders, from texts such as `robot.links.crank.mass=1..5`; without a range it has None."""
+    made: list[tuple[str, float | None, float | None]] = []
+    for text in texts:
+        key, sign, span = text.partition("=")
+        low, _, high = span.partition("..")
+        try:
+            made.append((key.strip(), float(low), float(high)) if sign else (key.strip(), None, None))
+        except ValueError:
+            raise InputError("not a range", key="--slider", found=f"`{text}`", allowed="KEY or KEY=LOW..HIGH") from None
+        if not key.strip().startswith("robot."):
+            raise InputError(
+                "not a number of the robot's file",
+                key="--slider",
+                found=f"`{text}`",
+                allowed="such as robot.links.crank.mass",
+            )
+    return made

@@ -1,0 +1,174 @@
+"""Runs with modes and laws of time go side by side, through the same events as each of them by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.machine.jit.choice import using
+from denoc.study import ensemble
+from denoc.study.blocks import blocks
+from random_contacts import drawn, with_contacts
+
+
+@pytest.fixture
+def left(monkeypatch):
+    """The number of runs that weren't clear side by side, and were carried out by themselves."""
+    count, carry_out = [0], ensemble.carry_out
+
+    def counted(plan):
+        count[0] += 1
+        return carry_out(plan)
+
+    monkeypatch.setattr(ensemble, "carry_out", counted)
+    return count
+
+
+def happenings(result):
+    return [(one.get("joint"), one["event"], one["then"]) for one in result.record["events"]]
+
+
+def compared(left, scenario, variations, robot=None):
+    """The runs side by side, after a comparison with each by itself; the number of those that were left alone."""
+    with using("compiled"):
+        left[0] = 0
+        together = denoc.ensemble(scenario, variations, robot)
+        alone = left[0]
+        for found, variation in zip(together, variations):
+            expected = denoc.ensemble(scenario, [variation], robot)[0]
+            assert (found.ended, found.record["reason"]) == (expected.ended, expected.record["reason"])
+            assert happenings(found) == happenings(expected)
+            for one, other in zip(found.record["events"], expected.record["events"]):
+                assert one["t"] == pytest.approx(other["t"], abs=1e-10)
+            units = {column.name: (column.family, column.unit) for column in expected.columns}
+            for column, values in expected.table.items():
+                if column != "energy.residual":
+                    size = max(abs(expected.table[one]).max() for one in units if units[one] == units[column])
+                    assert abs(found.table[column] - values).max() <= 1e-10 * max(size, 1e-3), column
+            assert found.audit["steps"] == expected.audit["steps"]
+    return together, alone
+
+
+def scenario(**more):
+    return {"robot": "planar3r", "task": "simulate", "time": {"end": 0.3, "step": 0.025}, **more}
+
+
+def rough(**more):
+    return {f"robot.links.link{k}.joint.friction.coulomb": c for k, c in ((1, 1.5), (2, 2.0), (3, 0.4))} | more
+
+
+def rates(count, **more):
+    rng = np.random.default_rng(1)
+    return [
+        {"rates.joint1": x, "rates.joint3": 3 * y, "robot.links.link2.mass": 0.5 + abs(x), **more}
+        for x, y in rng.normal(size=(count, 2)).tolist()
+    ]
+
+
+TO = {"law": "cycloid", "to": 0.5, "over": 0.2}
+STOPS = {"robot.links.link2.joint.limits": [-0.1, 0.1], "robot.links.link3.joint.limits": [-0.1, 0.1]}
+PULL = {"joint2": {"law": "harmonic", "amplitude": 6, "frequency": 4}}
+CASES = {
+    "friction": (scenario(), rough(), {"stops slipping"}),
+    "joints that stick at first": (
+        scenario(forces={"joint1": {"law": "harmonic", "amplitude": 20, "frequency": 3}}),
+        rough(**{"robot.links.link3.joint.friction.coulomb": 1.0, "rates.joint1": 0, "rates.joint3": 0}),
+        {"breaks loose"},
+    ),
+    "friction and stops": (
+        scenario(),
+        rough(**STOPS, **{"rates.joint2": 4.0}),
+        {"stops slipping", "reaches its upper limit"},
+    ),
+    "a force of time": (scenario(forces=PULL), {}, set()),
+    "a limited force": (
+        scenario(forces=PULL),
+        rough(**{"robot.links.link2.joint.effort": {"limits": [-4.0, 5.0]}}),
+        {"reaches its effort limit", "leaves its effort limit"},
+    ),
+    "a motion, and pd along one": (
+        scenario(motion={"joint2": TO, "joint3": TO}, forces={"joint3": {"law": "pd", "kp": 90, "kd": 5}}),
+        {"robot.links.link1.joint.friction.coulomb": 1.5, "rates.joint3": 0.0},
+        {"stops slipping"},
+    ),
+}
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("what", CASES)
+def test_modes_and_laws_go_side_by_side(left, what):
+    base, more, expected = CASES[what]
+    together, alone = compared(left, base, [{**one, **more} for one in rates(6)])
+    assert not alone
+    assert expected <= {event for result in together for _, event, _ in happenings(result)}
+    assert len({result.table["joint1.q"][-1] for result in together}) == 6
+
+
+def test_joints_come_to_stops_side_by_side(left):
+    together, alone = compared(left, scenario(), [{**one, **STOPS} for one in rates(6)])
+    assert not alone
+    reached = {event for result in together for _, event, _ in happenings(result)}
+    assert {"reaches its lower limit", "reaches its upper limit"} <= reached
+
+
+def test_planned_forces_go_side_by_side(left):
+    """Those of another robot are other functions of time, so a mass that varies sends its runs alone."""
+    led = scenario(motion=dict.fromkeys(("joint1", "joint2", "joint3"), TO), forces={"all": {"law": "feedforward"}})
+    assert compared(left, led, [{"rates.joint1": 0.1 * k} for k in range(3)])[1] == 0
+    assert compared(left, led, [{"robot.links.link2.mass": 1.0 + k} for k in range(2)])[1] == 2
+
+
+def test_what_is_not_clear_is_left_alone(left):
+    """A joint at rest whose support is its friction's limit, but for rounding: whether it sticks is decided alone."""
+    robot = denoc.load("planar3r")
+    support = abs(denoc.inverse(robot, [0.0] * 3, [0.0] * 3, [0.0] * 3)[2])
+    limit = {"robot.links.link3.joint.friction.coulomb": float(support)}
+    more = {"robot.links.link1.joint.friction.coulomb": 99.0, "robot.links.link2.joint.friction.coulomb": 99.0}
+    _, alone = compared(left, scenario(), [{**limit, **more, "initial.joint1": x} for x in (0.0, 0.3)])
+    assert alone == 1
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("seed", range(24))
+def test_contacts_of_random_robots(left, seed):
+    robot = with_contacts(drawn("tree", seed), seed)
+    speeds = [joint for joint in robot.moving if joint.type.nv == 1]
+    rng = np.random.default_rng(seed)
+    variations = [{f"rates.{joint.name}": float(rng.normal()) for joint in speeds} for _ in range(4)]
+    short = {"task": "simulate", "time": {"end": 0.5, "step": 0.1}, "solver": {"energy": "accept"}}
+    compared(left, short, variations, robot)
+
+
+def test_events_change_no_bit_with_the_number_of_threads(monkeypatch):
+    variations = [{**one, **rough(**STOPS)} for one in rates(40)]
+    tables = []
+    for count in ("1", "3"):
+        monkeypatch.setenv("DENOC_CORES", count)
+        with using("compiled", lanes=2):
+            tables.append([result.table for result in denoc.ensemble(scenario(), variations)])
+    assert all((one[name] == other[name]).all() for one, other in zip(*tables) for name in one)
+
+
+def gathered(base, variations, most):
+    """All columns and energies of runs in blocks, by the places of their variations."""
+    found = {}
+    for block in blocks(base, variations, most=most):
+        for k, place in enumerate(block.places):
+            found[place] = {name: values[k].tobytes() for name, values in block.columns.items()}
+            found[place]["energy"] = block.energy[k].tobytes()
+            assert block.ended[k] == "done"
+    return found
+
+
+def test_runs_in_blocks_are_the_same_to_the_last_bit(monkeypatch):
+    """Whatever the block, the lane and the thread, and whichever runs are beside a run."""
+    variations = [{**one, **rough(**STOPS)} for one in rates(40)]
+    whole = gathered(scenario(), variations, 40)
+    assert sorted(whole) == list(range(40))
+    monkeypatch.setenv("DENOC_CORES", "3")
+    assert gathered(scenario(), variations, 7) == whole
+    assert gathered(scenario(), variations[13:14], 1)[0] == whole[13]
+    (expected,) = denoc.ensemble(scenario(), variations[13:14])
+    assert np.frombuffer(whole[13]["joint3.q"]) == pytest.approx(expected.table["joint3.q"], rel=1e-7)
+    assert np.frombuffer(whole[13]["energy"])[1] == pytest.approx(expected.audit["exchanged"], rel=1e-7)

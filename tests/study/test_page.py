@@ -1,0 +1,241 @@
+"""Pages that compute: the equations in a browser, or in Node.js, give the numbers of `denoc simulate`."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from tests.support import browser
+
+import denoc
+from denoc.machine.jit.choice import using
+from denoc.record.pages import html
+from denoc.scenario.run import prepare
+from denoc.study import page as pages
+from denoc.study.page_plan import plan_of, ranges
+from denoc.study.sliders import Slider, fitted
+from denoc.text.change import Change
+
+NODE = shutil.which("node")
+QUICK = ("puma-fall", "four-bar-fall", "puma-feedforward")
+OTHERS = (
+    "stanford-fall",
+    "puma-pd",
+    "puma-computed-torque",
+    "three-rrr-fall",
+    "gough-stewart-fall",
+    "slider-crank-fall",
+    "bricard-fall",
+    "andrews-drive",
+    "carpet-scraper-fall",
+    "hoeken-fall",
+    "rssr-fall",
+    "chain-fall",
+    "tree-fall",
+    "space-arm-drive",
+    "spherical-arm-fall",
+    "planar3r-fall",
+)
+needs_node = pytest.mark.skipif(NODE is None, reason="there is no Node.js on this machine")
+needs_browser = pytest.mark.skipif(browser.path() is None, reason="there is no Chromium on this machine")
+ASK = """
+const [, , file, question] = process.argv, given = JSON.parse(require("fs").readFileSync(file));
+const simulation = new Denoc.Simulation(given.data), asked = JSON.parse(question);
+simulation.numbers.values = asked.values || simulation.numbers.values;
+simulation.reset();
+console.log(JSON.stringify({rows: simulation.run(asked.times), ended: simulation.ended, steps: simulation.steps}));
+"""
+
+
+class Computed:
+    """A page's own scripts in Node.js."""
+
+    def __init__(self, plan, folder, wanted=()):
+        text = pages.page(plan, wanted)
+        own = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)[0]
+        self.data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
+        self.text, self.folder = text, folder
+        (folder / "page.js").write_text(own + html.asset("simulator.js") + ASK, encoding="utf-8")
+        (folder / "data.json").write_text(json.dumps({"data": self.data}), encoding="utf-8")
+
+    def __call__(self, times, values=None):
+        asked = json.dumps({"times": list(map(float, times)), **({"values": values} if values else {})})
+        words = [NODE, str(self.folder / "page.js"), str(self.folder / "data.json"), asked]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+
+def coordinates(result, data, count):
+    return np.stack([result[name] for name in data["names"]["coordinates"]], axis=1)[:count]
+
+
+@needs_node
+@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(one, marks=pytest.mark.full) for one in OTHERS)])
+def test_the_page_computes_what_simulate_computes(name, tmp_path):
+    """To 1e-9, or to ten times the distance between denoc's own plain and compiled runs."""
+    plan = prepare(name)
+    computed = Computed(plan, tmp_path)
+    count = int((plan.grid <= 5.0).sum())
+    answer = computed(plan.grid)
+    with using("compiled"):
+        result = denoc.run(name)
+    allowed = 1e-9
+    rows = np.array(answer["rows"])[:count]
+    q = coordinates(result, computed.data, count)
+    off = abs(rows[:, : q.shape[1]] - q).max()
+    if off > allowed:
+        with using("plain"):
+            other = coordinates(denoc.run(name), computed.data, count)
+        allowed = max(allowed, 10 * abs(other - q).max())
+    assert off <= allowed
+    assert len(answer["rows"]) == len(plan.grid)
+    assert not answer["ended"]
+    assert abs(rows[:, -1]).max() <= 1.01 * result.audit["energy"] + 1e-9
+
+
+@needs_node
+def test_fixed_steps(tmp_path):
+    given = {"solver": {"method": "rk4", "step": 0.001}, "time": {"end": 0.5, "step": 0.05}}
+    for robot in ("puma", "four-bar"):
+        scenario = {"robot": robot, "task": "simulate", "name": "fixed", **given}
+        computed = Computed(prepare(scenario), tmp_path)
+        result = denoc.run(scenario)
+        rows = np.array(computed(result.t)["rows"])
+        q = coordinates(result, computed.data, len(result.t))
+        assert abs(rows[:, : q.shape[1]] - q).max() <= 1e-10
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("puma-fall", {"robot.gravity": [0, 0, -3.2], "robot.links.link2.mass": 25.0, "robot.links.link3.mass": 3.0}),
+        ("four-bar-fall", {"robot.links.coupler.mass": 1.1, "robot.links.crank.mass": 2.7}),
+    ],
+)
+def test_a_changed_number_is_what_set_gives(name, change, tmp_path):
+    computed = Computed(prepare(name), tmp_path)
+    values = []
+    for one in computed.data["sliders"]:
+        value = change.get(one["key"], one["value"])
+        values.append(float(np.linalg.norm(value)) if isinstance(value, list) else float(value))
+    plan = prepare(name, changes=[Change(key, value, key) for key, value in change.items()])
+    until = plan.grid[plan.grid <= 2.0]
+    rows = np.array(computed(until, values)["rows"])
+    result = denoc.ensemble(name, [change])[0]
+    q = coordinates(result, computed.data, len(until))
+    assert abs(rows[:, : q.shape[1]] - q).max() <= 1e-8
+    assert abs(q - coordinates(denoc.run(name), computed.data, len(until))).max() > 0.01
+
+
+@needs_node
+def test_a_length_moves_the_joints_and_the_drawing(tmp_path):
+    plan, key = prepare("planar3r-fall"), "robot.links.link1.dh.a"
+    data = plan.robot.document.data["links"][0]
+    key = next(f"robot.links.{data['name']}.{group}.a" for group in ("joint", "dh") if "a" in data.get(group, {}))
+    length = pages.number_of(plan.robot, key)
+    computed = Computed(plan, tmp_path, ranges([f"{key}={0.5 * length}..{1.5 * length}"]))
+    assert computed.data["sceneMoves"]
+    result = denoc.ensemble("planar3r-fall", [{key: 1.2 * length}])[0]
+    until = result.t[result.t <= 0.5]
+    rows = np.array(computed(until, [1.2 * length])["rows"])
+    q = coordinates(result, computed.data, len(until))
+    assert abs(rows[:, : q.shape[1]] - q).max() <= 1e-8
+
+
+def test_numbers_that_follow_sliders():
+    """Sums, products of two, sines: whatever is smooth, and nothing that three of them do together."""
+    sliders = [Slider("a", 0.5, 2.0, 1.0), Slider("b", -1.0, 3.0, 0.5), Slider("c", 0.0, 1.0, 0.25)]
+
+    def f(s):
+        a, b, c = s
+        return np.array([1.0, a * a, a * b + c, np.sin(0.3 * b), 2 * c**3 - a])
+
+    table = fitted(sliders, f)
+    for values in ([1.7, -0.3, 0.9], [0.6, 2.9, 0.01], [1.0, 0.5, 0.25]):
+        places = [(2 * v - s.low - s.high) / (s.high - s.low) for v, s in zip(values, sliders)]
+        made = np.array(table["base"])
+        for i, rows in enumerate(table["alone"]):
+            for place, c in rows:
+                made[place] += np.polynomial.chebyshev.chebval(places[i], c)
+        for i, j, rows in table["together"]:
+            for place, c in rows:
+                side = round(len(c) ** 0.5)
+                made[place] += np.polynomial.chebyshev.chebval2d(places[i], places[j], np.reshape(c, (side, side)))
+        assert np.allclose(made, f(values), rtol=0, atol=1e-11)
+    with pytest.raises(denoc.InputError, match="change the machine together"):
+        fitted(sliders, lambda s: np.array([s[0] * s[1] * s[2]]))
+
+
+@pytest.mark.parametrize(
+    ("scenario", "message"),
+    [
+        ("puma-idyn", "prescribes the motion"),
+        ("rx90-fall", "joints may stick"),
+    ],
+)
+def test_what_a_page_cannot_run_is_refused_with_the_reason(scenario, message):
+    with pytest.raises(denoc.InputError, match=message):
+        pages.page(prepare(scenario))
+
+
+def test_wrong_sliders():
+    plan = plan_of("puma", [])
+    assert plan.name == "puma-fall"
+    assert plan.task == "simulate"
+    for text in (
+        "robot.links.link1.mass=5..1",
+        "robot.links.link1.mass=100..200",
+        "robot.links.nobody.mass",
+        "robot.name",
+    ):
+        with pytest.raises(denoc.InputError):
+            pages.page(plan, ranges([text]))
+    for text in ("robot.links.link1.mass=a..b", "time.end=1..2"):
+        with pytest.raises(denoc.InputError):
+            ranges([text])
+
+
+@needs_browser
+@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(one, marks=pytest.mark.full) for one in OTHERS[:8])])
+def test_the_page_runs_in_a_browser(name, tmp_path):
+    file = tmp_path / "page.html"
+    plan = prepare(name)
+    file.write_text(pages.page(plan), encoding="utf-8")
+    assert file.stat().st_size < 1.2e6
+    result = denoc.run(name)
+    times = result.t[result.t <= 1.0]
+    with browser.Page(file) as page:
+        answer = page.evaluate(f"denoc.rows({json.dumps(times.tolist())})")
+        names = [f"{joint.name}.{suffix}" for joint in plan.robot.moving for suffix in joint.type.coordinates]
+        q = np.stack([result[column] for column in names], axis=1)[: len(times)]
+        assert abs(np.array(answer["rows"])[:, : len(names)] - q).max() <= 1e-8
+        page.click("#play")
+        assert page.evaluate("new Promise((done) => setTimeout(() => done(denoc.state().t), 400))") > plan.grid[0]
+        page.key("r", "KeyR", "r")
+        assert page.evaluate("denoc.state().t") == plan.grid[0]
+        slider = page.evaluate("document.querySelector('#sliders input')?.getAttribute('aria-label') ?? ''")
+        if slider:
+            key = json.dumps(slider)
+            page.evaluate(f"(denoc.set({key}, 0.5 + 0 * 1), document.getElementById('link').click())")
+            assert slider.replace("robot.", "") in page.evaluate("decodeURIComponent(location.hash)")
+        assert page.messages == []
+        assert page.failures == []
+        assert all(address.startswith(("file:", "data:")) for address in page.requests)
+
+
+@needs_browser
+def test_names_in_a_page_stay_text(tmp_path):
+    from tests.study.test_animate import WILD
+
+    fall = {"robot": "wild", "task": "simulate", "time": {"end": 1}, "name": "fall", "about": "<b>&"}
+    file = tmp_path / "page.html"
+    file.write_text(pages.page(prepare(fall, denoc.loads(WILD))), encoding="utf-8")
+    assert "<script>alert" not in file.read_text(encoding="utf-8")
+    with browser.Page(file) as page:
+        assert page.evaluate("document.querySelectorAll('img').length") == 0
+        assert page.evaluate("document.querySelector('#sliders span').textContent") == "gravity"
+        assert page.failures == []
