@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .functions import function
     from .loops.adjoint import adjoint
     from .loops.assembly import assemble
+    from .loops.base import base_parameters
     from .loops.derivatives import derivatives
     from .loops.linear import linearize
     from .loops.regressor import regressor
@@ -33,6 +34,7 @@ _HOMES = {
     "loops.assembly": ("assemble",),
     "loops.derivatives": ("derivatives",),
     "loops.linear": ("linearize",),
+    "loops.base": ("base_parameters",),
     "loops.regressor": ("regressor",),
     "api": ("forward", "hybrid", "inverse", "reactions", "reduced"),
     "parallel.decoupled": ("parallel_matrices",),
@@ -60,6 +62,7 @@ __all__ = [
     "__version__",
     "adjoint",
     "assemble",
+    "base_parameters",
     "bias",
     "derivatives",
     "energy",

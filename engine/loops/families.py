@@ -134,9 +134,7 @@ def consistent(loops: Closure, arrays: Arrays) -> None:
             found=widest,
             hint="`denoc.assemble` closes them",
         )
-    J, _ = loops.jacobian(q)
-    rates = abs(np.einsum("nij,nj->ni", J, qd)) * loops.row_scale
-    sizes = (abs(J) * abs(qd)[:, None]).max(axis=2, initial=0.0) * loops.row_scale + 1e-3
+    rates, sizes = loops.rate_and_size(q, qd)
     if (rates > CONSISTENT * np.maximum(sizes, 1.0)).any():
         raise InputError(
             f"{loops.robot.name}: these speeds would open the loops",

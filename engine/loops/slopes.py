@@ -14,7 +14,7 @@ from ..robot.model import Body, Robot
 from .accelerations import Accelerated
 from .constrained import ConstrainedEquations
 from .constraints import Closure
-from .elimination import Elimination
+from .elimination import Blockwise
 from .families import TextFamily
 from .numbers import Numbers, numbers_with
 from .texts import Arguments
@@ -30,7 +30,7 @@ class Displaced(Accelerated):
         given: Arguments,
         now: Numbers,
         q: Sequence[Scalar],
-        qd: Callable[[Elimination], list[Scalar]],
+        qd: Callable[[Blockwise], list[Scalar]],
         z: Sequence[Scalar],
     ) -> tuple[list[Scalar], list[Scalar]]:
         """Tᵀ (τ_ID − τ) and q̈ at displaced q or numbers, with the speeds that `qd` takes from K, and the same z̈."""
