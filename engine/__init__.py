@@ -11,15 +11,15 @@ from ._version import VERSION as __version__
 
 if TYPE_CHECKING:
     from .api import forward, hybrid, inverse, reactions, reduced
-    from .dynamics.explicit import matrices
-    from .dynamics.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian
+    from .dynamics.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian, matrices
     from .dynamics.regressor import parameters
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
     from .functions import function
     from .loops.adjoint import adjoint
     from .loops.assembly import assemble
     from .loops.base import base_parameters
-    from .loops.linear import derivatives, linearize
+    from .loops.derivatives import derivatives
+    from .loops.linear import linearize
     from .loops.regressor import regressor
     from .parallel.decoupled import parallel_matrices
     from .parallel.legs import legs
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "loops.adjoint": ("adjoint",),
     "loops.assembly": ("assemble",),
+    "loops.derivatives": ("derivatives",),
+    "loops.linear": ("linearize",),
     "loops.base": ("base_parameters",),
-    "loops.linear": ("derivatives", "linearize"),
     "loops.regressor": ("regressor",),
     "api": ("forward", "hybrid", "inverse", "reactions", "reduced"),
     "parallel.decoupled": ("parallel_matrices",),
@@ -41,8 +42,7 @@ _HOMES = {
     "parallel.platform": ("platform_inverse",),
     "errors": ("AssemblyError", "DenocError", "InputError", "ModelError", "NumericalError"),
     "functions": ("function",),
-    "dynamics.explicit": ("matrices",),
-    "dynamics.quantities": ("bias", "energy", "frames", "inertia", "inverse_inertia", "jacobian"),
+    "dynamics.quantities": ("bias", "energy", "frames", "inertia", "inverse_inertia", "jacobian", "matrices"),
     "dynamics.regressor": ("parameters",),
     "robot.load": ("load", "loads"),
     "robot.model": ("Robot",),

@@ -15,7 +15,7 @@ from .dynamics import quantities
 from .errors import DenocError, InputError, did_you_mean
 from .loops.adjoint import adjoint
 from .loops.assembly import assemble
-from .loops.linear import derivatives
+from .loops.derivatives import derivatives
 from .loops.regressor import regressor
 from .machine.jit import choice
 from .robot.model import Robot

@@ -19,8 +19,16 @@ sys.path.append(str(Path(__file__).parent / "benchmarks"))
 interface = pytest.importorskip("interface")
 
 COUNTS = (None, 8, 10_000)
-IN_PYTHON = ("linearize", "matrices", "parallel_matrices")  # put together from the results of other programs
-REFUSED = ("hybrid", "inverse", "reactions", "matrices", "parallel_matrices")  # by some mechanisms
+IN_PYTHON = ("linearize", "parallel_matrices")  # put together from the results of other programs
+REFUSED = (
+    "hybrid",
+    "inverse",
+    "inverse_inertia",
+    "regressor",
+    "reactions",
+    "matrices",
+    "parallel_matrices",
+)  # by some mechanisms
 
 
 def given(motion, count):

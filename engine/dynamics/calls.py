@@ -100,8 +100,8 @@ def _solved(
 ) -> np.ndarray:
     """The results of a problem, with a row for each sample in its groups of inputs."""
     robot, pattern = s.robot, problem.motion_given
-    if s.count != 0 and ("examined", pattern) not in robot.derived:
-        examine_once(s.finite().robot, rows[0][0], pattern)
+    if s.count != 0 and not all(pattern) and ("examined", pattern) not in robot.derived:
+        examine_once(s.begun_finite().robot, rows[0][0], pattern)
     result = _room(out, (*s.shape, problem.results()), rows)
     if s.count is None and not choice.runs_rolled(len(problem.bodies), single=True):
         result[...] = _alone(problem, s, rows, what)

@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from ..machine.jit import choice, native, rolled
 from ..machine.jit.kernel import Kernel, Single
-from ..machine.jit.offer import LOOP, Offer
+from ..machine.jit.offer import LOOP, Offer, Shared
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, as_floats
 from ..machine.program.trace import Node, Program, Recording
 from ..robot.model import ZERO, Robot
 from .looped import sweep_program
+from .numbers import TreeNumbers, tree_numbers
 from .regroup import regrouped
 from .sweeps import Load, Pivot, Wrenches, dynamics
+from .symbols import shared
 from .vanishing import least, losses
 from .wrenches import constant_wrenches, on_bodies
 
@@ -49,7 +50,7 @@ class Mixed:
 
     def _offer(self) -> None:
         widths = [width for width in self.widths if width]
-        self.offer = Offer(self.program, widths, [self.results()], self.identity, self.level)
+        self.offer = Offer(self.program, widths, [self.results()], self.identity, self.level, self.shared)
 
     def results(self) -> int:
         """The number of results of one sample."""
@@ -57,42 +58,60 @@ class Mixed:
 
     # ---- the text
 
-    def text(self, *given: Sequence[Scalar], bodies: Any = None) -> tuple[list[Scalar], list[Scalar]]:
+    def text(self, *given: Sequence[Scalar], numbers: TreeNumbers | None = None) -> tuple[list[Scalar], list[Scalar]]:
         """The results on any scalars, and numbers that are enormous where pivots are next to nothing.
 
         The last group has six numbers for each link, at its origin and in its axes.
         """
         q, qd, x, w = given
-        return self.sought(q, qd, x, w, bodies)
+        return self.sought(q, qd, x, w, numbers or self.numbers)
 
     def sought(
-        self, q: Sequence[Scalar], qd: Sequence[Scalar], x: Sequence[Scalar], w: Sequence[Scalar], bodies: Any
+        self, q: Sequence[Scalar], qd: Sequence[Scalar], x: Sequence[Scalar], w: Sequence[Scalar], numbers: TreeNumbers
     ) -> tuple[list[Scalar], list[Scalar]]:
         """What the recursion finds for each speed where x is given, and the same numbers."""
-        on, loads = self.acting(w)
-        given, pivots = bodies or self.bodies, dict[int, Pivot]()
-        sought, _ = dynamics(given, self.robot.gravity, q, qd, x, self.motion_given, on, loads, pivots)
-        return sought, losses(self.least, pivots)
+        pivots = dict[int, Pivot]()
+        on, loads = self.acting(w, numbers)
+        sought, _ = dynamics(numbers.bodies, numbers.gravity, q, qd, x, self.motion_given, on, loads, pivots)
+        return sought, losses(numbers.least, pivots)
+
+    @cached_property
+    def numbers(self) -> TreeNumbers:
+        """The numbers of the tree."""
+        return tree_numbers(self.robot, self.bodies, self.least)
 
     @cached_property
     def least(self) -> tuple[float, ...]:
         """For each speed the pivot below which the position has to be looked at closely; 0 where none is needed."""
         return least(self.robot, self.motion_given)
 
-    def acting(self, w: Sequence[Scalar]) -> tuple[Wrenches, list[Load]]:
+    def acting(self, w: Sequence[Scalar], numbers: TreeNumbers) -> tuple[Wrenches, list[Load]]:
         """The wrenches of the robot's file and those of the caller, on bodies."""
         own = [(link, list(w[6 * k : 6 * k + 6]), ZERO, "link") for k, link in enumerate(self.links)]
-        return on_bodies(self.robot.tree, [*constant_wrenches(self.robot), *own])
+        return numbers.acting(*on_bodies(self.robot.tree, own))
 
     names: tuple[str, ...] = ("q", "qd", "x", "w")
 
     def program(self) -> Program:
         """The recursion recorded, inertias regrouped."""
-        recording = Recording("mixed")
+        return self._recorded(Recording("mixed"), self._regrouped)
+
+    def shared(self) -> Shared:
+        """The same for all robots of this structure."""
+        robot = self.robot
+        seats = [robot.tree.seats[link] for link in self.links]
+        rest = type(self).__name__, repr((self.motion_given, seats, self.widths))
+        return shared("mixed", self._regrouped, rest, self._recorded)
+
+    @property
+    def _regrouped(self) -> TreeNumbers:
+        return self.numbers._replace(bodies=regrouped(self.bodies))
+
+    def _recorded(self, recording: Recording, numbers: TreeNumbers) -> Program:
         inputs = {name: recording.input(name, width) for name, width in zip(self.names, self.widths) if width}
         groups = [inputs.get(name, []) for name in self.names]
         self.prepare(recording, groups)
-        sought, watched = self.text(*groups, bodies=regrouped(self.bodies))
+        sought, watched = self.text(*groups, numbers=numbers)
         return recording.program(watched, sought=sought)
 
     def prepare(self, recording: Recording, groups: Sequence[Sequence[Node]]) -> None:
@@ -148,7 +167,7 @@ class Mixed:
         return result
 
     def _in_order(self, w: Sequence[Scalar]) -> tuple[Wrenches, list[Load]]:
-        on, loads = self.acting(w)
+        on, loads = self.acting(w, self.numbers)
         return on, sorted(loads, key=lambda load: load[0])
 
     def reduced(self, q: np.ndarray) -> np.ndarray:
@@ -173,11 +192,11 @@ class Hybrid(Mixed):
         """The number of accelerations and forces."""
         return 2 * self.nv
 
-    def text(self, *given: Sequence[Scalar], bodies: Any = None) -> tuple[list[Scalar], list[Scalar]]:
+    def text(self, *given: Sequence[Scalar], numbers: TreeNumbers | None = None) -> tuple[list[Scalar], list[Scalar]]:
         """The accelerations, then the forces, each either given or found by the recursion."""
         q, qd, qdd, tau, w = given
         x = [a if motion else f for motion, a, f in zip(self.motion_given, qdd, tau)]
-        sought, watched = self.sought(q, qd, x, w, bodies)
+        sought, watched = self.sought(q, qd, x, w, numbers or self.numbers)
         both = list(zip(self.motion_given, x, sought))
         qdd = [known if motion else other for motion, known, other in both]
         return [*qdd, *(other if motion else known for motion, known, other in both)], watched

@@ -12,17 +12,18 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.jit.kernel import Kernel, Single
-from ..machine.jit.offer import Offer, in_blocks
+from ..machine.jit.offer import Offer, Shared, in_blocks
 from ..machine.jit.parts import divided, in_order
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, into_columns
-from ..machine.program.trace import Program
+from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot
 from .direct import Call, aim, direct
-from .programs import ROWS, Subject
+from .programs import ROWS, Subject, SubjectNumbers
 from .regroup import regrouped
 from .samples import BLOCK, Samples, no_numbers, singular, vector
-from .vanishing import examine_once, examine_strange
+from .symbols import shared
+from .vanishing import examine_once, examine_strange, least
 
 OF_PARTS = ("reactions", "inertial-adjoint", "regressor")  # quantities of every link, fixed ones too
 Result = np.ndarray | dict[str, np.ndarray] | tuple[np.ndarray, ...]
@@ -37,7 +38,7 @@ class Offered:
         self.size = math.prod(self.shape)
         self.parts = in_order(self.row.parts(subject)) if self.row.parts is not None else ()
         self.widths = self.row.widths(subject)
-        self.offer = Offer(self.program, list(self.widths.values()), [self.size], self.identity)
+        self.offer = Offer(self.program, list(self.widths.values()), [self.size], self.identity, shared=self.shared)
         self.turning = turning(subject.bodies)
         self.name = direct_name(what, subject.link, subject.at)
         mechanism = {"reactions": subject.robot.closed, "fdyn-derivatives": subject.robot.tied}
@@ -47,9 +48,32 @@ class Offered:
 
     def program(self) -> Program:
         """The recorded program of the text, with regrouped inertias if these give the same results."""
+        return self.row.program(self._regrouped, self.what)
+
+    @property
+    def _regrouped(self) -> Subject:
         subject = self.subject
-        bodies = regrouped(subject.bodies) if self.row.regroups else subject.bodies
-        return self.row.program(replace(subject, bodies=bodies), self.what)
+        return replace(subject, bodies=regrouped(subject.bodies)) if self.row.regroups else subject
+
+    def shared(self) -> Shared:
+        """The same for all robots of this structure."""
+        subject, robot = self._regrouped, self.subject.robot
+        if self.row.watched is not None:
+            subject = replace(subject, least=least(robot, (False,) * robot.nv))
+        if self.what not in OF_PARTS:
+            subject = replace(subject, robot=replace(robot, parts=robot.tree))
+        trees = [subject.robot.tree.seats, subject.robot.parts.seats]
+        grounded = [(one.mass, one.com) for one in robot.links if robot.tree.seats[one.name][0] is None]
+        rest = (
+            [(one.joint.type.name, one.joint.coordinates, one.joint.speeds, one.end) for one in robot.links],
+            [(one.link, one.wrench, one.at, one.axes) for one in robot.wrenches],
+            (trees, grounded, subject.wrenched, subject.link, subject.at, subject.square),
+        )
+
+        def record(recording: Recording, numbers: SubjectNumbers) -> Program:
+            return self.row.recorded(recording, subject.with_numbers(numbers))
+
+        return shared(self.what, subject.numbers, (self.what, repr(rest)), record)
 
     def identity(self) -> tuple[str, ...]:
         """Everything that the program depends on, as strings."""
@@ -92,7 +116,7 @@ class Offered:
         given = {name: more[name] if name in more else s.rows(name) for name in self.widths}
         arrays = {name: np.ascontiguousarray(np.broadcast_to(x, (count, x.shape[-1]))) for name, x in given.items()}
         if self.row.watched is not None and s.count != 0:
-            examine_once(s.finite().robot, arrays["q"][0], (False,) * s.robot.nv)
+            examine_once(s.begun_finite().robot, arrays["q"][0], (False,) * s.robot.nv)
         if s.count is None:
             numbers = self._one(s, arrays)
         else:

@@ -6,19 +6,22 @@ Inverse and forward dynamics are run by `mixed.py`, for any mixture of both; all
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
+from typing import NamedTuple
 
 from ..errors import InputError, did_you_mean
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
-from ..robot.model import Body, Robot, Tree
+from ..robot.model import Body, Robot, Three, Tree
 from .adjoint import along_inertias, along_state
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix
 from .derivatives import SLOPES, slopes
 from .energy import energies
+from .explicit import arrangement, entries
 from .inertial import INERTIAL
 from .kinematics import body_placements, jacobian, link_placements
+from .moving import Layout, Moving, layout
 from .regressor import regressor, width
 from .regroup import regrouped
 from .spatial import Vector, dot
@@ -27,6 +30,16 @@ from .vanishing import least, loss, losses
 from .wrenches import constant_wrenches, on_bodies
 
 Given = Mapping[str, list[Scalar]]
+
+
+class SubjectNumbers(NamedTuple):
+    """The numbers of a program's subject: of the bodies to use, of those of both trees, and the least usual pivots."""
+
+    bodies: tuple[Body, ...]
+    tree: tuple[Body, ...]
+    parts: tuple[Body, ...]
+    gravity: Three
+    least: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -39,6 +52,19 @@ class Subject:
     link: str = ""  # the link whose Jacobian is computed
     at: str = "link"  # `link` for frames of links, `end` for those at their far ends
     square: bool = False  # whether frames have the last row 0 0 0 1
+    least: tuple[float, ...] | None = None  # for each speed the least usual pivot; None: to be computed
+
+    @property
+    def numbers(self) -> SubjectNumbers:
+        """The numbers of the subject that may be symbols."""
+        robot = self.robot
+        return SubjectNumbers(self.bodies, robot.tree.bodies, robot.parts.bodies, robot.gravity, self.least or ())
+
+    def with_numbers(self, numbers: SubjectNumbers) -> Subject:
+        """The subject with other numbers."""
+        tree, parts = replace(self.robot.tree, bodies=numbers.tree), replace(self.robot.parts, bodies=numbers.parts)
+        robot = replace(self.robot, tree=tree, parts=parts, gravity=numbers.gravity)
+        return replace(self, robot=robot, bodies=numbers.bodies, least=numbers.least)
 
     def acting(self, tree: Tree, given: Given) -> tuple[Wrenches, list[Load]]:
         """All wrenches on the bodies of a tree, the robot's own and the caller's."""
@@ -75,7 +101,10 @@ class ProgramRow:
 
     def program(self, subject: Subject, name: str) -> Program:
         """The recorded program of the text."""
-        recording = Recording(name)
+        return self.recorded(Recording(name), subject)
+
+    def recorded(self, recording: Recording, subject: Subject) -> Program:
+        """The same in a recording that was begun."""
         given: Given = {group: list(recording.input(group, width)) for group, width in self.widths(subject).items()}
         watched = self.watched(subject, given) if self.watched is not None else ()
         return recording.program(watched, **{self.output: self.text(subject, given)})
@@ -124,9 +153,8 @@ def _inverse_inertia(subject: Subject, given: Given) -> list[Scalar]:
 
 def _inertia_losses(subject: Subject, given: Given) -> list[Scalar]:
     """Numbers that are enormous where a pivot of the inertia matrix is next to nothing."""
-    robot, factors = subject.robot, Factors(inertia_matrix(subject.bodies, given["q"], subject.robot.nv))
-    bounds = least(robot, (False,) * robot.nv)
-    return [loss(bound, one_over) for bound, one_over in zip(bounds, factors.one_over) if bound]
+    factors = Factors(inertia_matrix(subject.bodies, given["q"], subject.robot.nv))
+    return [loss(bound, one_over) for bound, one_over in zip(_usual(subject), factors.one_over) if bound]
 
 
 def _kinematics(subject: Subject, given: Given) -> list[Scalar]:
@@ -167,7 +195,12 @@ def _losses(subject: Subject, given: Given) -> list[Scalar]:
     robot, pivots, free = subject.robot, dict[int, Pivot](), (False,) * subject.robot.nv
     acting = subject.acting(robot.tree, given)
     dynamics(subject.bodies, robot.gravity, given["q"], given["qd"], given["tau"], free, *acting, pivots)
-    return losses(least(robot, free), pivots)
+    return losses(_usual(subject), pivots)
+
+
+def _usual(subject: Subject) -> Sequence[float]:
+    """For each speed the pivot below which a position has to be looked at closely."""
+    return least(subject.robot, (False,) * subject.robot.nv) if subject.least is None else subject.least
 
 
 def _adjoint(subject: Subject, given: Given) -> list[Scalar]:
@@ -180,6 +213,32 @@ def _inertial_adjoint(subject: Subject, given: Given) -> list[Scalar]:
     robot = subject.robot
     state = given["q"], given["qd"], given["tau"], given["costate"]
     return along_inertias(robot, *state, *subject.acting(robot.parts, given))
+
+
+def _rotors(robot: Robot) -> list[Scalar]:
+    """Rotor inertias, one for each speed."""
+    result: list[Scalar] = [0.0] * robot.nv
+    for body in robot.tree.bodies:
+        for k, drive in zip(body.speeds, body.drives):
+            result[k] = drive.rotor
+    return result
+
+
+def _matrices(subject: Subject, given: Given) -> list[Scalar]:
+    robot = subject.robot
+    h = _bias(subject, given)
+    return list(entries(robot, Layout(robot), given["q"], given["qd"], h, _rotors(robot)).values)
+
+
+def _resting_losses(subject: Subject, given: Given) -> list[Scalar]:
+    """The same without forces."""
+    return _losses(subject, {**given, "tau": [0.0] * subject.robot.nv})
+
+
+def _moving(subject: Subject, given: Given) -> list[Scalar]:
+    moving = Moving(subject.robot, Layout(subject.robot), given["q"], [0.0] * subject.robot.nv)
+    own = [[*c, *(x for row in J for x in row)] for c, J in zip(moving.centres, moving.inertias)]
+    return [x for part in (*own, *([*turn, *shift] for turn, shift in moving.P)) for x in part]
 
 
 def _regressor(subject: Subject, given: Given) -> list[Scalar]:
@@ -323,6 +382,22 @@ ROWS = {
         "frames",
         lambda subject: (len(subject.bodies), 3, 4),
         _placements,
+    ),
+    "matrices": ProgramRow(
+        "those entries of the DeNOC matrices that depend on the state",
+        ("q", "qd"),
+        "entries",
+        lambda subject: (len(arrangement(subject.robot).index),),
+        _matrices,
+        most=30,
+        watched=_resting_losses,
+    ),
+    "moving": ProgramRow(
+        "of each moving link mass centre and inertia about it, 12 numbers, then of each speed [omega; v] there",
+        ("q",),
+        "moving",
+        lambda subject: (12 * len(layout(subject.robot).links) + 6 * subject.robot.nv,),
+        _moving,
     ),
 }
 

@@ -10,8 +10,9 @@ import numpy as np
 from ..errors import InputError
 from ..robot.model import Robot
 from .calls import inverse
+from .explicit import arrangement
 from .offered import direct_name, offered
-from .programs import PROGRAMS, link_named
+from .programs import PROGRAMS, ROWS, link_named
 from .samples import vector
 
 Wrenches = Mapping[str, Any]
@@ -73,6 +74,16 @@ def jacobian(robot: Robot, q: Any, link: str, at: Any = ORIGIN) -> np.ndarray:
     return result
 
 
+def matrices(robot: Robot, q: Any, qd: Any = None) -> dict[str, Any]:
+    """N_l, N_d, M, I, C, h, U, D, I_inverse, M_tilde, M_hat of one state or many, base axes; `order` names the links.
+
+    Rows and columns have the file's order if parents come first there, otherwise that of `order`.  Rotor inertias are
+    in I, U and D.
+    """
+    call = _known(robot, "matrices") or _made(robot, "matrices")
+    return arrangement(robot).matrices(call(q, np.zeros((*np.shape(q)[:-1], robot.nv)) if qd is None else qd))
+
+
 def reactions(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
     """Reactions, joint → wrench [n; f] of the parent on the link at its origin, base-frame axes; fixed joints too."""
     links = () if wrenches is None else links_of(wrenches)
@@ -118,7 +129,7 @@ def _made(robot: Robot, what: str, links: tuple[str, ...] = (), link: str = "", 
     """A new direct call of this row of the table of programs."""
     if not isinstance(robot, Robot):
         raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
-    if "at" in PROGRAMS[what].inputs:
+    if "at" in ROWS[what].inputs:
         link = link_named(robot, link)
     return offered(robot, what, links, link, at).direct()
 

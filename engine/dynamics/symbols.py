@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from ..machine.jit.offer import Shared
 from ..machine.program.scalars import Scalar
+from ..machine.program.trace import Program, Recording
 from ..robot.model import Body
 
 Path = tuple[Any, ...]
+Numbers = TypeVar("Numbers")
 DRIVE = ("rotor", "viscous", "coulomb", "stiffness", "rest")
 
 
@@ -80,6 +83,27 @@ def shape(x: Any) -> Any:
         return float
     parts = [(step, shape(part)) for step, part in _parts(x)]
     return (type(x).__name__, *parts) if parts or isinstance(x, tuple) else repr(x)
+
+
+# ---- numbers as inputs of code
+
+
+def shared(name: str, numbers: Numbers, rest: Sequence[str], record: Callable[[Recording, Numbers], Program]) -> Shared:
+    """A program for all that have the structure of these numbers; `rest` is what else it depends on.
+
+    Zeros, and the ones in turns and choices, belong to the structure: they save operations.
+    """
+    own = {path: x for path, x in leaves(numbers) if x and not (abs(x) == 1.0 and CHOSEN.intersection(path))}
+
+    def program() -> Program:
+        recording = Recording(name)
+        symbols = dict(zip(own, recording.numbers(len(own))))
+        return record(recording, planted(numbers, symbols))
+
+    return Shared(program, (*rest, repr(planted(numbers, dict.fromkeys(own, "a number")))), tuple(own.values()))
+
+
+CHOSEN = frozenset(("rotation", "N"))  # fields whose ones are those of right angles and of unit rows
 
 
 def _parts(x: Any) -> list[tuple[Any, Any]]:

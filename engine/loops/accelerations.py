@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from ..machine.jit.rolled import Elements, Rolled, SweepProgram
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Body
 from .constraints import Closure
+from .families import TextFamily
 from .looped import Bounds, Element, elements, repeated, sweep_program
 from .methods import reduced
 from .partition import Partition, partition
-from .texts import CHECKS, CONSISTENT, NEAR, Arguments, PartitionText, TextFamily
+from .texts import CHECKS, CONSISTENT, NEAR, Arguments, PartitionText
 from .vanishing import examined, least, losses
 
 
@@ -35,14 +36,27 @@ class Accelerated(PartitionText):
         super().__init__(loops, part, wrenched)
 
     @classmethod
-    def at(cls, loops: Closure, q: np.ndarray, preferred: Sequence[int], wrenched: tuple[str, ...] = ()) -> Self:
-        """The text that is best at q, or an error if a freedom has next to nothing to accelerate there."""
+    def at(
+        cls, loops: Closure, q: np.ndarray, preferred: Sequence[int], wrenched: tuple[str, ...] = (), *own: Any
+    ) -> Self:
+        """The text that is best at q, or an error if a freedom has next to nothing to accelerate there.
+
+        `own` are further arguments of the text.
+        """
         part = examined(loops, partition(loops, q, (), preferred), q)
-        return cls(loops, part, wrenched, least(loops, part, q))
+        return cls(loops, part, wrenched, least(loops, part, q), *own)
 
     def identity(self) -> tuple[str, ...]:
         """Everything that the program depends on, as strings."""
         return *super().identity(), repr(self.least)
+
+    def chosen(self) -> tuple[float, ...]:
+        """The least pivots."""
+        return self.least
+
+    def choose(self, chosen: tuple[float, ...]) -> None:
+        """Take other least pivots."""
+        self.least = chosen
 
     def balanced(
         self, given: Arguments, bodies: tuple[Body, ...]

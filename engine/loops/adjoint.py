@@ -20,7 +20,8 @@ from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
 from .accelerations import Forward
 from .constraints import Closure, closure
-from .texts import Arguments, TextFamily, quick, serve
+from .families import TextFamily, quick, serve
+from .texts import Arguments
 
 ADJOINT = "fdyn-adjoint"  # the name of the direct call
 

@@ -14,9 +14,9 @@ from ..robot.model import Robot
 from . import effort
 from .branches import Branches, Order, acting, efforts, entering, order_at, present, singular_words
 from .constraints import Closure, closure
+from .families import TextFamily
 from .rank import TINY, null_space
 from .subsystems import Subsystem, least_norm
-from .texts import TextFamily
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,11 @@ from ..robot.model import Body, Effort, Robot
 from .constraints import Closure
 from .effort import FULFILLED, has_limits
 from .elimination import Elimination, pivot_size_margin
+from .families import TextFamily
 from .partition import Partition, partition
 from .rank import independent
 from .subsystems import Subsystem, branches, eliminated, least_norm, order, solved
-from .texts import NEAR, Arguments, PartitionText, TextFamily
+from .texts import NEAR, Arguments, PartitionText
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,14 @@ class Branches(PartitionText):
 
     def identity(self) -> tuple[str, ...]:
         return (*super().identity(), repr(self.order))
+
+    def chosen(self) -> Order:
+        """The order."""
+        return self.order
+
+    def choose(self, chosen: Order) -> None:
+        """Take an order with other numbers."""
+        self.order = chosen
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """Forces of actuators and multipliers, and checks, of which only the first can fail."""

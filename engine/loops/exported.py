@@ -20,10 +20,10 @@ from .assembly import assemble
 from .balance import Balance, enough
 from .branches import Inverse, efforts, order_at, present
 from .constraints import closure
-from .linear import Slopes
 from .partition import partition
 from .reactions import Reactions
 from .regressor import Regressor
+from .slopes import Slopes
 from .texts import Arguments, PartitionText
 
 

@@ -2,75 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..dynamics import linear as tree
-from ..dynamics import quantities
-from ..dynamics.derivatives import SLOPES, by_rows, displaced
-from ..dynamics.direct import direct
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.samples import Samples, computes, vector
-from ..dynamics.spatial import add, dot, scale
-from ..dynamics.sweeps import dynamics
+from ..dynamics.spatial import dot
 from ..errors import InputError, NumericalError
-from ..machine.jit.parts import Part, divided, in_order
 from ..machine.program.dual import Dual, part_of
 from ..machine.program.scalars import Scalar, smaller
 from ..robot.model import Body, Robot
-from .accelerations import Accelerated
 from .assembly import assemble
 from .constrained import ConstrainedEquations
 from .constraints import Closure, closure
-from .elimination import Blockwise, pivot_size_margin
+from .elimination import pivot_size_margin
+from .families import TextFamily
 from .mechanism import COORDINATES, independent_coordinates, inverse
+from .numbers import numbers_with
 from .partition import independent_speeds, partition
 from .search import CLOSED
-from .texts import CHECKS, NEAR, Arguments, PartitionText, TextFamily, quick, serve
+from .slopes import Displaced
+from .texts import CHECKS, NEAR, Arguments, PartitionText
 
 UPRIGHT = 0.5  # cosine of an angle beyond which directions lie the wrong way round
-DERIVATIVES = "fdyn-derivatives"  # the name of the direct call
-
-
-def derivatives(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
-    """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions.
-
-    With loops, each direction moves a single joint of the spanning tree, even if that opens the loops; the
-    constraints hold in the accelerations, J q̈ + J̇ q̇ = 0.
-    """
-    try:
-        call = robot.derived[DERIVATIVES]
-    except (AttributeError, KeyError):
-        if not getattr(robot, "tied", False):
-            return quantities.derivatives(robot, q, qd, tau)
-        widths = robot.nq, robot.nv, robot.nv
-        call = direct(robot, DERIVATIVES, (), widths, partial(_along_joints, robot), derivatives.__doc__ or "")
-    result: dict[str, np.ndarray] = call(q, qd, tau)
-    return result
-
-
-def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
-    if (answer := quick(DERIVATIVES, Slopes, robot, q, qd, tau)) is not None:
-        at_once: dict[str, np.ndarray] = answer
-        return at_once
-    s, family = Samples(robot, q=q, qd=qd, tau=tau).finite(), slope_texts(closure(robot))
-    if s.count == 0:
-        rows = np.empty((0, robot.nv * (1 + 3 * robot.nv)))
-    else:
-        rows = family.rows({name: s.rows(name) for name in ("q", "qd", "tau")})
-        serve(family.known[0], DERIVATIVES)
-    by_name = divided(rows if s.count is not None else rows[0], slopes_in_order(robot))
-    assert isinstance(by_name, dict)
-    return by_name
-
-
-def slopes_in_order(robot: Robot) -> tuple[Part, ...]:
-    """The accelerations and their derivatives, among a sample's numbers."""
-    n = robot.nv
-    return in_order([("qdd", (n,)), *((name, (n, n)) for name in SLOPES)])
 
 
 def linearize(robot: Robot, q: Any, qd: Any = None, tau: Any = None) -> dict[str, Any]:
@@ -183,61 +140,6 @@ class Following(PartitionText):
         return [*speeds, *still], [pivot_size_margin(K.pivots, [NEAR * x for x in part.pivots]), closed, right_way]
 
 
-class Displaced(Accelerated):
-    """A text of accelerations with derivatives.  With z̈ the independent accelerations, Tᵀ (τ_ID(q, q̇, q̈) − τ) = 0 holds
-    in every state, so along each direction ∂z̈ = −(Tᵀ M T)⁻¹ ∂[Tᵀ (τ_ID − τ)], with the derivative at fixed z̈.
-    """
-
-    def unbalanced(
-        self,
-        given: Arguments,
-        bodies: tuple[Body, ...],
-        q: Sequence[Scalar],
-        qd: Callable[[Blockwise], list[Scalar]],
-        z: Sequence[Scalar],
-    ) -> tuple[list[Scalar], list[Scalar]]:
-        """Tᵀ (τ_ID − τ) and q̈ at displaced q, with the speeds that `qd` takes from K there, and with the same z̈."""
-        loops, part, robot = self.loops, self.part, self.loops.robot
-        equations, tied = ConstrainedEquations(loops, part, bodies), loops.tied(q)
-        K = equations.factors(equations.rows(q, tied))
-        speeds = qd(K)
-        _, drift = loops.rates(q, speeds, tied)
-        qdd = K.solve([*(-drift[r] for r in part.rows), *z])
-        tau, _ = dynamics(bodies, robot.gravity, q, speeds, qdd, (True,) * robot.nv, *self.acting(given))
-        return K.transposed([x - y for x, y in zip(tau, given["tau"])])[len(part.rows) :], qdd
-
-
-class Slopes(Displaced):
-    """The text of accelerations and their derivatives in all directions of the spanning tree."""
-
-    def results(self) -> int:
-        """The number of accelerations and of entries of dq, dqd and dtau."""
-        n = self.loops.robot.nv
-        return n + 3 * n * n
-
-    def parts(self) -> tuple[Part, ...]:
-        """The accelerations and their derivatives."""
-        return slopes_in_order(self.loops.robot)
-
-    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
-        """Accelerations, derivatives, and checks."""
-        n = self.loops.robot.nv
-        T, factors, z, qdd, checks = self.balanced(given, bodies)
-        speeds: list[Scalar] = [Dual(x, {n + k: 1.0}) for k, x in enumerate(given["qd"])]
-        moved = displaced(self.loops.robot, given["q"])
-        off, held = self.unbalanced(given, bodies, moved, lambda K: speeds, z)
-        columns = []
-        for k in range(2 * n):
-            columns.append([part_of(x, k) for x in held])
-            for column, x in zip(T, factors.solve([-part_of(x, k) for x in off])):
-                columns[-1] = add(columns[-1], scale(x, column))
-        for k in range(n):
-            columns.append([0.0] * n)
-            for column, x in zip(T, factors.solve([column[k] for column in T])):
-                columns[-1] = add(columns[-1], scale(x, column))
-        return [*qdd, *by_rows(columns)], checks
-
-
 class Linear(Displaced):
     """The text of derivatives of the independent accelerations along motions that keep the loops closed.
 
@@ -257,7 +159,9 @@ class Linear(Displaced):
         moved: list[Scalar] = [Dual(x, {c: rate[k] for c, rate in enumerate(rates)}) for k, x in enumerate(given["q"])]
         speeds = [Dual(given["qd"][k], {len(z) + c: 1.0}) for c, k in enumerate(part.independent)]
         still = [0.0] * len(part.rows)
-        off, _ = self.unbalanced(given, bodies, moved, lambda K: K.solve([*still, *speeds]), z)
+        off, _ = self.unbalanced(
+            given, numbers_with(self.loops, bodies), moved, lambda K: K.solve([*still, *speeds]), z
+        )
         columns = [factors.solve([-part_of(x, k) for x in off]) for k in range(2 * len(z))]
         columns += [factors.solve([column[k] for column in T]) for k in robot.driven]
         return [*qdd, *(column[r] for r in range(len(z)) for column in columns)], checks
@@ -270,13 +174,4 @@ def linear_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
     if result is None:
         made = TextFamily(loops, lambda q: Linear.at(loops, q, independent), coordinates=independent)
         result = loops.robot.derived.setdefault(key, made)
-    return result
-
-
-def slope_texts(loops: Closure) -> TextFamily:
-    """The family of the robot's texts of derivatives."""
-    result: TextFamily | None = loops.robot.derived.get(Slopes)
-    if result is None:
-        made = TextFamily(loops, lambda q: Slopes.at(loops, q, loops.robot.driven))
-        result = loops.robot.derived.setdefault(Slopes, made)
     return result

@@ -15,15 +15,15 @@ from ..errors import AssemblyError, NumericalError
 from ..machine.jit.parts import divided
 from ..robot.model import Robot
 from . import accelerations, branches, effort
-from . import texts as compiled
 from .assembly import assemble
 from .balance import Balance, Forces, enough, shares
 from .branches import Inverse, efforts
 from .constraints import Closure, closure
+from .families import consistent, quick, reduced_texts, serve
 from .partition import independent_speeds
 from .reactions import Reactions, wrenches_of
 from .reactions import wrench_texts as texts_of_reactions
-from .texts import Reduced, consistent, quick, serve
+from .texts import Reduced
 
 # names of direct calls, and of the coordinates of reduced equations
 REACTIONS, REDUCED, COORDINATES = "reactions", "reduced", "coordinates of reduced equations"
@@ -82,12 +82,12 @@ def reduced(robot: Robot, q: Any, qd: Any) -> tuple[np.ndarray, np.ndarray]:
         return np.empty((0, n, n)), np.empty((0, n))
     coordinates = independent_coordinates(loops, arrays["q"][0])
     try:
-        family = compiled.reduced_texts(loops, coordinates)
+        family = reduced_texts(loops, coordinates)
         rows = family.rows(arrays)
         if coordinates == robot.derived.get(COORDINATES):
             serve(family.known[0], REDUCED)
     except NumericalError:
-        family = compiled.reduced_texts(loops, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0]))
+        family = reduced_texts(loops, independent_speeds(loops, loops.jacobian(arrays["q"][0])[0]))
         rows = family.rows(arrays)
     result = divided(rows if s.count is not None else rows[0], family.known[0].parts())
     assert isinstance(result, tuple)

@@ -19,9 +19,10 @@ from ..robot.placement import Placement
 from .branches import Inverse, Split, efforts, order_at, present, singular_words
 from .constraints import Closure
 from .elimination import Elimination, pivot_size_margin
+from .families import TextFamily
 from .partition import Partition, partition
 from .subsystems import least_norm
-from .texts import CHECKS, NEAR, Arguments, PartitionText, TextFamily
+from .texts import CHECKS, NEAR, Arguments, PartitionText
 from .ties import Tied
 
 Sixes = dict[str, np.ndarray]  # wrenches [n; f] by names, with a row for each sample

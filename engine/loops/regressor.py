@@ -18,8 +18,9 @@ from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
 from .branches import Inverse, Order, Split, efforts, order_at, present, singular_words
 from .constraints import Closure, closure
+from .families import TextFamily, quick, serve
 from .mechanism import supported
-from .texts import Arguments, TextFamily, quick, serve
+from .texts import Arguments
 
 REGRESSOR = "regressor"  # the name of the direct call
 

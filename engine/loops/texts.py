@@ -6,57 +6,69 @@ computed again by the same text in coordinates that are good for them.
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from ..dynamics.direct import aim
 from ..dynamics.regroup import regrouped
-from ..dynamics.samples import no_numbers
 from ..dynamics.sweeps import Load, Wrenches
+from ..dynamics.symbols import shared
 from ..dynamics.wrenches import Applied, constant_wrenches, on_bodies
-from ..errors import DenocError, InputError
-from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
-from ..machine.jit.offer import Offer, in_blocks
-from ..machine.jit.parts import Part, divided, in_order
+from ..machine.jit.offer import Offer, Shared, in_blocks
+from ..machine.jit.parts import Part, in_order
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, into_columns
 from ..machine.program.trace import Program, Recording
-from ..robot.model import Body, Robot
+from ..robot.model import Body, Coupling, Three
 from .closing import margins
 from .constrained import AppliedForces, ConstrainedEquations
 from .constraints import Closure
 from .elimination import pivot_size_margin
 from .methods import MethodParameters, Problem, reduced
-from .partition import Partition, partition
-from .ties import Tied
+from .partition import Partition
+from .ties import Side, Tied
 
 NEAR = 1e-4  # share of a pivot below which other coordinates are taken
-GOOD = 0.05  # share of a pivot above which a text is taken for new positions
 CONSISTENT = 1e-6  # of positions, speeds and accelerations given, relative
 CHECKS = 3  # numbers behind the results: whether the coordinates serve, the loops are closed, and stay so
-MOST = 4  # texts whose compiled code is tried before a good one is looked for
 BLOCK = 4000  # samples × bodies that the plain text holds at once
 
 Arguments = Mapping[str, list[Scalar]]
 Arrays = Mapping[str, np.ndarray]
 
 
+class MechanismNumbers(NamedTuple):
+    """The numbers of a text that may be symbols, so that its program serves all mechanisms of the same structure."""
+
+    bodies: tuple[Body, ...]  # with regrouped inertias
+    tree: tuple[Body, ...]
+    parts: tuple[Body, ...]
+    gravity: Three
+    sides: tuple[tuple[Side, Side], ...]  # of the ties
+    couplings: tuple[Coupling, ...]
+    part: Partition
+    chosen: Any
+
+
 class PartitionText(ABC):
     """A text of one mechanism in the coordinates of one partition; callers' wrenches `w` act on links `wrenched`."""
 
     inputs: tuple[str, ...] = ()  # besides `w`
+    shareable = True  # whether one program can serve all mechanisms of this structure
     divided = True  # whether subsystems are eliminated one after the other
 
     def __init__(self, loops: Closure, part: Partition, wrenched: tuple[str, ...] = ()):
         self.loops, self.part, self.wrenched = loops, part, wrenched
         self.widths = {name: width for name in (*self.inputs, "w") if (width := self.width(name))}
         self.names = tuple(self.widths)
-        self.offer = Offer(self.program, list(self.widths.values()), (self.results() + CHECKS,), self.identity)
+        outputs, shared = (self.results() + CHECKS,), self.shared if self.shareable else None
+        self.offer = Offer(self.program, list(self.widths.values()), outputs, self.identity, shared=shared)
         self.oriented = any(joint.type.orientation is not None for joint in loops.robot.moving)
         self.one: Single | None = None  # code for one sample at a time, once there is any
         self.many: Kernel | None = None  # code for many samples, once there is any
@@ -129,29 +141,72 @@ class PartitionText(ABC):
 
     def program(self) -> Program:
         """The recorded program of the text, with regrouped inertias."""
-        recording = Recording("closed")
+        return self._recorded(Recording("closed"), regrouped(self.loops.bodies))
+
+    def _recorded(self, recording: Recording, bodies: tuple[Body, ...]) -> Program:
         given: Arguments = {name: list(recording.input(name, width)) for name, width in self.widths.items()}
-        result, checks = self.text(given, regrouped(self.loops.bodies))
+        result, checks = self.text(given, bodies)
         return recording.program(checks[CHECKS:], found=[*result, *checks[:CHECKS]])
+
+    def shared(self) -> Shared:
+        """The same for all mechanisms of this structure, in whatever position their coordinates were chosen."""
+        loops, robot = self.loops, self.loops.robot
+        seats = robot.tree.seats, robot.parts.seats
+        ties = [(one.links, one.frames, one.rows) for one in loops.ties]
+        rest = repr((self._rest(), loops.length, seats, ties))
+
+        def record(recording: Recording, numbers: MechanismNumbers) -> Program:
+            return self.with_numbers(numbers)._recorded(recording, numbers.bodies)
+
+        return shared("closed", self.numbers(), (rest,), record)
+
+    def numbers(self) -> MechanismNumbers:
+        """The numbers of the text that may be symbols."""
+        loops, robot = self.loops, self.loops.robot
+        sides = tuple((one.first, one.second) for one in loops.ties)
+        trees = loops.bodies, robot.parts.bodies
+        return MechanismNumbers(
+            regrouped(loops.bodies), *trees, robot.gravity, sides, loops.couplings, self.part, self.chosen()
+        )
+
+    def with_numbers(self, numbers: MechanismNumbers) -> Self:
+        """The text with other numbers."""
+        robot, other = self.loops.robot, copy.copy(self)
+        ties = (replace(one, first=a, second=b) for one, (a, b) in zip(self.loops.ties, numbers.sides))
+        other.loops = self.loops.with_numbers(numbers.tree, tuple(ties), numbers.couplings)
+        tree, parts = replace(robot.tree, bodies=numbers.tree), replace(robot.parts, bodies=numbers.parts)
+        other.loops.robot = replace(robot, tree=tree, parts=parts, gravity=numbers.gravity)
+        other.part = numbers.part
+        other.choose(numbers.chosen)
+        return other
+
+    def chosen(self) -> Any:
+        """What else was chosen with numbers."""
+        return ()
+
+    def choose(self, chosen: Any) -> None:
+        """Take the same with other numbers."""
+        assert chosen == ()
 
     def identity(self) -> tuple[str, ...]:
         """Everything that the program depends on, as strings."""
         robot, loops = self.loops.robot, self.loops
-        rest = (
+        seats = [(link.name, robot.tree.seats[link.name]) for link in robot.links]
+        ties = [(one.first, one.second, one.rows) for one in loops.ties]
+        return repr(loops.bodies), repr((self._rest(), robot.gravity, seats, ties, loops.couplings, self.part))
+
+    def _rest(self) -> tuple[object, ...]:
+        """What the program depends on besides links, ties, and what was chosen at a position."""
+        robot = self.loops.robot
+        return (
             type(self).__name__,
             robot.driven,
             robot.actuators,
             [joint.effort for joint in robot.moving],
-            robot.gravity,
             [(joint.type.name, joint.coordinates, joint.speeds) for joint in robot.moving],
-            [(wrench.wrench, wrench.at, wrench.axes) for wrench in robot.wrenches],
-            [(link.name, robot.tree.seats[link.name]) for link in robot.links],
+            [(wrench.link, wrench.wrench, wrench.at, wrench.axes) for wrench in robot.wrenches],
             self.wrenched,
-            [(one.first, one.second, one.rows) for one in loops.ties],
-            loops.couplings,
-            self.part,
         )
-        return repr(loops.bodies), repr(rest)
 
     # ---- rows
 
@@ -252,125 +307,3 @@ class Reduced(PartitionText):
             h = [x - share * h[i] for x, share in zip(h, shares)]
             I = [[x - share * y for x, y in zip(row, I[i])] for row, share in zip(I, shares)]
         return [*(I[i][j] for i in self.moved for j in self.moved), *(h[i] for i in self.moved)], checks
-
-
-class TextFamily:
-    """The texts of one kind for one mechanism, each in other coordinates; the last good one is tried first.
-
-    `made` makes a text that is good at given positions; `lost` is the error where there is none.  If results are in
-    `coordinates`, these have to be the independent ones of all texts.
-    """
-
-    def __init__(
-        self,
-        loops: Closure,
-        made: Callable[[np.ndarray], PartitionText],
-        lost: DenocError | None = None,
-        coordinates: Sequence[int] | None = None,
-    ):
-        self.loops, self.known, self._coordinates = loops, list[PartitionText](), coordinates
-        self._made, self._lost = made, lost or no_numbers(loops.robot)
-
-    def rows(self, arrays: Arrays) -> np.ndarray:
-        """The results, with a row for each sample."""
-        count, text = len(arrays["q"]), self.known[0] if self.known else None
-        result, doubtful = np.empty((count, 0)), np.zeros(count, dtype=bool)
-        left = np.arange(count)
-        while len(left):
-            these = {name: array[left] for name, array in arrays.items()} if len(left) < count else arrays
-            fresh = text is None
-            if text is None:
-                consistent(self.loops, these)
-                text = self._good(these["q"][0])
-            rows = text.rows(these)
-            values, checks = rows[:, :-CHECKS], rows[:, -CHECKS:] >= 0.0
-            if len(left) == count and checks.all():
-                self._first(text)
-                return np.ascontiguousarray(values)
-            result = result if result.size else np.full((count, values.shape[1]), np.nan)
-            fit = checks[:, 0]
-            if fresh and not fit[0]:
-                raise self._lost.with_traceback(None)
-            result[left[fit]], doubtful[left[fit]] = values[fit], ~checks[fit].all(axis=1)
-            left, text = left[~fit], None
-        if doubtful.any():  # the checks are a little stricter than `consistent`
-            consistent(self.loops, {name: array[doubtful] for name, array in arrays.items()})
-        return result
-
-    def _good(self, q: np.ndarray) -> PartitionText:
-        """A text that is good at q."""
-        for one in self.known:
-            if one.share(q) > GOOD:
-                return one
-        made = self._made(q)
-        if self._coordinates is not None and made.part.independent != list(self._coordinates):
-            raise self._lost.with_traceback(None)
-        self.known = [*self.known, made]
-        return made
-
-    def _first(self, text: PartitionText) -> None:
-        """Lets this text be tried first from now on."""
-        if self.known[0] is not text:
-            self.known = [text, *(one for one in self.known if one is not text)]
-
-
-def reduced_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
-    """The family of the robot's texts of inertia and bias in these coordinates."""
-    key = Reduced, tuple(independent)
-    result: TextFamily | None = loops.robot.derived.get(key)
-    if result is None:
-        made = TextFamily(
-            loops, lambda q: Reduced(loops, partition(loops, q, (), independent)), coordinates=independent
-        )
-        result = loops.robot.derived.setdefault(key, made)
-    return result
-
-
-def quick(what: Hashable, key: Hashable, robot: Robot, *groups: Any) -> Any:
-    """The results for one sample by existing code of this family, which then serves the robot's direct calls."""
-    family = robot.derived.get(key)
-    if family is None or not choice.free() or type(groups[0]) is not np.ndarray or groups[0].ndim != 1:
-        return None
-    for text in family.known[:MOST]:
-        if text.one is not None and text.final and not text.oriented:
-            try:
-                result = text.one.of_doubles(*groups)
-            except (AttributeError, TypeError, ValueError):
-                return None
-            if result is not None and (result[-CHECKS:] >= 0.0).all():
-                serve(text, what)
-                parts, numbers = text.parts(), result[:-CHECKS]
-                return divided(numbers, parts) if parts else numbers
-    return None
-
-
-def serve(text: PartitionText, what: Hashable) -> None:
-    """Use the text's code, for one sample or many, in the robot's direct calls of this name, if there is any."""
-    for code in (text.one, text.many):
-        if code is not None and text.final:
-            aim(text.loops.robot, what, text.wrenched, code, text.shape(), CHECKS, text.parts())
-
-
-def consistent(loops: Closure, arrays: Arrays) -> None:
-    """Raises an error if the loops aren't closed at these positions, or at speeds if these are given."""
-    if "qd" not in arrays:
-        return  # callers that give forces alone have checked the positions
-    q, qd = arrays["q"], arrays["qd"]
-    gaps = abs(loops.gap(q)) * loops.row_scale
-    if gaps.max(initial=0.0) > CONSISTENT:
-        n, _ = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
-        widest = ", ".join(
-            f"`{gap.name}` {gap.length * 1000:.3g} mm {np.degrees(gap.angle):.3g}°" for gap in loops.open(q[n])
-        )
-        raise InputError(
-            f"{loops.robot.name}: the loops aren't closed at this `q`",
-            found=widest,
-            hint="`denoc.assemble` closes them",
-        )
-    rates, sizes = loops.rate_and_size(q, qd)
-    if (rates > CONSISTENT * np.maximum(sizes, 1.0)).any():
-        raise InputError(
-            f"{loops.robot.name}: these speeds would open the loops",
-            found=f"`qd` with a rate of {rates.max():.3g} across a cut",
-            hint="the dependent speeds follow from the others",
-        )

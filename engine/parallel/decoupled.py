@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.explicit import MovingLink, moving_links, propagation
 from ..dynamics.samples import Samples, computes
 from ..errors import InputError
 from ..loops.constraints import closure
@@ -26,6 +25,7 @@ from ..loops.partition import independent_speeds
 from ..loops.rank import TINY
 from ..robot.model import Robot
 from .legs import Parallel, legs
+from .moving_links import MovingLink, moving_links, propagation
 from .platform_geometry import PlatformGeometry
 from .projector import left, without
 

@@ -53,6 +53,19 @@ def pushed(robot: Robot, count: int | None) -> dict[str, np.ndarray]:
     return {robot.links[-1].name: six if count else six[0]}
 
 
+def a_mass(robot: Robot) -> str:
+    """The key of the first mass above 0 in the robot's file."""
+
+    def below(part: object, path: tuple[str, ...]) -> str | None:
+        if path and path[-1] == "mass" and isinstance(part, int | float) and part > 0:
+            return ".".join(path)
+        items = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+        return next((found for key, one in items if (found := below(one, (*path, str(key))))), None)
+
+    assert robot.document is not None
+    return below(robot.document.data, ()) or "gravity.2"
+
+
 def half(qdd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Accelerations of every other speed, forces of the others."""
     known = np.arange(qdd.shape[-1]) % 2 == 0
@@ -67,6 +80,8 @@ CALLS: dict[str, Callable[[Robot, Given, int | None], Callable[[], object]]] = {
     "forward, wrench": lambda r, x, n: (lambda w: lambda: denoc.forward(r, *x, w))(pushed(r, n)),
     "hybrid": lambda r, x, n: (lambda two: lambda: denoc.hybrid(r, x[0], x[1], *two))(half(x[2])),
     "inertia": lambda r, x, n: lambda: denoc.inertia(r, x[0]),
+    "inverse_inertia": lambda r, x, n: lambda: denoc.inverse_inertia(r, x[0]),
+    "regressor": lambda r, x, n: lambda: denoc.regressor(r, *x),
     "bias": lambda r, x, n: lambda: denoc.bias(r, x[0], x[1]),
     "reduced": lambda r, x, n: lambda: denoc.reduced(r, x[0], x[1]),
     "energy": lambda r, x, n: lambda: denoc.energy(r, x[0], x[1]),
@@ -75,6 +90,7 @@ CALLS: dict[str, Callable[[Robot, Given, int | None], Callable[[], object]]] = {
     "reactions": lambda r, x, n: lambda: denoc.reactions(r, *x),
     "reactions, wrench": lambda r, x, n: (lambda w: lambda: denoc.reactions(r, *x, w))(pushed(r, n)),
     "derivatives": lambda r, x, n: lambda: denoc.derivatives(r, *x),
+    "derivatives, mass": lambda r, x, n: (lambda key: lambda: denoc.derivatives(r, *x, with_respect_to=key))(a_mass(r)),
     "adjoint": lambda r, x, n: lambda: denoc.adjoint(r, *x, x[2]),
     "linearize": lambda r, x, n: lambda: denoc.linearize(r, x[0], None if n is None else x[1]),
     "matrices": lambda r, x, n: lambda: denoc.matrices(r, x[0], x[1]),

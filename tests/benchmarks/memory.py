@@ -1,6 +1,6 @@
 """Memory that a chain's dynamics takes beyond robot, samples and compiler, from the first call on.
 
-Run in a process of its own, prints bytes as JSON; DENOC_BACKEND and DENOC_CACHE are the caller's.
+With `--many`, that of very many samples of the PUMA.  Run in a process of its own, prints bytes as JSON; DENOC_BACKEND and DENOC_CACHE are the caller's.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 
+import numpy as np
 from arms import chain, puma
 
 import denoc
@@ -22,7 +23,25 @@ def highest() -> int:
         return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
 
 
+def many(count: int) -> dict[str, int]:
+    """Bytes beside inputs and outputs, all of which are there before, for so many samples of the PUMA."""
+    robot, found = puma().robot, {}
+    given = [np.full((count, robot.nv), 0.1 * k) for k in range(3)]
+    out = np.ones((count, robot.nv))
+    with using("compiled"):
+        for call in (denoc.inverse, denoc.forward):
+            call(robot, *(x[:SAMPLES] for x in given))
+    before = highest()
+    for what, call in (("inverse", denoc.inverse), ("forward", denoc.forward)):
+        call(robot, *given, out=out)
+        found[what] = highest() - before
+    return found
+
+
 def main() -> None:
+    if sys.argv[1] == "--many":
+        print(json.dumps(many(int(sys.argv[2]))))
+        return
     arm, small = chain(int(sys.argv[1])), puma()
     samples, found = arm.samples(SAMPLES), {}
     with using("compiled"):

@@ -13,6 +13,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+import batches
 import calls
 import compiling
 import fall
@@ -120,6 +121,7 @@ def main() -> int:
     rows += process.rows()
     rows += one_sample(arm, peer)
     rows += humanoid.rows()
+    rows += batches.rows(arm)
     rows += calls.rows()
     write(rows, OUT)
     print(table(rows))

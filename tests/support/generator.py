@@ -16,7 +16,7 @@ def only_quick():
     whole = objects.loaded
 
     @wraps(whole)
-    def loaded(form, identity, text, only, level=native.SOUND):
-        return whole(form, identity, text, only, level if SOUND else native.QUICK)
+    def loaded(form, identity, text, only, level=native.SOUND, numbers=()):
+        return whole(form, identity, text, only, level if SOUND else native.QUICK, numbers)
 
     objects.loaded = loaded

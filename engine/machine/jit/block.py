@@ -14,6 +14,7 @@ from . import trigonometry
 FLAGS = "contract nsz"
 OVERFLOW = 2.0**990  # a factor by which enormous numbers overflow
 ENORMOUS = 2.0**34  # size of results from which on the plain text has to examine them
+NUMBERS = "numbers"  # name of the table of a code's own numbers, which are written into it when it is loaded
 _ARITHMETIC = {trace.ADD: "fadd", trace.SUBTRACT: "fsub", trace.MULTIPLY: "fmul", trace.DIVIDE: "fdiv"}
 
 
@@ -56,6 +57,17 @@ class Block:
 
     def select(self, condition: str, a: str, b: str) -> str:
         return self.let(f"select {self.bit} {condition}, {self.double} {a}, {self.double} {b}")
+
+    def number(self, k: int) -> str:
+        """A register with number k of the code's own, in all lanes."""
+        place = f"getelementptr (double, ptr @{NUMBERS}, i64 {k})"
+        x = self.let(f"load double, ptr {place}, align 8, !invariant.load !0")
+        if self.lanes == 1:
+            return x
+        first = self.let(f"insertelement {self.double} poison, double {x}, i64 0")
+        return self.let(
+            f"shufflevector {self.double} {first}, {self.double} poison, <{self.lanes} x i32> zeroinitializer"
+        )
 
     def opposite(self, condition: str) -> str:
         return self.let(f"xor {self.bit} {condition}, {'splat (i1 true)' if self.lanes > 1 else 'true'}")

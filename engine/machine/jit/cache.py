@@ -28,6 +28,9 @@ NOTE = ".sources"  # how the name of the note on the package's sources ends
 MOST_BYTES = 256 * 2**20  # of the whole folder; the files that were unused longest are removed first
 SHARE = 8  # the share of the room that is left, one in so many, which a process fills before it looks again
 OLD = 3600.0  # seconds, of a draft whose process has been killed: to write one takes no such time
+VARIED = ".note"  # how the name of a note ends on a program that robots with other numbers share
+SHORT = 1000  # bytes of such a note, at most
+VERY_OLD = 30 * 24 * 3600.0  # seconds, of such a note
 
 compiling: list[str] = []  # names of the programs that are being compiled now, for the display of progress
 _room: dict[Path, int] = {}  # bytes that may be stored in a folder before anybody looks at its size again
@@ -155,15 +158,39 @@ def _write(name: str, data: bytes) -> None:
         return
 
 
+def noted(name: str, text: str) -> str:
+    """The text of the note of this name, which is this one if there was none; also where the folder can't be used."""
+    home = folder()
+    path = home / f"{name}{VARIED}"
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not _trusted(home):
+            return text
+        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="ascii") as file:
+            file.write(text)
+        return text
+    except FileExistsError:
+        pass
+    except OSError:
+        return text
+    try:
+        return bytes_of(path, SHORT, own=True).decode("ascii") or text
+    except (OSError, ValueError):
+        return text
+
+
 def _trimmed(home: Path) -> int:
-    """Removes old drafts, and the objects that were unused longest while there are too many bytes; returns the rest."""
+    """Removes old drafts and notes, and the objects unused longest while there are too many bytes; returns the rest."""
     files = []
     with os.scandir(home) as entries:
         for entry in entries:
             state = entry.stat(follow_symlinks=False)
             if entry.name.endswith(".o"):
                 files.append((state.st_mtime, state.st_size, Path(entry.path)))
-            elif entry.name.startswith(".draft-") and state.st_mtime < time.time() - OLD:
+            elif entry.name.startswith(".draft-"):
+                if state.st_mtime < time.time() - OLD:
+                    Path(entry.path).unlink(missing_ok=True)
+            elif entry.name.endswith(VARIED) and state.st_mtime < time.time() - VERY_OLD:
                 Path(entry.path).unlink(missing_ok=True)
     total = sum(size for _, size, _ in files)
     for _, size, path in sorted(files):
@@ -183,10 +210,10 @@ def contents() -> tuple[Path, int, int]:
 def clear() -> int:
     """Removes all objects, and returns their number."""
     removed = 0
-    for path in _kept("*.o") + _kept(".draft-*") + _kept(f"*{NOTE}"):
+    for path in _kept("*.o") + _kept(".draft-*") + _kept(f"*{NOTE}") + _kept(f"*{VARIED}"):
         with contextlib.suppress(OSError):  # another process has removed it, or permission is missing
             path.unlink()
-            removed += not path.name.endswith(NOTE)
+            removed += not path.name.endswith((NOTE, VARIED))
     return removed
 
 

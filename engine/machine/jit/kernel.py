@@ -128,10 +128,12 @@ def build(
     identity: Sequence[str],
     cached: bool,
     level: int = native.SOUND,
+    numbers: Sequence[float] = (),
 ) -> Kernel | None:
     """The kernel of a program with this `identity`; with `cached`, None if the cache doesn't have it."""
     lanes = native.lanes()
-    code = objects.loaded(f"lanes {lanes}", identity, lambda: llvm.kernel(program(), lanes, "kernel"), cached, level)
+    text = lambda: llvm.kernel(program(), lanes, "kernel")  # noqa: E731
+    code = objects.loaded(f"lanes {lanes}", identity, text, cached, level, numbers)
     return Kernel(code, "kernel", inputs, outputs, lanes) if code is not None else None
 
 
@@ -142,7 +144,8 @@ def build_single(
     identity: Sequence[str],
     cached: bool,
     level: int = native.SOUND,
+    numbers: Sequence[float] = (),
 ) -> Single | None:
     """The code of a program with this `identity` for one sample; with `cached`, None if the cache doesn't have it."""
-    code = objects.loaded("single", identity, lambda: llvm.single(program(), "single"), cached, level)
+    code = objects.loaded("single", identity, lambda: llvm.single(program(), "single"), cached, level, numbers)
     return Single(code, "single", inputs, outputs) if code is not None else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..program import trace
 from ..program.trace import Program, live
 from . import pieces
-from .block import Block, hexadecimal
+from .block import NUMBERS, Block, hexadecimal
 from .pieces import Pieces
 
 
@@ -39,10 +39,11 @@ def _computed(block: Block, program: Program, bases: dict[str, str], finite: str
         largest = block.larger(block.call("fabs", values[number]), largest)
     for number, value in values.items():
         finite = block.watched(block.blank(value) if number in program.blank else value, finite)
+    own = {node.id: k for k, node in enumerate(program.numbers)}
     if (parts := pieces.cut(program, block.lanes)) is not None:
-        long = Pieces(block, parts, bases)
+        long = Pieces(block, parts, bases, own)
         return Computed(long.run(values, finite), largest, "\n".join(long.functions), long.room())
-    registers = block.run(results, lambda node: values[node.id])
+    registers = block.run(results, lambda node: block.number(own[node.id]) if node.id in own else values[node.id])
     for value in registers:
         finite = block.watched(block.overflowing(value), finite)
     taken = 0
@@ -72,7 +73,7 @@ def kernel(program: Program, lanes: int, name: str) -> str:
         for side, groups in (("inputs", program.inputs), ("outputs", program.outputs))
         for k, group in enumerate(groups)
     )
-    return f"""{block.declarations()}{computed.functions}
+    return f"""{block.declarations()}{_table(program)}{computed.functions}
 define void @{name}(i64 %count, ptr %inputs, ptr %outputs, ptr %status) {{
 entry:
   %end = sub i64 %count, {lanes}
@@ -98,6 +99,13 @@ last:
 """
 
 
+def _table(program: Program) -> str:
+    """The table of the code's own numbers, if it has any."""
+    if not program.numbers:
+        return ""
+    return f"@{NUMBERS} = global [{len(program.numbers)} x double] zeroinitializer, align 64\n!0 = !{{}}\n"
+
+
 def _widths(program: Program) -> dict[str, int]:
     return {group: len(nodes) for group, nodes in (*program.inputs.items(), *program.outputs.items())}
 
@@ -121,4 +129,5 @@ def single(program: Program, name: str) -> str:
     body = "\n".join(block.lines)
     arguments = "ptr %groups, ptr %results, ptr %environment"
     functions, room = computed.functions, computed.room
+    functions = _table(program) + functions
     return f"{block.declarations()}{functions}\ndefine void @{name}({arguments}) {{\n{room}\n{body}\n  ret void\n}}\n"

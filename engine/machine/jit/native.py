@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from . import choice
+from .block import NUMBERS
 
 
 @lru_cache(maxsize=1)
@@ -66,14 +69,20 @@ def compile_ir(text: str, level: int = SOUND) -> bytes:
 
 
 class Loaded:
-    """Object code in memory; addresses of its functions are valid while this object lives."""
+    """Object code in memory; addresses of its functions are valid while this object lives.
 
-    def __init__(self, code: bytes):
+    `numbers` are written into its table of numbers, which no other object code in memory shares.
+    """
+
+    def __init__(self, code: bytes, numbers: Sequence[float] = ()):
         binding = _binding()
         self._machine = _machine(1)
         self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), self._machine)
         self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
+        if len(numbers):
+            table = int(self._engine.get_global_value_address(NUMBERS))
+            (ctypes.c_double * len(numbers)).from_address(table)[:] = list(numbers)
 
     def address(self, name: str) -> int:
         address = int(self._engine.get_function_address(name))

@@ -14,29 +14,43 @@ from . import cache, native
 
 MOST = 128  # objects that are kept in memory; what is in use stays there anyway
 
-_loaded: OrderedDict[str, native.Loaded] = OrderedDict()  # by key; the one that was asked for last comes last
+# by key and numbers; the one that was asked for last comes last
+_loaded: OrderedDict[tuple[str, tuple[float, ...]], native.Loaded] = OrderedDict()
+_common: OrderedDict[str, bytes] = OrderedDict()  # object code that is loaded for other numbers again and again
+_first: dict[str, str] = {}  # of programs that may have other numbers, the key of the first one
 _lock = threading.Lock()
 
 
 def loaded(
-    form: str, identity: Sequence[str], text: Callable[[], str], only: bool, level: int = native.SOUND
+    form: str,
+    identity: Sequence[str],
+    text: Callable[[], str],
+    only: bool,
+    level: int = native.SOUND,
+    numbers: Sequence[float] = (),
 ) -> native.Loaded | None:
     """The machine code of a program in this form, of which `text` writes the IR.
 
-    With `only`, None if it has to be compiled; `level` is that of the code generator.
+    With `only`, None if it has to be compiled; `level` is that of the code generator.  Code with `numbers` is in memory
+    once for each set of them.
     """
     name = cache.key(form, str(level), *native.processor(), native.version(), *identity)
+    own = name, tuple(numbers)
     with _lock:
-        known = _loaded.get(name)
+        known = _loaded.get(own)
         if known is not None:
-            _loaded.move_to_end(name)
+            _loaded.move_to_end(own)
             return known
-    code = cache.kept(name, lambda: native.compile_ir(text(), level), only)
+    code = _common.get(name) or cache.kept(name, lambda: native.compile_ir(text(), level), only)
     if code is None:
         return None
-    made = native.Loaded(code)
+    made = native.Loaded(code, numbers)
     with _lock:
-        _loaded[name] = made
+        if len(numbers):
+            _common[name] = code
+            while len(_common) > MOST:
+                _common.popitem(last=False)
+        _loaded[own] = made
         while len(_loaded) > MOST:
             _loaded.popitem(last=False)
     return made
@@ -46,3 +60,15 @@ def forget() -> None:
     """Keep no code in memory any more, apart from what is in use."""
     with _lock:
         _loaded.clear()
+        _common.clear()
+
+
+def varies(form: str, identity: Sequence[str], own: Sequence[str]) -> bool:
+    """Whether a program of this identity was asked for with other numbers before, here or where the cache is shared.
+
+    `own` is the identity with the numbers, which is remembered.
+    """
+    name, one = cache.key("varies", form, *identity), cache.key(*own)
+    with _lock:
+        first = _first.setdefault(name, one)
+    return first != one or cache.noted(name, one) != one

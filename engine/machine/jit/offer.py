@@ -16,6 +16,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from time import thread_time
 from typing import Any, ParamSpec, TypeVar
@@ -23,7 +24,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from ..program.trace import Program
-from . import choice, kernel
+from . import choice, kernel, native, objects
 from .account import note
 from .kernel import Kernel, Single
 from .native import QUICK, SOUND
@@ -75,6 +76,15 @@ def ledger(name: str) -> Ledger:
     return Ledger()
 
 
+@dataclass(frozen=True)
+class Shared:
+    """A program for all robots that differ in numbers only: it is recorded with symbols for the `numbers` of one."""
+
+    program: Callable[[], Program]
+    identity: tuple[str, ...]
+    numbers: tuple[float, ...]
+
+
 class Offer:
     """One program in all its forms.
 
@@ -89,10 +99,14 @@ class Offer:
         outputs: Sequence[int] | Callable[[], Sequence[int]],
         identity: Callable[[], Sequence[str]],
         level: int = SOUND,
+        shared: Callable[[], Shared] | None = None,
     ):
-        """`level` is that of the code generator: the quick one for programs that are run some thousand times."""
+        """`level` is that of the code generator: the quick one for programs that are run some thousand times.
+
+        `shared` is the same program with symbols for numbers, for code that serves other robots, too.
+        """
         self.program, self.inputs, self._outputs = program, tuple(inputs), outputs
-        self._identity, self.level = identity, level
+        self._identity, self.level, self._shared = identity, level, shared
         self._code: dict[tuple[str, int], Any] = {}  # by form and wanted lanes
         self._missed: set[tuple[str, int]] = set()  # keys that are not in the cache
         self._settled: dict[str, tuple[choice.Way, Any]] = {}  # by form: the code for all further calls in one context
@@ -136,11 +150,11 @@ class Offer:
 
     def single(self, price: float | None = None) -> Single | None:
         """Code for one sample, or None where the plain text is to run; `price` is that of `form`."""
-        return self.form("single", lambda cached: kernel.build_single(*self._given(cached)), price=price)
+        return self.form("single", lambda cached: self._built("single", kernel.build_single, cached), price=price)
 
     def lanes(self, samples: int) -> Kernel | None:
         """Code for many samples side by side, or None where the plain text is to run on this number of them."""
-        return self.form("lanes", lambda cached: kernel.build(*self._given(cached)), samples)
+        return self.form("lanes", lambda cached: self._built(f"lanes {native.lanes()}", kernel.build, cached), samples)
 
     def form(
         self,
@@ -250,6 +264,29 @@ class Offer:
                     self._code[key] = code
             result: Code | None = self._code.get(key)
             return result
+
+    def _built(self, form: str, build: Callable[..., Code | None], cached: bool) -> Code | None:
+        """Code of the program's own, or code that it shares with robots that differ in numbers only.
+
+        The first of these robots has code of its own, which is a little quicker.  With the second, code is compiled
+        that serves all others.  A run always has code of its own, so that it can be done again to the last bit.
+        """
+        own = self._given(cached)
+        if self._shared is None or choice.way().journal is not None:
+            return build(*own)
+        code = build(*self._given(True))
+        if code is not None:
+            return code
+        shared = self._shared()
+        if not shared.numbers:
+            return build(*own)
+        given = shared.program, self.inputs, own[2], shared.identity
+        code = build(*given, True, self.level, shared.numbers)
+        if code is not None or cached:
+            return code
+        if objects.varies(form, shared.identity, self.identity):
+            return build(*given, False, self.level, shared.numbers)
+        return build(*own)
 
     def _given(self, cached: bool) -> tuple[Any, ...]:
         outputs = self._outputs() if callable(self._outputs) else self._outputs

@@ -34,11 +34,13 @@ def cut(program: Program, lanes: int) -> Cut | None:
     nodes = [node for node in live([*results, *program.watched]) if node.op not in (trace.CONSTANT, trace.INPUT)]
     if len(nodes) < LONG:
         return None
-    piece = {node.id: k // PIECE for k, node in enumerate(nodes)}
+    piece, own = {node.id: k // PIECE for k, node in enumerate(nodes)}, {node.id for node in program.numbers}
     passing = {node.id for node in results if node.op != trace.CONSTANT} if lanes > 1 else set[int]()
     for node in nodes:
         for operand in (node.a, node.b):
-            if operand is not None and operand.op != trace.CONSTANT and piece.get(operand.id) != piece[node.id]:
+            if operand is None or operand.op == trace.CONSTANT or operand.id in own:
+                continue  # each piece has these for itself
+            if piece.get(operand.id) != piece[node.id]:
                 passing.add(operand.id)
     places = {number: k for k, number in enumerate(sorted(passing), start=WATCH + 1)}
     return Cut(program, tuple(tuple(nodes[k : k + PIECE]) for k in range(0, len(nodes), PIECE)), places)
@@ -50,8 +52,9 @@ class Pieces:
     `bases` are the registers with the addresses of the groups' rows; one sample's outputs lie one behind the other.
     """
 
-    def __init__(self, block: Block, parts: Cut, bases: dict[str, str]):
-        self._block, self._parts, self._bases = block, parts, bases
+    def __init__(self, block: Block, parts: Cut, bases: dict[str, str], numbers: dict[int, int]):
+        """`numbers` are the places of the code's own numbers, by their nodes."""
+        self._block, self._parts, self._bases, self._numbers = block, parts, bases, numbers
         self._watched = {node.id for node in parts.program.watched}
         self.functions: list[str] = []
 
@@ -64,17 +67,25 @@ class Pieces:
         block, places = self._block, self._parts.places
         for node in self._parts.program.watched:
             if node.op in (trace.CONSTANT, trace.INPUT):
-                own = values[node.id] if node.op == trace.INPUT else block.constant(node.value)
-                finite = block.watched(block.overflowing(own), finite)
+                finite = block.watched(block.overflowing(self._given(node, values)), finite)
         self._store(block, WATCH, finite)
         for number, value in values.items():
             if number in places:
                 self._store(block, places[number], value)
+        for number, k in self._numbers.items():
+            if number in places:  # as a result
+                self._store(block, places[number], block.number(k))
         if block.lanes == 1:
             self._one(values)
         else:
             self._rows()
         return self._load(block, WATCH)
+
+    def _given(self, node: Node, values: dict[int, str]) -> str:
+        """The register of a constant, of an input, or of one of the code's own numbers."""
+        if node.op == trace.CONSTANT:
+            return self._block.constant(node.value)
+        return self._block.number(self._numbers[node.id]) if node.id in self._numbers else values[node.id]
 
     def _one(self, values: dict[int, str]) -> None:
         """The operations for one sample, whose results are stored at once and watched in a loop."""
@@ -84,8 +95,7 @@ class Pieces:
         for k, node in enumerate(results):
             places.setdefault(node.id, []).append(k)
             if node.op in (trace.CONSTANT, trace.INPUT):
-                own = values[node.id] if node.op == trace.INPUT else block.constant(node.value)
-                block.do(f"store double {own}, ptr {block.offset(base, k)}")
+                block.do(f"store double {self._given(node, values)}, ptr {block.offset(base, k)}")
         for nodes in self._parts.pieces:
             self._compute(nodes, base, places)
         self.functions.append(_WATCH_ROW)
@@ -106,7 +116,12 @@ class Pieces:
     def _compute(self, nodes: tuple[Node, ...], base: str, results: dict[int, list[int]]) -> None:
         """A function for these operations, which loads as late and stores as early as it can: registers are few."""
         inner, places = Block(self._block.lanes), self._parts.places
-        for node, register in inner.computed(nodes, lambda node: self._load(inner, places[node.id])):
+
+        def value(node: Node) -> str:
+            own = self._numbers.get(node.id)
+            return self._load(inner, places[node.id]) if own is None else inner.number(own)
+
+        for node, register in inner.computed(nodes, value):
             if node.id in places:
                 self._store(inner, places[node.id], register)
             if node.id in self._watched:

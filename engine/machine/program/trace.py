@@ -208,7 +208,7 @@ class Graph:
 class Program:
     """A recorded program with named groups of inputs and outputs; a group is an array with a column for each node.
 
-    Inputs whose numbers are in `blank` have to be NaN.
+    Inputs whose numbers are in `blank` have to be NaN.  `numbers` belong to whoever runs the code, not to a sample.
     """
 
     name: str
@@ -217,6 +217,7 @@ class Program:
     graph: Graph = field(repr=False, compare=False)
     watched: list[Node] = field(default_factory=list)  # no results, but they have to be as moderate as these
     blank: frozenset[int] = frozenset()
+    numbers: list[Node] = field(default_factory=list)
 
     def results(self) -> list[Node]:
         return [node for group in self.outputs.values() for node in group]
@@ -228,12 +229,17 @@ class Recording:
     def __init__(self, name: str):
         self.name, self.graph = name, Graph()
         self.inputs: dict[str, list[Node]] = {}
-        self.blank = set[int]()
+        self.blank, self._numbers = set[int](), list[Node]()
 
     def input(self, name: str, count: int) -> list[Node]:
         """A new group of input nodes, named `name0`, `name1`, …"""
         self.inputs[name] = [self.graph.input(f"{name}{k}") for k in range(count)]
         return self.inputs[name]
+
+    def numbers(self, count: int) -> list[Node]:
+        """New nodes for numbers that are the same for all samples, but others in another robot."""
+        self._numbers = [self.graph.input(f"number {k}") for k in range(count)]
+        return self._numbers
 
     def leave_blank(self, nodes: Iterable[Node]) -> None:
         """Have the program refuse all samples in which any of these inputs is a number and not NaN."""
@@ -243,7 +249,8 @@ class Recording:
         """The program from the inputs to these groups of outputs; compiled code looks at what is `watched`, too."""
         made = {name: [self.graph.node(x) for x in group] for name, group in outputs.items()}
         looked_at = [self.graph.node(x) for x in watched]
-        return Program(self.name, self.inputs, made, self.graph, looked_at, frozenset(self.blank))
+        blank = frozenset(self.blank)
+        return Program(self.name, self.inputs, made, self.graph, looked_at, blank, self._numbers)
 
 
 def live(results: Iterable[Node]) -> list[Node]:

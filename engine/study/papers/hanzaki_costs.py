@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...api import forward, inverse
-from ...dynamics.explicit import matrices
 from ...dynamics.programs import program
+from ...dynamics.quantities import matrices
 from ...loops.accelerations import Forward
 from ...loops.branches import Inverse, order_at, present
 from ...loops.constraints import closure

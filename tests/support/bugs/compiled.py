@@ -441,4 +441,25 @@ COMPILED = (
         "",
         ("machine/test_trace.py::test_each_kind_of_operation_is_counted_once",),
     ),
+    Bug(
+        "numbers of the first robot in the place of the second's",
+        "engine/machine/jit/objects.py",
+        "own = name, tuple(numbers)",
+        "own = name, ()",
+        ("machine/test_shared.py::test_each_robot_keeps_its_numbers",),
+    ),
+    Bug(
+        "code with numbers as inputs for the same robot again",
+        "engine/machine/jit/objects.py",
+        "return first != one or cache.noted(name, one) != one",
+        "return True",
+        ("machine/test_shared.py::test_the_same_robot_again_has_its_own_code",),
+    ),
+    Bug(
+        "zeros of one robot are zeros of all",
+        "engine/dynamics/symbols.py",
+        'return Shared(program, (*rest, repr(planted(numbers, dict.fromkeys(own, "a number")))), tuple(own.values()))',
+        "return Shared(program, (*rest, repr(sorted(map(repr, own))[:3])), tuple(own.values()))",
+        ("machine/test_shared.py::test_a_number_that_was_zero_is_another_structure",),
+    ),
 )

@@ -273,6 +273,20 @@ DYNAMICS = (
         ("dynamics/test_wrong_arguments.py::test_numbers_of_wrenches_samples",),
     ),
     Bug(
+        "explicit matrices: the rates of the twists without the motion of the mass centres",
+        "engine/dynamics/explicit.py",
+        "shift_rate = add(add(shift_rate, cross(c, turn_rate)), cross(rate, turn))",
+        "shift_rate = add(shift_rate, cross(c, turn_rate))",
+        ("dynamics/test_theorems.py::test_recursion_gives_the_matrices",),
+    ),
+    Bug(
+        "explicit matrices: entries in columns for rows",
+        "engine/dynamics/explicit.py",
+        "first[name] + row * width[name] + column for name, row, column in places",
+        "first[name] + column * width[name] + row for name, row, column in places",
+        ("dynamics/test_theorems.py::test_twists_at_the_mass_centres_are_n_l_n_d_qd",),
+    ),
+    Bug(
         "the rest of springs left out of the numbers that forces are linear in",
         "engine/dynamics/regressor.py",
         "-drive.stiffness * drive.rest, drive.stiffness)",
@@ -292,8 +306,8 @@ DYNAMICS = (
     Bug(
         "the inverse of U without its columns' other terms",
         "engine/dynamics/explicit.py",
-        "-inverse_U[:k, :k] @ U[:k, k]",
-        "-U[:k, k]",
+        "column[r] = column.get(r, 0.0) - x * found.U[j, k]",
+        "column[r] = -found.U[r, k]",
         ("dynamics/test_theorems.py::test_the_inverse_of_the_inertia_is_u_t_d_u_inverted",),
     ),
     Bug(

@@ -1,0 +1,74 @@
+"""Derivatives of forward dynamics of any robot, along its state, its forces, and numbers of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..dynamics import quantities
+from ..dynamics.direct import direct
+from ..dynamics.samples import Samples
+from ..machine.jit.parts import divided
+from ..robot.model import Robot
+from .constraints import closure
+from .families import quick, serve
+from .sensitivity import along_numbers
+from .slopes import Slopes, slope_texts, slopes_in_order
+
+DERIVATIVES = "fdyn-derivatives"  # the name of the direct call
+OF_STATE = {"state": ("dq", "dqd"), "force": ("dtau",)}  # all other names are keys of the file
+
+
+def derivatives(
+    robot: Robot, q: Any, qd: Any, tau: Any, with_respect_to: str | Sequence[str] | None = None
+) -> dict[str, np.ndarray]:
+    """Accelerations qdd and their derivatives dq, dqd, dtau, nv × nv or N × nv × nv; columns are directions.
+
+    With loops, each direction moves a single joint of the spanning tree, even if that opens the loops; the
+    constraints hold in the accelerations, J q̈ + J̇ q̇ = 0.
+
+    `with_respect_to` says which derivatives are wanted: `state` (dq and dqd), `force` (dtau), and keys of the robot's
+    file such as `links.link3.mass`, for a derivative (nv,) or (N, nv) by the key, along the number in SI units.  With
+    loops, the independent coordinates and speeds then stay, and the others follow, so that the loops stay closed.
+    """
+    if with_respect_to is not None:
+        return _chosen(robot, q, qd, tau, with_respect_to)
+    try:
+        call = robot.derived[DERIVATIVES]
+    except (AttributeError, KeyError):
+        if not getattr(robot, "tied", False):
+            return quantities.derivatives(robot, q, qd, tau)
+        widths = robot.nq, robot.nv, robot.nv
+        call = direct(robot, DERIVATIVES, (), widths, partial(_along_joints, robot), derivatives.__doc__ or "")
+    result: dict[str, np.ndarray] = call(q, qd, tau)
+    return result
+
+
+def _chosen(robot: Robot, q: Any, qd: Any, tau: Any, wanted: str | Sequence[str]) -> dict[str, np.ndarray]:
+    """The accelerations, and those derivatives that are wanted, in this order."""
+    names = [wanted] if isinstance(wanted, str) else [*dict.fromkeys(wanted)]
+    keys = [name for name in names if name not in OF_STATE]
+    along = along_numbers(robot, q, qd, tau, keys) if keys or not names else {}
+    whole = derivatives(robot, q, qd, tau) if len(keys) < len(names) else {}
+    result = {"qdd": (along or whole)["qdd"]}
+    for name in names:
+        result |= {part: whole[part] for part in OF_STATE[name]} if name in OF_STATE else {name: along[name]}
+    return result
+
+
+def _along_joints(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, np.ndarray]:
+    if (answer := quick(DERIVATIVES, Slopes, robot, q, qd, tau)) is not None:
+        at_once: dict[str, np.ndarray] = answer
+        return at_once
+    s, family = Samples(robot, q=q, qd=qd, tau=tau).finite(), slope_texts(closure(robot))
+    if s.count == 0:
+        rows = np.empty((0, robot.nv * (1 + 3 * robot.nv)))
+    else:
+        rows = family.rows({name: s.rows(name) for name in ("q", "qd", "tau")})
+        serve(family.known[0], DERIVATIVES)
+    by_name = divided(rows if s.count is not None else rows[0], slopes_in_order(robot))
+    assert isinstance(by_name, dict)
+    return by_name

@@ -1,0 +1,143 @@
+"""All texts of one kind for one mechanism, each in coordinates that are good at other positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dynamics.direct import aim
+from ..dynamics.samples import no_numbers
+from ..errors import DenocError, InputError
+from ..machine.jit import choice
+from ..machine.jit.parts import divided
+from ..robot.model import Robot
+from .constraints import Closure
+from .partition import partition
+from .texts import CHECKS, CONSISTENT, Arrays, PartitionText, Reduced
+
+GOOD = 0.05  # share of a pivot above which a text is taken for new positions
+MOST = 4  # texts whose compiled code is tried before a good one is looked for
+
+
+class TextFamily:
+    """The texts of one kind for one mechanism, each in other coordinates; the last good one is tried first.
+
+    `made` makes a text that is good at given positions; `lost` is the error where there is none.  If results are in
+    `coordinates`, these have to be the independent ones of all texts.
+    """
+
+    def __init__(
+        self,
+        loops: Closure,
+        made: Callable[[np.ndarray], PartitionText],
+        lost: DenocError | None = None,
+        coordinates: Sequence[int] | None = None,
+    ):
+        self.loops, self.known, self._coordinates = loops, list[PartitionText](), coordinates
+        self._made, self._lost = made, lost or no_numbers(loops.robot)
+
+    def rows(self, arrays: Arrays) -> np.ndarray:
+        """The results, with a row for each sample."""
+        count, text = len(arrays["q"]), self.known[0] if self.known else None
+        result, doubtful = np.empty((count, 0)), np.zeros(count, dtype=bool)
+        left = np.arange(count)
+        while len(left):
+            these = {name: array[left] for name, array in arrays.items()} if len(left) < count else arrays
+            fresh = text is None
+            if text is None:
+                consistent(self.loops, these)
+                text = self._good(these["q"][0])
+            rows = text.rows(these)
+            values, checks = rows[:, :-CHECKS], rows[:, -CHECKS:] >= 0.0
+            if len(left) == count and checks.all():
+                self._first(text)
+                return np.ascontiguousarray(values)
+            result = result if result.size else np.full((count, values.shape[1]), np.nan)
+            fit = checks[:, 0]
+            if fresh and not fit[0]:
+                raise self._lost.with_traceback(None)
+            result[left[fit]], doubtful[left[fit]] = values[fit], ~checks[fit].all(axis=1)
+            left, text = left[~fit], None
+        if doubtful.any():  # the checks are a little stricter than `consistent`
+            consistent(self.loops, {name: array[doubtful] for name, array in arrays.items()})
+        return result
+
+    def _good(self, q: np.ndarray) -> PartitionText:
+        """A text that is good at q."""
+        for one in self.known:
+            if one.share(q) > GOOD:
+                return one
+        made = self._made(q)
+        if self._coordinates is not None and made.part.independent != list(self._coordinates):
+            raise self._lost.with_traceback(None)
+        self.known = [*self.known, made]
+        return made
+
+    def _first(self, text: PartitionText) -> None:
+        """Lets this text be tried first from now on."""
+        if self.known[0] is not text:
+            self.known = [text, *(one for one in self.known if one is not text)]
+
+
+def reduced_texts(loops: Closure, independent: Sequence[int]) -> TextFamily:
+    """The family of the robot's texts of inertia and bias in these coordinates."""
+    key = Reduced, tuple(independent)
+    result: TextFamily | None = loops.robot.derived.get(key)
+    if result is None:
+        made = TextFamily(
+            loops, lambda q: Reduced(loops, partition(loops, q, (), independent)), coordinates=independent
+        )
+        result = loops.robot.derived.setdefault(key, made)
+    return result
+
+
+def quick(what: Hashable, key: Hashable, robot: Robot, *groups: Any) -> Any:
+    """The results for one sample by existing code of this family, which then serves the robot's direct calls."""
+    family = robot.derived.get(key)
+    if family is None or not choice.free() or type(groups[0]) is not np.ndarray or groups[0].ndim != 1:
+        return None
+    for text in family.known[:MOST]:
+        if text.one is not None and text.final and not text.oriented:
+            try:
+                result = text.one.of_doubles(*groups)
+            except (AttributeError, TypeError, ValueError):
+                return None
+            if result is not None and (result[-CHECKS:] >= 0.0).all():
+                serve(text, what)
+                parts, numbers = text.parts(), result[:-CHECKS]
+                return divided(numbers, parts) if parts else numbers
+    return None
+
+
+def serve(text: PartitionText, what: Hashable) -> None:
+    """Use the text's code, for one sample or many, in the robot's direct calls of this name, if there is any."""
+    for code in (text.one, text.many):
+        if code is not None and text.final:
+            aim(text.loops.robot, what, text.wrenched, code, text.shape(), CHECKS, text.parts())
+
+
+def consistent(loops: Closure, arrays: Arrays) -> None:
+    """Raises an error if the loops aren't closed at these positions, or at speeds if these are given."""
+    if "qd" not in arrays:
+        return  # callers that give forces alone have checked the positions
+    q, qd = arrays["q"], arrays["qd"]
+    gaps = abs(loops.gap(q)) * loops.row_scale
+    if gaps.max(initial=0.0) > CONSISTENT:
+        n, _ = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
+        widest = ", ".join(
+            f"`{gap.name}` {gap.length * 1000:.3g} mm {np.degrees(gap.angle):.3g}°" for gap in loops.open(q[n])
+        )
+        raise InputError(
+            f"{loops.robot.name}: the loops aren't closed at this `q`",
+            found=widest,
+            hint="`denoc.assemble` closes them",
+        )
+    rates, sizes = loops.rate_and_size(q, qd)
+    if (rates > CONSISTENT * np.maximum(sizes, 1.0)).any():
+        raise InputError(
+            f"{loops.robot.name}: these speeds would open the loops",
+            found=f"`qd` with a rate of {rates.max():.3g} across a cut",
+            hint="the dependent speeds follow from the others",
+        )

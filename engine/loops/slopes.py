@@ -1,0 +1,91 @@
+"""Derivatives of forward dynamics of any robot as texts; with loops, the multipliers of the cuts are eliminated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..dynamics.derivatives import SLOPES, by_rows, displaced
+from ..dynamics.spatial import add, scale
+from ..dynamics.sweeps import dynamics
+from ..machine.jit.parts import Part, in_order
+from ..machine.program.dual import Dual, part_of
+from ..machine.program.scalars import Scalar
+from ..robot.model import Body, Robot
+from .accelerations import Accelerated
+from .constrained import ConstrainedEquations
+from .constraints import Closure
+from .elimination import Blockwise
+from .families import TextFamily
+from .numbers import Numbers, numbers_with
+from .texts import Arguments
+
+
+class Displaced(Accelerated):
+    """A text of accelerations with derivatives.  With z̈ the independent accelerations, Tᵀ (τ_ID(q, q̇, q̈) − τ) = 0 holds
+    in every state, so along each direction ∂z̈ = −(Tᵀ M T)⁻¹ ∂[Tᵀ (τ_ID − τ)], with the derivative at fixed z̈.
+    """
+
+    def unbalanced(
+        self,
+        given: Arguments,
+        now: Numbers,
+        q: Sequence[Scalar],
+        qd: Callable[[Blockwise], list[Scalar]],
+        z: Sequence[Scalar],
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """Tᵀ (τ_ID − τ) and q̈ at displaced q or numbers, with the speeds that `qd` takes from K, and the same z̈."""
+        loops, part = self.loops.with_numbers(now.bodies, now.ties, now.couplings), self.part
+        equations, tied = ConstrainedEquations(loops, part, now.bodies), loops.tied(q)
+        K = equations.factors(equations.rows(q, tied))
+        speeds = qd(K)
+        _, drift = loops.rates(q, speeds, tied)
+        qdd = K.solve([*(-drift[r] for r in part.rows), *z])
+        motion = q, speeds, qdd, (True,) * loops.robot.nv
+        tau, _ = dynamics(now.bodies, now.gravity, *motion, *now.acting())
+        return K.transposed([x - y for x, y in zip(tau, given["tau"])])[len(part.rows) :], qdd
+
+
+def slopes_in_order(robot: Robot) -> tuple[Part, ...]:
+    """The accelerations and their derivatives, among a sample's numbers."""
+    n = robot.nv
+    return in_order([("qdd", (n,)), *((name, (n, n)) for name in SLOPES)])
+
+
+class Slopes(Displaced):
+    """The text of accelerations and their derivatives in all directions of the spanning tree."""
+
+    def results(self) -> int:
+        """The number of accelerations and of entries of dq, dqd and dtau."""
+        n = self.loops.robot.nv
+        return n + 3 * n * n
+
+    def parts(self) -> tuple[Part, ...]:
+        """The accelerations and their derivatives."""
+        return slopes_in_order(self.loops.robot)
+
+    def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
+        """Accelerations, derivatives, and checks."""
+        n = self.loops.robot.nv
+        T, factors, z, qdd, checks = self.balanced(given, bodies)
+        speeds: list[Scalar] = [Dual(x, {n + k: 1.0}) for k, x in enumerate(given["qd"])]
+        moved = displaced(self.loops.robot, given["q"])
+        off, held = self.unbalanced(given, numbers_with(self.loops, bodies), moved, lambda K: speeds, z)
+        columns = []
+        for k in range(2 * n):
+            columns.append([part_of(x, k) for x in held])
+            for column, x in zip(T, factors.solve([-part_of(x, k) for x in off])):
+                columns[-1] = add(columns[-1], scale(x, column))
+        for k in range(n):
+            columns.append([0.0] * n)
+            for column, x in zip(T, factors.solve([column[k] for column in T])):
+                columns[-1] = add(columns[-1], scale(x, column))
+        return [*qdd, *by_rows(columns)], checks
+
+
+def slope_texts(loops: Closure) -> TextFamily:
+    """The family of the robot's texts of derivatives."""
+    result: TextFamily | None = loops.robot.derived.get(Slopes)
+    if result is None:
+        made = TextFamily(loops, lambda q: Slopes.at(loops, q, loops.robot.driven))
+        result = loops.robot.derived.setdefault(Slopes, made)
+    return result

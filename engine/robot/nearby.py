@@ -1,0 +1,68 @@
+"""A number of a robot's file by its dotted key, and the robots whose files have another number there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InputError
+from ..text.change import ROBOT, Change, changed
+from ..text.document import Document, Keys
+from ..text.fields import Strict
+from .build import build, drafted
+from .model import Robot
+
+
+@dataclass(frozen=True)
+class FileNumber:
+    """A number of a robot's file, in SI units."""
+
+    document: Document
+    key: str
+    value: float
+
+    def robot(self, value: float) -> Robot:
+        """The robot whose file has this value instead; the file's own bounds hold for it, too."""
+        return build(changed(self.document, [_change(self.key, value)]))
+
+
+def file_number(robot: Robot, key: object) -> FileNumber:
+    """The number that a key such as `links.upper.mass` leads to; `robot.links.upper.mass` is the same."""
+    if not isinstance(key, str):
+        raise InputError("a key has to be text", found=type(key).__name__, allowed=_FORM)
+    if robot.document is None:
+        raise InputError(f"{robot.name} has no file whose numbers could be named", found=f"`{key}`")
+    key = key.removeprefix(ROBOT)
+    there = changed(robot.document, [_change(key, 0.0)])
+    path = next(path for path, label in reversed(there.changed.items()) if label == key)
+    return FileNumber(robot.document, key, _value(robot.document, path, key))
+
+
+_FORM = "keys of the robot's file, such as `links.link1.mass`"
+
+
+def _change(key: str, value: float) -> Change:
+    return Change(key, value, key)
+
+
+def _value(document: Document, path: Keys, key: str) -> float:
+    """The number at a path of the file; 0 where the file says nothing but may have a number there."""
+    data: Any = document.data
+    try:
+        for step in path:
+            data = data[step]
+    except (KeyError, TypeError):
+        return 0.0
+    if isinstance(data, int | float) and not isinstance(data, bool):
+        return float(data)
+    draft = drafted(document)
+    value: Any = draft.file if draft.direct else None
+    for step in path if draft.direct else ():
+        value = getattr(value, str(step), None) if isinstance(value, Strict) else value[step]
+    if not isinstance(value, float):
+        raise InputError("not a number of the file", key=key, found=_described(data), allowed=_FORM)
+    return float(value)
+
+
+def _described(data: Any) -> str:
+    return f"`{data}`" if isinstance(data, str) else type(data).__name__

@@ -1,0 +1,190 @@
+"""Batches of any size and of other robots than the PUMA: beside Pinocchio in Python and in C++, on one core and on all."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import cpp
+import humanoid
+import numpy as np
+from arms import Arm
+from measure import Row, against, checked, quickest, within
+
+import denoc
+from denoc.machine.jit.choice import using
+from denoc.peers.pinocchio import Pinocchio
+from denoc.robot.load import load
+from denoc.robot.model import Robot
+
+COUNT = 10_000
+SMALL = {8: 0.5e-6, 100: 0.06e-6, 1000: 0.02e-6}  # samples, and the seconds that each may take
+KEPT = 14e-9
+BOTH = 1.8  # times as quick on two cores
+SHARED = (20_000, 200_000)
+MANY, BESIDE = 10_000_000, 16 * 2**20  # samples, and bytes beside inputs and outputs
+CALLS: dict[str, Callable[..., np.ndarray]] = {"inverse": denoc.inverse, "forward": denoc.forward}
+
+
+def general(seed: int = 7) -> Robot:
+    """A 6R robot of which no number is 0."""
+    rng = np.random.default_rng(seed)
+    links = []
+    for k in range(6):
+        twist, place, com = rng.uniform(-1.5, 1.5, 3), rng.uniform(0.1, 0.5, 3), rng.uniform(-0.2, 0.2, 3)
+        A = rng.normal(size=(3, 3))
+        I = 0.1 * A @ A.T + 0.05 * np.eye(3)
+        inertia = {"xx": I[0, 0], "yy": I[1, 1], "zz": I[2, 2], "xy": I[0, 1], "xz": I[0, 2], "yz": I[1, 2]}
+        joint = {"type": "revolute", "actuated": True, "xyz": place.tolist(), "rpy": twist.tolist()}
+        link = {"name": f"link{k + 1}", "joint": joint, "mass": rng.uniform(1.0, 8.0), "com": com.tolist()}
+        links.append({**link, "inertia": {key: float(x) for key, x in inertia.items()}})
+    return denoc.loads(
+        json.dumps({"name": "general", "convention": "frames", "gravity": [0.7, -0.4, -9.7], "links": links})
+    )
+
+
+def robots() -> dict[str, Robot]:
+    """The robots beside the PUMA."""
+    return {
+        "6R without zeros": general(),
+        humanoid.NAME: humanoid.robot(humanoid.model()),
+        "quadruped (solo12), 18 freedoms": load(Path(__file__).with_name("solo12.yaml")),
+    }
+
+
+def samples(robot: Robot, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Positions with Euler parameters of norm 1, speeds, and accelerations or forces."""
+    rng = np.random.default_rng(1)
+    q, qd, x = rng.standard_normal((count, robot.nq)), *rng.standard_normal((2, count, robot.nv))
+    for joint in robot.moving:
+        if joint.type.orientation is not None:
+            e = list(joint.coordinates[joint.type.orientation :][:4])
+            q[:, e] /= np.linalg.norm(q[:, e], axis=1, keepdims=True)
+    return q, qd, x
+
+
+def beside_pinocchio(name: str, robot: Robot, reach: float = 1.0) -> list[Row]:
+    """Both directions of many samples, one core; `reach` is the time of the C++ in units of denoc's."""
+    peer, given, result = Pinocchio(robot), samples(robot, COUNT), list[Row]()
+    q, v, x = given[0][:, peer.coordinates], given[1][:, peer.speeds], given[2][:, peer.speeds]
+    q, v, x = (np.ascontiguousarray(y) for y in (q, v, x))
+    native = cpp.peer()
+    compiled = cpp.times(native.program, peer.model, q, v, x) if native.program is not None else {}
+    for what, call in CALLS.items():
+        work, theirs = f"{name}, {COUNT:,} samples, {what}", {"inverse": peer.pin.rnea, "forward": peer.pin.aba}[what]
+        out = np.empty((COUNT, robot.nv))
+
+        def python(theirs: Callable[..., np.ndarray] = theirs) -> list[np.ndarray]:
+            model, data = peer.model, peer.data
+            return [theirs(model, data, q[k], v[k], x[k]) for k in range(COUNT)]
+
+        with using("compiled"):
+            ours = call(robot, *given)[:, peer.speeds]
+            checked(work, "Pinocchio", ours, np.array(python()))
+            took = quickest({"ours": partial(call, robot, *given, out=out), "theirs": python}, seconds=2.0)
+        mine = took["ours"] / COUNT
+        result.append(against(work, mine, "Pinocchio in Python", took["theirs"] / COUNT))
+        if what in compiled:
+            seconds, found = compiled[what]
+            checked(work, "Pinocchio in C++", ours, found)
+            result.append(against(work, mine, "Pinocchio in C++", seconds, reach))
+        else:
+            result.append(Row(work, mine, f"Pinocchio in C++: {native.why}"))
+    return result
+
+
+def small(arm: Arm) -> list[Row]:
+    """Small batches, each sample."""
+    result = []
+    for count, most in SMALL.items():
+        given = arm.samples(count)
+        for what, call in CALLS.items():
+            run = partial(call, arm.robot, *given)
+            with using("compiled"):
+                run()
+            took = quickest({"ours": partial(_repeated, run)}, seconds=1.0)["ours"] / REPEATS
+            result.append(within(f"{arm.name}, {count:,} samples at once, {what}, each", took / count, most))
+    return result
+
+
+REPEATS = 50
+
+
+def _repeated(run: Callable[[], object]) -> None:
+    for _ in range(REPEATS):
+        run()
+
+
+def kept(arm: Arm) -> list[Row]:
+    """Results that all stay in memory, in fresh arrays, and results in the caller's array."""
+    given, result = arm.samples(COUNT), []
+    for what, call in CALLS.items():
+        out = np.empty_like(given[2])
+
+        def fresh(call: Callable[..., np.ndarray] = call) -> list[np.ndarray]:
+            return [call(arm.robot, *given) for _ in range(20)]
+
+        with using("compiled"):
+            runs = {"fresh": fresh, "out": partial(call, arm.robot, *given, out=out)}
+            took = quickest(runs, seconds=2.0)
+        work = f"{arm.name}, {COUNT:,} samples, {what}, each"
+        result.append(Row(f"{work}, results kept", took["fresh"] / COUNT / 20))
+        result.append(within(f"{work}, in `out=`", took["out"] / COUNT, KEPT))
+    return result
+
+
+def both_cores(arm: Arm) -> list[Row]:
+    """The time on the clock with one core and with two; a machine that is busy has no second one."""
+    result, before = [], os.environ.get("DENOC_CORES")
+    for count in SHARED:
+        given = arm.samples(count)
+        out = np.empty_like(given[2])
+        took = {}
+        with using("compiled"):
+            for _ in range(2):
+                for cores in ("1", "2"):
+                    os.environ["DENOC_CORES"] = cores
+                    run = partial(denoc.forward, arm.robot, *given, out=out)
+                    took[cores] = min(took.get(cores, np.inf), *(_on_the_clock(run) for _ in range(40)))
+        work = f"{arm.name}, {count:,} samples, forward, on the clock, two cores"
+        ratio = took["1"] / took["2"]
+        goal = f"at least {BOTH:g}x, on a machine with two cores to spare"
+        result.append(Row(work, took["2"] / count, "one core", took["1"] / count, goal, ratio >= BOTH))
+    os.environ.pop("DENOC_CORES")
+    if before is not None:
+        os.environ["DENOC_CORES"] = before
+    return result
+
+
+def _on_the_clock(run: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    run()
+    return time.perf_counter() - begun
+
+
+def memory() -> list[Row]:
+    """Bytes beside inputs and outputs for very many samples."""
+    command = [sys.executable, str(Path(__file__).with_name("memory.py")), "--many", str(MANY)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    most = max(json.loads(done.stdout).values())
+    return [within(f"PUMA, {MANY:,} samples, memory beside inputs and outputs", most, BESIDE, "B")]
+
+
+def rows(arm: Arm) -> list[Row]:
+    result = [*small(arm), *kept(arm), *both_cores(arm), *memory()]
+    for name, robot in ({"PUMA": arm.robot} | robots()).items():
+        result += beside_pinocchio(name, robot)
+    return result
+
+
+if __name__ == "__main__":
+    from arms import puma
+    from measure import table
+
+    print(table(rows(puma())))
