@@ -85,7 +85,8 @@ def cant_close(gaps: Sequence[Gap], search: Search) -> str:
 def _scaled_gaps(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """The scaled gaps of all rows, with angles for rows of directions, and the scaled Jacobian.
 
-    Near a closed position, the values of the rows are as good as angles and are taken instead.
+    Near a closed position, the values of the rows are as good as angles and are taken instead, and corrections respect
+    the rows on speeds alone; from afar these are no hindrance.
     """
     if near:
         values, J = loops.near(q)
@@ -102,7 +103,7 @@ def _scaled_gaps(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.
     for r, row in enumerate(rows):
         for k, x in row.items():
             J[r, k] = as_float(x)
-    return np.array(gaps) * loops.row_scale, loops.scaled(J)
+    return np.array(gaps) * loops.row_scale, loops.scaled(loops.holding(J))
 
 
 def newton(loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool = False) -> tuple[np.ndarray, float]:
@@ -181,7 +182,7 @@ def _moved_rows(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
 def _returned(loops: Closure, q: np.ndarray, wanted: np.ndarray, kept: list[int]) -> tuple[np.ndarray, float]:
     """Closed positions with the independent ones of `kept` in their wanted places, by short steps from closed ones."""
     J, _ = loops.jacobian(q)
-    dependent = loops.choice(J, kept)[1]
+    dependent = loops.choice(loops.holding(J), kept)[1]
     firm = [k for k in kept if k not in dependent]
     places = _coordinates(loops.robot, firm)
     start, left = q, 0.0

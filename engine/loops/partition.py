@@ -58,7 +58,7 @@ def partition(
     nv = loops.robot.nv
     J, _ = loops.jacobian(q)
     scaled = loops.scaled(J)
-    rows = sorted(independent(scaled, [range(loops.m)]))
+    rows = sorted(independent(scaled, loops.row_groups()))
     free = [k for k in range(nv) if k not in given]
     groups = [[k for k in free if k not in preferred], [k for k in free if k in preferred], list(given)]
     dependent = independent(scaled[rows].T, groups)

@@ -11,16 +11,16 @@ first frame's axes and relative to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..dynamics.spatial import Factor, Vector, add, cross, dot, into, outof, scale, subtract
 from ..dynamics.sweeps import Motion, outward, placement
-from ..machine.program.scalars import Scalar, square_root
+from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Tree
 from ..robot.placement import Placement
-
-AT_REST: Vector = [0.0, 0.0, 0.0]
+from .contacts import CONTACTS
+from .row_kinds import AT_REST, ON_POSITIONS, Row, TiePlace, TieRate, unit
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,6 @@ class Side:
     chain: tuple[int, ...]
     rotation: tuple[Factor, ...]
     origin: tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One scalar function of a tie: a kind of `KINDS` and its axes."""
-
-    kind: str
-    axes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,72 +44,7 @@ class Tie:
     rows: tuple[Row, ...]
 
 
-@dataclass
-class TiePlace:
-    """The place of the second frame in the first: origin p and axes s."""
-
-    p: Vector
-    s: list[Vector]
-
-
-@dataclass
-class TieRate:
-    """A first or second rate of that place: of its turn and of its shift."""
-
-    turn: Vector
-    shift: Vector
-
-
-# ---- kinds of rows
-
-
-@dataclass(frozen=True)
-class RowKind:
-    """A kind of row: functions of the second frame's place and its rates."""
-
-    value: Callable[[TiePlace, tuple[int, ...]], Scalar]
-    # the value's second rate, from v and w, a and al
-    second: Callable[[TiePlace, tuple[int, ...], TieRate, TieRate], Scalar]
-    push: Callable[[TiePlace, tuple[int, ...]], tuple[Vector, Vector]]  # [n; f] of a unit multiplier on the second link
-    turning: bool  # whether the value is a number without a length
-
-
-def _unit(k: int) -> Vector:
-    return [float(r == k) for r in range(3)]
-
-
-def _slide(place: TiePlace, axes: tuple[int, ...], speed: TieRate, rate: TieRate) -> Scalar:
-    return rate.shift[axes[0]]
-
-
-def _aligned(place: TiePlace, axes: tuple[int, ...], speed: TieRate, rate: TieRate) -> Scalar:
-    j, k = axes
-    s, w = place.s[j], speed.turn
-    return cross(rate.turn, s)[k] + cross(w, cross(w, s))[k]
-
-
-def _distance(place: TiePlace, axes: tuple[int, ...], speed: TieRate, rate: TieRate) -> Scalar:
-    p, v = place.p, speed.shift
-    one_over = 1.0 / square_root(dot(p, p))
-    along = dot(p, v) * one_over
-    return (dot(p, rate.shift) + dot(v, v) - along * along) * one_over
-
-
-KINDS = {
-    "slide": RowKind(lambda at, axes: at.p[axes[0]], _slide, lambda at, axes: ([0.0] * 3, _unit(axes[0])), False),
-    "aligned": RowKind(
-        lambda at, axes: at.s[axes[0]][axes[1]],
-        _aligned,
-        lambda at, axes: (cross(at.s[axes[0]], _unit(axes[1])), [0.0] * 3),
-        True,
-    ),
-    "distance": RowKind(
-        lambda at, axes: square_root(dot(at.p, at.p)),
-        _distance,
-        lambda at, axes: ([0.0] * 3, scale(1.0 / square_root(dot(at.p, at.p)), at.p)),
-        False,
-    ),
-}
+KINDS = {**ON_POSITIONS, **CONTACTS}  # all kinds of rows
 
 
 def tie(tree: Tree, name: str, links: tuple[str, str], frames: tuple[Placement, Placement], rows: Sequence[Row]) -> Tie:
@@ -151,11 +78,15 @@ class Tied:
         self._placed = {i: placement(bodies[i], q) for side in (tie.first, tie.second) for i in side.chain}
         self._points = [self._point(side) for side in (tie.first, tie.second)]
         p = self._in_first(subtract(self._points[1], self._points[0]))
-        used = {row.axes[0] for row in tie.rows if row.kind == "aligned"}
+        used = {j for row in tie.rows for j in KINDS[row.kind].turns(row)}
         self.place = TiePlace(p, [self._axis(j) if j in used else AT_REST for j in range(3)])
 
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return self._tie.rows
+
     def values(self) -> list[Scalar]:
-        return [KINDS[row.kind].value(self.place, row.axes) for row in self._tie.rows]
+        return [KINDS[row.kind].value(self.place, row) for row in self._tie.rows]
 
     def columns(self) -> dict[int, TieRate]:
         """The rates of the second frame's place by a unit of each speed that changes it, speed → rate."""
@@ -164,9 +95,9 @@ class Tied:
         for side in (self._tie.first, self._tie.second):
             for place, i in enumerate(side.chain):
                 for k in self._bodies[i].speeds:
-                    unit: list[Scalar] = list(still)
-                    unit[k] = 1.0
-                    motion = self._run(side.chain[place:], still, unit)
+                    one: list[Scalar] = list(still)
+                    one[k] = 1.0
+                    motion = self._run(side.chain[place:], still, one)
                     result[k] = self._rate(side, motion)
         return result
 
@@ -174,7 +105,7 @@ class Tied:
         """The rows of the Jacobian, speed → entry, one for each row of the tie."""
         rest = TieRate(AT_REST, AT_REST)
         return [
-            {k: KINDS[row.kind].second(self.place, row.axes, rest, rate) for k, rate in columns.items()}
+            {k: KINDS[row.kind].second(self.place, row, rest, rate) for k, rate in columns.items()}
             for row in self._tie.rows
         ]
 
@@ -195,13 +126,13 @@ class Tied:
             w2 = self._side_in_first(self._tie.second, second.w) if second is not None else AT_REST
             al = subtract(subtract(al, self._turning(self._tie.first, first)), cross(w1, w2))
         speed, rate = TieRate(turn, shift), TieRate(al, a)
-        return [KINDS[row.kind].second(self.place, row.axes, speed, rate) for row in self._tie.rows]
+        return [KINDS[row.kind].second(self.place, row, speed, rate) for row in self._tie.rows]
 
     def push(self, multipliers: Sequence[Scalar]) -> tuple[Vector, Vector]:
         """The wrench [n; f] of the first link on the second, at the second's point and in the first's axes."""
         n, f = AT_REST, AT_REST
         for row, x in zip(self._tie.rows, multipliers):
-            moment, force = KINDS[row.kind].push(self.place, row.axes)
+            moment, force = KINDS[row.kind].push(self.place, row)
             n, f = add(n, scale(x, moment)), add(f, scale(x, force))
         return n, f
 
@@ -221,7 +152,7 @@ class Tied:
 
     def _axis(self, j: int) -> Vector:
         """The second frame's axis j in the first's axes."""
-        return self._side_in_first(self._tie.second, outof(self._tie.second.rotation, _unit(j)))
+        return self._side_in_first(self._tie.second, outof(self._tie.second.rotation, unit(j)))
 
     def _side_in_first(self, side: Side, v: Vector) -> Vector:
         """The components in the first frame of a vector with components v in the side's last body."""

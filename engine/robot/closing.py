@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from ..errors import did_you_mean
 from ..text.document import Keys
 from ..text.units import DIMENSIONS
-from .cuts import CUTS
+from .cuts import CUT_FORMS, CUTS, CutType
 from .frames import cut_frame, unit
 from .model import Actuator, Coupling, Effort, Joint, Link, Loop, Three
 from .placement import Placement
-from .schema import CutFrame, EffortEntry, RobotFile
+from .schema import CutFrame, EffortEntry, LoopEntry, RobotFile
 from .values import Complain, checked_coordinates, fits
 
 
@@ -42,7 +42,8 @@ class Closing:
             one, two = (self._frame(frame, link, key, complain) for key, frame, link in sides)
             if entry.spin == "hooke" and entry.joint != "spherical":
                 raise complain("spin", "only a spherical cut has an idle spin", found=f"joint: {entry.joint}", key=True)
-            loops.append(Loop(name, CUTS[entry.joint], (first, second), one, two, entry.spin == "hooke"))
+            type_, radius = _cut_type(entry, complain)
+            loops.append(Loop(name, type_, (first, second), one, two, entry.spin == "hooke", radius))
         return tuple(loops)
 
     def couplings(self) -> tuple[Coupling, ...]:
@@ -166,6 +167,20 @@ class Closing:
                 hint=did_you_mean(at, list(points)),
             )
         return points[at]
+
+
+def _cut_type(entry: LoopEntry, complain: Complain) -> tuple[CutType, float]:
+    """The type of a cut, and the radius of what rolls in it, or 0."""
+    type_ = CUTS[entry.joint]
+    if entry.as_ is not None:
+        type_ = CUT_FORMS[entry.as_]
+        if type_.form_of != entry.joint:
+            raise complain("as", f"only a {type_.form_of} cut has this form", found=f"joint: {entry.joint}", key=True)
+    if type_.rolls and entry.radius is None:
+        raise complain("`radius` is missing: what rolls has one", allowed=DIMENSIONS["length"][1])
+    if entry.radius is not None and not type_.rolls:
+        raise complain("radius", f"a {entry.joint} cut has no radius", key=True, allowed="on `joint: rolling`")
+    return type_, float(entry.radius or 0.0)
 
 
 def effort_of(entry: EffortEntry | None, turning: set[bool], key: Keys, complain: Complain) -> Effort:

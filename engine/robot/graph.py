@@ -20,7 +20,7 @@ from .schema import GRAPH, MARK, GraphFile, JointInGraph
 
 Where = Callable[[Keys], Keys]
 OWN = ("name", "actuated", "friction", "rotor_inertia", "spring", "limits", "effort", "pitch", "initial", "spin")
-CUT = ("name", "joint", "between", "first", "second", "spin")
+CUT = ("name", "joint", "between", "first", "second", "spin", "radius", "as")
 
 
 def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tuple[str, ...] | None]:

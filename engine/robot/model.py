@@ -129,6 +129,7 @@ class Loop:
     first: Placement
     second: Placement
     hooke: bool = False  # the second's y stays square to the first's x
+    radius: float = 0.0  # of what rolls
 
 
 @dataclass(frozen=True)

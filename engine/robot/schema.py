@@ -24,7 +24,7 @@ from ..text.fields import (
     one_or_more,
     several,
 )
-from .cuts import CUTS
+from .cuts import CUT_FORMS, CUTS
 from .foreign import OF_JOINTS, OF_LINKS
 from .joints import FORMS, TYPES
 
@@ -285,6 +285,10 @@ class LoopEntry(Strict):
     between: Annotated[tuple[Name, Name], several(2, "links")] = Field(description="the two links; one may be `base`")
     first: CutFrame = Field(default=CutFrame(), description="the cut's frame in the first link")
     second: CutFrame = Field(default=CutFrame(), description="the cut's frame in the second link")
+    radius: Annotated[float, number("length", above=0.0)] | None = Field(default=None, description="of what rolls")
+    as_: Annotated[str, Choice(CUT_FORMS)] | None = Field(
+        default=None, alias="as", description="another form of a rolling cut; default: a disc"
+    )
     spin: Literal["free", "hooke"] = Field(
         default="free", description="the idle spin of a rod between two spherical joints"
     )
