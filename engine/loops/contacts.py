@@ -1,15 +1,15 @@
 """Contacts that roll or skate on the first frame's xy-plane, as kinds of rows of a tie.
 
 A contact has one row on positions, which keeps it on the plane, and rows on speeds alone, which keep the point of the
-second link that touches the plane from sliding.  With n the plane's normal, s the disc's axis (the second frame's z) and
-c the vector from the second's origin to the point that touches, the speed of that point is
+second link that touches the plane from sliding.  With n the plane's normal, s the disc's axis (the second frame's z)
+and c the vector from the second's origin to the point that touches, the speed of that point is
 
     v + w x c,   c = R (s_z s - n) / sqrt(1 - s_z^2) of a disc,   c = -R n of a ball,   c = 0 of an edge,
 
-and its rate, in which c moves as the contact does, is a + al x c + w x c'.  A disc's rows on speeds are along n x s, the
-way that it rolls, and along the level part of s; those of a ball are along the plane's x and y.  An edge lies along the
-second's x, and its row is along n x s[0].  So wheels on one axle always have their sideways rows in common, whichever way
-the axle points.
+and its rate, in which c moves as the contact does, is a + al x c + w x c'.  A disc's rows on speeds are along n x s,
+the way that it rolls, and along the level part of s; those of a ball are along the plane's x and y.  An edge lies along
+the second's x, and its row is along n x s[0].  So wheels on one axle always have their sideways rows in common,
+whichever way the axle points.
 """
 
 from __future__ import annotations

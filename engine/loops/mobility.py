@@ -15,8 +15,8 @@ from .assembly import assembled
 from .balance import Balance, actuated_names, actuated_speeds, idle_spins, motionless, undetermined
 from .constraints import Closure, Gap, closure
 from .rank import TINY, null_space
-from .subsystems import branch_links
 from .row_kinds import Row
+from .subsystems import branch_links
 from .ties import KINDS, Tie
 
 NEAR = 1e-3  # smallest scaled singular value below which a warning says that a singular position is near

@@ -56,7 +56,8 @@ class RowKind:
     turning: bool = False  # whether the value is a number without a length
     turns: Callable[[Row], tuple[int, ...]] = no_turns  # the second frame's axes on which it depends
     on_speeds: bool = False
-    about: Callable[[Row], str] = lambda row: ""  # what its multiplier is, where that isn't a force or moment along axes
+    # what its multiplier is, where that isn't a force or a moment along an axis
+    about: Callable[[Row], str] = lambda row: ""
 
 
 def unit(k: int) -> Vector:

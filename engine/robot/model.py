@@ -208,6 +208,11 @@ class Robot:
         return bool(self.loops or self.couplings or any(joint.hooke for joint in self.moving))
 
     @cached_property
+    def rolls(self) -> bool:
+        """Whether something rolls or skates, so that more positions than speeds are independent."""
+        return any(loop.type.contacts for loop in self.loops)
+
+    @cached_property
     def driven(self) -> tuple[int, ...]:
         """The places of the actuated speeds in qd."""
         return tuple(k for joint in self.moving if joint.actuated for k in joint.speeds)

@@ -42,7 +42,7 @@ def beginning(system: System, q: np.ndarray) -> Discrete:
 
 def nearness(system: System) -> float:
     """The share of a pivot at which the guard of a fresh partition is zero."""
-    return EARLY if system.method.switches or system.switches or system.rolls else NEAR
+    return EARLY if system.method.switches or system.switches or system.robot.rolls else NEAR
 
 
 def partition_at(system: System, q: np.ndarray, preferred: Sequence[int], held: Sequence[int] = ()) -> Partition:
@@ -109,7 +109,9 @@ def guarded(
         near = 2 * max(singular.rank_margin(system, discrete, t, y), 10 * NEAR)
         return replace(discrete, passing=True, near=near), y, "into"
     y = settled(system, discrete, t, y)
-    fresh = partition_at(system, positions(system, t, y), (), held)
+    q = positions(system, t, y)
+    kept = singular.apart_from_contacts(system, discrete, q) if ahead is not None and ahead.turned else ()
+    fresh = partition_at(system, q, kept, held)
     return replace(discrete, partition=fresh, near=nearness(system)), y, "switch"
 
 

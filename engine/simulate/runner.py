@@ -69,7 +69,7 @@ class Runner:
         part = self.discrete.partition
         if part is None:
             return bool(self.system.free)
-        return bool(part.N or self.system.commanded or self.system.rolls)
+        return bool(part.N or self.system.commanded or self.robot.rolls)
 
     def start(self, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
         """The state at the run's start."""

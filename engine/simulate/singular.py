@@ -95,7 +95,7 @@ def described(system: System, discrete: Discrete, t: float, q: np.ndarray) -> Si
     weakest = np.linalg.svd(_unitless(system, discrete, q))[0][:, -1][: len(part.rows)]
     row = part.rows[int(np.argmax(abs(weakest)))] if part.rows else 0
     names = [one.name for one, place in zip(loops.ties, loops.places) if place.start <= row < place.stop]
-    turned = system.rolls and _turned(loops, part, loops.scaled(J))
+    turned = system.robot.rolls and _turned(loops, part, loops.scaled(J))
     scaled = loops.scaled(J)[list(part.rows)]
     s = np.linalg.svd(scaled, compute_uv=False) if part.rows else np.ones(1)
     if s.min() < LOST * max(s.max(), 1.0) and not turned:  # rows lose rank, so no choice of coordinates helps
@@ -111,6 +111,13 @@ def _turned(loops: Closure, part: Partition, J: np.ndarray) -> bool:
     dependent = [k for k in range(loops.robot.nv) if k not in (*part.given, *part.independent)]
     s = np.linalg.svd(J[rows][:, dependent], compute_uv=False) if rows else np.ones(1)
     return len(independent(J, loops.row_groups())) == len(part.rows) and bool(s.min() > LOST * max(s.max(), 1.0))
+
+
+def apart_from_contacts(system: System, discrete: Discrete, q: np.ndarray) -> list[int]:
+    """The independent speeds that enter no row on speeds alone: a vehicle's turn is no reason to change these."""
+    loops = constraints_of(system)
+    J = loops.jacobian(q)[0][loops.on_speeds]
+    return [k for k in partition_of(discrete).independent if abs(J[:, k]).max(initial=0.0) < TINY]
 
 
 def _unitless(system: System, discrete: Discrete, q: np.ndarray) -> np.ndarray:

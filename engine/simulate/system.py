@@ -91,11 +91,6 @@ class System:
         assert self.loops is not None
         return self.loops if model is self.model else self.loops.with_numbers(*model)
 
-    @property
-    def rolls(self) -> bool:
-        """Whether there are rows on speeds alone, so that more positions than speeds are independent."""
-        return self.loops is not None and bool(self.loops.on_speeds.any())
-
     # ---- given and free motion
 
     @cached_property
