@@ -14,6 +14,7 @@ from ..errors import AssemblyError
 from ..machine.program.scalars import as_float, as_floats
 from ..robot.model import Robot
 from .constraints import Closure, Gap, closure, misalignment
+from .doubles import with_doubles_placed
 from .search import CLOSED, ENOUGH, Search, moved_along_speeds, nearest
 
 GOOD = 1e-9  # gap that is accepted where rounding errors allow no smaller one
@@ -36,6 +37,7 @@ def assembled(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarra
     """The position with all loops closed near q; the speeds in `kept` don't move, unless they exceed the freedoms."""
     if not loops.m:
         return q
+    q = with_doubles_placed(loops, q, kept)
     result, left = newton(loops, q, kept)
     if left > GOOD and kept:
         # too much is kept: from closed positions, the independent ones return to their wanted places

@@ -16,7 +16,8 @@ from . import plausible, unused
 from .bodies import ReadLink, components, scalar, tree, triple, triples
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
-from .graph import as_tree
+from .doubles import with_doubles
+from .graph import as_tree, with_point
 from .inertia import inertial
 from .joints import FORMS, TYPES, JointType
 from .model import ZERO, Drive, Joint, Link, Robot, Three, Wrench
@@ -39,9 +40,10 @@ class Draft:
 
     @property
     def direct(self) -> bool:
-        """Whether each entry under `links` in the document is a link: none is repeated, or made of `joints`."""
+        """Whether the document's entries under `links` are the links: none is repeated, made of `joints`, a double."""
         data = self.document.data
-        return "joints" not in data and not any("repeat" in entry for entry in data["links"])
+        plain = "joints" not in data and not any("repeat" in entry for entry in data["links"])
+        return plain and len(data["links"]) == len(self.links)  # no doubles
 
     @property
     def ordered(self) -> list[ReadLink]:
@@ -82,7 +84,12 @@ def drafted(document: Document) -> Draft:
     if isinstance(data, dict) and "links" not in data and "task" in data:
         raise document.error(("task",), "this is a scenario, not a robot", key=True, hint="`denoc run` runs it")
     data, where, notes = as_tree(document, data, where)
-    file = checked(RobotFile, document, data if notes is not None else with_conventions(data), where)
+    data, where = with_doubles(
+        data if notes is not None else with_conventions(data),
+        where,
+        lambda link, frame, path: with_point(document, data["links"], link, frame, where(path)),
+    )
+    file = checked(RobotFile, document, data, where)
 
     def complain(*path: Any) -> Complain:
         return lambda *inner, **parts: document.error(where((*path, *inner[:-1])), inner[-1], **parts)

@@ -9,6 +9,7 @@ from ..errors import did_you_mean
 from ..text.document import Keys
 from ..text.units import DIMENSIONS
 from .cuts import CUT_FORMS, CUTS, CutType
+from .doubles import CAN, OWN, double_of
 from .frames import cut_frame, unit
 from .model import Actuator, Coupling, Effort, Joint, Link, Loop, Three
 from .placement import Placement
@@ -30,7 +31,11 @@ class Closing:
         loops = []
         for k, entry in enumerate(self._file.loops):
             complain = self._complain("loops", k)
-            name = self._own(entry.name or f"loop{k + 1}", "a loop", complain)
+            name = entry.name or f"loop{k + 1}"
+            doubled = entry.between[0] == double_of(entry.between[1], name)
+            if not doubled:  # a double's joint has the name of its cut
+                self._own(name, "a loop", complain)
+            _refuse_own_coordinate(entry, complain)
             for side in (0, 1):
                 self._link(entry.between[side], ("between", side), complain, base=True)
             first, second = entry.between
@@ -43,7 +48,7 @@ class Closing:
             if entry.spin == "hooke" and entry.joint != "spherical":
                 raise complain("spin", "only a spherical cut has an idle spin", found=f"joint: {entry.joint}", key=True)
             type_, radius = _cut_type(entry, complain)
-            loops.append(Loop(name, type_, (first, second), one, two, entry.spin == "hooke", radius))
+            loops.append(Loop(name, type_, (first, second), one, two, entry.spin == "hooke", radius, doubled))
         return tuple(loops)
 
     def couplings(self) -> tuple[Coupling, ...]:
@@ -167,6 +172,18 @@ class Closing:
                 hint=did_you_mean(at, list(points)),
             )
         return points[at]
+
+
+def _refuse_own_coordinate(entry: LoopEntry, complain: Complain) -> None:
+    """Raises an error if a cut without a coordinate of its own has a key that needs one."""
+    for key in OWN:
+        if key in entry.model_fields_set and getattr(entry, key) not in (None, False):
+            raise complain(
+                key,
+                f"a {entry.joint} cut has no coordinate of its own",
+                key=True,
+                allowed=f"on cuts of the types {', '.join(CAN)}",
+            )
 
 
 def _cut_type(entry: LoopEntry, complain: Complain) -> tuple[CutType, float]:

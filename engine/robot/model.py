@@ -130,6 +130,7 @@ class Loop:
     second: Placement
     hooke: bool = False  # the second's y stays square to the first's x
     radius: float = 0.0  # of what rolls
+    doubled: bool = False  # whether the first link is a double of the second, on a joint of the loop's name
 
 
 @dataclass(frozen=True)

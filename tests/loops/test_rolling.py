@@ -182,6 +182,8 @@ def test_a_ball_on_a_turntable_goes_round_at_two_sevenths_of_its_rate(speed):
         drift = 1j * pull / turn
         right = 0.5 + drift * t + (0.3j - drift) * (np.exp(1j * turn * t) - 1) / (1j * turn)
     assert abs(z - right).max() < 1e-8
+    wx, wy = (result.table[f"ball.w{axis}"][0] for axis in "xy")  # the ball hasn't turned yet
+    assert (wx, wy) == (pytest.approx((speed * 0.5 - 0.3) / 0.2), pytest.approx(0.0, abs=1e-12))
 
 
 # ---- maximal coordinates
@@ -210,6 +212,8 @@ def test_wheels_push_as_their_torques_say():
         along = sum(result.table[f"{wheel}-floor.lambda.{key}"] * f(q) for key, f in (("fx", np.cos), ("fy", np.sin)))
         torque = result.table[f"{wheel}.tau"] - 0.005 * result.table[f"{wheel}.qdd"]
         assert abs(along - torque / 0.1).max() < 1e-9
+        f, n = (np.column_stack([result.table[f"{wheel}-floor.lambda.{k}{axis}"] for axis in "xyz"]) for k in "fn")
+        assert abs(n - np.cross([0.0, 0.0, -0.1], f)).max() < 1e-9  # at the wheel's centre
 
 
 # ---- what rows mean, on random mechanisms whose planes move, too
