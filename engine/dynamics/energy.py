@@ -27,7 +27,7 @@ def energies(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar]) -> tuple[S
         i, seat = robot.tree.seats[link.name]
         if i is None:  # fixed to the ground
             at = seat.rotation() @ np.array(link.com) + np.array(seat.origin)
-            potential = potential - link.mass * float(at @ np.array(robot.gravity))
+            potential = potential - link.mass * dot(list(at), g)
     elastic: Scalar = 0.0
     for body, (R, p) in zip(bodies, body_placements(bodies, q)):
         moment = [body.m * p[r] + dot(R[r], list(body.h)) for r in range(3)]

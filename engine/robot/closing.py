@@ -12,7 +12,7 @@ from .cuts import CUT_FORMS, CUTS, CutType
 from .doubles import CAN, OWN, double_of
 from .frames import cut_frame, unit
 from .model import Actuator, Coupling, Effort, Joint, Link, Loop, Three
-from .placement import Placement
+from .placement import Placement, number
 from .schema import CutFrame, EffortEntry, LoopEntry, RobotFile
 from .values import Complain, checked_coordinates, fits
 
@@ -73,8 +73,8 @@ class Closing:
                     to.coordinates[0],
                     joint.speeds[0],
                     to.speeds[0],
-                    float(entry.ratio),
-                    float(entry.offset),
+                    number(entry.ratio),
+                    number(entry.offset),
                 )
             )
         return tuple(couplings)
@@ -161,7 +161,7 @@ class Closing:
     def _point(self, at: tuple[float, float, float] | str, link: str, key: Keys, complain: Complain) -> Three:
         """A point of a link from three numbers or from its name."""
         if not isinstance(at, str):
-            return (float(at[0]), float(at[1]), float(at[2]))
+            return (number(at[0]), number(at[1]), number(at[2]))
         points = self._links[link].points if link in self._links else {}
         if at not in points:
             raise complain(
@@ -197,7 +197,7 @@ def _cut_type(entry: LoopEntry, complain: Complain) -> tuple[CutType, float]:
         raise complain("`radius` is missing: what rolls has one", allowed=DIMENSIONS["length"][1])
     if entry.radius is not None and not type_.rolls:
         raise complain("radius", f"a {entry.joint} cut has no radius", key=True, allowed="on `joint: rolling`")
-    return type_, float(entry.radius or 0.0)
+    return type_, number(entry.radius or 0.0)
 
 
 def effort_of(entry: EffortEntry | None, turning: set[bool], key: Keys, complain: Complain) -> Effort:
