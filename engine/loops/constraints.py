@@ -36,8 +36,7 @@ class Closure:
 
     def __init__(self, robot: Robot, drives: Sequence[Tie] = ()):
         self.robot, self.bodies = robot, robot.tree.bodies
-        hooked = [joint for joint in robot.moving if joint.hooke]
-        self.ties = (*(_cut(robot, loop) for loop in robot.loops), *(_hooke(robot, j) for j in hooked), *drives)
+        self.ties = (*own_ties(robot), *drives)
         self.drives = len(drives)
         self.goal: np.ndarray | None = None  # the wanted values of the rows; None: all 0
         self.couplings: tuple[Coupling, ...] = robot.couplings
@@ -199,6 +198,12 @@ def closure(robot: Robot) -> Closure:
     if result is None:
         result = robot.derived["closure"] = Closure(robot)
     return result
+
+
+def own_ties(robot: Robot) -> tuple[Tie, ...]:
+    """The ties of a robot's cuts, then of its Hooke joints."""
+    hooked = [joint for joint in robot.moving if joint.hooke]
+    return (*(_cut(robot, loop) for loop in robot.loops), *(_hooke(robot, joint) for joint in hooked))
 
 
 def misalignment(type_: CutType, tied: Tied) -> tuple[list[float], float]:

@@ -21,7 +21,7 @@ _TINY = 1e-15
 
 
 def number(x: Any) -> float:
-    """A plain number; a symbol in the place of one stays as it is, for robots whose numbers are arguments of programs."""
+    """A plain number; a symbol in the place of one stays as it is, for programs with such numbers as arguments."""
     return float(x) if isinstance(x, float | int) else x
 
 

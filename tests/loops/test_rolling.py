@@ -204,6 +204,15 @@ def test_vehicles_move_as_in_maximal_coordinates(scenario):
             assert result.table[name][n] == pytest.approx(x, abs=1e-9 * max(size, 1.0))
 
 
+def test_where_all_speeds_are_prescribed_places_are_integrated():
+    """Wheels that turn in proportion go round an arc: of 1 m in length and 1 rad, here."""
+    result = denoc.run("diff-drive-idyn")
+    x, y, angle = (result.table[f"body.q{k}"] for k in (1, 2, 3))
+    assert angle[-1] == pytest.approx(1.0, abs=1e-12)
+    assert abs(x - np.sin(angle)).max() < 1e-10
+    assert abs(y - (1 - np.cos(angle))).max() < 1e-10
+
+
 def test_wheels_push_as_their_torques_say():
     """Along its way, the floor's force on a wheel is (torque - I spin') / R; across, the axle's rows share."""
     result = denoc.run("diff-drive-turn")

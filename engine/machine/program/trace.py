@@ -248,7 +248,7 @@ def substituted(results: Iterable[Node], instead: Mapping[int, Node]) -> list[No
     made: dict[int, Node] = {}
     for node in live(results):
         a, b = (made[x.id] if x is not None else None for x in (node.a, node.b))
-        made[node.id] = instead.get(node.id) or _again(node, a, b)
+        made[node.id] = instead[node.id] if node.id in instead else _again(node, a, b)
     return [made[node.id] for node in results]
 
 

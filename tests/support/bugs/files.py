@@ -129,8 +129,8 @@ FILES = (
     Bug(
         "roll, pitch and yaw in the reverse order",
         "engine/robot/placement.py",
-        "for axis, angle in ((Z, rpy[2]), (Y, rpy[1]), (X, rpy[0])) if angle)",
-        "for axis, angle in ((X, rpy[0]), (Y, rpy[1]), (Z, rpy[2])) if angle)",
+        "for axis, angle in ((Z, rpy[2]), (Y, rpy[1]), (X, rpy[0])) if not _nothing(angle))",
+        "for axis, angle in ((X, rpy[0]), (Y, rpy[1]), (Z, rpy[2])) if not _nothing(angle))",
         ("robot/test_build.py::test_rpy_turns_about_x_then_y_then_z_of_the_parent",),
     ),
     Bug(
