@@ -54,7 +54,7 @@ def codegen(
     from denoc.study.codegen import generate
 
     keys = [key for key in parameters.split(",") if key.strip()]
-    name, text = generate(load(robot), what, lang, regroup=regroup, link=link, arguments=keys)
+    name, text = generate(load(robot), what, lang, regroup=regroup, link=link, keys=keys)
     if out is None:
         typer.echo(text, nl=False)
         return

@@ -16,8 +16,8 @@ from ..loops.exported import TEXTS, program
 from ..machine.program.languages import LANGUAGES
 from ..machine.program.trace import Program, count
 from ..robot.model import Robot
-from . import parameters
-from .parameters import Parameter
+from . import arguments
+from .arguments import Argument
 
 
 def generate(
@@ -27,11 +27,11 @@ def generate(
     *,
     regroup: bool = False,
     link: str | None = None,
-    arguments: Sequence[str] = (),
+    keys: Sequence[str] = (),
 ) -> tuple[str, str]:
     """The file name and the text of the code; `link` is the one whose Jacobian is wanted, by default the last one.
 
-    `arguments` are keys of numbers of the robot's file that the function takes as its last inputs.
+    `keys` are those of numbers of the robot's file that the function takes as its last inputs.
     """
     known: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("program", what, tuple(PROGRAMS), "--what"),
@@ -46,10 +46,10 @@ def generate(
             "only a Jacobian is that of a link", key="--link", found=f"`--what {what}`", allowed="jacobian"
         )
     regroup = regroup and PROGRAMS[what].regroups
-    numbers = parameters.parameters(robot, arguments)
+    numbers = arguments.named(robot, keys)
     try:
         if numbers:
-            made = parameters.program(robot, what, numbers, regroup=regroup, link=link or "")
+            made = arguments.program(robot, what, numbers, regroup=regroup, link=link or "")
         else:
             made = program(robot, what, regroup=regroup, link=link or "")
     except ZeroDivisionError:
@@ -86,7 +86,7 @@ def header(
     call: str,
     regroup: bool,
     link: str | None = None,
-    numbers: Sequence[Parameter] = (),
+    numbers: Sequence[Argument] = (),
 ) -> list[str]:
     """The lines of the file's head: the robot, the conventions, the operation count, the call."""
     q = ", ".join(f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.coordinates)
@@ -101,7 +101,7 @@ def header(
         f"Columns: {', '.join(parameters(robot))}." if what == "regressor" else "",
         f"q: {q}",
         f"qd, qdd, tau, h: {v}" if v != q else "",
-        f"{parameters.GROUP}, with the file's numbers: " + ", ".join(f"{one.key} = {one.value!r}" for one in numbers)
+        f"{arguments.GROUP}, with the file's numbers: " + ", ".join(f"{one.key} = {one.value!r}" for one in numbers)
         if numbers
         else "",
         "SI units, angles in radians; gravity "

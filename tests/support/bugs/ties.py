@@ -84,13 +84,13 @@ TIES = (
         "engine/machine/program/trace.py",
         "made[node.id] = instead[node.id] if node.id in instead else _again(node, a, b)",
         "made[node.id] = _again(node, a, b)",
-        ("study/test_parameters.py::test_of_trees",),
+        ("study/test_arguments.py::test_of_trees",),
     ),
     Bug(
         "placements with symbols forget a turn",
         "engine/robot/placement.py",
         "return isinstance(angle, float | int) and angle == 0.0",
         "return not isinstance(angle, float | int) or angle == 0.0",
-        ("study/test_parameters.py::test_of_trees",),
+        ("study/test_arguments.py::test_of_trees",),
     ),
 )

@@ -47,7 +47,7 @@ ALLOWED = (
 
 
 @dataclass(frozen=True)
-class Parameter:
+class Argument:
     """A number of a robot's file that is an argument: its dotted key, its path in the checked file, its value there."""
 
     key: str
@@ -55,15 +55,15 @@ class Parameter:
     value: float
 
 
-def parameters(robot: Robot, patterns: Sequence[str]) -> list[Parameter]:
+def named(robot: Robot, patterns: Sequence[str]) -> list[Argument]:
     """The numbers of the file that the patterns name, in the file's order; `*` stands for every entry."""
     file = _draft(robot).file
     known = [one for one in _numbers(file) if _allowed(one.key)]
-    result: dict[Keys, Parameter] = {}
+    result: dict[Keys, Argument] = {}
     for pattern in patterns:
         short = pattern.strip().removeprefix(ROBOT)
-        named = [one for one in known if _matches(one.key, short) or _matches(_by_place(one), short)]
-        if not named:
+        meant = [one for one in known if _matches(one.key, short) or _matches(_by_place(one), short)]
+        if not meant:
             raise InputError(
                 "no number of the robot's file that its equations have",
                 key="--parameters",
@@ -71,12 +71,12 @@ def parameters(robot: Robot, patterns: Sequence[str]) -> list[Parameter]:
                 allowed=", ".join(ALLOWED),
                 hint="only numbers that the file gives can be arguments",
             )
-        result.update((one.path, one) for one in named)
+        result.update((one.path, one) for one in meant)
     return [one for one in known if one.path in result]
 
 
 def program(
-    robot: Robot, what: str, arguments: Sequence[Parameter], *, regroup: bool = False, link: str = ""
+    robot: Robot, what: str, arguments: Sequence[Argument], *, regroup: bool = False, link: str = ""
 ) -> Program:
     """The recorded program of this name, with the arguments as its last group of inputs."""
     recording = Recording(what)
@@ -115,7 +115,7 @@ def _recorded(robot: Robot, plain: Robot, ties: tuple[Tie, ...], what: str, reco
 # ---- the robot with symbols
 
 
-def _built(robot: Robot, arguments: Sequence[Parameter], symbols: Sequence[Node], regroup: bool) -> Robot:
+def _built(robot: Robot, arguments: Sequence[Argument], symbols: Sequence[Node], regroup: bool) -> Robot:
     """The robot that a file with symbols in the places of these numbers describes."""
     draft = _draft(robot)
     file = draft.file
@@ -165,10 +165,10 @@ def _draft(robot: Robot) -> Draft:
     return known
 
 
-def _numbers(x: Any, key: tuple[str, ...] = (), path: Keys = ()) -> Iterator[Parameter]:
+def _numbers(x: Any, key: tuple[str, ...] = (), path: Keys = ()) -> Iterator[Argument]:
     """All numbers of a checked file, each with its key and its path."""
     if isinstance(x, float):
-        yield Parameter(".".join(key), path, float(x))
+        yield Argument(".".join(key), path, float(x))
     elif isinstance(x, Strict):
         for name in type(x).model_fields:
             if name in x.model_fields_set and not (name == "mass" and _empty(x)):
@@ -187,7 +187,7 @@ def _empty(x: Strict) -> bool:
     return isinstance(x, LinkEntry) and not x.mass and not (x.com or x.r or x.first_moments)
 
 
-def _by_place(one: Parameter) -> str:
+def _by_place(one: Argument) -> str:
     """The key with places in lists instead of names."""
     return ".".join(str(step) for step in one.path)
 
