@@ -30,7 +30,8 @@ class Unknowable:
     loop: str
     forces: tuple[str, ...]
     moments: tuple[str, ...]
-    others: tuple[str, ...]  # forces along other directions than the axes
+    other: bool  # whether forces along other directions than the axes are among them
+    others: tuple[str, ...] = ()  # these in words
 
     def __str__(self) -> str:
         parts = [
@@ -176,7 +177,7 @@ def _in_words(one: Tie, rows: Sequence[Row]) -> Unknowable:
     # the second's axis j is square to the first's axis k: the reaction is a moment about the third axis
     moments = sorted(AXES[3 - sum(row.axes)] for row in rows if row.kind == "aligned")
     others = dict.fromkeys(about for row in rows if (about := KINDS[row.kind].about(row)))
-    return Unknowable(one.name, tuple(forces), tuple(moments), tuple(others))
+    return Unknowable(one.name, tuple(forces), tuple(moments), bool(others), tuple(others))
 
 
 def _spin(robot: Robot, motion: np.ndarray) -> Spin:

@@ -19,7 +19,8 @@ from ..dynamics.wrenches import moved
 from ..errors import InputError
 from ..loops.constraints import closure
 from ..loops.rank import independent
-from ..loops.ties import KINDS, TiePlace
+from ..loops.row_kinds import TiePlace
+from ..loops.ties import KINDS
 from ..machine.program.scalars import as_samples
 from ..robot.placement import Placement
 from .legs import Leg, Parallel

@@ -71,8 +71,9 @@ def doubled(entry: Any) -> bool:
     if not isinstance(entry, dict) or entry.get("joint") not in CAN:
         return False
     between = entry.get("between")
-    named = isinstance(between, list) and len(between) == 2 and all(isinstance(name, str) for name in between)
-    return named and between[0] != between[1] and any(_given(entry.get(key)) for key in OWN)
+    if not (isinstance(between, list) and len(between) == 2 and all(isinstance(name, str) for name in between)):
+        return False
+    return between[0] != between[1] and any(_given(entry.get(key)) for key in OWN)
 
 
 def _given(value: Any) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from ..dynamics.programs import PROGRAMS, Subject, link_named
+from ..dynamics.programs import PROGRAMS, Given, Subject, link_named
 from ..dynamics.regroup import moved_inwards
 from ..errors import InputError
 from ..loops.constraints import own_ties
@@ -108,7 +108,7 @@ def _recorded(robot: Robot, plain: Robot, ties: tuple[Tie, ...], what: str, reco
         text.loops.robot = plain
         return recorded(text, what, regroup=False, recording=recording)
     subject = Subject(plain, plain.tree.bodies, link=link_named(robot, link or robot.links[-1].name))
-    given = {group: list(recording.input(group, width)) for group, width in row.widths(subject).items()}
+    given: Given = {group: list(recording.input(group, width)) for group, width in row.widths(subject).items()}
     return recording.program(**{row.output: row.text(subject, given)})
 
 

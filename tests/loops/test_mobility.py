@@ -47,7 +47,7 @@ def test_robots_of_the_library(name):
 def test_what_a_plane_leaves_unknown(name):
     """The force along the hinge's axis, and the moments about the two others."""
     (lost,) = mobility(denoc.load(name)).standing.undetermined
-    assert (lost.forces, lost.moments, lost.others) == (("z",), ("x", "y"), ())
+    assert (lost.forces, lost.moments, lost.other) == (("z",), ("x", "y"), False)
 
 
 @pytest.mark.parametrize("seed", range(10))
