@@ -27,11 +27,12 @@ def row_of(result, n):
 
 
 @pytest.mark.smoke
-@pytest.mark.parametrize("backend", ["plain", "compiled"])
-def test_chaplygins_sleigh_has_its_closed_form(backend):
+@pytest.mark.parametrize("backend, end", [("plain", 1.0), ("compiled", 5.0)])
+def test_chaplygins_sleigh_has_its_closed_form(backend, end):
     m, a, J = 2.0, 0.3, 0.15 + 2.0 * 0.3**2
+    scenario = yaml.safe_load((folder("scenarios") / "chaplygin-sleigh-glide.yaml").read_text())
     with using(backend):
-        result = denoc.run("chaplygin-sleigh-glide")
+        result = denoc.run(scenario | {"time": {"end": end, "step": 0.02}})
     assert result.ended == "done"
     assert result.audit["energy"] < ENERGY
     t, (x, y, q, vx, vy, w) = (
@@ -49,7 +50,7 @@ def test_chaplygins_sleigh_has_its_closed_form(backend):
     side = m * u * w * (1 - a * b)  # of the edge on the sleigh
     assert abs(result.table["edge.lambda.fx"] + side * np.sin(q)).max() < 1e-8
     assert abs(result.table["edge.lambda.fy"] - side * np.cos(q)).max() < 1e-8
-    fine = np.linspace(0.0, 5.0, 200001)
+    fine = np.linspace(0.0, end, 200001)
     s = np.arctanh(-1.0 / V) + b * V * fine
     way = np.sqrt(m / J) / b * 2 * (np.arctan(np.tanh(s / 2)) - np.arctan(np.tanh(s[0] / 2)))
     assert np.trapezoid(V * np.tanh(s) * np.cos(way), fine) == pytest.approx(x[-1], abs=1e-8)
@@ -195,7 +196,7 @@ def test_vehicles_move_as_in_maximal_coordinates(scenario):
     assert result.ended == "done"
     assert result.audit["energy"] < ENERGY * max(1.0, result.audit["exchanged"])
     robot = scenario.rsplit("-", 1)[0]
-    for n in range(len(result.t)):
+    for n in range(0, len(result.t), 3):
         assert Vehicle(robot, row_of(result, n)).slip() < SLIP
     for n in np.linspace(0, len(result.t) - 1, 6, dtype=int):
         right = Vehicle(robot, row_of(result, n)).accelerations()

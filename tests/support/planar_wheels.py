@@ -4,6 +4,9 @@ It reads a robot's file itself, with links on planar joints, on vertical axes an
 recursion.  M v' = f + A^T m and A v' = -A' v are solved as one dense system.
 """
 
+import copy
+import functools
+
 import numpy as np
 import yaml
 
@@ -15,11 +18,16 @@ def turned(angle):
     return np.array([[c, -s], [s, c]])
 
 
+@functools.cache
+def read(name):
+    return yaml.safe_load((folder("robots") / f"{name}.yaml").read_text())
+
+
 class Vehicle:
     """The links of a library robot, in the state of one row of a result."""
 
     def __init__(self, name, row):
-        file = yaml.safe_load((folder("robots") / f"{name}.yaml").read_text())
+        file = copy.deepcopy(read(name))
         self.links, self.row = {link["name"]: link for link in file["links"]}, row
         self.loops = file["loops"]
         self.places, before = {}, None
