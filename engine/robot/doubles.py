@@ -44,7 +44,7 @@ def with_doubles(
         name = entry.get("name") or f"loop{k + 1}"
         first, second = entry["between"]
         sides = {
-            key: placed(link, entry[key], ("loops", k, key)) if isinstance(entry.get(key), dict) else {}
+            key: placed(link, entry[key], ("loops", k, key)) if isinstance(entry.get(key), dict) else entry.get(key, {})
             for key, link in (("first", first), ("second", second))
         }
         moved = {key: entry[key] for key in (*OWN, "spin") if key in entry}

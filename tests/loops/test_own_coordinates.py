@@ -233,6 +233,8 @@ loops:
     with pytest.raises(InputError, match="a point-on-line cut has no coordinate of its own") as caught:
         denoc.loads(text)
     assert "cylindrical" in caught.value.allowed
+    with pytest.raises(InputError, match="first"):
+        denoc.loads(text.replace("point-on-line", "revolute, first: 5"))
     with pytest.raises(InputError, match="unknown key `frction`"):
         denoc.loads(text.replace("point-on-line", "revolute, frction: {viscous: 1}"))
     with pytest.raises(InputError, match="the name `body@grip` is taken"):
