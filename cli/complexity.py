@@ -76,7 +76,7 @@ def _counted(model: Robot) -> Counted:
                 grouped: count(study.recorded_program(model, what, regroup=grouped).results())
                 for grouped in (True, False)
             }
-            for what in study.OF_ROBOTS
+            for what in study.counted_of(model)
         }
     except ZeroDivisionError:
         raise singular(model) from None
@@ -101,6 +101,7 @@ def _show(
             typer.echo(f"  {what:<16} {both[True]!s:<28} plain inertias {both[False]}")
         if model.tied:
             typer.echo(f"  of the mechanism with its loops closed; {', '.join(study.OF_TREES)} of its spanning tree")
+            typer.echo("  inverse and forward go subsystem by subsystem; dense: the same equations in one system")
     typer.echo(
         f"\nO(n) forward dynamics is cheaper than dense from n = {crossing['multiplications']} on by multiplications, "
         f"from n = {crossing['operations']} on with additions"

@@ -32,6 +32,10 @@ def inspect(
         options.OUTPUTS
     ),
     form: Annotated[options.Format, typer.Option("--format", help="Format of the sketch.")] = options.Format.png,
+    base: Annotated[
+        bool,
+        typer.Option("--base-parameters", help="List the groups of masses, inertias … that the dynamics knows."),
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Show a robot's tree, degrees of freedom, masses and warnings, and its loops and how they are solved.
@@ -48,9 +52,14 @@ def inspect(
         facts = _facts(model, mobility, warnings)
         if drawn:
             facts["files"] = [str(drawn)]
+        if base:
+            facts["base_parameters"] = _base_parameters(model)
         printed.show(facts)
     else:
-        _draw(model, mobility, warnings)
+        if base:
+            _list_base_parameters(model)
+        else:
+            _draw(model, mobility, warnings)
         if drawn:
             typer.echo(drawn)
     if strict and warnings:
@@ -90,6 +99,31 @@ def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Pa
     scene, poses = staged(model, mobility.q if mobility else model.q0)
     options.save_figure(draw(scene, poses, state=f"{'assembled' if assembled else 'initial'} position"), path)
     return path
+
+
+def _list_base_parameters(model: Robot) -> None:
+    """Prints the groups of numbers that the dynamics knows, with their values."""
+    from denoc.loops.base import base_parameters
+    from denoc.robot.values import counted
+
+    known = base_parameters(model)
+    source = "by rules" if known.rules else "by the rank of the regressor"
+    typer.echo(f"{model.name}: {counted(len(known.names), 'base parameter')} of {len(known.numbers)} numbers, {source}")
+    for name, value in zip(known.names, known.values):
+        typer.echo(f"  {value:12.6g}  {known.words(name)}")
+    if known.silent:
+        typer.echo(f"without effect on any force: {', '.join(known.silent)}")
+
+
+def _base_parameters(model: Robot) -> robot_shapes.BaseParameters:
+    from denoc.loops.base import base_parameters
+
+    known = base_parameters(model)
+    groups: list[robot_shapes.Group] = [
+        {"name": name, "value": float(value), "numbers": known.group(name)}
+        for name, value in zip(known.names, known.values)
+    ]
+    return {"groups": groups, "silent": list(known.silent), "rules": known.rules}
 
 
 # ---- JSON

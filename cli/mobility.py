@@ -39,6 +39,7 @@ def lines(model: Robot, mobility: Mobility) -> Iterator[str]:
     yield from _reactions(mobility.standing)
     yield from _actuation(mobility, mobility.standing)
     yield from _order(mobility.standing)
+    yield from _groups(mobility.standing)
 
 
 def _signed(n: int) -> str:
@@ -96,3 +97,20 @@ def _order(at: Standing) -> Iterator[str]:
         yield f"  {one.name:<{width}}  {one.equations} × {one.unknowns}, {kind}: {links}"
     loops = f" (of the loops alone {at.loops_distance:.3g})" if at.loops_distance != at.distance else ""
     yield f"distance to the nearest singular position, as smallest scaled singular value: {at.distance:.3g}{loops}"
+
+
+def _groups(at: Standing) -> Iterator[str]:
+    from denoc.robot.values import counted
+
+    if not at.groups:
+        return
+    if len(at.groups) == 1 and not at.apart:
+        freedoms = counted(at.groups[0].freedoms, "freedom")
+        yield f"forward dynamics: the loops hold all bodies together, so that there is one system, with {freedoms}"
+        return
+    size, freedoms = (max(getattr(one, key) for one in at.groups) for key in ("speeds", "freedoms"))
+    beside = f" and {at.apart} {'body' if at.apart == 1 else 'bodies'} without" if at.apart else ""
+    yield (
+        f"forward dynamics by {counted(len(at.groups), 'subsystem')} with loops{beside}: "
+        f"of at most {counted(size, 'speed')}, with pivots of at most {freedoms} × {freedoms}"
+    )

@@ -100,6 +100,15 @@ class Subsystem(TypedDict):
     determinate: bool
 
 
+class Group(TypedDict):
+    """A group of bodies that loops hold together."""
+
+    links: Sequence[str]
+    loops: Annotated[Sequence[str], about("its loops, and the joints that follow others")]
+    speeds: int
+    freedoms: int
+
+
 class Mobility(TypedDict):
     """The mobility of a mechanism; what follows the first five keys is missing where the loops can't be closed."""
 
@@ -116,8 +125,26 @@ class Mobility(TypedDict):
     unmoved: NotRequired[int]
     useless: NotRequired[Sequence[str]]
     subsystems: NotRequired[Sequence[Subsystem]]
+    groups: NotRequired[Annotated[Sequence[Group], about("bodies that loops hold together, for forward dynamics")]]
+    apart: NotRequired[Annotated[int, about("bodies that no loop passes")]]
     loops_distance: NotRequired[float | None]
     distance: NotRequired[float | None]
+
+
+class Group(TypedDict):
+    """A combination of numbers that the dynamics knows."""
+
+    name: Annotated[str, about("the number whose factor is 1 and which is in no other group")]
+    value: float
+    numbers: Annotated[dict[str, float], about("each with its factor")]
+
+
+class BaseParameters(TypedDict):
+    """All combinations of numbers that the dynamics knows."""
+
+    groups: Sequence[Group]
+    silent: Annotated[Sequence[str], about("numbers without effect on any force")]
+    rules: Annotated[bool, about("from rules, otherwise from the rank of the regressor")]
 
 
 class Robot(TypedDict):
@@ -139,6 +166,7 @@ class Robot(TypedDict):
     mobility: NotRequired[Mobility]
     notes: Sequence[str]
     warnings: Sequence[str]
+    base_parameters: NotRequired[BaseParameters]
     files: NotRequired[Files]
 
 

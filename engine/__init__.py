@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .functions import function
     from .loops.adjoint import adjoint
     from .loops.assembly import assemble
+    from .loops.base import base_parameters
     from .loops.linear import derivatives, linearize
     from .loops.regressor import regressor
     from .parallel.decoupled import parallel_matrices
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "loops.adjoint": ("adjoint",),
     "loops.assembly": ("assemble",),
+    "loops.base": ("base_parameters",),
     "loops.linear": ("derivatives", "linearize"),
     "loops.regressor": ("regressor",),
     "api": ("forward", "hybrid", "inverse", "reactions", "reduced"),
@@ -60,6 +62,7 @@ __all__ = [
     "__version__",
     "adjoint",
     "assemble",
+    "base_parameters",
     "bias",
     "derivatives",
     "energy",

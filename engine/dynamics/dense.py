@@ -6,67 +6,143 @@ matrix itself is the result of `denoc.inertia`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body
-from .spatial import Matrix, Vector, add, add_matrices, cross, outof, scale, turn_symmetric
-from .sweeps import joint_twist, placement, shear_wrench, wrench_at_parent
+from ..robot.model import ZERO, Body
+from .spatial import Factor, Matrix, Vector, add, add_matrices, cross, dot, outof, scale, turn_symmetric
+from .sweeps import Placed, inertia_at_parent, mass_matrix, placement, shear_wrench, wrench_at_parent
+
+
+@dataclass
+class AtParent:
+    """The rotation and the origin of a body in its parent."""
+
+    rotation: tuple[Factor, ...]
+    origin: Vector
 
 
 class Composite:
-    """A body together with all bodies that hang on it: E, h, m, and its placement in the parent."""
+    """A body together with all bodies that hang on it: E, h, m, and its placement in the parent.
 
-    def __init__(self, body: Body, q: Sequence[Scalar]):
-        self.rotation, self.origin = placement(body, q)
+    `A` is the articulated inertia of what hangs on it without being rigid, where there is any.
+    """
+
+    def __init__(self, body: Body, placed: Placed, A: Matrix | None = None):
+        self.rotation, self.origin = placed.rotation, placed.origin
         self.E: Matrix = [list(row) for row in body.E]
         self.h: Vector = list(body.h)
         self.m: Scalar = body.m
+        self.A = A
+
+    @classmethod
+    def nothing(cls, A: Matrix | None = None) -> Composite:
+        """A composite body without mass, to which others are added."""
+        return cls(Body(None, (), ZERO), AtParent((), [0.0] * 3), A)
+
+    def add(self, other: Composite) -> None:
+        """Adds the M̃ of a body that hangs on this one (eq. 23b)."""
+        p, E = other.origin, turn_symmetric(other.rotation, other.E)
+        h = outof(other.rotation, other.h)
+        moved = add(h, scale(other.m, p))  # h + m p
+        sums = [[p[r] * h[k] + moved[r] * p[k] for k in range(3)] for r in range(3)]
+        sums = [[sums[min(r, k)][max(r, k)] for k in range(3)] for r in range(3)]
+        self.E = add_matrices(self.E, add_matrices(E, sums))
+        self.h, self.m = add(self.h, moved), self.m + other.m
+        if other.A is not None:
+            A = inertia_at_parent(other, other.A)
+            self.A = A if self.A is None else add_matrices(self.A, A)
+
+    def momentum(self, six: Vector) -> Vector:
+        """The momentum M̃ t of a twist t: [J ω + h × v; m v − h × ω], J = tr(E) 1 − E."""
+        E, h, w, v = self.E, self.h, six[:3], six[3:]
+        J = [[-E[p][k] for k in range(3)] for p in range(3)]
+        J[0][0], J[1][1], J[2][2] = E[1][1] + E[2][2], E[0][0] + E[2][2], E[0][0] + E[1][1]
+        n = [J[r][0] * w[0] + J[r][1] * w[1] + J[r][2] * w[2] for r in range(3)]
+        rigid = add(n, cross(h, v)) + add(scale(self.m, v), cross(w, h))
+        return rigid if self.A is None else add(rigid, [dot(row, six) for row in self.A])
+
+    def matrix(self) -> Matrix:
+        """The 6 × 6 matrix M̃."""
+        M = mass_matrix(self)
+        return M if self.A is None else add_matrices(M, self.A)
+
+
+class JointInertia:
+    """The inertia of a group of bodies, as their joints feel it: of each pair of speeds, and at the body they hang on.
+
+    `between` has i_ij = p_iᵀ B_jiᵀ M̃_j p_j for pairs of speeds (Saha 1999, eqs. 23b and 24), rotors included, where it
+    isn't 0; `outside` has the wrench at the origin of the body that carries the group for a unit acceleration of each
+    speed; `carried` is the whole group, held together, at this origin.
+    """
+
+    def __init__(self, bodies: Sequence[Body], members: Sequence[int], composites: Mapping[int, Composite]):
+        """`composites` are those of single bodies; they take up the others."""
+        own = set(members)
+        self.between: dict[tuple[int, int], Scalar] = {}
+        self.outside: dict[int, Vector] = {}
+        self.carried = Composite.nothing()
+        for i in reversed(members):
+            above = bodies[i].parent
+            (composites[above] if above is not None and above in own else self.carried).add(composites[i])
+        for i in members:
+            for d, k, drive in zip(bodies[i].directions, bodies[i].speeds, bodies[i].drives):
+                self._column(bodies, own, composites, i, d, k)
+                self.between[k, k] = self.between[k, k] + drive.rotor
+
+    def _column(
+        self,
+        bodies: Sequence[Body],
+        own: set[int],
+        composites: Mapping[int, Composite],
+        i: int,
+        d: int,
+        k: int,
+    ) -> None:
+        body = bodies[i]
+        W = composites[i].momentum(joint_six(body, d))
+        at: int | None = i
+        while at is not None and at in own:
+            above = bodies[at]
+            for e, j in zip(above.directions, above.speeds):
+                if at == i and above.directions.index(e) > body.directions.index(d):
+                    continue  # the other half of a symmetric block
+                entry = shear_wrench(W, e, above.pitch)[e] if above.pitch else W[e]
+                self.between[j, k] = self.between[k, j] = entry
+            W = wrench_at_parent(composites[at], W)
+            at = above.parent
+        self.outside[k] = W
 
 
 def inertia_matrix(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Matrix:
-    """The GIM, i_ij = p_iᵀ B_jiᵀ M̃_j p_j (Saha 1999, eqs. 23b and 24), rotor inertias on the diagonal."""
-    composites = [Composite(body, q) for body in bodies]
-    for i, body in reversed(list(enumerate(bodies))):
-        if body.parent is not None:
-            _add_to_parent(composites[body.parent], composites[i])
+    """The GIM of a tree, rotor inertias on the diagonal."""
+    composites = {i: Composite(body, AtParent(*placement(body, q))) for i, body in enumerate(bodies)}
     I: Matrix = [[0.0] * nv for _ in range(nv)]
-    for i, body in enumerate(bodies):
-        for d, k, drive in zip(body.directions, body.speeds, body.drives):
-            unit: list[Scalar] = [0.0] * nv
-            unit[k] = 1.0
-            W = _momentum(composites[i], *joint_twist(body, unit))
-            at: int | None = i
-            while at is not None:
-                above = bodies[at]
-                for e, j in zip(above.directions, above.speeds):
-                    if at == i and above.directions.index(e) > body.directions.index(d):
-                        continue  # the other half of a symmetric block
-                    I[j][k] = I[k][j] = shear_wrench(W, e, above.pitch)[e] if above.pitch else W[e]
-                W = wrench_at_parent(composites[at], W) if above.parent is not None else W
-                at = above.parent
-            I[k][k] = I[k][k] + drive.rotor
+    for (j, k), x in JointInertia(bodies, range(len(bodies)), composites).between.items():
+        I[j][k] = x
     return I
 
 
-def _add_to_parent(up: Composite, body: Composite) -> None:
-    """Adds a body's M̃ to that of its parent (eq. 23b)."""
-    p, E = body.origin, turn_symmetric(body.rotation, body.E)
-    h = outof(body.rotation, body.h)
-    moved = add(h, scale(body.m, p))  # h + m p
-    sums = [[p[r] * h[k] + moved[r] * p[k] for k in range(3)] for r in range(3)]
-    sums = [[sums[min(r, k)][max(r, k)] for k in range(3)] for r in range(3)]
-    up.E = add_matrices(up.E, add_matrices(E, sums))
-    up.h, up.m = add(up.h, moved), up.m + body.m
+def inertia_diagonal(bodies: Sequence[Body], q: Sequence[Scalar], nv: int) -> Vector:
+    """The diagonal of the GIM, by one sweep."""
+    composites = [Composite(body, AtParent(*placement(body, q))) for body in bodies]
+    result: Vector = [0.0] * nv
+    for i, body in reversed(list(enumerate(bodies))):
+        if body.parent is not None:
+            composites[body.parent].add(composites[i])
+        for d, k, drive in zip(body.directions, body.speeds, body.drives):
+            W = composites[i].momentum(joint_six(body, d))
+            result[k] = (shear_wrench(W, d, body.pitch)[d] if body.pitch else W[d]) + drive.rotor
+    return result
 
 
-def _momentum(body: Composite, w: Vector, v: Vector) -> Vector:
-    """The momentum M̃ t of a composite body with twist t: [J ω + h × v; m v − h × ω], J = tr(E) 1 − E."""
-    E, h = body.E, body.h
-    J = [[-E[p][k] for k in range(3)] for p in range(3)]
-    J[0][0], J[1][1], J[2][2] = E[1][1] + E[2][2], E[0][0] + E[2][2], E[0][0] + E[1][1]
-    n = [J[r][0] * w[0] + J[r][1] * w[1] + J[r][2] * w[2] for r in range(3)]
-    return add(n, cross(h, v)) + add(scale(body.m, v), cross(w, h))
+def joint_six(body: Body, d: int) -> Vector:
+    """The twist of a unit speed along one direction of a body's joint."""
+    six: Vector = [float(r == d) for r in range(6)]
+    if body.pitch:
+        six[d + 3] = body.pitch
+    return six
 
 
 class Factors:

@@ -261,7 +261,7 @@ def sweep_program(
     ]
     if any(loose):
         all_sweeps.append(Sweep(False, [_third(kind, "sought") for kind in kinds]))
-    loop = SweepProgram(all_sweeps, inputs, "sought", (repr([kind.identity() for kind in kinds]), repr(inputs)))
+    loop = SweepProgram(all_sweeps, inputs, ("sought",), (repr([kind.identity() for kind in kinds]), repr(inputs)))
     first_speed = [body.speeds[0] if body.speeds else 0 for body in bodies]
     places = {i: 6 * k for k, i in enumerate(wrenched)}
     firsts = {body: 6 * k for k, (body, _) in reversed(list(enumerate(loaded)))}

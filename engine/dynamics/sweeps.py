@@ -120,14 +120,19 @@ def outward(
     wd = add(add(wd, cross(w, spin)), spin_rate)
     a = add(add(a, cross(add(scale(2.0, w), spin), slide)), slide_rate)
     w = add(w, spin)
+    here.w, here.wd, here.a, here.squares = w, wd, a, (w[0] * w[0], w[1] * w[1], w[2] * w[2])
+    here.U = rate_tensor(w, wd)
+    return here
+
+
+def rate_tensor(w: Vector, wd: Vector) -> Matrix:
+    """The tensor U = ω̇ × + ω × (ω ×): a point r of a link has the acceleration a + U r."""
     xx, yy, zz, xy, xz, yz = w[0] * w[0], w[1] * w[1], w[2] * w[2], w[0] * w[1], w[0] * w[2], w[1] * w[2]
-    here.w, here.wd, here.a, here.squares = w, wd, a, (xx, yy, zz)
-    here.U = [
+    return [
         [-(yy + zz), xy - wd[2], xz + wd[1]],
         [xy + wd[2], -(xx + zz), yz - wd[0]],
         [xz - wd[1], yz + wd[0], -(xx + yy)],
     ]
-    return here
 
 
 def inertia_wrench(body: Body, here: Motion) -> Vector:
@@ -146,7 +151,25 @@ def inertia_wrench(body: Body, here: Motion) -> Vector:
 # ---- second sweep, inwards
 
 
-def mass_matrix(body: Body) -> Matrix:
+class Placed(Protocol):
+    """Anything with a rotation and an origin in its parent."""
+
+    rotation: tuple[Factor, ...]
+    origin: Vector
+
+
+class Massive(Protocol):
+    """Anything with a mass m, first moments h and second moments E."""
+
+    @property
+    def E(self) -> Sequence[Sequence[Scalar]]: ...
+    @property
+    def h(self) -> Sequence[Scalar]: ...
+    @property
+    def m(self) -> Scalar: ...
+
+
+def mass_matrix(body: Massive) -> Matrix:
     """The mass matrix M of a body at its origin, [J, h×; −h×, m 1] with J = tr(E) 1 − E."""
     E, h, m = body.E, body.h, body.m
     J: Matrix = [[-E[p][k] for k in range(3)] for p in range(3)]
@@ -160,7 +183,7 @@ def join(J: Matrix, H: Matrix, M: Matrix) -> Matrix:
     return [J[p] + H[p] for p in range(3)] + [[H[k][p] for k in range(3)] + M[p] for p in range(3)]
 
 
-def inertia_at_parent(here: Motion, A: Matrix) -> Matrix:
+def inertia_at_parent(here: Placed, A: Matrix) -> Matrix:
     """An articulated inertia at the parent's origin, Bᵀ A B (Saha 1999, eq. 50)."""
     rotation, p = here.rotation, here.origin
     J = turn_symmetric(rotation, [row[:3] for row in A[:3]])
@@ -179,13 +202,6 @@ def inertia_at_parent(here: Motion, A: Matrix) -> Matrix:
     }
     J = [[J[r][k] + upper[min(r, k), max(r, k)] for k in range(3)] for r in range(3)]
     return join(J, K, M)
-
-
-class Placed(Protocol):
-    """Anything with a rotation and an origin in its parent."""
-
-    rotation: tuple[Factor, ...]
-    origin: Vector
 
 
 def wrench_at_parent(here: Placed, W: Vector) -> Vector:
@@ -352,7 +368,7 @@ def reached(bodies: Sequence[Body], motion_given: Sequence[bool]) -> list[bool]:
     return loose
 
 
-def from_base(bodies: Sequence[Body], motions: Sequence[Motion], i: int, v: Vector) -> Vector:
+def from_base(bodies: Sequence[Body], motions: Sequence[Motion] | Mapping[int, Motion], i: int, v: Vector) -> Vector:
     """The components in body i of a vector with components v in the base."""
     above = bodies[i].parent
     return into(motions[i].rotation, v if above is None else from_base(bodies, motions, above, v))
@@ -390,7 +406,7 @@ def dynamics(
         W.append(wrench)
     for i, load, point in loads:
         n, f = from_base(bodies, motions, i, load[:3]), from_base(bodies, motions, i, load[3:])
-        W[i] = subtract(W[i], add(n, cross(point, f)) + f)
+        W[i] = subtract(W[i], transported(n, f, point))
 
     loose = reached(bodies, motion_given)
     A: list[Matrix | None] = [mass_matrix(body) if loose[i] else None for i, body in enumerate(bodies)]

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 
 from ..dynamics.dense import Factors
 from ..dynamics.spatial import add, scale
+from ..dynamics.vanishing import loss
+from ..machine.jit import choice, native, rolled
 from ..machine.jit.block import ENORMOUS
+from ..machine.jit.offer import LOOP
+from ..machine.jit.rolled import Elements, Rolled, SweepProgram
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Body
 from .constraints import Closure
+from .looped import Bounds, Element, elements, repeated, sweep_program
 from .methods import reduced
 from .partition import Partition, partition
-from .texts import CHECKS, Arguments, PartitionText, TextFamily
+from .texts import CHECKS, CONSISTENT, NEAR, Arguments, PartitionText, TextFamily
 from .vanishing import examined, least, losses
 
 
@@ -68,8 +74,39 @@ class Forward(Accelerated):
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The accelerations, and checks."""
-        _, _, _, qdd, checks = self.balanced(given, bodies)
-        return qdd, checks
+        problem, checks = self.problem(given, given["tau"], bodies)
+        qdd, one_over = problem.embedded(problem.second)
+        first = len(self.part.rows)
+        return qdd, [*checks, *(loss(x, one_over[first + c]) for c, x in enumerate(self.least) if x)]
+
+    def rolled(self, samples: int) -> Rolled | None:
+        """Code that loops over the subsystems, where these are many and alike."""
+        found, again = self._elements
+        if not (found and self.divided and choice.runs_rolled(len(self.loops.bodies) if again else 0, repeated=again)):
+            return None
+        return self.offer.form("rolled", self._build_rolled, samples, LOOP)
+
+    @cached_property
+    def _elements(self) -> tuple[list[Element] | None, bool]:
+        """The subsystems as elements of a loop, where one can run over them, and whether many of them are alike."""
+        if self.wrenched or self.loops.robot.wrenches or self.loops.robot.nv != len(self.part.rows) + len(self.part.N):
+            return None, False
+        roots = sum(block.parent is None for block in self.loops.blocks)
+        slack = CONSISTENT**2 / roots, CONSISTENT**2 / self.loops.robot.nv
+        found = elements(self.loops, self.part, Bounds(NEAR, self.least, slack))
+        return found, found is not None and repeated(found)
+
+    def _build_rolled(self, cached: bool) -> Rolled | None:
+        loop, table = self.loop()
+        roots = sum(parent == 0 for parent in table.parents)
+        widths = [*self.widths.values(), self.results() + CHECKS * roots]
+        return rolled.build(loop, table, widths, native.lanes(), cached, self.offer.level)
+
+    def loop(self) -> tuple[SweepProgram, Elements]:
+        """The loop over the subsystems, and the elements that it runs over."""
+        found, _ = self._elements
+        assert found is not None
+        return sweep_program(self.loops, found)
 
 
 def forward(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:

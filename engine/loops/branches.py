@@ -49,16 +49,20 @@ class Order:
         return [c for step in self.steps if not step.determinate for c in step.unknowns]
 
 
-def order_at(loops: Closure, q: np.ndarray, present: np.ndarray) -> Order:
-    """A good order at this position; `present` says which rows and actuators enter which equations."""
+def order_at(loops: Closure, q: np.ndarray, present: np.ndarray, divided: bool = True) -> Order:
+    """A good order at this position; `present` says which rows and actuators enter which equations.
+
+    If not `divided`, all branches are one, so that there is one system of equations.
+    """
     robot, part = loops.robot, partition(loops, q, (), loops.robot.driven)
     J, _ = loops.jacobian(q)
     S = acting(robot, q[None])[0]
     A = np.concatenate([J[list(part.rows)].T, S], axis=1)
     scale = np.concatenate([loops.row_scale[list(part.rows)], np.ones(S.shape[1])])
     scaled = A * scale * loops.column_scale[:, None]
+    parts = branches(robot) if divided else [tuple(range(robot.nv))]
     there = present[:, [*part.rows, *range(loops.m, present.shape[1])]]
-    steps = tuple(eliminated(step, A, scaled) for step in order(branches(robot), scaled, there))
+    steps = tuple(eliminated(step, A, scaled) for step in order(parts, scaled, there))
     result = Order(steps, part)
     if result.shared and part.N:
         B = np.linalg.solve(part.matrix(J), np.eye(robot.nv))[:, robot.nv - len(part.N) :]

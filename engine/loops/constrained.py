@@ -10,7 +10,9 @@ from ..dynamics.sweeps import Load, Wrenches, dynamics
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from .constraints import Closure
-from .elimination import Elimination, pivot_margin
+from .division import portions, undivided
+from .elimination import Blockwise, pivot_margin
+from .embedding import State, accelerations
 from .methods import MethodParameters, Problem
 from .partition import Partition
 from .ties import Tied
@@ -31,9 +33,11 @@ class AppliedForces:
 class ConstrainedEquations:
     """The equations of one mechanism in the coordinates of one partition, on any scalars."""
 
-    def __init__(self, loops: Closure, part: Partition, bodies: tuple[Body, ...]):
+    def __init__(self, loops: Closure, part: Partition, bodies: tuple[Body, ...], divided: bool = True):
+        """If not `divided`, all subsystems are one."""
         self.loops, self.part, self.bodies = loops, part, bodies
         self.n, self.gravity = loops.robot.nv, loops.robot.gravity
+        self.portions = portions(loops, part) if divided else (undivided(loops, part),)
 
     def rows(self, q: Sequence[Scalar], tied: Sequence[Tied]) -> list[list[Scalar]]:
         """The matrix A: the independent rows of the constraints, then those of given motions."""
@@ -41,11 +45,11 @@ class ConstrainedEquations:
         A: list[list[Scalar]] = [[J[r].get(k, 0.0) for k in range(self.n)] for r in self.part.rows]
         return A + [[float(k == g) for k in range(self.n)] for g in self.part.given]
 
-    def factors(self, A: list[list[Scalar]]) -> Elimination:
+    def factors(self, A: list[list[Scalar]]) -> Blockwise:
         """The factors of K = [A; N]."""
-        return Elimination([*A, *(list(row) for row in self.part.N)], self.part.order)
+        return Blockwise([*A, *(list(row) for row in self.part.N)], self.portions)
 
-    def guard(self, K: Elimination, limits: Sequence[Scalar]) -> Scalar:
+    def guard(self, K: Blockwise, limits: Sequence[Scalar]) -> Scalar:
         """A number that is positive as long as the product of every pivot and its limit is above 1."""
         return pivot_margin(K.pivots, limits)
 
@@ -54,7 +58,7 @@ class ConstrainedEquations:
         q: Sequence[Scalar],
         qd: Sequence[Scalar],
         A: list[list[Scalar]],
-        K: Elimination,
+        K: Blockwise,
         tied: Sequence[Tied],
         forces: AppliedForces,
         gap: Sequence[Scalar],
@@ -82,6 +86,11 @@ class ConstrainedEquations:
             sought, _ = dynamics(bare(bodies), ZERO, q, none, start, fixed)
             return [0.0 if fixed[k] else sought[k] for k in range(n)]
 
+        def embedded(second: list[Scalar]) -> tuple[list[Scalar], dict[int, Scalar]]:
+            start = [forces.given[k] if fixed[k] else forces.joints[k] for k in range(n)]
+            state = State(q, qd, start, fixed, list(self.gravity))
+            return accelerations(self.portions, K.parts, bodies, state, second, forces.wrenches, forces.loads)
+
         second = [seconds.get(r, 0.0) - drift[r] for r in part.rows] + [forces.given[k] for k in part.given]
         return Problem(
             n=n,
@@ -97,6 +106,7 @@ class ConstrainedEquations:
             momentum=lambda x: dynamics(bare(bodies), ZERO, q, none, x, everything)[0],
             response=response,
             free=free,
+            embedded=embedded,
             scales=[float(self.loops.row_scale[r] * self.loops.length) ** 2 for r in part.rows],
             parameters=parameters,
         )

@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..machine.program.scalars import Scalar, as_floats, as_samples
 from ..robot.cuts import LOCKED, PARALLEL, CutType
 from ..robot.model import Body, Coupling, Joint, Loop, Robot
 from ..robot.placement import Placement
+from .blocks import Block, blocks
 from .gaps import CompiledGaps
 from .rank import independent
 from .row_kinds import Row
@@ -38,6 +40,7 @@ class Closure:
         self.robot, self.bodies = robot, robot.tree.bodies
         self.ties = (*own_ties(robot), *drives)
         self.drives = len(drives)
+        self.divisions: dict[Any, Any] = {}  # of partitions among the groups of bodies
         self.goal: np.ndarray | None = None  # the wanted values of the rows; None: all 0
         self.couplings: tuple[Coupling, ...] = robot.couplings
         self.places: list[slice] = []  # of each tie's rows
@@ -57,7 +60,7 @@ class Closure:
         self.on_speeds = np.array(on_speeds + [False] * len(self.couplings), dtype=bool)
         self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
         identity = (massless(self.bodies), [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
-        self.numbers = CompiledGaps(self._whole, robot.nq, robot.nv, self.m, identity)
+        self.numbers = CompiledGaps(self._whole, robot.nq, robot.nv, self.m, identity, len(self.bodies))
 
     def at(self, goal: np.ndarray) -> Closure:
         """The same constraints with other wanted values of the rows."""
@@ -75,6 +78,24 @@ class Closure:
         """Places of the rows of drives, in their order."""
         first = len(self.ties) - self.drives
         return [place.start for place in self.places[first:]]
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The groups of bodies that no loop leaves."""
+        return blocks(self.bodies, self.ties, self.couplings)
+
+    def rows_of(self, block: Block) -> list[int]:
+        """The places of a group's rows among all."""
+        rows = [r for place in block.ties for r in range(self.places[place].start, self.places[place].stop)]
+        return rows + [self.m - len(self.couplings) + place for place in block.couplings]
+
+    def speeds_of_rows(self) -> list[tuple[int, ...]]:
+        """For each row the speeds that it may take."""
+        result: list[tuple[int, ...]] = []
+        for one in self.ties:
+            speeds = tuple(k for side in (one.first, one.second) for i in side.chain for k in self.bodies[i].speeds)
+            result += [speeds] * len(one.rows)
+        return result + [(one.speed, one.to_speed) for one in self.couplings]
 
     # ---- the text
 
@@ -140,6 +161,18 @@ class Closure:
     def gap(self, q: np.ndarray) -> np.ndarray:
         s = Samples(self.robot, q=q)
         return s.array(self.gaps(s.scalars("q")))
+
+    def rate_and_size(self, q: np.ndarray, qd: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rates of all rows at many positions, and the largest share of a speed in each, both without units."""
+        s = Samples(self.robot, q=q, qd=qd)
+        speeds = [as_samples(x) for x in s.scalars("qd")]
+        rates, sizes = np.zeros((*s.shape, self.m)), np.zeros((*s.shape, self.m))
+        for r, row in enumerate(self.rates(s.scalars("q"))[0]):
+            shares = [as_samples(x) * speeds[k] for k, x in row.items()]
+            rates[..., r] = sum(shares)
+            for one in shares:
+                sizes[..., r] = np.maximum(sizes[..., r], abs(one))
+        return abs(rates) * self.row_scale, sizes * self.row_scale + 1e-3
 
     def gap_jacobian(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The gaps and the Jacobians at many positions."""

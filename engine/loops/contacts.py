@@ -96,23 +96,17 @@ def _skates(place: TiePlace, row: Row, speed: TieRate, rate: TieRate) -> Scalar:
     return dot(rate.shift, _sideways(edge)) + dot(speed.shift, _sideways(cross(speed.turn, edge)))
 
 
-def _axis_of_disc(row: Row) -> tuple[int, ...]:
-    return (Z,)
-
-
 CONTACTS = {
     "rim": RowKind(
         lambda at, row: at.p[Z] - row.radius * _level(at),
         _rim,
         _push,
-        turns=_axis_of_disc,
         about=lambda row: "the force along z",
     ),
     "rolls": RowKind(
         _nothing,
         _rolls,
         _push,
-        turns=_axis_of_disc,
         on_speeds=True,
         about=lambda row: f"the force {'along' if row.axes[0] == ALONG else 'across'} its way",
     ),
@@ -133,7 +127,6 @@ CONTACTS = {
         _nothing,
         _skates,
         lambda at, row: (AT_REST, _sideways(at.s[X])),
-        turns=lambda row: (X,),
         on_speeds=True,
         about=lambda row: "the force across its edge",
     ),

@@ -7,6 +7,7 @@ it can be recorded.  The values of the pivots show whether the order is still go
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -114,6 +115,58 @@ class Elimination:
                 if not _nothing(y[s]):
                     y[r] = y[r] - factor * y[s]
         return y
+
+
+class Blockwise:
+    """The factors of a K whose rows fall into groups with speeds of their own, group by group.
+
+    `groups` has for each group the places of its rows and columns in K, the order of its pivots, and the places of
+    these pivots in the order of all.
+    """
+
+    def __init__(self, K: Sequence[Sequence[Scalar]], groups: Sequence[BlockPlaces]):
+        self._groups, self._n = groups, len(K)
+        self.parts = [Elimination([[K[r][c] for c in one.columns] for r in one.rows], one.order) for one in groups]
+
+    @property
+    def pivots(self) -> list[Scalar]:
+        """All pivots, in the order of the whole."""
+        result: list[Scalar] = [0.0] * self._n
+        for one, part in zip(self._groups, self.parts):
+            for place, pivot in zip(one.pivots, part.pivots):
+                result[place] = pivot
+        return result
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """The solution x of K x = b."""
+        x: list[Scalar] = [0.0] * self._n
+        for one, part in zip(self._groups, self.parts):
+            own = [b[r] for r in one.rows]
+            if not all(_nothing(value) for value in own):
+                for c, value in zip(one.columns, part.solve(own)):
+                    x[c] = value
+        return x
+
+    def transposed(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """The solution y of Kᵀ y = b."""
+        y: list[Scalar] = [0.0] * self._n
+        for one, part in zip(self._groups, self.parts):
+            for r, value in zip(one.rows, part.transposed([b[c] for c in one.columns])):
+                y[r] = value
+        return y
+
+
+class BlockPlaces(Protocol):
+    """Where one group of rows and columns is in K."""
+
+    @property
+    def rows(self) -> Sequence[int]: ...
+    @property
+    def columns(self) -> Sequence[int]: ...
+    @property
+    def order(self) -> Pivots: ...
+    @property
+    def pivots(self) -> Sequence[int]: ...
 
 
 def _nothing(x: Scalar) -> bool:

@@ -60,11 +60,11 @@ def _along_state(robot: Robot, q0: np.ndarray) -> PartitionText:
     return around(robot, q0, AlongState)
 
 
-def _inverse(robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse) -> PartitionText:
-    """The recorded inverse dynamics, in the order of elimination that is good at q0."""
+def balanced(robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse, divided: bool = True) -> PartitionText:
+    """A text of inverse dynamics, in the order of elimination that is good at q0; see `branches.order_at`."""
     enough(Balance(robot, q0))
     loops = closure(robot)
-    text = kind(loops, order_at(loops, q0, present(loops)))
+    text = kind(loops, order_at(loops, q0, present(loops), divided))
     if not text.final:
         raise InputError(
             f"{robot.name}: which actuators are at their limits isn't known before the motion is",
@@ -75,15 +75,15 @@ def _inverse(robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse) -> Par
 
 
 def _reactions(robot: Robot, q0: np.ndarray) -> PartitionText:
-    return _inverse(robot, q0, Reactions)
+    return balanced(robot, q0, Reactions)
 
 
 def _regressor(robot: Robot, q0: np.ndarray) -> PartitionText:
-    return _inverse(robot, q0, Regressor)
+    return balanced(robot, q0, Regressor)
 
 
 TEXTS: dict[str, Callable[[Robot, np.ndarray], PartitionText]] = {
-    "idyn": _inverse,
+    "idyn": balanced,
     "fdyn": around,
     "fdyn-derivatives": _slopes,
     "fdyn-adjoint": _along_state,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..machine.jit import choice
 from ..machine.jit.offer import Offer
 from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Program, Recording
@@ -18,8 +19,8 @@ GapText = Callable[[Sequence[Scalar], Sequence[Scalar]], tuple[list[Scalar], lis
 class CompiledGaps:
     """Compiled values, Jacobian and `J̇ q̇` of one set of constraints, whose text is `text`."""
 
-    def __init__(self, text: GapText, nq: int, nv: int, m: int, identity: tuple[Any, ...]):
-        self._text, self._nq, self._nv, self._m = text, nq, nv, m
+    def __init__(self, text: GapText, nq: int, nv: int, m: int, identity: tuple[Any, ...], bodies: int):
+        self._text, self._nq, self._nv, self._m, self._bodies = text, nq, nv, m, bodies
         self.offer = Offer(self._program, [nq, nv], self._outputs, lambda: (repr(identity), "constraints"))
 
     @cached_property
@@ -34,7 +35,7 @@ class CompiledGaps:
 
     def __call__(self, q: np.ndarray, qd: np.ndarray | None = None) -> tuple[np.ndarray, ...] | None:
         """Values, Jacobian and `J̇ q̇` in one state, or None where the plain text is to run."""
-        single = self.offer.single() if self._m else None
+        single = self.offer.single() if self._m and not choice.runs_rolled(self._bodies, single=True) else None
         if single is None:
             return None
         result = single(q, np.zeros(self._nv) if qd is None else qd)

@@ -25,7 +25,7 @@ from .accelerations import Accelerated
 from .assembly import assemble
 from .constrained import ConstrainedEquations
 from .constraints import Closure, closure
-from .elimination import Elimination, pivot_size_margin
+from .elimination import Blockwise, pivot_size_margin
 from .mechanism import COORDINATES, independent_coordinates, inverse
 from .partition import independent_speeds, partition
 from .search import CLOSED
@@ -199,7 +199,7 @@ class Displaced(Accelerated):
         given: Arguments,
         bodies: tuple[Body, ...],
         q: Sequence[Scalar],
-        qd: Callable[[Elimination], list[Scalar]],
+        qd: Callable[[Blockwise], list[Scalar]],
         z: Sequence[Scalar],
     ) -> tuple[list[Scalar], list[Scalar]]:
         """Tᵀ (τ_ID − τ) and q̈ at displaced q, with the speeds that `qd` takes from K there, and with the same z̈."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from ..dynamics.dense import solve
 from ..dynamics.spatial import add, dot, scale, subtract
 from ..machine.program.scalars import Scalar
-from .elimination import Elimination
+from .elimination import Blockwise
 
 Vector = list[Scalar]
 
@@ -61,12 +61,14 @@ class Problem:
     rate: Vector
     second: Vector
     N: list[Vector]
-    K: Elimination
+    K: Blockwise
     qd: Vector
     bias: Callable[[Vector], Vector]  # forces of the tree for accelerations, less the applied ones
     momentum: Callable[[Vector], Vector]  # M x
     response: Callable[[Vector], Vector]  # M⁻¹ x, with given motions at rest
     free: Callable[[], Vector]  # accelerations without constraints, with given motions as they are
+    # accelerations with these along the rows of A, and 1 over the pivots of the freedoms, by their rows of K
+    embedded: Callable[[Vector], tuple[Vector, dict[int, Scalar]]]
     scales: Vector  # scales of the rows, for penalties
     parameters: MethodParameters = field(default_factory=MethodParameters)
 
@@ -82,11 +84,8 @@ def reduced(p: Problem, drift: Vector) -> tuple[Vector, list[Vector], list[Vecto
 
 
 def projected(p: Problem, drift: Vector) -> Vector:
-    """Accelerations q̈ = T z̈ + K⁻¹ [drift; 0], with (Tᵀ M T) z̈ = −Tᵀ (M q̈₀ + h − τ)."""
-    qdd, T, inertia, force = reduced(p, drift)
-    for column, z in zip(T, solve(inertia, scale(-1.0, force))):
-        qdd = add(qdd, scale(z, column))
-    return qdd
+    """Accelerations with A q̈ = drift, subsystem by subsystem."""
+    return p.embedded(drift)[0]
 
 
 def closed(p: Problem) -> Vector:

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..dynamics.vanishing import owner
 from ..errors import AssemblyError
 from ..robot.cuts import X, Y, Z
 from ..robot.model import Robot
 from ..robot.values import counted
 from .assembly import assembled
 from .balance import Balance, actuated_names, actuated_speeds, idle_spins, motionless, undetermined
+from .blocks import Block
 from .constraints import Closure, Gap, closure
 from .rank import TINY, null_space
 from .row_kinds import Row
@@ -62,6 +64,16 @@ class SubsystemNames:
 
 
 @dataclass(frozen=True)
+class GroupNames:
+    """A group of bodies that loops hold together, for forward dynamics: its links, loops and couplings, its size."""
+
+    links: tuple[str, ...]
+    loops: tuple[str, ...]
+    speeds: int
+    freedoms: int
+
+
+@dataclass(frozen=True)
 class Standing:
     """The mobility at the assembled position."""
 
@@ -73,6 +85,8 @@ class Standing:
     unmoved: int  # number of freedoms besides idle spins that no actuator moves
     useless: tuple[str, ...]  # actuators that move nothing
     subsystems: tuple[SubsystemNames, ...]
+    groups: tuple[GroupNames, ...]  # those with loops
+    apart: int  # number of bodies that no loop passes
     loops_distance: float  # smallest scaled singular value of the constraints
     distance: float  # smallest scaled singular value of constraints and actuators together
 
@@ -141,6 +155,8 @@ def _standing(robot: Robot, loops: Closure, q: np.ndarray) -> Standing:
         unmoved=balance.freedoms - moved - len(spins),
         useless=tuple(actuated_speeds(robot)[k] for k in motionless(balance)),
         subsystems=tuple(_subsystems(robot, balance)),
+        groups=tuple(_group(robot, loops, block, J) for block in loops.blocks if block.tied),
+        apart=sum(not block.tied for block in loops.blocks),
         loops_distance=_weakest(rows, len(rows)),
         distance=_weakest(np.concatenate([rows, S]), len(rows) + moved),
     )
@@ -198,6 +214,16 @@ def _subsystems(robot: Robot, balance: Balance) -> list[SubsystemNames]:
         )
         for step in balance.steps()
     ]
+
+
+def _group(robot: Robot, loops: Closure, block: Block, J: np.ndarray) -> GroupNames:
+    """A group of bodies by its names, with its freedoms by rank; J has no units."""
+    on = [name for name, (body, _) in robot.tree.seats.items() if body in block.bodies]
+    coupled = [owner(robot, loops.couplings[place].speed).name for place in block.couplings]
+    rows = J[np.ix_(loops.rows_of(block), block.speeds)]
+    rank = int(np.linalg.matrix_rank(rows, tol=TINY)) if rows.size else 0
+    names = (*(loops.ties[place].name for place in block.ties), *coupled)
+    return GroupNames(tuple(on), names, len(block.speeds), len(block.speeds) - rank)
 
 
 def roman(n: int) -> str:

@@ -58,22 +58,70 @@ def partition(
     nv = loops.robot.nv
     J, _ = loops.jacobian(q)
     scaled = loops.scaled(J)
-    rows = sorted(independent(scaled, loops.row_groups()))
-    free = [k for k in range(nv) if k not in given]
-    groups = [[k for k in free if k not in preferred], [k for k in free if k in preferred], list(given)]
-    dependent = independent(scaled[rows].T, groups)
-    chosen = [k for k in free if k not in dependent]
+    groups = _groups(loops) if basis == "independent" else [(range(loops.m), range(nv))]
+    rows: list[int] = []
+    chosen: list[int] = []
+    for own_rows, speeds in groups:
+        few, dependent = _picked(loops, scaled, own_rows, speeds, given, preferred)
+        rows += few
+        chosen += [k for k in speeds if k not in given and k not in dependent]
+    rows, chosen = sorted(rows), sorted(chosen)
     N = np.eye(nv)[chosen]
     if basis in ("qr", "svd") and chosen:
         A = np.concatenate([scaled[rows], np.eye(nv)[list(given)]])
         whole = np.linalg.qr(A.T, mode="complete")[0][:, len(A) :] if basis == "qr" else null_space(A)
         N = whole.T / loops.column_scale
     K = np.concatenate([J[rows], np.eye(nv)[list(given)], N])
-    size = K * loops.column_scale
-    size[: len(rows)] *= loops.row_scale[rows][:, None]
-    order = pivot_order(size / np.maximum(abs(size).max(axis=1, initial=0.0), 1e-300)[:, None])
+    order = _order(loops, K, rows, [*rows, *([-1] * (len(K) - len(rows)))], groups)
     values = as_floats(Elimination(K.tolist(), order).pivots) if len(K) == nv else []
     return Partition(tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), order, tuple(values))
+
+
+def _groups(loops: Closure) -> list[tuple[Sequence[int], Sequence[int]]]:
+    """The rows and the speeds of each subsystem, which have nothing to do with those of others."""
+    return [(loops.rows_of(block), block.speeds) for block in loops.blocks]
+
+
+def _picked(
+    loops: Closure,
+    scaled: np.ndarray,
+    rows: Sequence[int],
+    speeds: Sequence[int],
+    given: Sequence[int],
+    preferred: Sequence[int],
+) -> tuple[list[int], list[int]]:
+    """Independent rows of these, and as many dependent speeds of these."""
+    if not len(rows):
+        return [], []
+    own = scaled[np.ix_(rows, speeds)]
+    places = {r: place for place, r in enumerate(rows)}
+    few = sorted(independent(own, [[places[r] for r in group if r in places] for group in loops.row_groups()]))
+    free = [j for j, k in enumerate(speeds) if k not in given]
+    order = [
+        [j for j in free if speeds[j] not in preferred],
+        [j for j in free if speeds[j] in preferred],
+        [j for j, k in enumerate(speeds) if k in given],
+    ]
+    return [rows[r] for r in few], [speeds[j] for j in independent(own[few].T, order)]
+
+
+def _order(
+    loops: Closure,
+    K: np.ndarray,
+    rows: Sequence[int],
+    names: Sequence[int],
+    groups: Sequence[tuple[Sequence[int], Sequence[int]]],
+) -> Pivots:
+    """A good order of pivots of K, subsystem by subsystem."""
+    size = K * loops.column_scale
+    size[: len(rows)] *= loops.row_scale[list(rows)][:, None]
+    size = size / np.maximum(abs(size).max(axis=1, initial=0.0), 1e-300)[:, None]
+    result: list[tuple[int, int]] = []
+    for own_rows, speeds in groups:
+        wanted = set(own_rows)
+        places = [r for r, name in enumerate(names) if (name in wanted if name >= 0 else size[r, list(speeds)].any())]
+        result += [(places[r], speeds[k]) for r, k in pivot_order(size[np.ix_(places, speeds)])]
+    return tuple(result)
 
 
 def independent_speeds(loops: Closure, J: np.ndarray) -> list[int]:

@@ -40,11 +40,6 @@ class TieRate:
     shift: Vector
 
 
-def no_turns(row: Row) -> tuple[int, ...]:
-    """No axis of the second frame."""
-    return ()
-
-
 @dataclass(frozen=True)
 class RowKind:
     """A kind of row: functions of the second frame's place and its rates."""
@@ -54,7 +49,6 @@ class RowKind:
     second: Callable[[TiePlace, Row, TieRate, TieRate], Scalar]
     push: Callable[[TiePlace, Row], tuple[Vector, Vector]]  # [n; f] of a unit multiplier on the second link
     turning: bool = False  # whether the value is a number without a length
-    turns: Callable[[Row], tuple[int, ...]] = no_turns  # the second frame's axes on which it depends
     on_speeds: bool = False
     # what its multiplier is, where that isn't a force or a moment along an axis
     about: Callable[[Row], str] = lambda row: ""
@@ -89,7 +83,6 @@ ON_POSITIONS = {
         _aligned,
         lambda at, row: (cross(at.s[row.axes[0]], unit(row.axes[1])), AT_REST),
         turning=True,
-        turns=lambda row: (row.axes[0],),
     ),
     "distance": RowKind(
         lambda at, row: square_root(dot(at.p, at.p)),

@@ -22,10 +22,12 @@ from ..machine.jit import choice
 from ..machine.jit.kernel import Kernel, Single
 from ..machine.jit.offer import Offer, in_blocks
 from ..machine.jit.parts import Part, divided, in_order
+from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, into_columns
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot
+from .closing import margins
 from .constrained import AppliedForces, ConstrainedEquations
 from .constraints import Closure
 from .elimination import pivot_size_margin
@@ -48,6 +50,7 @@ class PartitionText(ABC):
     """A text of one mechanism in the coordinates of one partition; callers' wrenches `w` act on links `wrenched`."""
 
     inputs: tuple[str, ...] = ()  # besides `w`
+    divided = True  # whether subsystems are eliminated one after the other
 
     def __init__(self, loops: Closure, part: Partition, wrenched: tuple[str, ...] = ()):
         self.loops, self.part, self.wrenched = loops, part, wrenched
@@ -106,20 +109,16 @@ class PartitionText(ABC):
     def closing(self, q: list[Scalar], qd: list[Scalar], tied: Sequence[Tied]) -> list[Scalar]:
         """Two checks that aren't negative where the loops are closed, and where they stay closed at these speeds."""
         loops = self.loops
-        gaps = loops.gaps(q, tied)
         J, _ = loops.rates([], None, tied)
-        rates = [sum((x * qd[k] for k, x in row.items()), 0.0) for row in J]
-        open_by, opening = (sum(((x * s) * (x * s) for x, s in zip(a, loops.row_scale)), 0.0) for a in (gaps, rates))
-        speed = sum(((x / s) * (x / s) for x, s in zip(qd, loops.column_scale)), 0.0)
-        slack = CONSISTENT**2
-        return [slack - open_by, slack / len(qd) * speed - opening]
+        open_by = margins(1.0, loops.gaps(q, tied), J, qd, loops.row_scale.tolist(), loops.column_scale.tolist())
+        return open_by.checks(CONSISTENT**2, CONSISTENT**2 / len(qd))[1:]
 
     def problem(
         self, given: Arguments, tau: Sequence[Scalar], bodies: tuple[Body, ...]
     ) -> tuple[Problem, list[Scalar]]:
         """The equations of motion with these forces of the joints, and checks."""
         q, qd, part = given["q"], given["qd"], self.part
-        equations = ConstrainedEquations(self.loops, part, bodies)
+        equations = ConstrainedEquations(self.loops, part, bodies, self.divided)
         tied = self.loops.tied(q)
         A = equations.rows(q, tied)
         K = equations.factors(A)
@@ -160,6 +159,8 @@ class PartitionText(ABC):
         """Results and checks, with a row for each sample; if any number isn't finite, the first check is NaN."""
         given = [np.ascontiguousarray(arrays[name]) for name in self.names]
         count = len(given[0])
+        if (rolled := self.rolled(count)) is not None and (rows := self._by_rolled(rolled, given)) is not None:
+            return rows
         if count == 1:
             self.one = self.offer.single()
             alone = self.one(*(array[0] for array in given)) if self.one is not None else None
@@ -176,6 +177,15 @@ class PartitionText(ABC):
 
         result = np.empty((count, self.results() + CHECKS))
         return in_blocks(result, max(8, BLOCK // len(self.loops.bodies)), self.offer.lanes, by, text)
+
+    def rolled(self, samples: int) -> Rolled | None:
+        """Code that loops over equal subsystems, or None where another form is to run on this number of samples."""
+        return None
+
+    def _by_rolled(self, code: Rolled, given: Sequence[np.ndarray]) -> np.ndarray | None:
+        """Results and checks by a loop over subsystems; None where the plain text has to find what is wrong."""
+        (rows,), finite, largest = code(*given)
+        return settle_checks(rows, self.results()) if finite and largest <= REACH else None
 
     def _plain(self, given: Sequence[list[Scalar]], count: int) -> np.ndarray:
         width = self.results() + CHECKS
@@ -195,6 +205,14 @@ class PartitionText(ABC):
     def look(self, rows: np.ndarray, watched: np.ndarray, q: Sequence[Scalar]) -> None:
         """Refuses what the plain text has found at q where it can't be trusted."""
         return
+
+
+def settle_checks(rows: np.ndarray, results: int) -> np.ndarray:
+    """Rows of results and of checks, of which only the least of each kind are left."""
+    if rows.shape[1] == results + CHECKS:
+        return rows
+    checks = rows[:, results:].reshape(len(rows), -1, CHECKS).min(axis=1)
+    return np.concatenate([rows[:, :results], checks], axis=1)
 
 
 class Reduced(PartitionText):
@@ -349,9 +367,7 @@ def consistent(loops: Closure, arrays: Arrays) -> None:
             found=widest,
             hint="`denoc.assemble` closes them",
         )
-    J, _ = loops.jacobian(q)
-    rates = abs(np.einsum("nij,nj->ni", J, qd)) * loops.row_scale
-    sizes = (abs(J) * abs(qd)[:, None]).max(axis=2, initial=0.0) * loops.row_scale + 1e-3
+    rates, sizes = loops.rate_and_size(q, qd)
     if (rates > CONSISTENT * np.maximum(sizes, 1.0)).any():
         raise InputError(
             f"{loops.robot.name}: these speeds would open the loops",

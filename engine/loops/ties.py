@@ -1,9 +1,10 @@
 """Ties between links as text on scalars: the values of their rows, the Jacobian's rows, and `J̇ q̇`.
 
 A tie has two frames, one on each of two links, and rows: scalar functions of the second frame's place in the first's
-axes. Joints before both links cannot change that place, so everything starts at the body where their ways to the base
-meet, and the first sweep of the recursion (`sweeps.outward`) runs out from there on both sides. The Jacobian's
-columns are the accelerations at rest by a unit acceleration of one joint; `J̇ q̇` are those without any.
+axes. Joints before both links cannot change that place, so the way from the first frame to the second leads inwards to
+the body where their ways to the base meet, and from there outwards again: a serial chain, along which positions, axes
+and velocities are collected in the first frame's axes. The Jacobian's columns are the joints' axes with their moments
+about the second origin; `J̇ q̇` is that origin's acceleration without any of the joints.
 
 Letters: p the vector from the first origin to the second, s[j] the second's axis j, v, w, a, al their rates, all in the
 first frame's axes and relative to it.
@@ -11,11 +12,11 @@ first frame's axes and relative to it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from ..dynamics.spatial import Factor, Vector, add, cross, dot, into, outof, scale, subtract
-from ..dynamics.sweeps import Motion, outward, placement
+from ..dynamics.spatial import Factor, Vector, add, cross, dot, into, outof, scale, subtract, transpose
+from ..dynamics.sweeps import joint_twist, placement, rate_tensor
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Tree
 from ..robot.placement import Placement
@@ -50,7 +51,7 @@ KINDS = {**ON_POSITIONS, **CONTACTS}  # all kinds of rows
 def tie(tree: Tree, name: str, links: tuple[str, str], frames: tuple[Placement, Placement], rows: Sequence[Row]) -> Tie:
     """A tie between frames on two links, whose chains start where their ways to the base meet."""
     seats = [tree.seats[link] for link in links]
-    ways = [_way(tree.bodies, body) for body, _ in seats]
+    ways = [way(tree.bodies, body) for body, _ in seats]
     shared = 0
     while shared < min(map(len, ways)) and ways[0][shared] == ways[1][shared]:
         shared += 1
@@ -61,7 +62,7 @@ def tie(tree: Tree, name: str, links: tuple[str, str], frames: tuple[Placement, 
     return Tie(name, links, frames, first, second, tuple(rows))
 
 
-def _way(bodies: Sequence[Body], body: int | None) -> list[int]:
+def way(bodies: Sequence[Body], body: int | None) -> list[int]:
     """Bodies on the way from the base to this one."""
     way: list[int] = []
     while body is not None:
@@ -71,15 +72,38 @@ def _way(bodies: Sequence[Body], body: int | None) -> list[int]:
 
 
 class Tied:
-    """A tie at given coordinates, from which values, Jacobian and `J̇ q̇` follow."""
+    """A tie at given coordinates, from which values, Jacobian and `J̇ q̇` follow.
+
+    All vectors are in the first frame's axes and relative to it, on a walk from the first frame inwards to the meeting
+    body and from there outwards to the second frame.
+    """
 
     def __init__(self, bodies: Sequence[Body], tie: Tie, q: Sequence[Scalar]):
-        self._bodies, self._tie, self._q = bodies, tie, q
-        self._placed = {i: placement(bodies[i], q) for side in (tie.first, tie.second) for i in side.chain}
-        self._points = [self._point(side) for side in (tie.first, tie.second)]
-        p = self._in_first(subtract(self._points[1], self._points[0]))
-        used = {j for row in tie.rows for j in KINDS[row.kind].turns(row)}
-        self.place = TiePlace(p, [self._axis(j) if j in used else AT_REST for j in range(3)])
+        self._bodies, self._tie = bodies, tie
+        placed = {i: placement(bodies[i], q) for side in (tie.first, tie.second) for i in side.chain}
+        axes = [outof(tie.first.rotation, unit(k)) for k in range(3)]
+        self._steps: list[_Step] = []
+        for i in reversed(tie.first.chain):
+            rotation, origin = placed[i]
+            inner = [outof(rotation, row) for row in axes]
+            self._steps.append(_Step(bodies[i], True, axes, [dot(row, origin) for row in inner]))
+            axes = inner
+        # between two points in the axes of the meeting body: where these are close, and small numbers count, the
+        # difference of points has smaller rounding errors than a sum along the way
+        apart = subtract(_point(tie.second, placed), _point(tie.first, placed))
+        p = [dot(row, apart) for row in axes]
+        for i in tie.second.chain:
+            rotation, origin = placed[i]
+            arm = [dot(row, origin) for row in axes]
+            axes = [into(rotation, row) for row in axes]
+            self._steps.append(_Step(bodies[i], False, axes, arm))
+        self._end = reach = [dot(row, list(tie.second.origin)) for row in axes]  # from the last body's origin
+        for step in reversed(self._steps):
+            if step.back:
+                step.reach = reach = subtract(reach, step.arm)
+            else:
+                step.reach, reach = reach, add(reach, step.arm)
+        self.place = TiePlace(p, transpose([into(tie.second.rotation, row) for row in axes]))
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -90,15 +114,17 @@ class Tied:
 
     def columns(self) -> dict[int, TieRate]:
         """The rates of the second frame's place by a unit of each speed that changes it, speed → rate."""
-        still = [0.0] * (1 + max((k for body in self._bodies for k in body.speeds), default=0))
         result: dict[int, TieRate] = {}
-        for side in (self._tie.first, self._tie.second):
-            for place, i in enumerate(side.chain):
-                for k in self._bodies[i].speeds:
-                    one: list[Scalar] = list(still)
-                    one[k] = 1.0
-                    motion = self._run(side.chain[place:], still, one)
-                    result[k] = self._rate(side, motion)
+        for step in self._steps:
+            for d, k in zip(step.body.directions, step.body.speeds):
+                axis: Vector = [row[d % 3] for row in step.axes]
+                if step.back:
+                    axis = scale(-1.0, axis)
+                if d >= 3:
+                    result[k] = TieRate(AT_REST, axis)
+                    continue
+                shift = cross(axis, step.reach)
+                result[k] = TieRate(axis, add(shift, scale(step.body.pitch, axis)) if step.body.pitch else shift)
         return result
 
     def jacobian(self, columns: dict[int, TieRate]) -> list[dict[int, Scalar]]:
@@ -111,21 +137,23 @@ class Tied:
 
     def drift(self, qd: Sequence[Scalar], columns: dict[int, TieRate]) -> list[Scalar]:
         """`J̇ q̇`: the second rates of the rows without any acceleration of the joints."""
-        turn, shift = AT_REST, AT_REST
+        shift = AT_REST
         for k, column in columns.items():
-            turn, shift = add(turn, scale(qd[k], column.turn)), add(shift, scale(qd[k], column.shift))
-        none = [0.0] * len(qd)
-        first, second = (self._run(side.chain, qd, none) for side in (self._tie.first, self._tie.second))
-        a = self._acceleration(self._tie.second, second, self._tie.second.origin)
-        al = self._turning(self._tie.second, second)
-        if first is not None:  # relative to a frame that moves itself
-            w1 = self._side_in_first(self._tie.first, first.w)
-            reach = add(list(self._tie.first.origin), outof(self._tie.first.rotation, self.place.p))
-            a = subtract(a, self._acceleration(self._tie.first, first, reach))
-            a = subtract(a, scale(2.0, cross(w1, shift)))
-            w2 = self._side_in_first(self._tie.second, second.w) if second is not None else AT_REST
-            al = subtract(subtract(al, self._turning(self._tie.first, first)), cross(w1, w2))
-        speed, rate = TieRate(turn, shift), TieRate(al, a)
+            shift = add(shift, scale(qd[k], column.shift))
+        w, wd, a = AT_REST, AT_REST, AT_REST
+        for step in self._steps:
+            spin, slide = ([dot(row, x) for row in step.axes] for x in joint_twist(step.body, qd))
+            if step.back:
+                wd = subtract(wd, cross(w, spin))
+                w = subtract(w, spin)
+            U = rate_tensor(w, wd)
+            moved = add([dot(row, step.arm) for row in U], cross(add(scale(2.0, w), spin), slide))
+            a = subtract(a, moved) if step.back else add(a, moved)
+            if not step.back:
+                wd = add(wd, cross(w, spin))
+                w = add(w, spin)
+        a = add(a, [dot(row, self._end) for row in rate_tensor(w, wd)])
+        speed, rate = TieRate(w, shift), TieRate(wd, a)
         return [KINDS[row.kind].second(self.place, row, speed, rate) for row in self._tie.rows]
 
     def push(self, multipliers: Sequence[Scalar]) -> tuple[Vector, Vector]:
@@ -136,60 +164,30 @@ class Tied:
             n, f = add(n, scale(x, moment)), add(f, scale(x, force))
         return n, f
 
-    # ---- geometry
-
     def axes(self) -> list[Vector]:
         """All axes of the second frame in the first's."""
-        return [self._axis(j) for j in range(3)]
+        return self.place.s
 
-    def _point(self, side: Side) -> Vector:
-        """The frame's origin in the meeting body's axes."""
-        x: Vector = list(side.origin)
-        for i in reversed(side.chain):
-            rotation, origin = self._placed[i]
-            x = add(origin, outof(rotation, x))
-        return x
 
-    def _axis(self, j: int) -> Vector:
-        """The second frame's axis j in the first's axes."""
-        return self._side_in_first(self._tie.second, outof(self._tie.second.rotation, unit(j)))
+@dataclass
+class _Step:
+    """A joint on the way from the first frame to the second; `back` if the way goes from the body to its parent.
 
-    def _side_in_first(self, side: Side, v: Vector) -> Vector:
-        """The components in the first frame of a vector with components v in the side's last body."""
-        if side is self._tie.first:
-            return into(side.rotation, v)
-        for i in reversed(side.chain):
-            v = outof(self._placed[i][0], v)
-        return self._in_first(v)
+    `axes` has the first frame's axes in the body's; `arm` leads from the parent's origin to the body's, `reach` from
+    there to the second frame's.
+    """
 
-    def _in_first(self, v: Vector) -> Vector:
-        """The components in the first frame of a vector with components v in the meeting body."""
-        for i in self._tie.first.chain:
-            v = into(self._placed[i][0], v)
-        return into(self._tie.first.rotation, v)
+    body: Body
+    back: bool
+    axes: list[Vector]
+    arm: Vector
+    reach: Vector = field(default_factory=list)
 
-    # ---- motion
 
-    def _run(self, chain: Sequence[int], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Motion | None:
-        """The last body's motion while the meeting body keeps still."""
-        here: Motion | None = None
-        for i in chain:
-            here = outward(self._bodies[i], here, self._q, qd, qdd, AT_REST)
-        return here
-
-    def _acceleration(self, side: Side, here: Motion | None, point: Sequence[Scalar]) -> Vector:
-        """The acceleration of a point of the side's last body (in its axes), in the first frame's axes."""
-        if here is None:
-            return AT_REST
-        return self._side_in_first(side, [here.a[r] + dot(here.U[r], list(point)) for r in range(3)])
-
-    def _turning(self, side: Side, here: Motion | None) -> Vector:
-        return self._side_in_first(side, here.wd) if here is not None else AT_REST
-
-    def _rate(self, side: Side, here: Motion | None) -> TieRate:
-        """The rate of the second frame in the first if only this side moves, from rest."""
-        point: Vector = list(side.origin)
-        if side is self._tie.first:  # the first frame moves, so the rate is that of its point there, reversed
-            point = add(point, outof(side.rotation, self.place.p))
-            return TieRate(scale(-1.0, self._turning(side, here)), scale(-1.0, self._acceleration(side, here, point)))
-        return TieRate(self._turning(side, here), self._acceleration(side, here, point))
+def _point(side: Side, placed: Mapping[int, tuple[tuple[Factor, ...], Vector]]) -> Vector:
+    """The origin of the side's frame in the meeting body's axes."""
+    x: Vector = list(side.origin)
+    for i in reversed(side.chain):
+        rotation, origin = placed[i]
+        x = add(origin, outof(rotation, x))
+    return x

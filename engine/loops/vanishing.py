@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 
-from ..dynamics.dense import Factors, inertia_matrix
+from ..dynamics.dense import Factors, inertia_diagonal, inertia_matrix
+from ..dynamics.stripped import bare
 from ..dynamics.vanishing import LITTLE, LONG, USUAL, doubtful, loss, owner, refusal
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..robot.model import Joint, Robot
+from .constrained import ConstrainedEquations
 from .constraints import Closure, closure
+from .embedding import State, accelerations
 from .partition import Partition, partition
 
 
@@ -70,6 +74,36 @@ def at_position(robot: Robot, q: Sequence[float]) -> list[Joint]:
 
 def _shares(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The pivots of Tᵀ M T, the sums of inertias before elimination, and the speed with the largest part in each."""
+    if len(part.independent) == len(part.N):
+        with suppress(ZeroDivisionError), np.errstate(all="ignore"):
+            found = _by_subsystems(loops, part, q)
+            if np.isfinite(found[0]).all() and found[0].all():
+                return found
+    return _all_at_once(loops, part, q)
+
+
+def _by_subsystems(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same by the recursion itself, whose pivots these are."""
+    nv, count = loops.robot.nv, len(part.N)
+    here, still = q.tolist(), [0.0] * nv
+    tied = loops.tied(here)
+    equations = ConstrainedEquations(loops, part, bare(loops.bodies))
+    A = equations.rows(here, tied)
+    K = equations.factors(A)
+    held = [k in part.given for k in range(nv)]
+    state = State(here, still, still, held, [0.0] * 3)
+    _, one_over = accelerations(equations.portions, K.parts, equations.bodies, state, [0.0] * len(A), {}, ())
+    diagonal = as_floats(inertia_diagonal(loops.bodies, here, nv))
+    whole = np.zeros(count)
+    for c in range(count):
+        column = K.solve([float(r == len(A) + c) for r in range(nv)])
+        whole[c] = sum(x * x * m for x, m in zip(as_floats(column), diagonal))
+    pivots = np.array([1.0 / as_float(one_over[len(A) + c]) for c in range(count)])
+    return pivots, whole, np.array(part.independent, dtype=int)
+
+
+def _all_at_once(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same by the full matrices."""
     nv, count = loops.robot.nv, len(part.N)
     M = np.array(inertia_matrix(loops.bodies, q.tolist(), nv), dtype=float)
     try:

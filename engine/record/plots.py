@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
 
@@ -161,12 +161,12 @@ def _panelled(title: str, width: float, height: float, down: int, across: int) -
     return figure
 
 
-def blank(title: str, width: float, height: float) -> Figure:
+def blank(title: str, width: float, height: float, layout: Literal["constrained"] | None = "constrained") -> Figure:
     """A figure that has nothing but its title."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height), layout=layout)
     FigureCanvasAgg(figure)
     figure.suptitle(plain(title, int(11 * width)), fontsize=12)
     return figure

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..text.json_schema import Schema, json_schema
-from .repeat import MOST_LINKS
+from .repeat import GUESSES, LISTS, MOST_LINKS
 from .schema import JOINTS, GraphJoint, LinkEntry, RobotFile
 
 OWN: Schema = {"properties": {"convention": {"type": "string"}}, "required": ["convention"]}
@@ -19,7 +19,7 @@ def robot_schema() -> Schema:
     schema = json_schema(RobotFile, "a robot of denoc")
     definitions = schema["$defs"]
     link = _reference(LinkEntry.__name__)
-    definitions["Repeat"] = _repeat(link)
+    definitions["Repeat"] = _repeat(link, schema["properties"])
     definitions.pop(GraphJoint.__name__, None)  # which no file contains
     joint = definitions[LinkEntry.__name__]["properties"]["joint"]
     joint["anyOf"] = [one for one in joint["anyOf"] if one != _reference(GraphJoint.__name__)]
@@ -54,14 +54,16 @@ def _if_convention(convention: str, then: Schema) -> Schema:
     return {"if": {"properties": {"convention": {"const": convention}}, "required": ["convention"]}, "then": then}
 
 
-def _repeat(link: Schema) -> dict[str, Any]:
-    """The schema of an entry that stands for several links."""
+def _repeat(link: Schema, whole: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an entry that stands for several links; `whole` has the keys of the file."""
+    beside = (*((key, f"the {key}") for key in LISTS), (GUESSES, "guesses of the joints' positions"))
     return {
         "type": "object",
-        "description": "Copies of links; `{k}`, `{k-1}`, `{k+1}` in their texts count from 1.",
+        "description": "Copies of links, with their loops; `{k}`, `{k-1}`, `{k+1}` in their texts count from 1.",
         "properties": {
             "repeat": {"type": "integer", "minimum": 1, "maximum": MOST_LINKS, "description": "how many copies"},
             "links": {"type": "array", "items": link, "minItems": 1, "description": "the links of one copy"},
+            **{key: {**whole[key], "description": f"{what} of one copy"} for key, what in beside},
         },
         "required": ["repeat", "links"],
         "additionalProperties": False,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -14,15 +14,12 @@ import numpy as np
 from ..dynamics.dense import inertia_matrix, solve
 from ..dynamics.programs import PROGRAMS
 from ..dynamics.regroup import regrouped
-from ..dynamics.spatial import Vector, add, dot
+from ..dynamics.spatial import Vector
 from ..dynamics.sweeps import dynamics
 from ..loops.accelerations import Forward
 from ..loops.assembly import assemble
-from ..loops.exported import TEXTS, around, program
+from ..loops.exported import TEXTS, around, balanced, program
 from ..loops.exported import recorded as recorded_text
-from ..loops.methods import Problem
-from ..loops.texts import Arguments
-from ..machine.program.scalars import Scalar
 from ..machine.program.trace import Count, Program, Recording, count
 from ..robot.model import Body, Drive, Robot
 from ..robot.placement import TURN_PLANES, X
@@ -150,31 +147,29 @@ def of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
 
 
 class Dense(Forward):
-    """Accelerations of a mechanism by the full inertia matrix of its spanning tree."""
+    """Accelerations of a mechanism with all its subsystems in one system of equations."""
 
-    def problem(
-        self, given: Arguments, tau: Sequence[Scalar], bodies: tuple[Body, ...]
-    ) -> tuple[Problem, list[Scalar]]:
-        """The equations of motion with the matrix in place of the recursions, and checks."""
-        problem, checks = super().problem(given, tau, bodies)
-        n = self.loops.robot.nv
-        M, known = inertia_matrix(bodies, given["q"], n), problem.bias([0.0] * n)
-
-        def momentum(x: Vector) -> Vector:
-            return [dot(row, x) for row in M]
-
-        return replace(problem, momentum=momentum, bias=lambda qdd: add(momentum(qdd), known)), checks
+    divided = False
 
 
 NAMES = {"inverse": "idyn", "forward": "fdyn"}  # in the table of programs
-OF_ROBOTS = (*ALGORITHMS, *(what for what in PROGRAMS if what not in NAMES.values()))  # what is counted of a robot
+UNDIVIDED = "inverse, dense"  # of mechanisms: all branches in one system of equations
+# what is counted of a robot
+OF_ROBOTS = ("inverse", UNDIVIDED, "forward", "forward, dense", *(x for x in PROGRAMS if x not in NAMES.values()))
 OF_TREES = tuple(what for what in OF_ROBOTS if what in PROGRAMS and what not in TEXTS)  # whether there are loops or not
+
+
+def counted_of(robot: Robot) -> tuple[str, ...]:
+    """What is counted of this robot."""
+    return tuple(what for what in OF_ROBOTS if what != UNDIVIDED or robot.tied)
 
 
 def recorded_program(robot: Robot, what: str, *, regroup: bool = True) -> Program:
     """The recorded program for a robot, into which its numbers are folded."""
     if NAMES.get(what, what) in PROGRAMS:
         return program(robot, NAMES.get(what, what), regroup=regroup)
+    if what == UNDIVIDED:
+        return recorded_text(balanced(robot, assemble(robot, robot.q0), divided=False), "idyn", regroup=regroup)
     if robot.tied:
         return recorded_text(around(robot, assemble(robot, robot.q0), Dense), "fdyn", regroup=regroup)
     recording = Recording(what)

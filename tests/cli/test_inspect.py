@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import series
 from denoc.cli.main import main
 
 FOUR_BAR = """\
@@ -91,6 +92,16 @@ def test_the_papers_order_of_subsystems(denoc):
         (2, 2, True),
         (1, 1, True),
     ]
+
+
+def test_groups_for_forward_dynamics_are_named(denoc):
+    assert (
+        "forward dynamics: the loops hold all bodies together, so that there is one system, with 1 freedom"
+        in denoc("inspect", "carpet-scraper")[1]
+    )
+    text = series.in_series(4)
+    out = denoc("inspect", "bars", robot=text.replace("name: four-bars", "name: bars"))[1]
+    assert "forward dynamics by 4 subsystems with loops: of at most 3 speeds, with pivots of at most 1 × 1" in out
 
 
 def test_idle_spin_of_a_rod(denoc):

@@ -33,8 +33,6 @@ def windows(count):
     """The scenario of the N-four-bar with another number of windows."""
     robot = yamls.load((folder("robots") / "n-four-bar.yaml").read_text())
     robot["links"][1]["repeat"] = count
-    ends = {"first": {"at": "B"}, "second": {"at": "B"}}
-    robot["loops"] = [{"joint": "revolute", "between": [f"rod{k}", f"bar{k}"], **ends} for k in range(1, count + 1)]
     return denoc.loads(yamls.dump(robot))
 
 

@@ -35,10 +35,17 @@ def accelerations(name, **given):
         momentum=lambda x: (M @ x).tolist(),
         response=lambda x: np.linalg.solve(M, x).tolist(),
         free=lambda: np.linalg.solve(M, -LOAD).tolist(),
+        embedded=lambda wanted: (projected(wanted).tolist(), {}),
         scales=SCALES.tolist(),
         parameters=method.values(given),
     )
     return np.array(method.accelerations(problem))
+
+
+def projected(wanted):
+    """The accelerations with these along the rows of A, by the matrices as they stand."""
+    free = np.linalg.svd(A)[2][2:]
+    return np.linalg.solve(np.concatenate([A, free @ M]), np.concatenate([wanted, -free @ LOAD]))
 
 
 def pushing(qdd):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import denoc
+import series
 from denoc.loops.balance import Balance
 from denoc.loops.mobility import mobility
 from random_mechanisms import mechanism, ring
@@ -19,6 +20,30 @@ LIBRARY = {  # freedoms, Kutzbach's count, redundant constraints, idle spins, or
     "rssr": (2, 2, 0, 1, "II → I"),
     "suspension": (3, 3, 0, 1, "I + II + III"),
 }
+
+
+def test_groups_of_bodies_that_loops_hold_together():
+    found = mobility(denoc.loads(series.written_out((0, 1, 1)))).standing
+    assert [one.links for one in found.groups] == [(f"crank{k}", f"coupler{k}", f"rocker{k}") for k in (1, 2, 3)]
+    assert [(one.loops, one.speeds, one.freedoms) for one in found.groups] == [((f"D{k}",), 3, 1) for k in (1, 2, 3)]
+    assert found.apart == 0
+    carried = mobility(denoc.loads(WHEEL)).standing
+    assert [(one.links, one.loops, one.speeds, one.freedoms) for one in carried.groups] == [
+        (("drum", "arm"), ("winding",), 2, 1)
+    ]
+    assert carried.apart == 2
+
+
+WHEEL = """\
+name: wheel
+convention: frames
+links:
+  - {name: cart, joint: {type: prismatic, name: road}, mass: 1, com: [0, 0, 0]}
+  - {name: drum, joint: {type: revolute, name: axle}, mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}
+  - {name: arm, joint: {type: revolute, name: winding, xyz: [1, 0, 0]}, mass: 1, com: [1, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}
+  - {name: hand, joint: {type: prismatic, name: grip, xyz: [2, 0, 0]}, mass: 1, com: [0, 0, 0]}
+couplings: [{joint: winding, to: axle, ratio: -2}]
+"""
 PENDULUMS = """\
 name: pendulums
 convention: frames

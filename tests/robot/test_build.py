@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import denoc
+import series
+from denoc.errors import InputError
 
 pytestmark = pytest.mark.smoke
 
@@ -554,6 +556,42 @@ links:
     placed = denoc.frames(ladder, np.zeros(4))
     close(placed["side3"][:3, 3], [1, 0, 3])
     close(torque(ladder, np.zeros(4)), [10 * G, 9 * G, 6 * G, 3 * G])
+
+
+def test_loops_are_repeated_with_their_links():
+    """A machine of many loops that is written once is the same, number by number, as one that is written out."""
+    once, out = robot(series.in_series(3)), robot(series.written_out((0, 1, 2)))
+    assert once.joints == out.joints == tuple(f"{name}{k}" for k in (1, 2, 3) for name in "ACB")
+    assert once.loops == out.loops
+    assert [loop.between for loop in once.loops] == [(f"coupler{k}", f"rocker{k}") for k in (1, 2, 3)]
+    assert once.q0 == out.q0
+    close(once.q0[1], math.radians(56))
+
+
+def test_what_the_file_says_itself_comes_first():
+    text = series.in_series(2) + "loops:\n  - {joint: fixed, between: [rocker2, base]}\nassembly: {B2: 30 deg}\n"
+    both = robot(text)
+    assert [loop.name for loop in both.loops] == ["loop1", "D1", "D2"]
+    close([both.q0[2], both.q0[5]], np.radians([93, 30]))
+
+
+@pytest.mark.parametrize(
+    ("was", "became", "place", "what"),
+    [
+        ('"rocker{k}"]', '"rocker{k-9}"]', "links[1].loops[0].between[1]", "no such link"),
+        ("at: [0.3, 0, 0]", "at: [0.3, 0, here]", "links[1].loops[0].first.at", "here"),
+        ('"C{k}": 56 deg', '"C{k}": 56 kg', "links[1].assembly", "kg"),
+        ("    loops:", "    loop:", "links[1].loop", "unknown key `loop`"),
+        ('assembly: {"C{k}": 56 deg, "B{k}": 93 deg}', "assembly: [1]", "links[1].assembly", "not a mapping"),
+    ],
+)
+def test_mistakes_in_what_is_repeated_are_found_in_their_place(was, became, place, what):
+    text = series.in_series(3)
+    assert was in text
+    with pytest.raises(InputError) as caught:
+        robot(text.replace(was, became))
+    assert what in str(caught.value)
+    assert place in str(caught.value)
 
 
 # ---- initial values, gravity, doubtful bodies

@@ -65,6 +65,20 @@ def test_the_recursion_overtakes_the_dense_way():
     assert complexity.crossover(counts) == {"multiplications": 8, "operations": 9}
 
 
+def test_subsystems_cost_less_than_one_system():
+    """Inverse dynamics branch by branch and forward dynamics group by group, beside the same equations all at once."""
+    robot = denoc.load("carpet-scraper")
+    branches, whole = (
+        count(complexity.recorded_program(robot, what).results()) for what in ("inverse", "inverse, dense")
+    )
+    assert branches.multiplications < whole.multiplications
+    found = count(complexity.recorded_program(robot, "forward").results())
+    assert found.multiplications <= 229
+    assert found.additions <= 187
+    assert "inverse, dense" in complexity.counted_of(robot)
+    assert "inverse, dense" not in complexity.counted_of(denoc.load("puma"))
+
+
 def test_formulas_read_as_printed():
     assert complexity.INVERSE[0].formulas() == ("412n - 277", "320n - 201")
     assert complexity.FORWARD[-1].formulas()[1] == "1/6n^3 + 7n^2 + 233/6n - 46"

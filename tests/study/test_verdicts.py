@@ -8,7 +8,7 @@ import pytest
 
 from denoc.study.compare_settings import ADAPTIVE, FIXED, RunSetting
 from denoc.study.compared import Run
-from denoc.study.papers import hanzaki_costs, khan_ratings, saha_1999, saha_overview
+from denoc.study.papers import hanzaki_costs, khan_ratings, saha_1999, saha_counts, saha_smoothness
 from denoc.study.papers import khan_verdicts as verdicts
 
 
@@ -114,12 +114,48 @@ def test_counts_beside_published_ones():
     def words(multiplications, additions):
         counts = {"ours: multiplications": multiplications, "ours: additions": additions}
         table = {kind: np.full(6, x, dtype=float) for kind, x in counts.items()}
-        return saha_overview._cheapest(table, "ours", published, 6)
+        return saha_counts.cheapest_of(table, "ours", published, 6)
 
     assert words(500, 290).endswith("290 additions, less of both than the least published (540 and 300).")
     assert "not less of both" in words(500, 300)
     assert "not less of both" in words(541, 290)
-    assert (saha_overview._of(5, 5), saha_overview._of(4, 5)) == ("all 5", "only 4 of 5")
+    assert (saha_counts.of(5, 5), saha_counts.of(4, 5)) == ("all 5", "only 4 of 5")
+
+
+def test_smoothness():
+    """What is said of errors and evaluations changes with them."""
+
+    def said(errors, loose, tight):
+        case = saha_smoothness.Case(
+            12,
+            1e6,
+            2e9,
+            dict(zip(saha_smoothness.WAYS, errors)),
+            {1e-8: dict(zip(saha_smoothness.WAYS, loose)), 1e-11: dict(zip(saha_smoothness.WAYS, tight))},
+        )
+        return saha_smoothness.verdict([case])
+
+    even = said((1e-10, 1e-8, 1e-8), (100, 100, 102), (100, 300, 200))
+    assert "is 100 to 100 times smaller" in even
+    assert "At rtol 1e-08 all three need the same evaluations" in even
+    assert even.endswith("At rtol 1e-11 O(n) needs fewer evaluations in 1 of 1 cases, from a condition of 2e+09 on.")
+    assert "the others don't end" in said((1e-10, 1e-8, 1e-8), (9, 9, 9), (100, saha_smoothness.MOST, 3500))
+    other = said((1e-10, 1e-10, 1e-10), (100, 50, 50), (100, 100, 100))
+    assert "is up to 1 times smaller" in other
+    assert "At rtol 1e-08 O(n) needs more evaluations in 1 of 1 cases." in other
+
+
+def test_rounding_of_dense_factors_grows_with_the_condition():
+    """Beside longer floats, O(n) keeps the digits that Cholesky's and LU factors lose on a chain with a heavy end."""
+    robot = saha_smoothness.chain(8, 1e6)
+    q, qd = np.random.default_rng(1).uniform(-1.0, 1.0, (2, 6, 8))
+    right = saha_smoothness.exact(robot, q, qd)
+    off = {
+        name: max(abs(way(robot, *state) - x).max() / abs(x).max() for *state, x in zip(q, qd, right))
+        for name, way in saha_smoothness.WAYS.items()
+    }
+    assert off["O(n)"] < 1e-8
+    assert min(off["Cholesky"], off["LU"]) > 5 * off["O(n)"]
 
 
 def test_savings():

@@ -98,10 +98,15 @@ def free() -> bool:
     return here.journal is None and here.chosen != "plain"
 
 
-def runs_rolled(bodies: int, single: bool = False) -> bool:
-    """Whether compiled code, for many samples or one, loops over the bodies instead of being one straight line."""
+def runs_rolled(bodies: int, single: bool = False, repeated: bool = False) -> bool:
+    """Whether compiled code, for many samples or one, loops over the bodies instead of being one straight line.
+
+    If much of it is `repeated`, it loops over few bodies as well.
+    """
     form = VARIABLE.get().form
-    return bodies > (MOST_SINGLE if single else MOST_STRAIGHT) if form == "auto" else form == "rolled"
+    if form == "auto":
+        return repeated or bodies > (MOST_SINGLE if single else MOST_STRAIGHT)
+    return form == "rolled"
 
 
 def wanted_lanes() -> int:

@@ -62,7 +62,7 @@ class SweepProgram:
 
     sweeps: list[Sweep]
     inputs: tuple[str, ...]
-    output: str
+    outputs: tuple[str, ...]  # names of columns of the output array; an element has a first column for each
     identity: tuple[str, ...]  # everything that the steps depend on
     rows: dict[Any, int] = field(init=False)
 
@@ -92,7 +92,7 @@ INTEGERS = 3  # of each element: kind, parent, place of its numbers; its columns
 
 def kernel(loop: SweepProgram, lanes: int, name: str) -> str:
     """IR of `void name(blocks, count, integers, numbers, widths, inputs…, output, work, status)`."""
-    arrays = (*loop.inputs, loop.output)
+    arrays = (*loop.inputs, *loop.outputs)
     functions, calls = [], []
     slot = len(loop.rows) * lanes
     for s, sweep in enumerate(loop.sweeps):
@@ -204,7 +204,7 @@ def _step(step: BodyStep, loop: SweepProgram, lanes: int, name: str, arrays: tup
     enormous = registers[len(step.results) :]
     for place, register in zip(step.results, registers):
         where, what = place
-        if where == loop.output:
+        if where in loop.outputs:
             _scatter(block, where, what, register)
             enormous.append(register)
         else:
@@ -288,7 +288,7 @@ class Rolled:
     ):
         self._loaded, self.lanes = loaded, lanes
         self.inputs, self.outputs = tuple(widths[:-1]), (widths[-1],)
-        arrays = (*loop.inputs, loop.output)
+        arrays = (*loop.inputs, *loop.outputs)
         table: list[list[int]] = []
         numbers: list[float] = []
         for i, kind in enumerate(elements.kinds):
@@ -296,7 +296,7 @@ class Rolled:
             numbers += elements.numbers[i]
         self._integers = np.array(table, dtype=np.int64).reshape(len(table), -1)
         self._numbers = np.array(numbers or [0.0])
-        self._widths = np.array(widths, dtype=np.int64)
+        self._widths = np.array([*widths, *[widths[-1]] * (len(loop.outputs) - 1)], dtype=np.int64)
         self._ground = {loop.rows[row]: value for row, value in elements.ground.items()}
         self._shape = len(table) + 1, len(loop.rows), lanes
         self._free: list[np.ndarray] = []  # workspaces that no thread is using
@@ -331,7 +331,8 @@ class Rolled:
     def _run(self, blocks: int, arrays: Sequence[np.ndarray], result: np.ndarray, status: np.ndarray) -> None:
         tables = (self._integers, self._numbers, self._widths)
         work = self._workspace()
-        pointers = [x.ctypes.data for x in (*tables, *arrays, result, work, status)]
+        results = [result] * (len(self._widths) - len(arrays))
+        pointers = [x.ctypes.data for x in (*tables, *arrays, *results, work, status)]
         self._call(blocks, len(self._integers), *pointers)
         self._free.append(work)
 

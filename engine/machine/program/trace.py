@@ -195,6 +195,10 @@ class Graph:
     def square_root(self, a: Node) -> Node:
         return self.node(a.value**0.5) if a.op == CONSTANT else self._make(SQUARE_ROOT, a)
 
+    def copied(self, node: Node, a: Node | None, b: Node | None) -> Node:
+        """The same operation in this graph, on these operands."""
+        return self._make(node.op, a, b, node.value)
+
     @staticmethod
     def _ordered(a: Node, b: Node) -> tuple[Node, Node]:
         return (a, b) if a.id <= b.id else (b, a)

@@ -3,151 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from ...record.panels import Line, Panel
 from ...scenario.run import Result
-from .. import complexity
-from ..complexity import FORWARD, INVERSE, Published
 from .exhibit import Exhibit, Reproduction, Row, at, each, of_run, ran, span
 from .saha_1999 import SIX_FORCES, SIX_PLACES, other_table
-
-MOST = 16  # joints of the longest chain that is counted
-
-# ---- Tables 1 and 2: the printed counts, and those of the formulas
-
-PRINTED_AT_SIX = {
-    "Hollerbach (1980)": (2195, 1719),
-    "Luh et al. (1980)": (852, 834),
-    "Walker and Orin (1982)": (800, 595),
-    "RIDIM (Saha, 1999)": (676, 527),
-    "Khalil et al. (1986)": (538, 478),
-    "Angeles et al. (1989)": (521, 435),
-    "Balafoutis et al. (1988)": (489, 421),
-}
-CUBIC = FORWARD[-1]
-# the number of links from which on the algorithm is cheaper than the cubic one, by multiplications and then by
-# additions, too, with the counts there
-PRINTED_CROSSINGS: dict[str, tuple[int, int, int, int, int]] = {
-    "Mohan and Saha (2007)": (10, 1602, 12, 1948, 1667),
-    "Saha (2003)": (10, 1626, 14, 2390, 2293),
-    "Featherstone (1983)": (12, 2190, 14, 2588, 2263),
-    "Valasek": (13, 2595, 15, 3047, 2745),
-    "Brandle et al.": (14, 3278, 16, 3778, 3322),
-}
-
-
-def _counts(published: Sequence[Published], own: dict[str, str]) -> tuple[dict[str, np.ndarray], tuple[Panel, ...]]:
-    """The counts over the number of joints as columns and panels; `own` maps our algorithms to their labels."""
-    n = range(1, MOST + 1)
-    table: dict[str, np.ndarray] = {"n": np.array(n, dtype=float)}
-    lines: dict[str, list[Line]] = {"multiplications": [], "additions": []}
-    for row in published:
-        for kind, values in zip(lines, zip(*(row.at(k) for k in n))):
-            table[f"{row.algorithm}: {kind}"] = np.array(values, dtype=float)
-            lines[kind].append(Line(f"{row.algorithm}: {kind}", row.algorithm))
-    for what, label in own.items():
-        counts = [complexity.of_chain(what, k) for k in n]
-        table[f"{label}: multiplications"] = np.array([c.multiplications + c.divisions for c in counts], dtype=float)
-        table[f"{label}: additions"] = np.array([c.additions for c in counts], dtype=float)
-        for kind, into in lines.items():
-            into.append(Line(f"{label}: {kind}", label, width=2.4))
-    return table, tuple(Panel(kind, "operations", "", tuple(drawn), low=0.0) for kind, drawn in lines.items())
-
-
-def _table_1() -> Reproduction:
-    table, panels = _counts(INVERSE, {"inverse": "denoc"})
-    rows: list[Row] = []
-    for row in INVERSE:
-        m, a = row.at(6)
-        printed = PRINTED_AT_SIX[row.algorithm]
-        rows.append((row.algorithm, *row.formulas(), f"{printed[0]} M {printed[1]} A", f"{m} M {a} A"))
-    ours = _count_at(table, "denoc", 6)
-    rows.append(("denoc, a general chain", *(_linear(table, "denoc", kind) for kind in _KINDS), "", ours))
-    heads = ("algorithm", "multiplications", "additions", "printed, n = 6", "computed, n = 6")
-    right = sum(row.at(6) == PRINTED_AT_SIX[row.algorithm] for row in INVERSE)
-    verdict = f"The formulas give {_of(right, len(INVERSE))} printed counts. {_cheapest(table, 'denoc', INVERSE, 6)}"
-    return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False, verdict=verdict)
-
-
-def _table_2() -> Reproduction:
-    own = {"forward": "denoc, O(n)", "forward, dense": "denoc, dense"}
-    table, panels = _counts(FORWARD, own)
-    rows: list[Row] = []
-    for row in FORWARD:
-        first, both = _crossings(row)
-        counts = f"{row.at(6)[0]} M {row.at(6)[1]} A"
-        if row.algorithm in PRINTED_CROSSINGS:
-            n, m, n_both, m_both, a_both = PRINTED_CROSSINGS[row.algorithm]
-            right = row.at(n)[0] == m and row.at(n_both) == (m_both, a_both)
-            quoted = f"{n}: {m} M; {n_both}: {m_both} M {a_both} A" + ("" if right else " (not what the formula gives)")
-        else:
-            quoted = ""
-        rows.append((row.algorithm, *row.formulas(), counts, quoted, "" if row is CUBIC else f"{first}; {both}"))
-    for label in own.values():
-        rows.append((label, *(_linear(table, label, kind) for kind in _KINDS), _count_at(table, label, 6), "", ""))
-    ours = complexity.crossover(
-        {k: (complexity.of_chain("forward", k), complexity.of_chain("forward, dense", k)) for k in range(1, MOST + 1)}
-    )
-    crossing = f"{ours['multiplications']}; {ours['operations']}"
-    rows.append(("denoc, O(n) against its own dense way", "", "", "", "", crossing))
-    heads = ("algorithm", "multiplications", "additions", "n = 6", "printed n*; n+", "computed n*; n+")
-    linear = [row for row in FORWARD if row.algorithm in PRINTED_CROSSINGS]
-    printed = [(_crossings(row), PRINTED_CROSSINGS[row.algorithm]) for row in linear]
-    firsts, boths = (sum(found[0] == n[0] for found, n in printed), sum(found[1] == n[2] for found, n in printed))
-    given = sum("not what" not in row[4] for row in rows if row[4])
-    verdict = (
-        f"The formulas give {_of(given, len(linear))} rows of printed counts; of the printed n* {firsts} of "
-        f"{len(linear)} follow from them, of the n+ {boths}. {_cheapest(table, 'denoc, O(n)', linear, 6)} "
-        f"{_cheapest(table, 'denoc, O(n)', linear, 12)}"
-    )
-    return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False, verdict=verdict)
-
-
-def _of(count: int, all_: int) -> str:
-    return f"all {all_}" if count == all_ else f"only {count} of {all_}"
-
-
-def _cheapest(table: dict[str, np.ndarray], label: str, published: Sequence[Published], n: int) -> str:
-    """How our counts for n joints compare with the least of the published ones, kind by kind."""
-    ours = [int(table[f"{label}: {kind}"][n - 1]) for kind in _KINDS]
-    least = [min(row.at(n)[place] for row in published) for place in range(len(_KINDS))]
-    less = "less of both" if all(a < b for a, b in zip(ours, least)) else "not less of both"
-    return (
-        f"At n = {n} {label} takes {ours[0]} multiplications and {ours[1]} additions, {less} than the least published "
-        f"({least[0]} and {least[1]})."
-    )
-
-
-_KINDS = ("multiplications", "additions")
-
-
-def _crossings(row: Published) -> tuple[int, int]:
-    """The n from which on a row is cheaper than the cubic one, by multiplications and by both kinds together."""
-
-    def first(cost: Callable[[tuple[int, int]], int]) -> int:
-        return max(n for n in range(1, 100) if cost(row.at(n)) >= cost(CUBIC.at(n))) + 1
-
-    return (0, 0) if row is CUBIC else (first(lambda c: c[0]), first(sum))
-
-
-def _count_at(table: dict[str, np.ndarray], label: str, n: int) -> str:
-    m, a = (int(table[f"{label}: {kind}"][n - 1]) for kind in _KINDS)
-    return f"{m} M {a} A"
-
-
-def _linear(table: dict[str, np.ndarray], label: str, kind: str) -> str:
-    """The counts as c n + d, or empty if they aren't linear from n = 4 on."""
-    values = table[f"{label}: {kind}"][3:]
-    slopes = set(np.diff(values).astype(int).tolist())
-    if len(slopes) > 1:
-        return ""
-    slope = slopes.pop()
-    constant = int(values[0]) - 4 * slope
-    return f"{slope}n {'-' if constant < 0 else '+'} {abs(constant)}"
-
+from .saha_counts import overview_forward, overview_inverse
+from .saha_smoothness import smoothness
 
 # ---- figures
 
@@ -207,7 +72,7 @@ EXHIBITS = (
         "operations of inverse dynamics, n revolute joints",
         "denoc's row is counted from its own program, for a general chain with regrouped inertias; it is not the "
         "paper's algorithm operation by operation.",
-        _table_1,
+        overview_inverse,
     ),
     Exhibit(
         "saha-overview",
@@ -215,7 +80,15 @@ EXHIBITS = (
         "operations of forward dynamics, n revolute joints",
         "n* and n+ are the numbers of links from which on an algorithm is cheaper than the cubic one, without and with "
         "additions. denoc's rows are counted from its own programs, O(n) and dense.",
-        _table_2,
+        overview_forward,
+    ),
+    Exhibit(
+        "saha-overview",
+        "smoothness",
+        "accelerations by O(n), Cholesky and LU: their rounding errors, and steps of falling chains",
+        "Both of Saha's papers say that accelerations by O(n) are smoother, so that fewer steps are needed, without "
+        "an example. Chains, masses and tolerances are ours; errors are beside the recursion in longer floats.",
+        smoothness,
     ),
     Exhibit(
         "saha-overview",

@@ -77,8 +77,8 @@ DYNAMICS = (
     Bug(
         "loads in base axes act at the body's origin",
         SWEEPS,
-        "add(n, cross(point, f)) + f)",
-        "n + f)",
+        "W[i] = subtract(W[i], transported(n, f, point))",
+        "W[i] = subtract(W[i], n + f)",
         ("robot/test_build.py::test_wrenches_in_base_axes_keep_their_direction",),
     ),
     Bug(
@@ -219,8 +219,8 @@ DYNAMICS = (
     Bug(
         "composite mass centre without the parent's arm",
         "engine/dynamics/dense.py",
-        "up.h, up.m = add(up.h, moved), up.m + body.m",
-        "up.h, up.m = add(up.h, h), up.m + body.m",
+        "self.h, self.m = add(self.h, moved), self.m + other.m",
+        "self.h, self.m = add(self.h, h), self.m + other.m",
         MATRICES,
     ),
     Bug(
@@ -295,5 +295,26 @@ DYNAMICS = (
         "-inverse_U[:k, :k] @ U[:k, k]",
         "-U[:k, k]",
         ("dynamics/test_theorems.py::test_the_inverse_of_the_inertia_is_u_t_d_u_inverted",),
+    ),
+    Bug(
+        "rotors of slides carry no weight",
+        "engine/dynamics/grouping.py",
+        "(x * x, -x * float(a @ weight))",
+        "(x * x, 0.0)",
+        ("loops/test_base.py::test_rules_find_all_that_forces_do_not_show",),
+    ),
+    Bug(
+        "lines that slide aside are taken to rest",
+        "engine/dynamics/reach.py",
+        "centre=None if aside else above.centre",
+        "centre=above.centre",
+        ("loops/test_base.py::test_rules_on_arms_with_square_axes",),
+    ),
+    Bug(
+        "what links drop is dropped for nothing",
+        "engine/loops/base.py",
+        "grouping[row, dropped] = -W[k]",
+        "grouping[row, dropped] = 0.0 * W[k]",
+        ("loops/test_base.py::test_the_published_set_of_the_rx90",),
     ),
 )

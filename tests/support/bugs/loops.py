@@ -3,10 +3,13 @@
 from .bug import Bug
 
 EFFORT = "engine/loops/effort.py"
+EMBEDDING = "engine/loops/embedding.py"
+TIES = "engine/loops/ties.py"
 SEARCH = "engine/loops/search.py"
 REACTIONS = "engine/loops/reactions.py"
 CONSTRAINTS = "engine/loops/constraints.py"
 METHODS = "engine/loops/methods.py"
+SUBSYSTEMS = ("loops/test_subsystems.py::test_random_subsystems_are_the_whole",)
 RATES = ("loops/test_random.py::test_jacobian_and_drift_are_the_rates_of_the_gap",)
 NO_WORK = ("loops/test_random.py::test_cuts_do_no_work_on_motions_that_keep_loops_closed",)
 ALL_AT_ONCE = ("loops/test_random.py::test_branch_by_branch_is_all_at_once",)
@@ -16,6 +19,90 @@ DENSE = ("loops/test_reactions.py::test_reactions_by_dense_linear_algebra",)
 EACH_METHOD = ("loops/test_random.py::test_every_closure_method_has_the_accelerations_of_forward",)
 
 LOOPS = (
+    Bug(
+        "subsystems: what is handed on isn't freed of the group's freedoms",
+        EMBEDDING,
+        "A[r][s] - carrier[r] * Psi[j][s]",
+        "A[r][s] - 0.0 * carrier[r] * Psi[j][s]",
+        SUBSYSTEMS,
+    ),
+    Bug(
+        "subsystems: the wrench handed on lacks that of the loops' own accelerations",
+        EMBEDDING,
+        "W = add(W, _combined(outside, group.start))",
+        "W = add(W, _combined(outside, [0.0] * len(group.start)))",
+        SUBSYSTEMS,
+    ),
+    Bug(
+        "subsystems: forces along the freedoms lack the loops' own accelerations",
+        EMBEDDING,
+        "dot(column, force) - dot(moving, group.start)",
+        "dot(column, force) - 0.0 * dot(moving, group.start)",
+        SUBSYSTEMS,
+    ),
+    Bug(
+        "subsystems: a body that carries a group keeps still",
+        EMBEDDING,
+        "x = x - dot(freedom.carrier, up)",
+        "x = x - 0.0 * dot(freedom.carrier, up)",
+        SUBSYSTEMS,
+    ),
+    Bug(
+        "subsystems: what hangs on a group isn't felt there",
+        EMBEDDING,
+        "Composite(bodies[i], group.motions[i], group.A.get(i))",
+        "Composite(bodies[i], group.motions[i], None)",
+        SUBSYSTEMS,
+    ),
+    Bug(
+        "subsystems: couplings tie their two joints only, not those between",
+        "engine/loops/blocks.py",
+        "return (*ways[0][shared:], *ways[1][shared:])",
+        "return (ways[0][-1], ways[1][-1])",
+        ("loops/test_subsystems.py::test_a_coupling_ties_all_that_is_between",),
+    ),
+    Bug(
+        "loops over subsystems: the second group on a body puts its inertia in the place of the first one's",
+        "engine/loops/looped.py",
+        'x if form.begins else step.take(IN, "up", row) + x',
+        "x",
+        ("loops/test_subsystems.py::test_four_bars_in_series_and_in_a_tree",),
+    ),
+    Bug(
+        "phases: rows that are filled late are taken for 0",
+        "engine/machine/jit/phases.py",
+        "        if more == filled:\n            return kinds\n",
+        "        if len(filled) or more == filled:\n            return kinds\n",
+        ("loops/test_subsystems.py::test_four_bars_in_series_and_in_a_tree",),
+    ),
+    Bug(
+        "loops over subsystems: gaps of the groups beyond don't count",
+        "engine/loops/looped.py",
+        "total = total.with_other(others)",
+        "total = total",
+        ("loops/test_subsystems.py::test_gaps_and_speeds_that_open_loops_are_seen_in_every_subsystem",),
+    ),
+    Bug(
+        "repeat: the file's own loops are lost",
+        "engine/robot/repeat.py",
+        "self.lists[key], self._origin[key] = list(own), [(key, at) for at in range(len(own))]",
+        "self.lists[key], self._origin[key] = [], []",
+        ("robot/test_build.py::test_what_the_file_says_itself_comes_first",),
+    ),
+    Bug(
+        "ties: the way inwards turns its speeds the wrong way round",
+        TIES,
+        "wd = subtract(wd, cross(w, spin))",
+        "wd = add(wd, cross(w, spin))",
+        RATES,
+    ),
+    Bug(
+        "ties: the way inwards isn't taken off what is left of the way",
+        TIES,
+        "step.reach = reach = subtract(reach, step.arm)",
+        "step.reach = reach = add(reach, step.arm)",
+        RATES,
+    ),
     Bug(
         "effort's weights ignored",
         EFFORT,
@@ -125,8 +212,8 @@ LOOPS = (
     Bug(
         "preferred speeds are the dependent ones",
         "engine/loops/partition.py",
-        "groups = [[k for k in free if k not in preferred], [k for k in free if k in preferred], list(given)]",
-        "groups = [[k for k in free if k in preferred], [k for k in free if k not in preferred], list(given)]",
+        "[j for j in free if speeds[j] not in preferred],",
+        "[j for j in free if speeds[j] in preferred], [j for j in free if speeds[j] not in preferred],",
         ("loops/test_one_text.py::test_reduced_equations_are_those_of_inverse_dynamics",),
     ),
     Bug(
@@ -138,16 +225,16 @@ LOOPS = (
     ),
     Bug(
         "open loops are taken by the text of many samples",
-        "engine/loops/texts.py",
-        "return [slack - open_by, slack / len(qd) * speed - opening]",
-        "return [1.0 + slack - open_by, slack / len(qd) * speed - opening]",
+        "engine/loops/closing.py",
+        "return [self.margin, gap - self.gaps, rate * self.speeds - self.rates]",
+        "return [self.margin, 1.0 + gap - self.gaps, rate * self.speeds - self.rates]",
         ("loops/test_many.py::test_compiled_code_leaves_open_loops_to_the_plain_text",),
     ),
     Bug(
         "speeds that open the loops are taken",
-        "engine/loops/texts.py",
-        "return [slack - open_by, slack / len(qd) * speed - opening]",
-        "return [slack - open_by, 1.0 + opening]",
+        "engine/loops/closing.py",
+        "return [self.margin, gap - self.gaps, rate * self.speeds - self.rates]",
+        "return [self.margin, gap - self.gaps, 1.0 + self.rates]",
         ("loops/test_many.py::test_compiled_code_leaves_open_loops_to_the_plain_text",),
     ),
     Bug(

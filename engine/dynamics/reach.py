@@ -1,0 +1,114 @@
+"""How a tree's bodies can move at all: about one fixed direction or freely, on which fixed line or point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..robot.model import Body
+from ..robot.placement import turn_matrix_of
+
+TINY = 1e-9  # below which lengths and sines count as 0
+AXES = np.eye(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """The motions that a body has, in its axes and about its origin; its joint and those before it stand at zero.
+
+    `axis` is the only direction about which it turns, if there is one.  All points of `centre` + s `axis` move along
+    the axis at most, and not even so unless it is `sliding`; of a body that turns freely, `centre` alone is at rest.
+    """
+
+    turns: int = 0  # 0: not at all, 1: about `axis`, 3: about several directions
+    axis: np.ndarray | None = None
+    centre: np.ndarray | None = None
+    slides: tuple[np.ndarray, ...] = ()  # directions in which a body that doesn't turn slides
+    sliding: bool = False
+    up: np.ndarray = field(default_factory=lambda: AXES)  # rotation of the body in the base
+
+    def along(self, direction: np.ndarray) -> bool:
+        """Whether the body turns about nothing but this direction, if at all."""
+        return self.turns == 0 or (self.axis is not None and parallel(self.axis, direction))
+
+
+def reaches(bodies: Sequence[Body]) -> list[tuple[Reach, Reach]]:
+    """For each body the reach of its parent, in the body's axes and about its origin, and its own."""
+    result: list[tuple[Reach, Reach]] = []
+    for body in bodies:
+        above = result[body.parent][1] if body.parent is not None else Reach()
+        above = _at(above, turn_matrix_of(body.rotation), np.array(body.origin))
+        result.append((above, _own(body, above)))
+    return result
+
+
+def directions(body: Body) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The directions in which a body turns, and those in which it slides."""
+    turns = [AXES[d] for d in body.directions if d < 3]
+    slides = [AXES[d - 3] for d in body.directions if d >= 3] + (turns if body.pitch else [])
+    return turns, slides
+
+
+def parallel(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two directions are parallel."""
+    return bool(np.linalg.norm(np.cross(a, b)) <= TINY * np.linalg.norm(a) * np.linalg.norm(b))
+
+
+def _at(reach: Reach, R: np.ndarray, origin: np.ndarray) -> Reach:
+    """The reach of the same body, with other axes and another origin."""
+    return replace(
+        reach,
+        axis=None if reach.axis is None else R.T @ reach.axis,
+        centre=None if reach.centre is None else R.T @ (reach.centre - origin),
+        slides=tuple(R.T @ a for a in reach.slides),
+        up=reach.up @ R,
+    )
+
+
+def _own(body: Body, above: Reach) -> Reach:
+    """The reach of a body on a joint, from that of its parent."""
+    turns, slides = directions(body)
+    if not turns:
+        return _slid(above, slides)
+    if len(turns) == 1 and above.along(turns[0]):
+        return _about_one(above, turns[0], slides)
+    return replace(above, turns=3, axis=None, centre=_point(above, turns, slides), slides=(), sliding=False)
+
+
+def _slid(above: Reach, slides: Sequence[np.ndarray]) -> Reach:
+    if above.turns == 0:
+        return replace(above, slides=(*above.slides, *slides))
+    aside = [a for a in slides if above.axis is None or not parallel(above.axis, a)]
+    return replace(above, centre=None if aside else above.centre, sliding=above.sliding or bool(slides))
+
+
+def _about_one(above: Reach, axis: np.ndarray, slides: Sequence[np.ndarray]) -> Reach:
+    """The reach where all turns are about one direction; its line is at rest if the lines before it are the same."""
+    if above.turns == 0:
+        kept = all(parallel(a, axis) for a in above.slides)
+    else:
+        kept = above.centre is not None and parallel_or_zero(above.centre, axis)
+    sliding = above.sliding or bool(above.slides) or bool(slides)
+    return replace(above, turns=1, axis=axis, centre=np.zeros(3) if kept else None, slides=(), sliding=sliding)
+
+
+def _point(above: Reach, turns: Sequence[np.ndarray], slides: Sequence[np.ndarray]) -> np.ndarray | None:
+    """The point at rest of a body that turns freely, if there is one: on its own axis, and on what rests before it."""
+    if slides or above.sliding or above.slides:
+        return None
+    if above.turns == 0:
+        return np.zeros(3)
+    if above.centre is None:
+        return None
+    own = turns[0] if len(turns) == 1 else np.zeros(3)
+    ways = np.column_stack([own, -above.axis if above.axis is not None else np.zeros(3)])
+    s = np.linalg.lstsq(ways, above.centre, rcond=None)[0]
+    met = bool(np.linalg.norm(ways @ s - above.centre) <= TINY * max(1.0, float(np.linalg.norm(above.centre))))
+    return own * s[0] if met else None
+
+
+def parallel_or_zero(v: np.ndarray, axis: np.ndarray) -> bool:
+    """Whether a vector has no part beside the axis."""
+    return bool(np.linalg.norm(v - axis * (axis @ v)) <= TINY * max(1.0, float(np.linalg.norm(v))))

@@ -1,0 +1,252 @@
+"""Base parameters: the combinations of a robot's numbers that its dynamics knows, and numbers that it can't know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dynamics import quantities
+from ..dynamics.grouping import silent_changes, without
+from ..dynamics.inertial import INERTIAL, NAMES
+from ..dynamics.kinematics import coordinate_rates
+from ..dynamics.regressor import parameters
+from ..errors import AssemblyError, InputError, did_you_mean
+from ..machine.program.scalars import as_floats
+from ..robot.model import Robot
+from .assembly import assemble
+from .constraints import Closure, closure
+from .rank import null_space
+
+SILENT = 1e-9  # share of the largest singular value, and of the largest entry, below which nothing is told
+ROUNDED = 1e-10  # factors of groups below which they are 0
+FORCES = 3  # rows of the regressor for each of its columns
+FAR = 0.2  # length of a step from one position of a mechanism to the next, in radians or shares of its size
+WALK = 8  # steps before the next one starts from the first position again
+STATES = 8  # motions in each position of a mechanism
+# of each link what is dropped first where numbers can't be told apart, as in Khalil's tables
+DROPPED = ("Iyy", "mz", "m", "Ixx", "Ixy", "Ixz", "Iyz", "mx", "my", "Izz")
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """The combinations of a robot's numbers that its dynamics knows: `base = grouping @ numbers`.
+
+    Each group is called as the number whose factor in it is 1 and which is in no other group.  With the columns of the
+    regressor in these `columns`, inverse dynamics is `Y[:, columns] @ base`.
+    """
+
+    names: tuple[str, ...]  # of the groups
+    columns: tuple[int, ...]  # of the regressor, one for each group
+    values: np.ndarray  # of the groups, from the robot's numbers
+    grouping: np.ndarray  # a row for each group, a column for each of `numbers`
+    numbers: tuple[str, ...]  # all that were looked at, in the order of the regressor's columns
+    silent: tuple[str, ...]  # numbers that are in no group: no force shows them
+    rules: bool  # whether the groups follow from rules, otherwise from the rank of the regressor at random states
+
+    def group(self, name: str) -> dict[str, float]:
+        """The numbers in a group, with their factors."""
+        row = self.grouping[self.names.index(name)]
+        own = {number: float(x) for number, x in zip(self.numbers, row) if x}
+        return {name: own.pop(name), **own}
+
+    def words(self, name: str) -> str:
+        """A group in words, such as `link2.Ixx - link2.Iyy`."""
+        text = ""
+        for number, x in self.group(name).items():
+            size = "" if abs(x) == 1.0 else f"{abs(x):.6g} "
+            text += f" {'-' if x < 0 else '+'} {size}{number}" if text else f"{'-' if x < 0 else ''}{size}{number}"
+        return text
+
+
+def base_parameters(robot: Robot, among: Iterable[str] | None = None) -> BaseParameters:
+    """The base parameters of a robot among some of the numbers that `parameters` names.
+
+    By default these are the inertial numbers of all links, and of all joints those that aren't 0.  With loops, forces
+    are those along the motions that keep the loops closed.
+    """
+    values = parameters(robot)
+    numbers = _looked_at(values, among)
+    places = [k for k, name in enumerate(values) if name in numbers]
+    others = [k for k in range(len(values)) if k not in places]
+    Y = _shown(robot, places)
+    silent = null_columns(Y)
+    rules = False
+    if not robot.tied:
+        known = _independent(without(silent_changes(robot), others)[places])
+        rules = known.shape[1] == silent.shape[1] and not (abs(Y @ known) > SILENT * _size(Y)).any()
+        silent = known if rules else silent
+    taken = [names for names in values if names in numbers]
+    dropped, W = _eliminated(silent, _order(robot, taken))
+    kept = [k for k in range(len(taken)) if k not in dropped]
+    grouping = np.zeros((len(kept), len(taken)))
+    for row, k in enumerate(kept):
+        grouping[row, k] = 1.0
+        grouping[row, dropped] = -W[k]
+    grouping[abs(grouping) <= ROUNDED * abs(grouping).max(initial=1.0)] = 0.0
+    own = np.array([values[name] for name in taken])
+    shown = (grouping != 0.0).any(axis=0)
+    return BaseParameters(
+        names=tuple(taken[k] for k in kept),
+        columns=tuple(places[k] for k in kept),
+        values=grouping @ own,
+        grouping=grouping,
+        numbers=tuple(taken),
+        silent=tuple(name for name, there in zip(taken, shown) if not there),
+        rules=rules,
+    )
+
+
+def _looked_at(values: dict[str, float], among: Iterable[str] | None) -> set[str]:
+    """The names of the numbers that are looked at."""
+    if among is None:
+        return {name for name, value in values.items() if value or name.rsplit(".", 1)[1] in NAMES}
+    wanted = [among] if isinstance(among, str) else list(among)
+    for name in wanted:
+        if name not in values:
+            hint = did_you_mean(name, values) if isinstance(name, str) else ""
+            raise InputError("no such number", found=f"`{name}`", allowed="what `parameters` names", hint=hint)
+    return set(wanted)
+
+
+# ---- what forces show
+
+
+def _shown(robot: Robot, places: Sequence[int]) -> np.ndarray:
+    """Rows of these columns of the regressor at random states, along the motions that the loops allow."""
+    rng, rows = np.random.default_rng(1), FORCES * len(places) + 8
+    count = -(-rows // max(robot.nv, 1))
+    if not robot.tied:
+        q = np.array([_position(robot, rng) for _ in range(count)])
+        qd, qdd = rng.standard_normal((2, count, robot.nv))
+        return quantities.regressor(robot, q, qd, qdd)[..., places].reshape(-1, len(places))
+    loops, states, motions = closure(robot), [], []
+    for q in _closed(robot, rows, rng):
+        N = _motions(loops, q)
+        for _ in range(STATES):
+            qd = N @ rng.standard_normal(N.shape[1])
+            J, drift = loops.jacobian(q, qd)
+            back = np.linalg.lstsq(loops.scaled(J), drift * loops.row_scale, rcond=SILENT)[0] * loops.column_scale
+            states.append((q, qd, N @ rng.standard_normal(N.shape[1]) - back))
+            motions.append(N)
+    q, qd, qdd = (np.array(rows) for rows in zip(*states))
+    Y = quantities.regressor(robot, q, qd, qdd)[..., places]
+    return np.concatenate([N.T @ forces for N, forces in zip(motions, Y)])
+
+
+def _position(robot: Robot, rng: np.random.Generator) -> np.ndarray:
+    """A random position of a tree."""
+    q = rng.uniform(-1.0, 1.0, robot.nq)
+    for joint in robot.moving:
+        for k, kind in zip(joint.coordinates, joint.type.kinds):
+            q[k] *= np.pi if kind == "angle" else 1.0
+        if joint.type.orientation is not None:
+            e = list(joint.coordinates[joint.type.orientation : joint.type.orientation + 4])
+            q[e] = (four := rng.standard_normal(4)) / np.linalg.norm(four)
+    return q
+
+
+def _motions(loops: Closure, q: np.ndarray) -> np.ndarray:
+    """Speeds that keep the loops closed, a column for each freedom."""
+    result: np.ndarray = loops.column_scale[:, None] * null_space(loops.scaled(loops.jacobian(q)[0]))
+    return result
+
+
+def _closed(robot: Robot, rows: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Random positions in which the loops close, as many as give so many rows: a walk that returns to the first."""
+    loops, first = closure(robot), assemble(robot, np.array(robot.q0))
+    result = [first]
+    freedoms = max(1, _motions(loops, first).shape[1])
+    for n in range(-(-rows // (STATES * freedoms))):
+        q = first if n % WALK == 0 else result[-1]
+        N = _motions(loops, q)
+        with suppress(AssemblyError):  # too far: the next step starts here again
+            result.append(assemble(robot, _moved(robot, q, FAR * N @ rng.uniform(-1.0, 1.0, N.shape[1]))))
+    return result
+
+
+def _moved(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """The position after a step along the speeds."""
+    moved: np.ndarray = q + np.array(as_floats(coordinate_rates(robot, q.tolist(), step.tolist())))
+    for joint in robot.moving:
+        if joint.type.orientation is not None:
+            e = list(joint.coordinates[joint.type.orientation : joint.type.orientation + 4])
+            moved[e] /= np.linalg.norm(moved[e])
+    return moved
+
+
+def _size(Y: np.ndarray) -> float:
+    return max(float(abs(Y).max(initial=0.0)), 1e-300)
+
+
+def null_columns(Y: np.ndarray) -> np.ndarray:
+    """A basis of the changes of the numbers that the rows of the regressor don't show, columns of like sizes."""
+    size = np.linalg.norm(Y, axis=0)
+    size[size <= 1e-12 * max(float(size.max(initial=0.0)), 1e-300)] = np.inf  # rounding
+    _, s, Vt = np.linalg.svd(np.linalg.qr(Y / size, mode="r"))
+    rank = int((s > SILENT * max(float(s.max(initial=0.0)), 1e-300)).sum())
+    size[np.isinf(size)] = 1.0
+    basis = Vt[rank:].T / size[:, None]
+    result: np.ndarray = basis / np.maximum(abs(basis).max(axis=0, initial=0.0), 1e-300)
+    return result
+
+
+# ---- groups
+
+
+def _independent(changes: np.ndarray) -> np.ndarray:
+    """The changes without those that are combinations of others."""
+    if not changes.size:
+        return changes[:, :0]
+    kept, rest = list[int](), changes.copy()
+    for c in range(changes.shape[1]):
+        column = rest[:, c] - 0.0
+        if abs(column).max() > SILENT * max(abs(changes[:, c]).max(), SILENT):
+            kept.append(c)
+            row = int(np.argmax(abs(column)))
+            rest = rest - np.outer(column, rest[row] / column[row])
+    return changes[:, kept]
+
+
+def _order(robot: Robot, numbers: Sequence[str]) -> list[int]:
+    """Places of the numbers, the one that is dropped first before all others: joints', then links' from the tips on."""
+    depth = {"base": 0}
+    waiting = list(robot.links)
+    while waiting:
+        for link in [one for one in waiting if one.parent in depth]:
+            depth[link.name] = depth[link.parent] + 1
+            waiting.remove(link)
+
+    places = {link.name: k for k, link in enumerate(robot.links)}
+
+    def rank(name: str) -> tuple[int, ...]:
+        owner, _, what = name.rpartition(".")
+        if what not in NAMES:
+            return (0, 0 if what == "rotor" else 1)
+        return (1, -depth[owner], -places[owner], DROPPED.index(what))
+
+    assert len(DROPPED) == INERTIAL
+    return sorted(range(len(numbers)), key=lambda k: rank(numbers[k]))
+
+
+def _eliminated(silent: np.ndarray, order: Sequence[int]) -> tuple[list[int], np.ndarray]:
+    """The dropped numbers, and for each of them the change of all numbers that has a 1 there, as a column."""
+    W, dropped = silent.copy(), list[int]()
+    left = list(range(W.shape[1]))
+    columns: list[int] = []
+    for k in order:
+        if not left:
+            break
+        best = max(left, key=lambda c: abs(W[k, c]))
+        if abs(W[k, best]) <= 1e-7 * abs(W[:, best]).max():
+            continue
+        W[:, best] /= W[k, best]
+        for c in range(W.shape[1]):
+            if c != best:
+                W[:, c] -= W[k, c] * W[:, best]
+        left.remove(best)
+        dropped.append(k)
+        columns.append(best)
+    return dropped, W[:, columns]

@@ -1,0 +1,209 @@
+"""Tables 1 and 2 of Saha's papers: operations of inverse and forward dynamics, published ones beside denoc's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ...record.panels import Line, Panel
+from .. import complexity
+from ..complexity import FORWARD, INVERSE, Published
+from .exhibit import Reproduction, Row
+
+MOST = 16  # joints of the longest chain that is counted
+
+# ---- the printed counts, and those of the formulas
+
+PRINTED_AT_SIX = {
+    "Hollerbach (1980)": (2195, 1719),
+    "Luh et al. (1980)": (852, 834),
+    "Walker and Orin (1982)": (800, 595),
+    "RIDIM (Saha, 1999)": (676, 527),
+    "Khalil et al. (1986)": (538, 478),
+    "Angeles et al. (1989)": (521, 435),
+    "Balafoutis et al. (1988)": (489, 421),
+}
+CUBIC = FORWARD[-1]
+# the number of links from which on the algorithm is cheaper than the cubic one, by multiplications and then by
+# additions, too, with the counts there
+PRINTED_CROSSINGS: dict[str, tuple[int, int, int, int, int]] = {
+    "Mohan and Saha (2007)": (10, 1602, 12, 1948, 1667),
+    "Saha (2003)": (10, 1626, 14, 2390, 2293),
+    "Featherstone (1983)": (12, 2190, 14, 2588, 2263),
+    "Valasek": (13, 2595, 15, 3047, 2745),
+    "Brandle et al.": (14, 3278, 16, 3778, 3322),
+}
+
+
+def _counts(published: Sequence[Published], own: dict[str, str]) -> tuple[dict[str, np.ndarray], tuple[Panel, ...]]:
+    """The counts over the number of joints as columns and panels; `own` maps our algorithms to their labels."""
+    n = range(1, MOST + 1)
+    table: dict[str, np.ndarray] = {"n": np.array(n, dtype=float)}
+    lines: dict[str, list[Line]] = {"multiplications": [], "additions": []}
+    for row in published:
+        for kind, values in zip(lines, zip(*(row.at(k) for k in n))):
+            table[f"{row.algorithm}: {kind}"] = np.array(values, dtype=float)
+            lines[kind].append(Line(f"{row.algorithm}: {kind}", row.algorithm))
+    for what, label in own.items():
+        counts = [complexity.of_chain(what, k) for k in n]
+        table[f"{label}: multiplications"] = np.array([c.multiplications + c.divisions for c in counts], dtype=float)
+        table[f"{label}: additions"] = np.array([c.additions for c in counts], dtype=float)
+        for kind, into in lines.items():
+            into.append(Line(f"{label}: {kind}", label, width=2.4))
+    return table, tuple(Panel(kind, "operations", "", tuple(drawn), low=0.0) for kind, drawn in lines.items())
+
+
+def overview_inverse() -> Reproduction:
+    """Table 1 of the overview."""
+    table, panels = _counts(INVERSE, {"inverse": "denoc"})
+    rows: list[Row] = []
+    for row in INVERSE:
+        m, a = row.at(6)
+        printed = PRINTED_AT_SIX[row.algorithm]
+        rows.append((row.algorithm, *row.formulas(), f"{printed[0]} M {printed[1]} A", f"{m} M {a} A"))
+    ours = _count_at(table, "denoc", 6)
+    rows.append(("denoc, a general chain", *(_linear(table, "denoc", kind) for kind in _KINDS), "", ours))
+    heads = ("algorithm", "multiplications", "additions", "printed, n = 6", "computed, n = 6")
+    right = sum(row.at(6) == PRINTED_AT_SIX[row.algorithm] for row in INVERSE)
+    verdict = f"The formulas give {of(right, len(INVERSE))} printed counts. {cheapest_of(table, 'denoc', INVERSE, 6)}"
+    return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False, verdict=verdict)
+
+
+def overview_forward() -> Reproduction:
+    """Table 2 of the overview."""
+    own = {"forward": "denoc, O(n)", "forward, dense": "denoc, dense"}
+    table, panels = _counts(FORWARD, own)
+    rows: list[Row] = []
+    for row in FORWARD:
+        first, both = _crossings(row)
+        counts = f"{row.at(6)[0]} M {row.at(6)[1]} A"
+        if row.algorithm in PRINTED_CROSSINGS:
+            n, m, n_both, m_both, a_both = PRINTED_CROSSINGS[row.algorithm]
+            right = row.at(n)[0] == m and row.at(n_both) == (m_both, a_both)
+            quoted = f"{n}: {m} M; {n_both}: {m_both} M {a_both} A" + ("" if right else " (not what the formula gives)")
+        else:
+            quoted = ""
+        rows.append((row.algorithm, *row.formulas(), counts, quoted, "" if row is CUBIC else f"{first}; {both}"))
+    for label in own.values():
+        rows.append((label, *(_linear(table, label, kind) for kind in _KINDS), _count_at(table, label, 6), "", ""))
+    ours = complexity.crossover(
+        {k: (complexity.of_chain("forward", k), complexity.of_chain("forward, dense", k)) for k in range(1, MOST + 1)}
+    )
+    crossing = f"{ours['multiplications']}; {ours['operations']}"
+    rows.append(("denoc, O(n) against its own dense way", "", "", "", "", crossing))
+    heads = ("algorithm", "multiplications", "additions", "n = 6", "printed n*; n+", "computed n*; n+")
+    linear = [row for row in FORWARD if row.algorithm in PRINTED_CROSSINGS]
+    printed = [(_crossings(row), PRINTED_CROSSINGS[row.algorithm]) for row in linear]
+    firsts, boths = (sum(found[0] == n[0] for found, n in printed), sum(found[1] == n[2] for found, n in printed))
+    given = sum("not what" not in row[4] for row in rows if row[4])
+    verdict = (
+        f"The formulas give {of(given, len(linear))} rows of printed counts; of the printed n* {firsts} of "
+        f"{len(linear)} follow from them, of the n+ {boths}. {cheapest_of(table, 'denoc, O(n)', linear, 6)} "
+        f"{cheapest_of(table, 'denoc, O(n)', linear, 12)}"
+    )
+    return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False, verdict=verdict)
+
+
+def of(count: int, all_: int) -> str:
+    """How many of all there are, in words."""
+    return f"all {all_}" if count == all_ else f"only {count} of {all_}"
+
+
+def cheapest_of(table: dict[str, np.ndarray], label: str, published: Sequence[Published], n: int) -> str:
+    """How our counts for n joints compare with the least of the published ones, kind by kind."""
+    ours = [int(table[f"{label}: {kind}"][n - 1]) for kind in _KINDS]
+    least = [min(row.at(n)[place] for row in published) for place in range(len(_KINDS))]
+    less = "less of both" if all(a < b for a, b in zip(ours, least)) else "not less of both"
+    return (
+        f"At n = {n} {label} takes {ours[0]} multiplications and {ours[1]} additions, {less} than the least published "
+        f"({least[0]} and {least[1]})."
+    )
+
+
+_KINDS = ("multiplications", "additions")
+
+
+def _crossings(row: Published) -> tuple[int, int]:
+    """The n from which on a row is cheaper than the cubic one, by multiplications and by both kinds together."""
+
+    def first(cost: Callable[[tuple[int, int]], int]) -> int:
+        return max(n for n in range(1, 100) if cost(row.at(n)) >= cost(CUBIC.at(n))) + 1
+
+    return (0, 0) if row is CUBIC else (first(lambda c: c[0]), first(sum))
+
+
+def _count_at(table: dict[str, np.ndarray], label: str, n: int) -> str:
+    m, a = (int(table[f"{label}: {kind}"][n - 1]) for kind in _KINDS)
+    return _words(m, a)
+
+
+def _linear(table: dict[str, np.ndarray], label: str, kind: str) -> str:
+    """The counts as c n + d, or empty if they aren't linear from n = 4 on."""
+    values = table[f"{label}: {kind}"][3:]
+    slopes = set(np.diff(values).astype(int).tolist())
+    if len(slopes) > 1:
+        return ""
+    slope = slopes.pop()
+    constant = int(values[0]) - 4 * slope
+    return f"{slope}n {'-' if constant < 0 else '+'} {abs(constant)}"
+
+
+# ---- the paper of 1999
+
+PRINTED_IN_1999 = {  # Table 2: multiplications and additions at n = 6, then at n = 12
+    "Saha (1999), proposed": ((871, 797), (2077, 1955)),
+    "Featherstone (1983)": ((996, 871), (2190, 1915)),
+    CUBIC.algorithm: ((633, 480), (2357, 1716)),
+}
+SIZES = (6, 12)
+
+
+def inverse_in_1999() -> Reproduction:
+    """Table 1 of the paper of 1999, with a column for twelve joints."""
+    table, panels = _counts(INVERSE, {"inverse": "denoc"})
+    printed = {name: (counts,) for name, counts in PRINTED_AT_SIX.items()}
+    own, verdict = _with_printed(INVERSE, printed, table, "denoc")
+    return _beside(table, panels, own, f"{verdict} {' '.join(cheapest_of(table, 'denoc', INVERSE, n) for n in SIZES)}")
+
+
+def forward_in_1999() -> Reproduction:
+    """Table 2 of the paper of 1999."""
+    published = [row for row in FORWARD if row.algorithm in PRINTED_IN_1999]
+    table, panels = _counts(published, {"forward": "denoc, O(n)", "forward, dense": "denoc, dense"})
+    rows, verdict = _with_printed(published, PRINTED_IN_1999, table, "denoc, O(n)", "denoc, dense")
+    linear = [row for row in published if row is not CUBIC]
+    cheapest = " ".join(cheapest_of(table, "denoc, O(n)", linear, n) for n in SIZES)
+    return _beside(table, panels, rows, f"{verdict} {cheapest}")
+
+
+def _with_printed(
+    published: Sequence[Published],
+    printed: Mapping[str, tuple[tuple[int, int], ...]],
+    table: dict[str, np.ndarray],
+    *own: str,
+) -> tuple[list[Row], str]:
+    """The rows of a table with counts for six and twelve joints, and a sentence on how many are as printed."""
+    rows, right, wrong = list[Row](), 0, list[str]()
+    for row in published:
+        counts = [row.at(n) for n in SIZES]
+        for n, found, given in zip(SIZES, counts, printed[row.algorithm]):
+            right += found == given
+            if found != given:
+                wrong.append(f"{row.algorithm} at n = {n} printed {_words(*given)}, computed {_words(*found)}")
+        quoted = "; ".join(_words(*given) for given in printed[row.algorithm])
+        rows.append((row.algorithm, *row.formulas(), quoted, *(_words(*found) for found in counts)))
+    for label in own:
+        counted = (_count_at(table, label, n) for n in SIZES)
+        rows.append((label, *(_linear(table, label, kind) for kind in _KINDS), "", *counted))
+    but = f"; other than its formula has {'; '.join(wrong)}" if wrong else ""
+    return rows, f"The formulas give {of(right, right + len(wrong))} printed counts{but}."
+
+
+def _beside(table: dict[str, np.ndarray], panels: tuple[Panel, ...], rows: Sequence[Row], verdict: str) -> Reproduction:
+    heads = ("algorithm", "multiplications", "additions", "printed", *(f"n = {n}" for n in SIZES))
+    return Reproduction(table, panels, tuple(rows), heads, "number of revolute joints n", ranges=False, verdict=verdict)
+
+
+def _words(multiplications: int, additions: int) -> str:
+    return f"{multiplications} M {additions} A"

@@ -1,0 +1,233 @@
+"""Base parameters: published sets, Gautier and Khalil's formulas, and the rank of the regressor."""
+
+import numpy as np
+import pytest
+
+import denoc
+from comparing import off
+from denoc.dynamics.grouping import silent_changes
+from denoc.loops.base import null_columns
+from random_mechanisms import mechanism
+from random_robots import CHAINS, ONE, drawn, random_coordinates
+
+KINDS = (
+    {},
+    {"types": ONE},
+    {"types": (*ONE, *CHAINS), "gravity": (0, 0, -9.81), "conventions": ("dh",), "first": "prismatic"},
+    {"types": ONE, "gravity": (0, 0, -9.81), "conventions": ("khalil",), "first": "revolute"},
+    {"gravity": (0, 0, 0)},
+)
+
+
+def shown(case, places=slice(None)):
+    """Rows of the regressor at random states."""
+    width = len(denoc.parameters(case.robot))
+    rng, count = np.random.default_rng(5), 3 * width // case.robot.nv + 8
+    q = np.array([random_coordinates(case.file, rng) for _ in range(count)])
+    qd, qdd = rng.normal(size=(2, count, case.robot.nv))
+    return denoc.regressor(case.robot, q, qd, qdd).reshape(-1, width)[:, places]
+
+
+@pytest.mark.parametrize("how", KINDS, ids=range(len(KINDS)))
+@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.sampled(8)
+def test_rules_find_all_that_forces_do_not_show(seed, how):
+    """In a tree of any joints, however its first axes lie: no more and no less than the rank leaves."""
+    case = drawn(seed, wrenches=False, offsets=False, links=(1, 6), **how)
+    rules, Y = silent_changes(case.robot), shown(case)
+    assert abs(Y @ rules).max(initial=0.0) <= 1e-11 * abs(Y).max()
+    assert np.linalg.matrix_rank(rules, tol=1e-9) == null_columns(Y).shape[1]
+    known = denoc.base_parameters(case.robot)
+    assert known.rules
+    everything = denoc.base_parameters(case.robot, denoc.parameters(case.robot))
+    assert everything.rules
+    assert len(everything.names) + null_columns(Y).shape[1] == len(everything.numbers)
+
+
+R, P = "revolute", "prismatic"
+ARMS = {  # types, twists α before each joint in quarter turns, gravity
+    "turn and two slides": ((R, P, P), (0, 0, 1), -9.81),
+    "turn and a slide aside": ((R, P), (0, 1), -9.81),
+    "scara": ((R, R, R, P), (0, 0, 0, 0), -9.81),
+    "scara on a column": ((P, R, R, R), (0, 0, 0, 0), -9.81),
+    "gantry with a wrist": ((P, P, P, R, R, R), (1, 1, 1, 0, 1, 1), -9.81),
+    "wrist": ((R, R, R), (0, 1, 1), -9.81),
+    "wrist without weight": ((R, R, R), (0, 1, 1), 0.0),
+    "turn without weight on a slide": ((P, R, R), (0, 1, 0), 0.0),
+}
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_rules_on_arms_with_square_axes(arm):
+    """Axes that are parallel, square or the same, where the rules for first joints matter."""
+    types, twists, g = ARMS[arm]
+    rng = np.random.default_rng(3)
+    case = drawn(1, types=(R,), conventions=("khalil",), links=(len(types),) * 2, offsets=False, wrenches=False)
+    case.file["gravity"] = [0.0, 0.0, g]
+    for k, (link, type_, twist) in enumerate(zip(case.file["links"], types, twists)):
+        aside = 0.0 if "wrist" in arm else float(rng.uniform(0.1, 0.3))
+        link["parent"] = f"link{k}" if k else "base"
+        link["joint"] = {"type": type_, "name": f"j{k + 1}", "alpha": twist * np.pi / 2, "d": aside if k else 0.0}
+    everything = denoc.base_parameters(case.robot, denoc.parameters(case.robot))
+    assert everything.rules
+    Y = shown(case)
+    assert len(everything.names) == len(everything.numbers) - null_columns(Y).shape[1]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.sampled(4)
+def test_forces_are_those_of_the_base_parameters(seed):
+    """Inverse dynamics is made of the columns of the groups' own numbers and of the groups' values."""
+    case = drawn(seed, wrenches=False)
+    known = denoc.base_parameters(case.robot)
+    Y = denoc.regressor(case.robot, *case.state)
+    terms = Y[:, known.columns] * known.values
+    assert abs(terms.sum(axis=1) - denoc.inverse(case.robot, *case.state)).max() <= 1e-10 * abs(terms).max()
+    assert [list(denoc.parameters(case.robot))[k] for k in known.columns] == list(known.names)
+    assert off(known.grouping[:, [known.numbers.index(name) for name in known.names]], np.eye(len(known.names))) == 0
+
+
+D3 = RL4 = 0.45  # of the robot's file
+RX90 = {  # W. Khalil, E. Dombre: Modeling, Identification and Control of Robots (2002), the table of the RX-90
+    "link1.Izz": "joint1.rotor + link1.Izz + link2.Iyy + D3**2 * (M3 + M4 + M5 + M6) + link3.Iyy",
+    "link2.Ixx": "link2.Ixx - link2.Iyy - D3**2 * (M3 + M4 + M5 + M6)",
+    "link2.Ixy": "link2.Ixy",
+    "link2.Ixz": "link2.Ixz - D3 * link3.mz",
+    "link2.Iyz": "link2.Iyz",
+    "link2.Izz": "joint2.rotor + link2.Izz + D3**2 * (M3 + M4 + M5 + M6)",
+    "link2.mx": "link2.mx + D3 * (M3 + M4 + M5 + M6)",
+    "link2.my": "link2.my",
+    "link3.Ixx": "link3.Ixx - link3.Iyy + link4.Iyy + 2 * RL4 * link4.mz + RL4**2 * (M4 + M5 + M6)",
+    "link3.Izz": "link3.Izz + link4.Iyy + 2 * RL4 * link4.mz + RL4**2 * (M4 + M5 + M6)",
+    "link3.my": "link3.my + link4.mz + RL4 * (M4 + M5 + M6)",
+    "link4.Ixx": "link4.Ixx + link5.Iyy - link4.Iyy",
+    "link4.Izz": "link4.Izz + link5.Iyy",
+    "link4.my": "link4.my - link5.mz",
+    "link5.Ixx": "link5.Ixx + link6.Iyy - link5.Iyy",
+    "link5.Izz": "link5.Izz + link6.Iyy",
+    "link5.my": "link5.my + link6.mz",
+    "link6.Ixx": "link6.Ixx - link6.Iyy",
+}
+ALONE = {3: "mx Ixy Ixz Iyz", 4: "mx Ixy Ixz Iyz", 5: "mx Ixy Ixz Iyz", 6: "mx my Izz Ixy Ixz Iyz"}
+
+
+def test_the_published_set_of_the_rx90():
+    """The 40 base parameters of the textbook by Khalil and Dombre, group by group, rotor inertias included."""
+    robot = denoc.load("rx90")
+    values = denoc.parameters(robot)
+    inertial = [name for name in values if name.startswith("link") or name.endswith(".rotor")]
+    known = denoc.base_parameters(robot, inertial)
+    groups = dict(RX90) | {f"link{k}.{one}": f"link{k}.{one}" for k, names in ALONE.items() for one in names.split()}
+    groups |= {f"joint{k}.rotor": f"joint{k}.rotor" for k in (3, 4, 5, 6)}
+    assert len(groups) == 40
+    assert set(known.names) == set(groups)
+    given = {name.replace(".", "_"): x for name, x in values.items()}
+    given |= {f"M{k}": values[f"link{k}.m"] for k in range(1, 7)} | {"D3": D3, "RL4": RL4}
+    for name, value in zip(known.names, known.values):
+        right = eval(groups[name].replace(".", "_"), {}, given)
+        assert value == pytest.approx(right, abs=1e-13), name
+    assert known.words("link4.my") == "link4.my - link5.mz"
+
+
+def test_the_puma_has_36_and_their_groups_are_those_of_the_formulas():
+    """The number of Gautier and Khalil (1990), with a vertical first axis and no rotors."""
+    known = denoc.base_parameters(denoc.load("puma"))
+    assert (len(known.names), known.rules) == (36, True)
+
+
+def by_formulas(links):
+    """Values of links 2 … n, Gautier and Khalil's grouping for revolute joints, from the tips to the base."""
+    for k in reversed(range(1, len(links))):
+        x, up = links[k], links[k - 1]
+        a, d, r = (x[name] for name in ("alpha", "d", "r"))
+        S, C = np.sin(a), np.cos(a)
+        up["Ixx"] += x["Iyy"] + 2 * r * x["mz"] + r * r * x["m"]
+        up["Ixy"] += d * S * (x["mz"] + r * x["m"])
+        up["Ixz"] -= d * C * (x["mz"] + r * x["m"])
+        up["Iyy"] += C * C * (x["Iyy"] + 2 * r * x["mz"] + r * r * x["m"]) + d * d * x["m"]
+        up["Iyz"] += C * S * (x["Iyy"] + 2 * r * x["mz"] + r * r * x["m"])
+        up["Izz"] += S * S * (x["Iyy"] + 2 * r * x["mz"] + r * r * x["m"]) + d * d * x["m"]
+        up["mx"] += d * x["m"]
+        up["my"] -= S * (x["mz"] + r * x["m"])
+        up["mz"] += C * (x["mz"] + r * x["m"])
+        up["m"] += x["m"]
+        x["Ixx"] -= x["Iyy"]
+        x["Iyy"] = x["mz"] = x["m"] = 0.0
+    return links
+
+
+def test_a_chain_by_the_formulas_of_gautier_and_khalil():
+    """α, d and r without zeros; the links behind the first, which has its own rule."""
+    case = drawn(4, types=("revolute",), conventions=("khalil",), links=(5, 5), drives=False, offsets=False)
+    for k, link in enumerate(case.file["links"]):
+        link["parent"] = f"link{k}" if k else "base"
+        link["joint"] |= {"alpha": 0.5 + k, "d": 0.1 + 0.05 * k, "r": 0.2 - 0.03 * k, "gamma": 0.0, "b": 0.0}
+    values = denoc.parameters(case.robot)
+    names = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
+    links = [{name: values[f"link{k}.{name}"] for name in names} for k in range(1, 6)]
+    for own, link in zip(links, case.file["links"]):
+        own.update({name: link["joint"][name] for name in ("alpha", "d", "r")})
+    grouped, known = by_formulas(links), denoc.base_parameters(case.robot)
+    for k in range(2, 6):
+        for name in ("mx", "my", "Ixx", "Izz", "Ixy", "Ixz", "Iyz"):
+            value = known.values[known.names.index(f"link{k}.{name}")]
+            assert value == pytest.approx(grouped[k - 1][name], abs=1e-12), (k, name)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.sampled(3)
+def test_of_random_mechanisms(seed):
+    """At a state that the search hasn't seen, the forces along the motions of the loops are those of the groups."""
+    case = mechanism(seed, wrenches=False)
+    known = denoc.base_parameters(case.robot)
+    assert not known.rules
+    values = denoc.parameters(case.robot)
+    numbers = np.array([values[name] for name in known.numbers])
+    assert off(known.grouping @ numbers, known.values) < 1e-12
+    forces = case.N.T @ denoc.dynamics.quantities.inverse(case.robot, case.q, case.qd, case.qdd)
+    Y = case.N.T @ denoc.dynamics.quantities.regressor(case.robot, case.q, case.qd, case.qdd)
+    terms = Y[:, known.columns] * known.values
+    assert abs(terms.sum(axis=1) - forces).max() <= 1e-6 * abs(terms).max()
+
+
+PARALLELOGRAM = """
+name: parallelogram
+convention: frames
+gravity: [0, -9.81, 0]
+links:
+  - {name: crank, joint: {type: revolute, name: A0, actuated: true}, mass: 1, com: [0.1, 0.01, 0], inertia: {xx: 0.01, yy: 0.01, zz: 0.01}}
+  - name: coupler
+    joint: {type: revolute, name: A, xyz: [0.2, 0, 0]}
+    mass: 2
+    com: [0.2, 0.02, 0]
+    inertia: {xx: 0.01, yy: 0.02, zz: 0.02}
+  - name: rocker
+    parent: base
+    joint: {type: revolute, name: B0, xyz: [0.5, 0, 0]}
+    mass: 3
+    com: [0.12, 0.03, 0]
+    inertia: {xx: 0.01, yy: 0.03, zz: 0.03}
+loops:
+  - {name: B, joint: revolute, between: [coupler, rocker], first: {at: [0.5, 0, 0]}, second: {at: [0.2, 0, 0]}}
+assembly: {A0: 60 deg, A: -60 deg, B0: 60 deg}
+"""
+
+
+def test_a_parallelogram_knows_three_numbers():
+    """Crank and rocker turn alike, and the coupler doesn't: I = Σ I about the pivots + m l², and m g r along x and y."""
+    known = denoc.base_parameters(denoc.loads(PARALLELOGRAM))
+    values = dict(zip(known.names, known.values))
+    assert set(values) == {"crank.mx", "crank.my", "crank.Izz"}
+    l, about = 0.2, lambda m, x, y, I: I + m * (x * x + y * y)
+    inertia = about(1, 0.1, 0.01, 0.01) + about(3, 0.12, 0.03, 0.03) + 2 * l * l
+    assert values["crank.Izz"] == pytest.approx(inertia, abs=1e-9)
+    assert values["crank.mx"] == pytest.approx(0.1 + 3 * 0.12 + 2 * l, abs=1e-9)
+    assert values["crank.my"] == pytest.approx(0.01 + 3 * 0.03, abs=1e-9)
+
+
+def test_numbers_that_are_not_there_are_refused():
+    robot = denoc.load("puma")
+    with pytest.raises(denoc.InputError, match="no such number"):
+        denoc.base_parameters(robot, ["link1.Ixxx"])
+    with pytest.raises(denoc.InputError, match="not a robot"):
+        denoc.base_parameters("puma")
