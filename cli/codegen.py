@@ -37,6 +37,14 @@ def codegen(
         typer.Option("--link", metavar="LINK", help="The link whose Jacobian is wanted (default: the last one)."),
     ] = None,
     regroup: Annotated[bool, typer.Option("--regroup", help="Regroup inertias, which saves operations.")] = False,
+    parameters: Annotated[
+        str,
+        typer.Option(
+            "--parameters",
+            metavar="KEYS",
+            help="Numbers of the robot's file that are arguments of the function: robot.links.*.mass,gravity, say.",
+        ),
+    ] = "",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the code to this file (default: print it).")
     ] = None,
@@ -45,7 +53,8 @@ def codegen(
     from denoc.robot.load import load
     from denoc.study.codegen import generate
 
-    name, text = generate(load(robot), what, lang, regroup=regroup, link=link)
+    keys = [key for key in parameters.split(",") if key.strip()]
+    name, text = generate(load(robot), what, lang, regroup=regroup, link=link, keys=keys)
     if out is None:
         typer.echo(text, nl=False)
         return

@@ -18,7 +18,11 @@ def lines(model: Robot, mobility: Mobility) -> Iterator[str]:
     gaps = {gap.name: gap for gap in mobility.gaps}
     for loop in model.loops:
         state = "" if mobility.closed else f", open by {gap_in_words(gaps[loop.name])}"
-        yield f"loop {loop.name}: a {loop.type.name} cut between {loop.between[0]} and {loop.between[1]}{state}"
+        kind, (first, second), own = loop.type.name, loop.between, ""
+        if loop.doubled:
+            kind, own = model.joint(loop.name).type.name, f", with a coordinate of its own, that of {first}"
+            first = model.link(first).parent
+        yield f"loop {loop.name}: a {kind} cut between {first} and {second}{own}{state}"
     owners = {k: joint.name for joint in model.moving for k in joint.coordinates}
     for c in model.couplings:
         offset = f" {'+' if c.offset > 0 else '−'} {abs(c.offset):g}" if c.offset else ""

@@ -16,7 +16,7 @@ import numpy as np
 from ..robot.bodies import components, scalar, triples
 from ..robot.inertia import stacked
 from ..robot.model import Body
-from ..robot.placement import turn_matrix_of
+from ..robot.placement import symbolic, turn_matrix_of
 
 CENTRE = 3  # row and column of the pseudo-inertia that hold m and m c
 
@@ -36,10 +36,11 @@ def moved_inwards(bodies: Sequence[Body]) -> tuple[Body, ...]:
         G[i] = G[i] - share
         parent = bodies[i].parent
         if parent is not None:
-            T = np.eye(4)
-            T[:3, :3] = turn_matrix_of(bodies[i].rotation)
+            R, p = turn_matrix_of(bodies[i].rotation), np.array(bodies[i].origin)
+            T: np.ndarray = np.eye(4, dtype=symbolic(R, p))
+            T[:3, :3] = R
             if not turning_only:
-                T[:3, 3] = bodies[i].origin
+                T[:3, 3] = p
             G[parent] = G[parent] + T @ share @ T.T
     return tuple(_with_inertia(body, g) for body, g in zip(bodies, G))
 
@@ -67,13 +68,16 @@ def unmoved(body: Body) -> tuple[np.ndarray, bool]:
 def pseudo_inertia(body: Body) -> np.ndarray:
     """The pseudo-inertia of a body, [∫ r rᵀ dm, m c; (m c)ᵀ, m]."""
     E, h = stacked([x for row in body.E for x in row]), stacked(body.h)
-    G = np.zeros((*np.broadcast_shapes(E.shape[:-1], h.shape[:-1], np.shape(body.m)), 4, 4))
+    shape = (*np.broadcast_shapes(E.shape[:-1], h.shape[:-1], np.shape(body.m)), 4, 4)
+    G: np.ndarray = np.zeros(shape, dtype=symbolic(E, h, np.asarray(body.m)))
     G[..., :3, :3], G[..., :3, 3], G[..., 3, :3], G[..., 3, 3] = E.reshape(*E.shape[:-1], 3, 3), h, h, body.m
     return G
 
 
 def _with_inertia(body: Body, G: np.ndarray) -> Body:
     """The body with another inertia, in which rounding errors of zeros are removed."""
+    if G.dtype == object:  # symbols may be anything
+        return replace(body, E=triples(G[:3, :3]), h=components(G[:3, 3]), m=scalar(G[3, 3]))
     E, h = _clean(G[..., :3, :3], (-2, -1)), _clean(G[..., :3, 3], (-1,))
     m = np.where(abs(G[..., 3, 3]) > 1e-14 * np.maximum(body.m, 1e-300), G[..., 3, 3], 0.0)
     return replace(body, E=triples(E), h=components(h), m=scalar(m))

@@ -14,6 +14,7 @@ from ..errors import AssemblyError
 from ..machine.program.scalars import as_float, as_floats
 from ..robot.model import Robot
 from .constraints import Closure, Gap, closure, misalignment
+from .doubles import with_doubles_placed
 from .search import CLOSED, ENOUGH, Search, moved_along_speeds, nearest
 
 GOOD = 1e-9  # gap that is accepted where rounding errors allow no smaller one
@@ -36,6 +37,7 @@ def assembled(loops: Closure, q: np.ndarray, kept: Collection[int]) -> np.ndarra
     """The position with all loops closed near q; the speeds in `kept` don't move, unless they exceed the freedoms."""
     if not loops.m:
         return q
+    q = with_doubles_placed(loops, q, kept)
     result, left = newton(loops, q, kept)
     if left > GOOD and kept:
         # too much is kept: from closed positions, the independent ones return to their wanted places
@@ -85,7 +87,8 @@ def cant_close(gaps: Sequence[Gap], search: Search) -> str:
 def _scaled_gaps(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """The scaled gaps of all rows, with angles for rows of directions, and the scaled Jacobian.
 
-    Near a closed position, the values of the rows are as good as angles and are taken instead.
+    Near a closed position, the values of the rows are as good as angles and are taken instead, and corrections respect
+    the rows on speeds alone; from afar these are no hindrance.
     """
     if near:
         values, J = loops.near(q)
@@ -102,7 +105,7 @@ def _scaled_gaps(loops: Closure, q: np.ndarray, near: bool = False) -> tuple[np.
     for r, row in enumerate(rows):
         for k, x in row.items():
             J[r, k] = as_float(x)
-    return np.array(gaps) * loops.row_scale, loops.scaled(J)
+    return np.array(gaps) * loops.row_scale, loops.scaled(loops.holding(J))
 
 
 def newton(loops: Closure, q: np.ndarray, kept: Collection[int], *, near: bool = False) -> tuple[np.ndarray, float]:
@@ -181,7 +184,7 @@ def _moved_rows(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
 def _returned(loops: Closure, q: np.ndarray, wanted: np.ndarray, kept: list[int]) -> tuple[np.ndarray, float]:
     """Closed positions with the independent ones of `kept` in their wanted places, by short steps from closed ones."""
     J, _ = loops.jacobian(q)
-    dependent = loops.choice(J, kept)[1]
+    dependent = loops.choice(loops.holding(J), kept)[1]
     firm = [k for k in kept if k not in dependent]
     places = _coordinates(loops.robot, firm)
     start, left = q, 0.0

@@ -20,7 +20,8 @@ from ..robot.placement import Placement
 from .blocks import Block, blocks
 from .gaps import CompiledGaps
 from .rank import independent
-from .ties import KINDS, Row, Tie, Tied, tie
+from .row_kinds import Row
+from .ties import KINDS, Tie, Tied, tie
 
 
 @dataclass(frozen=True)
@@ -37,17 +38,18 @@ class Closure:
 
     def __init__(self, robot: Robot, drives: Sequence[Tie] = ()):
         self.robot, self.bodies = robot, robot.tree.bodies
-        hooked = [joint for joint in robot.moving if joint.hooke]
-        self.ties = (*(_cut(robot, loop) for loop in robot.loops), *(_hooke(robot, j) for j in hooked), *drives)
+        self.ties = (*own_ties(robot), *drives)
         self.drives = len(drives)
         self.divisions: dict[Any, Any] = {}  # of partitions among the groups of bodies
         self.goal: np.ndarray | None = None  # the wanted values of the rows; None: all 0
         self.couplings: tuple[Coupling, ...] = robot.couplings
         self.places: list[slice] = []  # of each tie's rows
         turning: list[bool] = []
+        on_speeds: list[bool] = []  # rows without a value, which positions can't fulfil or violate
         for one in self.ties:
             self.places.append(slice(len(turning), len(turning) + len(one.rows)))
             turning += [KINDS[row.kind].turning for row in one.rows]
+            on_speeds += [KINDS[row.kind].on_speeds for row in one.rows]
         self.m = len(turning) + len(self.couplings)
         self.length = _reach(robot, self.ties)
         speeds = {k: turn for joint in robot.moving for k, turn in zip(joint.speeds, joint.type.turning)}
@@ -55,6 +57,7 @@ class Closure:
         self.column_scale = np.array([1.0 if speeds[k] else self.length for k in range(robot.nv)])
         turning += [speeds[one.speed] for one in self.couplings]
         self.turning = np.array(turning, dtype=bool)
+        self.on_speeds = np.array(on_speeds + [False] * len(self.couplings), dtype=bool)
         self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
         identity = (massless(self.bodies), [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
         self.numbers = CompiledGaps(self._whole, robot.nq, robot.nv, self.m, identity, len(self.bodies))
@@ -182,6 +185,15 @@ class Closure:
                 J[..., r, k] = as_samples(x)
         return s.array(self.gaps(values, tied)), J
 
+    def row_groups(self) -> list[list[int]]:
+        """The rows on positions, then those on speeds alone, which count only as far as they say something new."""
+        return [np.flatnonzero(~self.on_speeds).tolist(), np.flatnonzero(self.on_speeds).tolist()]
+
+    def holding(self, J: np.ndarray) -> np.ndarray:
+        """The Jacobian J with zeros in the rows on speeds alone: what the rows say of positions."""
+        result: np.ndarray = np.where(self.on_speeds[:, None], 0.0, J) if self.on_speeds.any() else J
+        return result
+
     def scaled(self, J: np.ndarray) -> np.ndarray:
         """The Jacobian with rows and columns scaled so that its entries have no units."""
         result: np.ndarray = J * self.row_scale[:, None] * self.column_scale
@@ -190,7 +202,7 @@ class Closure:
     def choice(self, J: np.ndarray, kept: Sequence[int]) -> tuple[list[int], list[int]]:
         """Independent rows, and as many dependent speeds, with those in `kept` only where the others don't suffice."""
         J = self.scaled(J)
-        rows = sorted(independent(J, [range(self.m)]))
+        rows = sorted(independent(J, self.row_groups()))
         others = [k for k in range(self.robot.nv) if k not in set(kept)]
         return rows, sorted(independent(J[rows].T, [others, list(kept)]))
 
@@ -204,8 +216,8 @@ class Closure:
         values = q.tolist()
         result = []
         for loop, one in zip(self.robot.loops, self.tied(values)):
-            slides = as_floats(one.place.p[k] for k in loop.type.slides)
-            result.append(Gap(loop.name, math.hypot(*slides), misalignment(loop.type, one)[1]))
+            lengths = [x for row, x in zip(one.rows, one.values()) if not KINDS[row.kind].turning]
+            result.append(Gap(loop.name, math.hypot(*as_floats(lengths)), misalignment(loop.type, one)[1]))
         for c, x in zip(self.couplings, as_floats(self.gaps(values)[self.m - len(self.couplings) :])):
             joint = next(j for j in self.robot.moving if c.coordinate in j.coordinates)
             turns = joint.type.turning[0]
@@ -219,6 +231,12 @@ def closure(robot: Robot) -> Closure:
     if result is None:
         result = robot.derived["closure"] = Closure(robot)
     return result
+
+
+def own_ties(robot: Robot) -> tuple[Tie, ...]:
+    """The ties of a robot's cuts, then of its Hooke joints."""
+    hooked = [joint for joint in robot.moving if joint.hooke]
+    return (*(_cut(robot, loop) for loop in robot.loops), *(_hooke(robot, joint) for joint in hooked))
 
 
 def misalignment(type_: CutType, tied: Tied) -> tuple[list[float], float]:
@@ -255,6 +273,7 @@ def upright(type_: CutType, tied: Tied) -> Scalar | None:
 
 def _cut(robot: Robot, loop: Loop) -> Tie:
     rows = [Row("slide", (k,)) for k in loop.type.slides] + [Row("aligned", pair) for pair in loop.type.aligned]
+    rows += [Row(kind, axes, loop.radius) for kind, axes in loop.type.contacts]
     rows += [Row("aligned", (1, 0))] * loop.hooke
     return tie(robot.tree, loop.name, loop.between, (loop.first, loop.second), rows)
 
@@ -276,7 +295,11 @@ def distance_drive(robot: Robot, name: str, links: tuple[str, str], frames: tupl
 
 
 def _reach(robot: Robot, ties: Sequence[Tie]) -> float:
-    """The mechanism's length: the largest distance of the origin of a body, or of a tie's frame, in its parent."""
+    """The mechanism's length: the largest distance of the origin of a body, or of a tie's frame, in its parent.
+
+    The radius of what rolls is such a distance, too.
+    """
     lengths = [math.hypot(*body.origin) for body in robot.tree.bodies]
     lengths += [math.hypot(*side.origin) for one in ties for side in (one.first, one.second)]
+    lengths += [row.radius for one in ties for row in one.rows]
     return max(lengths, default=0.0) or 1.0

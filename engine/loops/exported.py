@@ -29,15 +29,19 @@ from .texts import Arguments, PartitionText
 
 def program(robot: Robot, what: str, *, regroup: bool = True, link: str = "") -> Program:
     """The recorded program of this name; with loops `idyn` gives actuators, `fdyn` is closed, `reactions` have cuts."""
-    made = TEXTS.get(what)
-    if not robot.tied or made is None:
+    if not robot.tied or what not in TEXTS:
         return tree.program(robot, what, regroup=regroup, link=link)
-    return recorded(made(robot, assemble(robot, np.array(robot.q0))), what, regroup=regroup)
+    return recorded(chosen(robot, what), what, regroup=regroup)
 
 
-def recorded(text: PartitionText, what: str, *, regroup: bool = True) -> Program:
+def chosen(robot: Robot, what: str) -> PartitionText:
+    """The text of this name, with its choices made at the assembled initial position."""
+    return TEXTS[what](robot, assemble(robot, np.array(robot.q0)))
+
+
+def recorded(text: PartitionText, what: str, *, regroup: bool = True, recording: Recording | None = None) -> Program:
     """The program of a text, with the name and the output of this row of the table."""
-    robot, row, recording = text.loops.robot, tree.PROGRAMS[what], Recording(what)
+    robot, row, recording = text.loops.robot, tree.PROGRAMS[what], recording or Recording(what)
     given: Arguments = {name: list(recording.input(name, width)) for name, width in text.widths.items()}
     result, _ = text.text(given, regrouped(robot.tree.bodies) if regroup and row.regroups else robot.tree.bodies)
     return recording.program(**{row.output: result[len(efforts(robot)) :] if what == "reactions" else result})

@@ -55,6 +55,12 @@ def _closed(robot: Robot, q: Any, qd: Any, tau: Any) -> dict[str, Any]:
             f"the independent coordinates turn `{turning[0]}` freely; such a state can be linearised at rest only",
             allowed="rates of 0",
         )
+    if speeds.any() and robot.rolls:
+        raise InputError(
+            f"{robot.name} rolls or skates: on its way, where it is doesn't follow from its independent coordinates; "
+            "such a state can be linearised at rest only",
+            allowed="rates of 0",
+        )
     holding = np.zeros(robot.nv)
     if tau is None:
         holding[driven] = inverse(robot, place, speeds, still)[: len(driven)]

@@ -141,6 +141,7 @@ class Method:
     scaled: bool = False  # uses the `scales` of the rows, which depend on the mechanism's length
     raw: bool = False  # bends the motion or lets it drift, so that its energy balance is only reported
     afresh: bool = False  # N from an SVD at every evaluation, and N q̇ in the state; on numbers only
+    divides: bool = False  # by the inertias of the spanning tree, so that none of its joints may have nothing to move
     distributed: bool = False  # nodes with a leg each can take a step of it after a single exchange
 
     def values(self, given: Mapping[str, float | None]) -> MethodParameters:
@@ -173,7 +174,9 @@ METHODS = {
     "denoc": Method(
         "independent coordinates, positions and speeds kept closed", closed, speeds="independent", closes=True
     ),
-    "multipliers": Method("augmented system, Baumgarte's stabilisation", augmented, parameters=(ALPHA, BETA)),
+    "multipliers": Method(
+        "augmented system, Baumgarte's stabilisation", augmented, parameters=(ALPHA, BETA), divides=True
+    ),
     "projection-qr": Method(
         "null space by QR, its directions kept",
         stabilised,
@@ -220,6 +223,7 @@ METHODS = {
         parameters=(STIFFNESS, DAMPING),
         raw=True,
         scaled=True,
+        divides=True,
         distributed=True,
     ),
     "denoc-extended": Method("all joint rates integrated, no stabilisation (Khan 2002)", closed, raw=True),

@@ -17,8 +17,9 @@ from .balance import Balance, actuated_names, actuated_speeds, idle_spins, motio
 from .blocks import Block
 from .constraints import Closure, Gap, closure
 from .rank import TINY, null_space
+from .row_kinds import Row
 from .subsystems import branch_links
-from .ties import Row, Tie
+from .ties import KINDS, Tie
 
 NEAR = 1e-3  # smallest scaled singular value below which a warning says that a singular position is near
 AXES = {X: "x", Y: "y", Z: "z"}
@@ -31,7 +32,8 @@ class Unknowable:
     loop: str
     forces: tuple[str, ...]
     moments: tuple[str, ...]
-    other: bool  # whether a force along another direction than an axis is among them
+    other: bool  # whether forces along other directions than the axes are among them
+    others: tuple[str, ...] = ()  # these in words
 
     def __str__(self) -> str:
         parts = [
@@ -39,7 +41,7 @@ class Unknowable:
             for what, axes in (("force", self.forces), ("moment", self.moments))
             if axes
         ]
-        return " and ".join([*parts, *(["the force along the way between its points"] if self.other else [])])
+        return " and ".join([*parts, *self.others])
 
 
 @dataclass(frozen=True)
@@ -190,7 +192,8 @@ def _in_words(one: Tie, rows: Sequence[Row]) -> Unknowable:
     forces = sorted(AXES[row.axes[0]] for row in rows if row.kind == "slide")
     # the second's axis j is square to the first's axis k: the reaction is a moment about the third axis
     moments = sorted(AXES[3 - sum(row.axes)] for row in rows if row.kind == "aligned")
-    return Unknowable(one.name, tuple(forces), tuple(moments), any(row.kind == "distance" for row in rows))
+    others = dict.fromkeys(about for row in rows if (about := KINDS[row.kind].about(row)))
+    return Unknowable(one.name, tuple(forces), tuple(moments), bool(others), tuple(others))
 
 
 def _spin(robot: Robot, motion: np.ndarray) -> Spin:

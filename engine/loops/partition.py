@@ -74,7 +74,7 @@ def partition(
     rows: list[int] = []
     chosen: list[int] = []
     for own_rows, speeds in groups:
-        few, dependent = _picked(scaled, own_rows, speeds, given, preferred)
+        few, dependent = _picked(loops, scaled, own_rows, speeds, given, preferred)
         rows += few
         chosen += [k for k in speeds if k not in given and k not in dependent]
     rows, chosen = sorted(rows), sorted(chosen)
@@ -95,13 +95,19 @@ def _groups(loops: Closure) -> list[tuple[Sequence[int], Sequence[int]]]:
 
 
 def _picked(
-    scaled: np.ndarray, rows: Sequence[int], speeds: Sequence[int], given: Sequence[int], preferred: Sequence[int]
+    loops: Closure,
+    scaled: np.ndarray,
+    rows: Sequence[int],
+    speeds: Sequence[int],
+    given: Sequence[int],
+    preferred: Sequence[int],
 ) -> tuple[list[int], list[int]]:
     """Independent rows of these, and as many dependent speeds of these."""
     if not len(rows):
         return [], []
     own = scaled[np.ix_(rows, speeds)]
-    few = sorted(independent(own, [range(len(rows))]))
+    places = {r: place for place, r in enumerate(rows)}
+    few = sorted(independent(own, [[places[r] for r in group if r in places] for group in loops.row_groups()]))
     free = [j for j, k in enumerate(speeds) if k not in given]
     order = [
         [j for j in free if speeds[j] not in preferred],

@@ -12,16 +12,16 @@ first frame's axes and relative to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..dynamics.spatial import Factor, Vector, add, cross, dot, into, outof, scale, subtract, transpose
 from ..dynamics.sweeps import joint_twist, placement, rate_tensor
-from ..machine.program.scalars import Scalar, square_root
+from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Tree
 from ..robot.placement import Placement
-
-AT_REST: Vector = [0.0, 0.0, 0.0]
+from .contacts import CONTACTS
+from .row_kinds import AT_REST, ON_POSITIONS, Row, TiePlace, TieRate, unit
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,6 @@ class Side:
     chain: tuple[int, ...]
     rotation: tuple[Factor, ...]
     origin: tuple[float, float, float]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One scalar function of a tie: a kind of `KINDS` and its axes."""
-
-    kind: str
-    axes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,72 +45,7 @@ class Tie:
     rows: tuple[Row, ...]
 
 
-@dataclass
-class TiePlace:
-    """The place of the second frame in the first: origin p and axes s."""
-
-    p: Vector
-    s: list[Vector]
-
-
-@dataclass
-class TieRate:
-    """A first or second rate of that place: of its turn and of its shift."""
-
-    turn: Vector
-    shift: Vector
-
-
-# ---- kinds of rows
-
-
-@dataclass(frozen=True)
-class RowKind:
-    """A kind of row: functions of the second frame's place and its rates."""
-
-    value: Callable[[TiePlace, tuple[int, ...]], Scalar]
-    # the value's second rate, from v and w, a and al
-    second: Callable[[TiePlace, tuple[int, ...], TieRate, TieRate], Scalar]
-    push: Callable[[TiePlace, tuple[int, ...]], tuple[Vector, Vector]]  # [n; f] of a unit multiplier on the second link
-    turning: bool  # whether the value is a number without a length
-
-
-def _unit(k: int) -> Vector:
-    return [float(r == k) for r in range(3)]
-
-
-def _slide(place: TiePlace, axes: tuple[int, ...], speed: TieRate, rate: TieRate) -> Scalar:
-    return rate.shift[axes[0]]
-
-
-def _aligned(place: TiePlace, axes: tuple[int, ...], speed: TieRate, rate: TieRate) -> Scalar:
-    j, k = axes
-    s, w = place.s[j], speed.turn
-    return cross(rate.turn, s)[k] + cross(w, cross(w, s))[k]
-
-
-def _distance(place: TiePlace, axes: tuple[int, ...], speed: TieRate, rate: TieRate) -> Scalar:
-    p, v = place.p, speed.shift
-    one_over = 1.0 / square_root(dot(p, p))
-    along = dot(p, v) * one_over
-    return (dot(p, rate.shift) + dot(v, v) - along * along) * one_over
-
-
-KINDS = {
-    "slide": RowKind(lambda at, axes: at.p[axes[0]], _slide, lambda at, axes: ([0.0] * 3, _unit(axes[0])), False),
-    "aligned": RowKind(
-        lambda at, axes: at.s[axes[0]][axes[1]],
-        _aligned,
-        lambda at, axes: (cross(at.s[axes[0]], _unit(axes[1])), [0.0] * 3),
-        True,
-    ),
-    "distance": RowKind(
-        lambda at, axes: square_root(dot(at.p, at.p)),
-        _distance,
-        lambda at, axes: ([0.0] * 3, scale(1.0 / square_root(dot(at.p, at.p)), at.p)),
-        False,
-    ),
-}
+KINDS = {**ON_POSITIONS, **CONTACTS}  # all kinds of rows
 
 
 def tie(tree: Tree, name: str, links: tuple[str, str], frames: tuple[Placement, Placement], rows: Sequence[Row]) -> Tie:
@@ -154,7 +81,7 @@ class Tied:
     def __init__(self, bodies: Sequence[Body], tie: Tie, q: Sequence[Scalar]):
         self._bodies, self._tie = bodies, tie
         placed = {i: placement(bodies[i], q) for side in (tie.first, tie.second) for i in side.chain}
-        axes = [outof(tie.first.rotation, _unit(k)) for k in range(3)]
+        axes = [outof(tie.first.rotation, unit(k)) for k in range(3)]
         self._steps: list[_Step] = []
         for i in reversed(tie.first.chain):
             rotation, origin = placed[i]
@@ -178,8 +105,12 @@ class Tied:
                 step.reach, reach = reach, add(reach, step.arm)
         self.place = TiePlace(p, transpose([into(tie.second.rotation, row) for row in axes]))
 
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return self._tie.rows
+
     def values(self) -> list[Scalar]:
-        return [KINDS[row.kind].value(self.place, row.axes) for row in self._tie.rows]
+        return [KINDS[row.kind].value(self.place, row) for row in self._tie.rows]
 
     def columns(self) -> dict[int, TieRate]:
         """The rates of the second frame's place by a unit of each speed that changes it, speed → rate."""
@@ -200,7 +131,7 @@ class Tied:
         """The rows of the Jacobian, speed → entry, one for each row of the tie."""
         rest = TieRate(AT_REST, AT_REST)
         return [
-            {k: KINDS[row.kind].second(self.place, row.axes, rest, rate) for k, rate in columns.items()}
+            {k: KINDS[row.kind].second(self.place, row, rest, rate) for k, rate in columns.items()}
             for row in self._tie.rows
         ]
 
@@ -223,13 +154,13 @@ class Tied:
                 w = add(w, spin)
         a = add(a, [dot(row, self._end) for row in rate_tensor(w, wd)])
         speed, rate = TieRate(w, shift), TieRate(wd, a)
-        return [KINDS[row.kind].second(self.place, row.axes, speed, rate) for row in self._tie.rows]
+        return [KINDS[row.kind].second(self.place, row, speed, rate) for row in self._tie.rows]
 
     def push(self, multipliers: Sequence[Scalar]) -> tuple[Vector, Vector]:
         """The wrench [n; f] of the first link on the second, at the second's point and in the first's axes."""
         n, f = AT_REST, AT_REST
         for row, x in zip(self._tie.rows, multipliers):
-            moment, force = KINDS[row.kind].push(self.place, row.axes)
+            moment, force = KINDS[row.kind].push(self.place, row)
             n, f = add(n, scale(x, moment)), add(f, scale(x, force))
         return n, f
 

@@ -41,6 +41,13 @@ def legs(robot: Robot, platform: str | None = None) -> Parallel:
     """The robot's platform, by default the link on which most joints and cuts meet, and its legs."""
     if not isinstance(robot, Robot):
         raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
+    if robot.rolls:
+        contact = next(loop for loop in robot.loops if loop.type.contacts)
+        raise InputError(
+            f"{robot.name}: a parallel robot's legs hold its platform by joints",
+            found=f"`{contact.name}`: a {contact.type.name} cut",
+            allowed="cuts that are joints; all other calls take what rolls or skates",
+        )
     split = robot.derived.get(("legs", platform))
     if split is None:
         split = robot.derived["legs", platform] = _named(robot, platform) if platform is not None else _likely(robot)

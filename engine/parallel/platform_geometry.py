@@ -19,7 +19,8 @@ from ..dynamics.wrenches import moved
 from ..errors import InputError
 from ..loops.constraints import closure
 from ..loops.rank import independent
-from ..loops.ties import KINDS, TiePlace
+from ..loops.row_kinds import TiePlace
+from ..loops.ties import KINDS
 from ..machine.program.scalars import as_samples
 from ..robot.placement import Placement
 from .legs import Leg, Parallel
@@ -124,10 +125,10 @@ class PlatformGeometry:
         gap, C = np.empty((self.count, len(tie.rows))), np.zeros((self.count, len(tie.rows), 6))
         for r, row in enumerate(tie.rows):
             kind = KINDS[row.kind]
-            gap[:, r] = as_samples(kind.value(there, row.axes))
+            gap[:, r] = as_samples(kind.value(there, row))
             n, f = (
                 sum(R1[:, :, k] * np.reshape(as_samples(x[k]), (-1, 1)) for k in range(3))
-                for x in kind.push(there, row.axes)
+                for x in kind.push(there, row)
             )
             C[:, r] = moved(n, f, p2 - self.e)
         return gap, C

@@ -55,6 +55,7 @@ class SceneJoint:
     actuated: bool = False
     cut: bool = False
     ghost: bool = False
+    radius: float = 0.0  # of what rolls, or 0
 
 
 @dataclass(frozen=True)

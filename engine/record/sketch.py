@@ -196,7 +196,11 @@ class _Sketch:
         """Draws the symbol of a joint; seen along its axis, one that turns is a circle."""
         unit, axis = self.unit, axes[:, 2]
         thin = {"color": look["edgecolor"], "lw": 0.8}
-        if joint.type in ("prismatic", "planar", "fixed"):
+        if joint.radius and joint.type == "rolling":
+            self._cylinder(at, axis, joint.radius, 0.08 * joint.radius, kind, look)
+        elif joint.radius:
+            self._ball(at, joint.radius, kind, look)
+        elif joint.type in ("prismatic", "planar", "fixed"):
             half = {"prismatic": (1.5, 1.5, 2.0), "planar": (2.2, 2.2, 0.5), "fixed": (0.7, 0.7, 0.7)}[joint.type]
             self._box(at, axes, unit * np.array(half), kind, look)
         elif joint.type in ("revolute", "helical", "cylindrical"):

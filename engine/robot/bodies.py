@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .model import Body, Link, Three, Tree
-from .placement import Placement
+from .placement import Placement, number
 
 Seat = tuple[int | None, Placement]  # of a link: its body (None for the base), and its placement there
 
@@ -83,19 +83,21 @@ def _with_mass(body: Body, G: np.ndarray) -> Body:
 
 def _clean(x: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     """The numbers without rounding errors in place of zeros, which would keep dead operations alive."""
+    if x.dtype == object:  # symbols may be anything
+        return x
     return np.where(abs(x) <= 4e-16 * abs(x).max(axis=axes, keepdims=True, initial=0.0), 0.0, x)
 
 
 def triple(x: Sequence[float]) -> Three:
-    return (float(x[0]), float(x[1]), float(x[2]))
+    return (number(x[0]), number(x[1]), number(x[2]))
 
 
 # ---- numbers from arrays: plain ones, or, where an array has them for many runs, one array for each
 
 
 def scalar(x: float | np.ndarray) -> float:
-    """A plain number, or the array as it is."""
-    return float(x) if np.ndim(x) == 0 else x  # type: ignore[return-value]
+    """A plain number or symbol, or the array as it is."""
+    return number(x.item()) if isinstance(x, np.ndarray) and x.ndim == 0 else number(x)
 
 
 def components(x: np.ndarray) -> Three:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,12 @@ from . import plausible, unused
 from .bodies import ReadLink, components, scalar, tree, triple, triples
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
-from .graph import as_tree
+from .doubles import with_doubles
+from .graph import as_tree, with_point
 from .inertia import inertial
 from .joints import FORMS, TYPES, JointType
 from .model import ZERO, Drive, Joint, Link, Robot, Three, Wrench
-from .placement import Placement
+from .placement import Placement, number
 from .repeat import expanded
 from .schema import GraphJoint, JointEntry, LinkEntry, RobotFile, with_conventions
 from .values import Complain, checked_coordinates, fits
@@ -39,9 +40,10 @@ class Draft:
 
     @property
     def direct(self) -> bool:
-        """Whether each entry under `links` in the document is a link: none is repeated, or made of `joints`."""
+        """Whether the document's entries under `links` are the links: none is repeated, made of `joints`, a double."""
         data = self.document.data
-        return "joints" not in data and not any("repeat" in entry for entry in data["links"])
+        plain = "joints" not in data and not any("repeat" in entry for entry in data["links"])
+        return plain and len(data["links"]) == len(self.links)  # no doubles
 
     @property
     def ordered(self) -> list[ReadLink]:
@@ -55,6 +57,12 @@ def build(document: Document) -> Robot:
     length = plausible.longest(links)
     warnings = [text for k in draft.order for text in _warnings(links[k], length, complain("links", k))]
     warnings += [*plausible.doubts(file, links, complain), *unused.doubts(file, links, complain)]
+    return made(draft, document, tuple(warnings))
+
+
+def made(draft: Draft, document: Document, warnings: tuple[str, ...] = ()) -> Robot:
+    """The robot of a draft, whose numbers may be symbols."""
+    file, complain, links = draft.file, draft.complain, draft.links
     q0 = [x for r in links for x in r.link.joint.initial]
     closing = Closing(file, [r.link for r in links], complain)
     return Robot(
@@ -71,7 +79,7 @@ def build(document: Document) -> Robot:
         couplings=closing.couplings(),
         actuators=closing.actuators(),
         notes=draft.notes,
-        warnings=tuple(warnings),
+        warnings=warnings,
         document=document,
     )
 
@@ -82,11 +90,22 @@ def drafted(document: Document) -> Draft:
     if isinstance(data, dict) and "links" not in data and "task" in data:
         raise document.error(("task",), "this is a scenario, not a robot", key=True, hint="`denoc run` runs it")
     data, where, notes = as_tree(document, data, where)
-    file = checked(RobotFile, document, data if notes is not None else with_conventions(data), where)
+    data, where = with_doubles(
+        data if notes is not None else with_conventions(data),
+        where,
+        lambda link, frame, path: with_point(document, data["links"], link, frame, where(path)),
+    )
+    file = checked(RobotFile, document, data, where)
 
     def complain(*path: Any) -> Complain:
         return lambda *inner, **parts: document.error(where((*path, *inner[:-1])), inner[-1], **parts)
 
+    return reread(Draft(document, file, (), (), notes or (), complain), file)
+
+
+def reread(draft: Draft, file: RobotFile) -> Draft:
+    """The draft with links that are read from another file of its kind, whose numbers may be symbols."""
+    complain = draft.complain
     parents = _parents(file.links, complain)
     order = _parents_first(file.links, parents, complain)
     read: dict[int, ReadLink] = {}
@@ -104,7 +123,7 @@ def drafted(document: Document) -> Draft:
                 file.links[k], _convention(file, file.links[k]), k, parents[k], start, places[k], actuated, one
             )
     links = tuple(read[k] for k in range(len(file.links)))
-    return Draft(document, file, links, tuple(order), notes or (), complain)
+    return replace(draft, file=file, links=links, order=tuple(order))
 
 
 def _convention(file: RobotFile, entry: LinkEntry) -> str:
@@ -287,7 +306,7 @@ def _pitch(entry: LinkEntry, complain: Complain) -> float:
         raise complain(
             "joint", "pitch", "a helical joint can't have a pitch of 0", hint="without a pitch it is a revolute joint"
         )
-    return float(pitch)
+    return number(pitch)
 
 
 def _drives(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tuple[Drive, ...]:
@@ -379,7 +398,7 @@ def _inertia(
         if row.nv or given or entry.inertia:
             raise complain("`mass` is missing", allowed="a mass in kg; 0 for a link without any")
         return 0.0, ZERO, (ZERO, ZERO, ZERO), np.zeros((4, 4))
-    m = float(entry.mass)
+    m = number(entry.mass)
     if entry.com_from is not None and entry.com is None:
         raise complain("com_from", "there is no `com` that it belongs to", key=True, allowed="`com` beside it")
     ends = (("r", entry.r), ("frame", entry.frame == "end" or None), ("com_from", entry.com_from == "end" or None))
@@ -400,7 +419,7 @@ def _inertia(
             "first_moments", "a link without mass has no first moments", found=str(moments), allowed="[0, 0, 0]"
         )
     com, about_com, G = inertial(entry, end)
-    if not (np.isfinite(G).all() and np.isfinite(about_com).all()):
+    if G.dtype != object and not (np.isfinite(G).all() and np.isfinite(about_com).all()):
         raise complain("mass, mass centre and inertia together are too large to compute with", found=f"mass {m:g}")
     return m, components(com), triples(about_com), G
 

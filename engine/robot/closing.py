@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 from ..errors import did_you_mean
 from ..text.document import Keys
 from ..text.units import DIMENSIONS
-from .cuts import CUTS
+from .cuts import CUT_FORMS, CUTS, CutType
+from .doubles import CAN, OWN, double_of
 from .frames import cut_frame, unit
 from .model import Actuator, Coupling, Effort, Joint, Link, Loop, Three
-from .placement import Placement
-from .schema import CutFrame, EffortEntry, RobotFile
+from .placement import Placement, number
+from .schema import CutFrame, EffortEntry, LoopEntry, RobotFile
 from .values import Complain, checked_coordinates, fits
 
 
@@ -30,7 +31,11 @@ class Closing:
         loops = []
         for k, entry in enumerate(self._file.loops):
             complain = self._complain("loops", k)
-            name = self._own(entry.name or f"loop{k + 1}", "a loop", complain)
+            name = entry.name or f"loop{k + 1}"
+            doubled = entry.between[0] == double_of(entry.between[1], name)
+            if not doubled:  # a double's joint has the name of its cut
+                self._own(name, "a loop", complain)
+            _refuse_own_coordinate(entry, complain)
             for side in (0, 1):
                 self._link(entry.between[side], ("between", side), complain, base=True)
             first, second = entry.between
@@ -42,7 +47,8 @@ class Closing:
             one, two = (self._frame(frame, link, key, complain) for key, frame, link in sides)
             if entry.spin == "hooke" and entry.joint != "spherical":
                 raise complain("spin", "only a spherical cut has an idle spin", found=f"joint: {entry.joint}", key=True)
-            loops.append(Loop(name, CUTS[entry.joint], (first, second), one, two, entry.spin == "hooke"))
+            type_, radius = _cut_type(entry, complain)
+            loops.append(Loop(name, type_, (first, second), one, two, entry.spin == "hooke", radius, doubled))
         return tuple(loops)
 
     def couplings(self) -> tuple[Coupling, ...]:
@@ -67,8 +73,8 @@ class Closing:
                     to.coordinates[0],
                     joint.speeds[0],
                     to.speeds[0],
-                    float(entry.ratio),
-                    float(entry.offset),
+                    number(entry.ratio),
+                    number(entry.offset),
                 )
             )
         return tuple(couplings)
@@ -155,7 +161,7 @@ class Closing:
     def _point(self, at: tuple[float, float, float] | str, link: str, key: Keys, complain: Complain) -> Three:
         """A point of a link from three numbers or from its name."""
         if not isinstance(at, str):
-            return (float(at[0]), float(at[1]), float(at[2]))
+            return (number(at[0]), number(at[1]), number(at[2]))
         points = self._links[link].points if link in self._links else {}
         if at not in points:
             raise complain(
@@ -166,6 +172,32 @@ class Closing:
                 hint=did_you_mean(at, list(points)),
             )
         return points[at]
+
+
+def _refuse_own_coordinate(entry: LoopEntry, complain: Complain) -> None:
+    """Raises an error if a cut without a coordinate of its own has a key that needs one."""
+    for key in OWN:
+        if key in entry.model_fields_set and getattr(entry, key) not in (None, False):
+            raise complain(
+                key,
+                f"a {entry.joint} cut has no coordinate of its own",
+                key=True,
+                allowed=f"on cuts of the types {', '.join(CAN)}",
+            )
+
+
+def _cut_type(entry: LoopEntry, complain: Complain) -> tuple[CutType, float]:
+    """The type of a cut, and the radius of what rolls in it, or 0."""
+    type_ = CUTS[entry.joint]
+    if entry.as_ is not None:
+        type_ = CUT_FORMS[entry.as_]
+        if type_.form_of != entry.joint:
+            raise complain("as", f"only a {type_.form_of} cut has this form", found=f"joint: {entry.joint}", key=True)
+    if type_.rolls and entry.radius is None:
+        raise complain("`radius` is missing: what rolls has one", allowed=DIMENSIONS["length"][1])
+    if entry.radius is not None and not type_.rolls:
+        raise complain("radius", f"a {entry.joint} cut has no radius", key=True, allowed="on `joint: rolling`")
+    return type_, number(entry.radius or 0.0)
 
 
 def effort_of(entry: EffortEntry | None, turning: set[bool], key: Keys, complain: Complain) -> Effort:

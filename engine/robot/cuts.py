@@ -2,7 +2,8 @@
 
 A cut acts as a joint of its type from the first frame to the second. Its constraints are given in the first frame's
 axes: `slides` are the components of the vector from the first origin to the second that stay 0; an entry (j, k) of
-`aligned` keeps the second's axis j at right angles to the first's axis k. A new type of cut is a new row here.
+`aligned` keeps the second's axis j at right angles to the first's axis k; `contacts` are further kinds of rows with
+their axes (`loops/contacts.py`). A new type of cut is a new row here.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ class CutType:
     about: str
     slides: tuple[int, ...]
     aligned: tuple[tuple[int, int], ...]
+    contacts: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    form_of: str = ""  # the name in files of the type of which this is another form
+    rolls: bool = False  # whether it has a radius
 
     @property
     def freedoms(self) -> int:
         """The number of freedoms that Kutzbach's formula counts for this cut."""
-        return 6 - len(self.slides) - len(self.aligned)
+        return 6 - len(self.slides) - len(self.aligned) - len(self.contacts)
 
 
 CUTS = {
@@ -39,5 +43,33 @@ CUTS = {
         CutType("fixed", "second does not move", (X, Y, Z), LOCKED),
         CutType("point-on-line", "second's origin stays on first's z", (X, Y), ()),
         CutType("point-on-plane", "second's origin stays in first's xy-plane", (Z,), ()),
+        CutType(
+            "rolling",
+            "a disc about second's z stands on first's xy-plane and rolls without sliding",
+            (),
+            (),
+            (("rim", ()), ("rolls", (X,)), ("rolls", (Y,))),
+            rolls=True,
+        ),
+        CutType(
+            "skate",
+            "an edge along second's x slides on first's xy-plane, and not sideways",
+            (Z,),
+            (),
+            (("skates", ()),),
+        ),
+    )
+}
+
+# other forms of the types above, by the word after `as:`
+CUT_FORMS = {
+    "ball": CutType(
+        "ball",
+        "a ball about second's origin lies on first's xy-plane and rolls without sliding",
+        (),
+        (),
+        (("ball", ()), ("ball rolls", (X,)), ("ball rolls", (Y,))),
+        form_of="rolling",
+        rolls=True,
     )
 }

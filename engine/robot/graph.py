@@ -15,12 +15,13 @@ from ..errors import did_you_mean
 from ..text.checking import checked
 from ..text.document import Document, Keys
 from .cuts import CUTS
+from .doubles import CAN, doubled
 from .joints import TYPES
 from .schema import GRAPH, MARK, GraphFile, JointInGraph
 
 Where = Callable[[Keys], Keys]
 OWN = ("name", "actuated", "friction", "rotor_inertia", "spring", "limits", "effort", "pitch", "initial", "spin")
-CUT = ("name", "joint", "between", "first", "second", "spin")
+CUT = ("name", "joint", "between", "first", "second", "spin", "radius", "as")
 
 
 def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tuple[str, ...] | None]:
@@ -53,7 +54,7 @@ def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tu
         own = {key: given[key] for key in OWN if key in given}
         own.setdefault("name", f"joint{j + 1}")
         sides = {
-            key: _with_point(document, links, name, given.get(key, {}), ("joints", j, key))
+            key: with_point(document, links, name, given.get(key, {}), ("joints", j, key))
             for key, name in zip(("first", "second"), entry.between)
         }
         joint = {**own, "type": entry.joint, **sides, "turned": entry.between[0] == child, MARK: GRAPH}
@@ -63,7 +64,8 @@ def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tu
     loops = []
     for place, j in enumerate(cut):
         given = data["joints"][j]
-        loops.append({**{key: given[key] for key in CUT if key in given}, "name": given.get("name", f"joint{j + 1}")})
+        kept = {key: given[key] for key in (*CUT, *OWN) if key in given}
+        loops.append({**kept, "name": given.get("name", f"joint{j + 1}")})
         back[("loops", place)] = ("joints", j)
     made = [{**link, "convention": "frames", **entries[link["name"]]} for link in links]
 
@@ -75,7 +77,7 @@ def as_tree(document: Document, data: Any, where: Where) -> tuple[Any, Where, tu
 
     rest = {key: value for key, value in data.items() if key != "joints"}
     if isinstance(rest.get("assembly"), dict):  # a guess for a joint that was cut is no mistake
-        names_of_cuts = {loop["name"] for loop in loops}
+        names_of_cuts = {loop["name"] for loop in loops if not doubled(loop)}
         rest["assembly"] = {name: guess for name, guess in rest["assembly"].items() if name not in names_of_cuts}
     return {**rest, "links": made, "loops": loops}, to_file, _notes(file.joints, cut, radius, farthest)
 
@@ -101,16 +103,18 @@ def _names(document: Document, data: Mapping[str, Any], file: GraphFile) -> list
     return names
 
 
-def _with_point(
+def with_point(
     document: Document, links: list[dict[str, Any]], name: str, frame: dict[str, Any], path: Keys
 ) -> dict[str, Any]:
     """The frame with its point's coordinates instead of its name."""
     if not isinstance(frame.get("at"), str):
         return frame
-    points = next((link.get("points") or {} for link in links if link.get("name") == name), {})
-    if not isinstance(points, dict) or frame["at"] not in points:
+    named = (link for link in links if isinstance(link, dict) and link.get("name") == name)
+    points = next((link.get("points") for link in named), None)
+    points = points if isinstance(points, dict) else {}
+    if frame["at"] not in points:
         raise document.error(
-            (*path, "at"), f"`{name}` has no such point", found=f"`{frame['at']}`", allowed=", ".join(points)
+            (*path, "at"), f"`{name}` has no such point", found=f"`{frame['at']}`", allowed=", ".join(map(str, points))
         )
     return {**frame, "at": points[frame["at"]]}
 
@@ -136,16 +140,16 @@ def _tree(
             key=True,
             allowed="joints that hold every link",
         )
-    for limit in range(max(reach.values(), default=0), sum(map(freedom, joints)) + 1):
-        left = _cut_down(kept, joints, names, limit)
-        if len(left) == len(names):
-            reach, tree = _shortest(left, joints)
-            return tree, max(reach.values(), default=0), max(reach, key=lambda name: reach[name])
-    left = _cut_down(kept, joints, names, sum(map(freedom, joints)))
+    most = sum(map(freedom, joints))
+    for own in (False, True):  # a joint with a coordinate of its own is cut only if every joint of its loop has one
+        for limit in range(max(reach.values(), default=0), most + 1):
+            left = _cut_down(kept, joints, names, limit, own=own)
+            if len(left) == len(names):
+                reach, tree = _shortest(left, joints)
+                return tree, max(reach.values(), default=0), max(reach, key=lambda name: reach[name])
+    left = _cut_down(kept, joints, names, most, own=True)
     uncut = next(j for j in left if all(j != k for k, _ in _shortest(left, joints)[1].values()))
-    what = (
-        f"a {joints[uncut].joint} joint" if joints[uncut].joint not in CUTS else "a joint with a coordinate of its own"
-    )
+    what = f"a {joints[uncut].joint} joint"
     raise document.error(
         ("joints", uncut),
         f"every joint around this loop has to stay in the tree; {what} can't be cut",
@@ -153,12 +157,18 @@ def _tree(
     )
 
 
-def _cut_down(kept: list[int], joints: list[JointInGraph], names: list[str], limit: int) -> list[int]:
-    """The joints that are left after cutting as many as possible, those with more freedom and later ones first."""
-    for j in sorted(kept, key=lambda j: (-freedom(joints[j]), -j)):
+def _cut_down(
+    kept: list[int], joints: list[JointInGraph], names: list[str], limit: int, *, own: bool = False
+) -> list[int]:
+    """The joints that are left after cutting as many as possible, those with more freedom and later ones first.
+
+    Joints with a coordinate of their own are cut only if `own` says so, and after the others.
+    """
+    for j in sorted(kept, key=lambda j: (_has_own(joints[j]), -freedom(joints[j]), -j)):
         if len(kept) == len(names):
             break
-        if joints[j].joint in CUTS and not _has_own(joints[j]):
+        can = (own and joints[j].joint in CAN) or not _has_own(joints[j])
+        if joints[j].joint in CUTS and can:
             rest = [k for k in kept if k != j]
             reach, _ = _shortest(rest, joints)
             if len(reach) == len(names) + 1 and max(reach.values()) <= limit:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .placement import Placement
+from .placement import Placement, number, symbolic
 from .schema import LinkEntry
 
 
@@ -21,7 +21,7 @@ class Inertial(NamedTuple):
 
 def inertial(entry: LinkEntry, end: Placement) -> Inertial:
     """Mass centre and inertia of a link that has a mass; `end` is its end frame."""
-    m, R = np.asarray(entry.mass, dtype=float), end.rotation()
+    m, R = np.asarray(entry.mass), end.rotation()
     if entry.first_moments is not None:
         h = stacked(entry.first_moments)
         com = h / m[..., None] if m.all() else np.zeros(3)
@@ -40,11 +40,13 @@ def inertial(entry: LinkEntry, end: Placement) -> Inertial:
         if (entry.frame or ("end" if entry.r is not None else "link")) == "end":
             J = R @ J @ R.T
             J = (J + np.swapaxes(J, -1, -2)) / 2
-    square = (com * com).sum(axis=-1)[..., None, None]
+    square = np.asarray((com * com).sum(axis=-1))[..., None, None]
     steiner = m[..., None, None] * (square * np.eye(3) - com[..., :, None] * com[..., None, :])
     about_com, about_origin = (J - steiner, J) if entry.about == "origin" and entry.inertia else (J, J + steiner)
-    G = np.zeros((*np.broadcast_shapes(J.shape, steiner.shape)[:-2], 4, 4))
-    G[..., :3, :3] = np.trace(about_origin, axis1=-2, axis2=-1)[..., None, None] / 2 * np.eye(3) - about_origin
+    shape = (*np.broadcast_shapes(J.shape, steiner.shape)[:-2], 4, 4)
+    G: np.ndarray = np.zeros(shape, dtype=symbolic(J, steiner))
+    trace = np.asarray(np.trace(about_origin, axis1=-2, axis2=-1))[..., None, None]
+    G[..., :3, :3] = trace / 2 * np.eye(3) - about_origin
     G[..., :3, 3] = G[..., 3, :3] = h
     G[..., 3, 3] = m
     return Inertial(com, about_com, G)
@@ -54,4 +56,4 @@ def stacked(numbers: Sequence[float | np.ndarray]) -> np.ndarray:
     """The numbers as one array, whose last axis is theirs."""
     if any(isinstance(x, np.ndarray) for x in numbers):
         return np.stack(np.broadcast_arrays(*numbers), axis=-1)
-    return np.array(numbers, dtype=float)
+    return np.array([number(x) for x in numbers])

@@ -129,6 +129,8 @@ class Loop:
     first: Placement
     second: Placement
     hooke: bool = False  # the second's y stays square to the first's x
+    radius: float = 0.0  # of what rolls
+    doubled: bool = False  # whether the first link is a double of the second, on a joint of the loop's name
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,11 @@ class Robot:
     def tied(self) -> bool:
         """Whether the joints of the tree can't all move independently."""
         return bool(self.loops or self.couplings or any(joint.hooke for joint in self.moving))
+
+    @cached_property
+    def rolls(self) -> bool:
+        """Whether something rolls or skates, so that more positions than speeds are independent."""
+        return any(loop.type.contacts for loop in self.loops)
 
     @cached_property
     def driven(self) -> tuple[int, ...]:

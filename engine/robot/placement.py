@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +20,25 @@ Factor = tuple[int, int, float, float]  # a plane turn: axis i towards axis j, c
 _TINY = 1e-15
 
 
+def number(x: Any) -> float:
+    """A plain number; a symbol in the place of one stays as it is, for programs with such numbers as arguments."""
+    return float(x) if isinstance(x, float | int) else x
+
+
+def symbolic(*arrays: np.ndarray) -> np.dtype[Any]:
+    """The type of an array that these go into: of objects if there are symbols in one of them."""
+    return np.result_type(*arrays)
+
+
+def _nothing(angle: float) -> bool:
+    return isinstance(angle, float | int) and angle == 0.0
+
+
 def exact_cosine_sine(angle: float) -> tuple[float, float]:
     """The cosine and sine of an angle, exact for right angles."""
+    if not isinstance(angle, float | int):
+        c, s = angle.cosine_sine()
+        return c, s
     c, s = math.cos(angle), math.sin(angle)
     c, s = (0.0 if abs(v) < _TINY else math.copysign(1.0, v) if abs(abs(v) - 1.0) < _TINY else v for v in (c, s))
     return (c, 0.0) if abs(c) == 1.0 and abs(s) < _TINY else (0.0, s) if abs(s) == 1.0 and abs(c) < _TINY else (c, s)
@@ -36,13 +54,13 @@ class Placement:
     def then(self, inner: Placement) -> Placement:
         """The placement of `inner`, given in this frame, in this frame's outer one."""
         shift = self.rotation() @ np.array(inner.origin) + np.array(self.origin)
-        return Placement(_joined(self.turns, inner.turns), (float(shift[0]), float(shift[1]), float(shift[2])))
+        return Placement(_joined(self.turns, inner.turns), (number(shift[0]), number(shift[1]), number(shift[2])))
 
     def turn(self, axis: int, angle: float) -> Placement:
-        return self.then(Placement(turns=((axis, float(angle)),))) if angle else self
+        return self if _nothing(angle) else self.then(Placement(turns=((axis, number(angle)),)))
 
     def shift(self, x: float, y: float, z: float) -> Placement:
-        return self.then(Placement(origin=(float(x), float(y), float(z))))
+        return self.then(Placement(origin=(number(x), number(y), number(z))))
 
     def rotation(self) -> np.ndarray:
         """The 3 × 3 rotation matrix from inner axes to outer axes."""
@@ -53,8 +71,9 @@ class Placement:
 
     def matrix(self) -> np.ndarray:
         """The 4 × 4 homogeneous matrix."""
-        T = np.eye(4)
-        T[:3, :3], T[:3, 3] = self.rotation(), self.origin
+        R, p = self.rotation(), np.array(self.origin)
+        T: np.ndarray = np.eye(4, dtype=symbolic(R, p))
+        T[:3, :3], T[:3, 3] = R, p
         return T
 
     def inverse(self) -> Placement:
@@ -63,14 +82,15 @@ class Placement:
 
     def factors(self) -> tuple[Factor, ...]:
         """The rotation as at most three plane turns, for the recursion."""
-        turns = self.turns if len(self.turns) <= 3 else zxz(self.rotation())
+        plain = all(isinstance(angle, float | int) for _, angle in self.turns)
+        turns = self.turns if len(self.turns) <= 3 or not plain else zxz(self.rotation())
         return tuple((*TURN_PLANES[axis], *exact_cosine_sine(angle)) for axis, angle in turns)
 
 
 def turn_matrix(axis: int, angle: float) -> np.ndarray:
     c, s = exact_cosine_sine(angle)
     i, j = TURN_PLANES[axis]
-    R = np.eye(3)
+    R: np.ndarray = np.eye(3, dtype=symbolic(np.array([c, s])))
     R[i, i], R[i, j], R[j, i], R[j, j] = c, -s, s, c
     return R
 
@@ -79,7 +99,7 @@ def turn_matrix_of(factors: tuple[Factor, ...]) -> np.ndarray:
     """The 3 × 3 rotation matrix of plane turns."""
     R = np.eye(3)
     for i, j, c, s in factors:
-        F = np.eye(3)
+        F: np.ndarray = np.eye(3, dtype=symbolic(np.array([c, s])))
         F[i, i], F[i, j], F[j, i], F[j, j] = c, -s, s, c
         R = R @ F
     return R
@@ -90,8 +110,8 @@ def _joined(first: Turns, second: Turns) -> Turns:
     turns = list(first)
     for axis, angle in second:
         if turns and turns[-1][0] == axis:
-            angle += turns.pop()[1]
-        if angle:
+            angle = turns.pop()[1] + angle
+        if not _nothing(angle):
             turns.append((axis, angle))
     return tuple(turns)
 
@@ -131,5 +151,5 @@ def rpy_of(placement: Placement) -> tuple[float, float, float]:
 
 def from_rpy(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> Placement:
     """The placement Rz(yaw) Ry(pitch) Rx(roll) at xyz, in URDF's order."""
-    turns = tuple((axis, angle) for axis, angle in ((Z, rpy[2]), (Y, rpy[1]), (X, rpy[0])) if angle)
-    return Placement(turns, (float(xyz[0]), float(xyz[1]), float(xyz[2])))
+    turns = tuple((axis, angle) for axis, angle in ((Z, rpy[2]), (Y, rpy[1]), (X, rpy[0])) if not _nothing(angle))
+    return Placement(turns, (number(xyz[0]), number(xyz[1]), number(xyz[2])))

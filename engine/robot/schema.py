@@ -24,7 +24,7 @@ from ..text.fields import (
     one_or_more,
     several,
 )
-from .cuts import CUTS
+from .cuts import CUT_FORMS, CUTS
 from .foreign import OF_JOINTS, OF_LINKS
 from .joints import FORMS, TYPES
 
@@ -277,7 +277,21 @@ class WrenchEntry(Strict):
     axes: Literal["link", "base"] = Field(default="link", description="of force and moment")
 
 
-class LoopEntry(Strict):
+class OwnCoordinate(Strict):
+    """The keys of a cut joint that needs its own coordinate, and has one then as any joint of the tree has."""
+
+    actuated: StrictBool | None = Field(default=None, description="default: it is not")
+    friction: Friction | None = Field(default=None, description="against the motion")
+    rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = Field(default=0.0, description="of its motor")
+    spring: Spring | None = Field(default=None, description="along the joint's coordinate")
+    limits: Annotated[tuple[Position, Position], several(2)] | None = Field(
+        default=None, description="[low, high] of the position"
+    )
+    effort: EffortEntry | None = Field(default=None, description="what its actuator may do")
+    initial: Coordinates | None = Field(default=None, description="initial coordinates")
+
+
+class LoopEntry(OwnCoordinate):
     """A cut joint, which closes a loop."""
 
     name: Name | None = Field(default=None, description="default: loop<k>, k its place among the loops")
@@ -285,6 +299,10 @@ class LoopEntry(Strict):
     between: Annotated[tuple[Name, Name], several(2, "links")] = Field(description="the two links; one may be `base`")
     first: CutFrame = Field(default=CutFrame(), description="the cut's frame in the first link")
     second: CutFrame = Field(default=CutFrame(), description="the cut's frame in the second link")
+    radius: Annotated[float, number("length", above=0.0)] | None = Field(default=None, description="of what rolls")
+    as_: Annotated[str, Choice(CUT_FORMS)] | None = Field(
+        default=None, alias="as", description="another form of a rolling cut; default: a disc"
+    )
     spin: Literal["free", "hooke"] = Field(
         default="free", description="the idle spin of a rod between two spherical joints"
     )
@@ -319,16 +337,7 @@ class JointInGraph(LoopEntry):
     """A joint of a mechanism given as a graph."""
 
     joint: Annotated[str, Choice(CUTS, TYPES)] = Field(description="the joint's type")
-    actuated: StrictBool | None = Field(default=None, description="default: it is not")
-    friction: Friction | None = Field(default=None, description="against the motion")
-    rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = Field(default=0.0, description="of its motor")
-    spring: Spring | None = Field(default=None, description="along the joint's coordinate")
-    limits: Annotated[tuple[Position, Position], several(2)] | None = Field(
-        default=None, description="[low, high] of the position"
-    )
-    effort: EffortEntry | None = Field(default=None, description="what its actuator may do")
     pitch: Annotated[float, number("pitch")] | None = Field(default=None, description="of a helical joint")
-    initial: Coordinates | None = Field(default=None, description="initial coordinates")
 
 
 class GraphFile(Strict):

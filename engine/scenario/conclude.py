@@ -42,7 +42,8 @@ def concluded(
     energy, doubts_of_energy = _audit(plan, run, table)
     gaps = internal_forces.gaps(plan.system, run.t, run.q)
     audit = audited(run.steps, run.rejected, run.evaluations, energy, gaps)
-    audit["singular"] = run.singular and {**vars(run.singular), "coordinates": list(run.singular.coordinates)}
+    place = run.singular
+    audit["singular"] = place and {"t": place.t, "loop": place.loop, "coordinates": list(place.coordinates)}
     code, versions = code or account(), _versions()
     warnings = [
         *robot.warnings,

@@ -42,7 +42,7 @@ def beginning(system: System, q: np.ndarray) -> Discrete:
 
 def nearness(system: System) -> float:
     """The share of a pivot at which the guard of a fresh partition is zero."""
-    return EARLY if system.method.switches or system.switches else NEAR
+    return EARLY if system.method.switches or system.switches or system.robot.rolls else NEAR
 
 
 def partition_at(system: System, q: np.ndarray, preferred: Sequence[int], held: Sequence[int] = ()) -> Partition:
@@ -103,13 +103,15 @@ def guarded(
         if sound and singular.share(system, again, q) > 0.1:
             return again, y, ""  # the same coordinates, in a better order
         return replace(discrete, near=discrete.near / 10), y, ""
-    if ahead is not None and how == "stop":
-        return discrete, y, "stop"
+    if ahead is not None and how == "stop" and not ahead.turned:
+        return (replace(discrete, near=NEAR), y, "") if discrete.near > NEAR else (discrete, y, "stop")
     if ahead is not None and how == "through" and not ahead.coordinates:
         near = 2 * max(singular.rank_margin(system, discrete, t, y), 10 * NEAR)
         return replace(discrete, passing=True, near=near), y, "into"
     y = settled(system, discrete, t, y)
-    fresh = partition_at(system, positions(system, t, y), (), held)
+    q = positions(system, t, y)
+    kept = singular.apart_from_contacts(system, discrete, q) if ahead is not None and ahead.turned else ()
+    fresh = partition_at(system, q, kept, held)
     return replace(discrete, partition=fresh, near=nearness(system)), y, "switch"
 
 

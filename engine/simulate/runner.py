@@ -67,7 +67,9 @@ class Runner:
     def unknown(self) -> bool:
         """Whether there is anything to integrate."""
         part = self.discrete.partition
-        return bool(self.system.free) if part is None else bool(part.N or self.system.commanded)
+        if part is None:
+            return bool(self.system.free)
+        return bool(part.N or self.system.commanded or self.robot.rolls)
 
     def start(self, q: Sequence[float], qd: Sequence[float]) -> np.ndarray:
         """The state at the run's start."""
@@ -135,7 +137,7 @@ class Runner:
         if not (self.discrete.passing or self.system.method.switches or self.system.switches):
             ahead = singular.ahead(self.system, self.discrete, t, *self.motion(t, y))
         self.discrete, y, done = coordinates.guarded(self.system, self.discrete, t, y, how, ahead)
-        return y, ahead, done
+        return y, None if ahead is not None and ahead.turned else ahead, done
 
     # ---- signals
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..dynamics.dense import inertia_matrix
 from ..dynamics.sweeps import dynamics
 from ..loops.constraints import Closure
+from ..loops.partition import Partition
 from ..loops.rank import TINY, independent
 from ..loops.search import moved_along_speeds
 from .discrete import Discrete, partition_of
@@ -28,11 +29,16 @@ LAST = 1e-6  # share of a pivot below which a position is singular, even without
 
 @dataclass(frozen=True)
 class Singular:
-    """A singular position: its instant, its loop, and the joints whose coordinates stay usable."""
+    """A singular position: its instant, its loop, and the joints whose coordinates stay usable.
+
+    If it is only `turned`, rows on speeds alone ask for other independent speeds, as a vehicle's do when it turns; the
+    positions follow from the integrated ones as before.
+    """
 
     t: float
     loop: str
     coordinates: tuple[str, ...]
+    turned: bool = False
 
     def __str__(self) -> str:
         where = f" in the loop `{self.loop}`" if self.loop else ""
@@ -90,13 +96,29 @@ def described(system: System, discrete: Discrete, t: float, q: np.ndarray) -> Si
     weakest = np.linalg.svd(_unitless(system, discrete, q))[0][:, -1][: len(part.rows)]
     row = part.rows[int(np.argmax(abs(weakest)))] if part.rows else 0
     names = [one.name for one, place in zip(loops.ties, loops.places) if place.start <= row < place.stop]
+    turned = system.robot.rolls and _turned(loops, part, loops.scaled(J))
     scaled = loops.scaled(J)[list(part.rows)]
     s = np.linalg.svd(scaled, compute_uv=False) if part.rows else np.ones(1)
-    if s.min() < LOST * max(s.max(), 1.0):  # rows lose rank, so no choice of coordinates helps
+    if s.min() < LOST * max(s.max(), 1.0) and not turned:  # rows lose rank, so no choice of coordinates helps
         return Singular(t, names[0] if names else "", ())
     dependent = independent(scaled.T, [range(system.robot.nv)])
     carry_on = [joint.name for joint in system.robot.moving if any(k not in dependent for k in joint.speeds)]
-    return Singular(t, names[0] if names else "", tuple(carry_on))
+    return Singular(t, names[0] if names else "", tuple(carry_on), turned)
+
+
+def _turned(loops: Closure, part: Partition, J: np.ndarray) -> bool:
+    """Whether other independent speeds will do, while the positions still follow from those that are integrated."""
+    rows = [r for r in part.rows if not loops.on_speeds[r]]
+    dependent = [k for k in range(loops.robot.nv) if k not in (*part.given, *part.independent)]
+    s = np.linalg.svd(J[rows][:, dependent], compute_uv=False) if rows else np.ones(1)
+    return len(independent(J, loops.row_groups())) == len(part.rows) and bool(s.min() > LOST * max(s.max(), 1.0))
+
+
+def apart_from_contacts(system: System, discrete: Discrete, q: np.ndarray) -> list[int]:
+    """The independent speeds that enter no row on speeds alone: a vehicle's turn is no reason to change these."""
+    loops = constraints_of(system)
+    J = loops.jacobian(q)[0][loops.on_speeds]
+    return [k for k in partition_of(discrete).independent if abs(J[:, k]).max(initial=0.0) < TINY]
 
 
 def _unitless(system: System, discrete: Discrete, q: np.ndarray) -> np.ndarray:

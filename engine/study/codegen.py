@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Sequence
 
 from .._version import VERSION
 from ..dynamics.programs import PROGRAMS
@@ -15,12 +16,23 @@ from ..loops.exported import TEXTS, program
 from ..machine.program.languages import LANGUAGES
 from ..machine.program.trace import Program, count
 from ..robot.model import Robot
+from . import arguments
+from .arguments import Argument
 
 
 def generate(
-    robot: Robot, what: str, language: str = "c", *, regroup: bool = False, link: str | None = None
+    robot: Robot,
+    what: str,
+    language: str = "c",
+    *,
+    regroup: bool = False,
+    link: str | None = None,
+    keys: Sequence[str] = (),
 ) -> tuple[str, str]:
-    """The file name and the text of the code; `link` is the one whose Jacobian is wanted, by default the last one."""
+    """The file name and the text of the code; `link` is the one whose Jacobian is wanted, by default the last one.
+
+    `keys` are those of numbers of the robot's file that the function takes as its last inputs.
+    """
     known: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
         ("program", what, tuple(PROGRAMS), "--what"),
         ("language", language, tuple(LANGUAGES), "--lang"),
@@ -34,14 +46,18 @@ def generate(
             "only a Jacobian is that of a link", key="--link", found=f"`--what {what}`", allowed="jacobian"
         )
     regroup = regroup and PROGRAMS[what].regroups
+    numbers = arguments.named(robot, keys)
     try:
-        made = program(robot, what, regroup=regroup, link=link or "")
+        if numbers:
+            made = arguments.program(robot, what, numbers, regroup=regroup, link=link or "")
+        else:
+            made = program(robot, what, regroup=regroup, link=link or "")
     except ZeroDivisionError:
         raise singular(robot) from None
     name = re.sub(r"\W", "_", "_".join([robot.name, what, *([link] if link else [])]), flags=re.ASCII)
     name = f"r_{name}" if name[0].isdigit() else name
     row = LANGUAGES[language]
-    head = header(robot, what, made, row.call(made, name), regroup, link)
+    head = header(robot, what, made, row.call(made, name), regroup, link, numbers)
     return f"{name}{row.suffix}", row.file(made, name, PROGRAMS[what].about, head)
 
 
@@ -63,7 +79,15 @@ def _closing(robot: Robot, what: str) -> str:
     return "Of the spanning tree."
 
 
-def header(robot: Robot, what: str, made: Program, call: str, regroup: bool, link: str | None = None) -> list[str]:
+def header(
+    robot: Robot,
+    what: str,
+    made: Program,
+    call: str,
+    regroup: bool,
+    link: str | None = None,
+    numbers: Sequence[Argument] = (),
+) -> list[str]:
     """The lines of the file's head: the robot, the conventions, the operation count, the call."""
     q = ", ".join(f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.coordinates)
     v = ", ".join(f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.speeds)
@@ -77,6 +101,9 @@ def header(robot: Robot, what: str, made: Program, call: str, regroup: bool, lin
         f"Columns: {', '.join(parameters(robot))}." if what == "regressor" else "",
         f"q: {q}",
         f"qd, qdd, tau, h: {v}" if v != q else "",
+        f"{arguments.GROUP}, with the file's numbers: " + ", ".join(f"{one.key} = {one.value!r}" for one in numbers)
+        if numbers
+        else "",
         "SI units, angles in radians; gravity "
         + ", ".join(f"{g:g}" for g in robot.gravity)
         + " m/s^2 in the base frame; Euler parameters, scalar first, have norm 1; dry friction has sign(0) = 0.",

@@ -46,6 +46,7 @@ class _Mounts:
     joined: list[np.ndarray] = field(default_factory=list)
     others: list[np.ndarray] = field(default_factory=list)
     guides: list[tuple[np.ndarray, np.ndarray, float, float]] = field(default_factory=list)  # at, axis, from, to
+    room: list[np.ndarray] = field(default_factory=list)  # places as far as which something of it reaches
 
 
 class _Stage:
@@ -125,6 +126,13 @@ class _Stage:
             if link.end.origin != (0.0, 0.0, 0.0):
                 own.others.append((_inverse(self.placed[link.name]) @ ends[link.name])[:3, 3])
         for loop in robot.loops:
+            if loop.radius:  # what rolls has no place on its plane
+                at, axes = np.array(loop.second.origin), loop.second.rotation()
+                mounts[loop.between[1]].joined.append(at)
+                mounts[loop.between[1]].room += [
+                    at + r * axes[:, k] for k in (0, 1) for r in (-loop.radius, loop.radius)
+                ]
+                continue
             for name, side in zip(loop.between, (loop.first, loop.second)):
                 mounts[name].joined.append(np.array(side.origin))
         return mounts
@@ -145,7 +153,9 @@ class _Stage:
                 continue
             mounts = self.mounts[link.name]
             centre = [np.array(link.com)] if link.mass else []
-            places += [_moved(self.placed[link.name], at) for at in (*mounts.joined, *mounts.others, *centre)]
+            places += [
+                _moved(self.placed[link.name], at) for at in (*mounts.joined, *mounts.others, *mounts.room, *centre)
+            ]
         places += self.mounts[BASE].joined
         extent = np.ptp(np.array(places or [np.zeros(3)]), axis=0).max()
         return float(extent) or 1.0
@@ -256,9 +266,19 @@ class _Stage:
                 ghost=bool({link.name, link.parent} & self.ghosts),
             )
         for loop in self.robot.loops:
-            T = loop.first.matrix()
+            if loop.doubled:
+                continue  # it has the symbol of its joint
+            carrier, side = (loop.between[1], loop.second) if loop.radius else (loop.between[0], loop.first)
+            T = side.matrix()
             yield SceneJoint(
-                loop.name, loop.type.name, loop.between[0], _point(T[:3, 3]), _axes(T[:3, :3]), loop.between, cut=True
+                loop.name,
+                loop.type.name,
+                carrier,
+                _point(T[:3, 3]),
+                _axes(T[:3, :3]),
+                loop.between,
+                cut=True,
+                radius=loop.radius,
             )
 
 

@@ -78,7 +78,9 @@ def test_a_loop_is_shown_where_it_closes(denoc):
     assert told["loops"][0]["gap"]["m"] < 1e-12
     found = told["mobility"]
     assert (found["freedoms"], found["kutzbach"], found["redundant"], found["surplus"]) == (1, -2, 3, 0)
-    assert found["undetermined"] == [{"loop": "B", "forces": ["z"], "moments": ["x", "y"], "other": False}]
+    assert found["undetermined"] == [
+        {"loop": "B", "forces": ["z"], "moments": ["x", "y"], "other": False, "others": []}
+    ]
 
 
 def test_the_papers_order_of_subsystems(denoc):

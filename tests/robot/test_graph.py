@@ -153,6 +153,13 @@ def test_a_joint_with_an_actuator_is_not_cut():
     assert [loop.name for loop in load(data).loops] == ["A"]
     for entry in data["joints"]:
         entry["actuated"] = True
+    robot = load(data)  # unless there is no other; then it is cut beside its coordinate
+    (loop,) = robot.loops
+    assert loop.doubled
+    assert robot.joint(loop.name).actuated
+    assert len(robot.driven) == 4
+    for entry in data["joints"]:
+        entry |= {"joint": "helical", "pitch": 0.1}
     with pytest.raises(denoc.DenocError, match="has to stay in the tree"):
         load(data)
 

@@ -243,7 +243,9 @@ ROBOT_KEYS = {
     }),
     "LoopEntry": (BARS, CUT, {
         "name": "other", "joint": "spherical", "between": ["rocker", "coupler"], "first": {"at": [0.55, 0, 0]},
-        "second": {"at": [0.45, 0, 0]}, "spin": "hooke",
+        "second": {"at": [0.45, 0, 0]}, "spin": "hooke", "radius": 0.1, "as": "ball", "actuated": True,
+        "friction": {"viscous": 0.3}, "rotor_inertia": 0.02, "spring": {"stiffness": 3}, "limits": [-3, 3],
+        "effort": {"limits": [-1, 1]}, "initial": 0.3,
     }),
     "CutFrame": (BARS, (*CUT, "first"), {
         "at": [0.55, 0, 0], "axis": [0.1, 0, 1], "rpy": [0.1, 0, 0], "gamma": 0.1, "b": 0.1, "alpha": 0.1, "d": 0.1,
@@ -259,7 +261,7 @@ ROBOT_KEYS = {
 
 def test_every_model_of_robots_has_its_row():
     names = {name for name, one in vars(schema).items() if isinstance(one, type) and issubclass(one, Strict)}
-    others = {"Strict", "GraphJoint", "JointInGraph", "GraphFile"}  # graphs: tests/robot/test_graph.py
+    others = {"Strict", "OwnCoordinate", "GraphJoint", "JointInGraph", "GraphFile"}  # graphs: tests/robot/test_graph.py
     assert names - others == set(ROBOT_KEYS)
 
 

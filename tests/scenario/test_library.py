@@ -28,6 +28,18 @@ EXPECTED = {
     ],
     "chain-fall": [("joint2.q", 1.0, -2.49197427), ("joint2.q", "min", -3.11664530), ("energy.total", 1.0, 0.95856011)],
     "chain-idyn": [("joint2.tau", 0.0, 4.46120639), ("joint2.tau", 1.21, 4.83623348)],
+    "chaplygin-sleigh-glide": [
+        ("sleigh.q1", 5.0, -5.46453545),
+        ("sleigh.q2", 5.0, -0.37988747),
+        ("sleigh.q3", 5.0, 3.32989155),
+        ("energy.total", 5.0, 1.66),
+    ],
+    "diff-drive-idyn": [
+        ("body.q1", 3.0, np.sin(1.0)),
+        ("body.q2", 3.0, 1 - np.cos(1.0)),
+        ("body.q3", 3.0, 1.0),
+    ],
+    "diff-drive-turn": [("body.q1", 3.0, 0.94179406), ("body.q2", 3.0, 2.29579969), ("body.q3", 3.0, 1.83878649)],
     "elastic-arm-idyn": [
         ("joint2.q", "min", -0.09594919),
         ("joint2.q", "max", -0.02440943),
@@ -96,6 +108,12 @@ EXPECTED = {
         ("joint2.tau", 0.0, -471.238898),
         ("joint2.tau", 4.0, -48.65),
         ("joint3.tau", 4.0, 13.07),
+    ],
+    "rolling-disc-steady": [
+        ("disc.z", "min", 0.3 * np.sin(np.radians(70))),
+        ("disc.z", "max", 0.3 * np.sin(np.radians(70))),
+        ("disc.x", np.pi, 0.0),
+        ("energy.total", np.pi, 4.568964),
     ],
     "rssr-fall": [
         ("joint1.q", 0.6, 8.42615159),
@@ -198,6 +216,13 @@ EXPECTED = {
         ("J3.tau", 0.0, 44.2761922),
         ("J3.tau", "max", 60.5184114),
     ],
+    "steered-car-turn": [
+        ("chassis.q1", 4.0, 2.90692898),
+        ("chassis.q2", 4.0, -0.42274056),
+        ("chassis.q3", 4.0, -1.00071876),
+        ("left.q", 4.0, 45.1787573),
+        ("right.q", 4.0, 40.1751636),
+    ],
     "suspension-bounce": [
         ("rack.tau", "min", -472.710591),
         ("rack.tau", "max", 181.812749),
@@ -215,6 +240,14 @@ EXPECTED = {
     ],
     "tree-fall": [("joint2.q", 0.5, 2.10533274), ("joint11.q", 0.5, -2.68900562), ("energy.total", 0.5, -16.7156177)],
     "tree-idyn": [("joint2.tau", 3.6, 62.0941833), ("joint6.tau", 1.86, -54.8289965)],
+    "two-carriers-carry": [
+        ("payload.middle.x", 3.0, 1.98931378),
+        ("payload.middle.y", 3.0, 0.77104298),
+        ("left1.q", 3.0, 17.4175133),
+        ("right1.q", 3.0, 16.2121384),
+        ("left2.q", 3.0, 15.4264069),
+        ("right2.q", 3.0, 17.0043665),
+    ],
 }
 
 

@@ -21,10 +21,12 @@ from random_robots import ONE, Drawn, random_coordinates, random_robot
 ALIGNED_BY_AXIS = ("revolute", "spherical", "cylindrical", "planar", "point-on-line", "point-on-plane")
 TYPES = (*ONE, "cylindrical", "universal", "planar", "spherical", "revolute")
 OUT_OF_PLANE = {"revolute": 3, "cylindrical": 2, "spherical": 1}  # constraints that mean nothing in a plane
+HOLONOMIC = tuple(name for name, row in CUTS.items() if not row.contacts)
+RADIUS = 0.3  # of what rolls
 GOOD = 0.03  # least scaled singular value: what is worse conditioned proves nothing
 
 
-def closed_robot(seed, *, cuts=tuple(CUTS), loops=(1, 2), **how):
+def closed_robot(seed, *, cuts=HOLONOMIC, loops=(1, 2), **how):
     """(Mapping of a robot file, q in which its loops are closed); as many actuators as freedoms."""
     how = {"types": TYPES, "links": (4, 8), **how}
     planar = how.pop("planar", False)
@@ -73,7 +75,8 @@ def _closed(file, q, cuts, count, rng, planar=False):
         two = np.linalg.inv(placed[second]) @ placed[first] @ one @ _motion(type_, rng)
         by_axis = type_ in ALIGNED_BY_AXIS and rng.random() < 0.5
         sides = {"first": _frame(one, by_axis), "second": _frame(two, by_axis)}
-        file["loops"].append({"name": f"cut{k + 1}", "joint": type_, "between": [first, second], **sides})
+        own = {"radius": RADIUS} if CUTS[type_].rolls else {}
+        file["loops"].append({"name": f"cut{k + 1}", "joint": type_, "between": [first, second], **sides, **own})
     at = 0
     for link in file["links"]:
         nq, _ = newton.sizes(link["joint"])
@@ -106,6 +109,14 @@ def _motion(type_, rng):
         "fixed": np.eye(4),
         "point-on-line": newton.along(0, 0, z) @ any_turn,
         "point-on-plane": newton.along(x, y, 0) @ any_turn,
+        "rolling": newton.along(x, y, RADIUS * np.cos(z))
+        @ newton.about(newton.Z, a)
+        @ newton.about(newton.X, np.pi / 2 + z)
+        @ newton.about(newton.Z, b),
+        "skate": newton.along(x, y, 0)
+        @ newton.about(newton.Z, a)
+        @ newton.about(newton.Y, z)
+        @ newton.about(newton.X, b),
     }[type_]
 
 

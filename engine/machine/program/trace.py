@@ -6,7 +6,7 @@ disappear, signs move outwards.  Operations that no result needs are left out, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -251,6 +251,29 @@ class Recording:
         looked_at = [self.graph.node(x) for x in watched]
         blank = frozenset(self.blank)
         return Program(self.name, self.inputs, made, self.graph, looked_at, blank, self._numbers)
+
+
+def substituted(results: Iterable[Node], instead: Mapping[int, Node]) -> list[Node]:
+    """The results with other nodes of the same graph in the places of inputs, by the numbers of these."""
+    results = list(results)
+    made: dict[int, Node] = {}
+    for node in live(results):
+        a, b = (made[x.id] if x is not None else None for x in (node.a, node.b))
+        made[node.id] = instead[node.id] if node.id in instead else _again(node, a, b)
+    return [made[node.id] for node in results]
+
+
+def _again(node: Node, a: Node | None, b: Node | None) -> Node:
+    """The node's operation on other operands."""
+    graph = node.graph
+    if a is None:
+        return node
+    if b is not None:
+        two = {ADD: graph.add, SUBTRACT: graph.subtract, MULTIPLY: graph.multiply, DIVIDE: graph.divide}
+        return two[node.op](a, b)
+    if node.op in (COSINE, SINE):
+        return graph.cosine_sine(a)[node.op == SINE]
+    return {NEGATE: graph.negate, SQUARE_ROOT: graph.square_root, SIGN: graph.sign}[node.op](a)
 
 
 def live(results: Iterable[Node]) -> list[Node]:

@@ -121,7 +121,7 @@ def _contradicted(loops: Closure, q0: Sequence[float], named: Sequence[int]) -> 
     """The first drive whose motion follows from the loops, the named coordinates and the drives before it."""
     J, _ = loops.jacobian(np.array(q0))
     drives = loops.driven_rows()
-    rows = np.concatenate([loops.scaled(J), np.eye(loops.robot.nv)[list(named)]])
+    rows = np.concatenate([loops.scaled(loops.holding(J)), np.eye(loops.robot.nv)[list(named)]])
     groups = [[r for r in range(len(rows)) if r not in drives], *([row] for row in drives)]
     free_rows = independent(rows, groups)
     return next((k for k, row in enumerate(drives) if row not in free_rows), None)

@@ -110,6 +110,13 @@ def _driven_speeds(
 
 def _all_planned(reading: Reading, laws: Forces, references: Mapping[str, Motion], feedforward: list[Motion]) -> None:
     """Raises an error if feedforward is wanted but the motion of a joint isn't planned."""
+    if reading.robot.rolls:
+        raise reading.error(
+            ("forces",),
+            "the positions of what rolls or skates don't follow from a planned motion at an instant; feedforward "
+            "needs that",
+            allowed="computed-torque, pd, or a motion without a force law",
+        )
     planned = {motion.joint.name for motion in feedforward} | {
         name for name in references if name not in {joint.name for joint in laws}
     }

@@ -13,6 +13,7 @@ from ...laws.motions import Hold
 from ...loops.assembly import assembled
 from ...loops.balance import idle_spins
 from ...loops.constraints import Closure, closure
+from ...loops.methods import METHODS
 from ...loops.rank import independent
 from ...robot.model import Joint
 from ...simulate.inputs import Driving, Motion
@@ -37,9 +38,29 @@ class Start:
 
 def constraints(reading: Reading, drives: Drives) -> Closure | None:
     """The constraints of the robot besides its tree's joints, or None if there are none."""
+    _refuse_division(reading)
     if reading.file.drives:
         return Closure(reading.robot, drives.ties())
     return closure(reading.robot) if reading.robot.tied else None
+
+
+def _refuse_division(reading: Reading) -> None:
+    """Raises an error if the closure method divides by the inertia of a cut joint's double, which has none."""
+    method = reading.file.closure.method
+    idle = [loop.name for loop in reading.robot.loops if loop.doubled and not _has_rotors(reading, loop.name)]
+    if idle and METHODS[method].divides:
+        raise reading.error(
+            ("closure", "method"),
+            f"`{method}` divides by the inertia behind every joint of the spanning tree; behind `{idle[0]}`, a cut "
+            "joint with a coordinate of its own, there is none",
+            allowed=", ".join(name for name, row in METHODS.items() if not row.divides),
+            hint="or cut another joint, or give this one a `rotor_inertia`",
+        )
+
+
+def _has_rotors(reading: Reading, joint: str) -> bool:
+    """Whether each speed of a joint has a rotor."""
+    return all(drive.rotor > 0.0 for drive in reading.robot.joint(joint).drives)
 
 
 def preferred(reading: Reading) -> list[int] | None:

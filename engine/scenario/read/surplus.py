@@ -22,11 +22,11 @@ Closing = Callable[
 ]  # finds closed coordinates while some speeds are kept
 
 
-def decided(loops: Closure, q: Sequence[float], joints: Sequence[Joint]) -> list[Joint]:
-    """The joints whose motion follows from the loops and from the joints before them."""
+def decided(loops: Closure, q: Sequence[float], joints: Sequence[Joint], *, places: bool = False) -> list[Joint]:
+    """The joints whose motion, or whose place, follows from the loops and from the joints before them."""
     J, _ = loops.jacobian(np.array(q))
-    scaled = loops.scaled(J)
-    rows = independent(scaled, [range(loops.m)])
+    scaled = loops.scaled(loops.holding(J) if places else J)
+    rows = independent(scaled, loops.row_groups())
     named = {k for joint in joints for k in joint.speeds}
     others = [k for k in range(loops.robot.nv) if k not in named]
     dependent = set(independent(scaled[rows].T, [others, *(joint.speeds for joint in reversed(joints))]))
@@ -52,7 +52,7 @@ def fitted_coordinates(
         q = _with_held(loops, close, q0, q, order, held)
     if not (_moved(loops, order, q, q0, ROUNDING) or _moved(loops, named, q, asked, ROUNDING)):
         return q, []
-    follow = decided(loops, q, order)
+    follow = decided(loops, q, order, places=True)
     kept = [k for joint in order if joint not in follow for k in joint.speeds]
     q = close(loops, q0, kept)
     if astray := _moved(loops, named, q, asked, SLACK):
@@ -69,7 +69,7 @@ def _with_held(
 ) -> list[float]:
     """The position in which the held joints stay as far as they can, or q if the loops don't close so."""
     both = [*order, *(joint for joint in held if joint not in order)]
-    follow = decided(loops, q, both)
+    follow = decided(loops, q, both, places=True)
     try:
         return close(loops, q0, [k for joint in both if joint not in follow for k in joint.speeds])
     except AssemblyError:

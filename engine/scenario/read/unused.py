@@ -43,7 +43,7 @@ def _integrates(system: System, q0: Sequence[float]) -> bool:
     if system.loops is None or not system.free:
         return bool(system.free)
     part = coordinates.beginning(system, np.array(q0, dtype=float)).partition
-    return bool(system.commanded or (part is not None and part.N))
+    return bool(system.commanded or system.robot.rolls or (part is not None and part.N))
 
 
 def _of_solver(reading: Reading, system: System, key: str) -> str:

@@ -15,7 +15,8 @@ from .files import FILES
 from .loops import LOOPS
 from .results import RESULTS
 from .runs import RUNS
+from .ties import TIES
 
-BUGS: tuple[Bug, ...] = (*DYNAMICS, *LOOPS, *RUNS, *CONTACTS, *COMPILED, *DIRECT, *FILES, *RESULTS, *COMMANDS)
+BUGS: tuple[Bug, ...] = (*DYNAMICS, *LOOPS, *RUNS, *CONTACTS, *COMPILED, *DIRECT, *FILES, *RESULTS, *COMMANDS, *TIES)
 
 __all__ = ["BUGS", "Bug", "wrong"]

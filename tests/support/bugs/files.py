@@ -73,15 +73,15 @@ FILES = (
     Bug(
         "joints with an actuator are cut",
         "engine/robot/graph.py",
-        "if joints[j].joint in CUTS and not _has_own(joints[j]):",
-        "if joints[j].joint in CUTS:",
+        "can = (own and joints[j].joint in CAN) or not _has_own(joints[j])",
+        "can = True",
         ("robot/test_graph.py::test_a_joint_with_an_actuator_is_not_cut",),
     ),
     Bug(
         "the joint with less freedom is cut",
         "engine/robot/graph.py",
-        "key=lambda j: (-freedom(joints[j]), -j)",
-        "key=lambda j: (freedom(joints[j]), -j)",
+        "key=lambda j: (_has_own(joints[j]), -freedom(joints[j]), -j)",
+        "key=lambda j: (_has_own(joints[j]), freedom(joints[j]), -j)",
         ("robot/test_graph.py::test_of_joints_that_would_both_do_the_one_with_more_freedom_is_cut",),
     ),
     Bug(
@@ -129,8 +129,8 @@ FILES = (
     Bug(
         "roll, pitch and yaw in the reverse order",
         "engine/robot/placement.py",
-        "for axis, angle in ((Z, rpy[2]), (Y, rpy[1]), (X, rpy[0])) if angle)",
-        "for axis, angle in ((X, rpy[0]), (Y, rpy[1]), (Z, rpy[2])) if angle)",
+        "for axis, angle in ((Z, rpy[2]), (Y, rpy[1]), (X, rpy[0])) if not _nothing(angle))",
+        "for axis, angle in ((X, rpy[0]), (Y, rpy[1]), (Z, rpy[2])) if not _nothing(angle))",
         ("robot/test_build.py::test_rpy_turns_about_x_then_y_then_z_of_the_parent",),
     ),
     Bug(

@@ -1,0 +1,215 @@
+"""Programs in which numbers of a robot's file are arguments: the robot is built again from symbols in their places.
+
+The builder runs on symbols as it does on numbers.  What it makes of them, the numbers of bodies and ties, become inputs
+while the program is recorded, for a text may ask of a number whether it is there at all; in the end, each of these
+inputs is replaced by what it was made of.
+"""
+
+from __future__ import annotations
+
+import copy
+import fnmatch
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from ..dynamics.programs import PROGRAMS, Given, Subject, link_named
+from ..dynamics.regroup import moved_inwards
+from ..errors import InputError
+from ..loops.constraints import own_ties
+from ..loops.exported import TEXTS, chosen, recorded
+from ..loops.ties import Tie
+from ..machine.program.trace import CONSTANT, Node, Program, Recording, substituted
+from ..robot.build import Draft, drafted, made, reread
+from ..robot.model import Robot
+from ..robot.schema import LinkEntry
+from ..text.change import ROBOT
+from ..text.document import Keys
+from ..text.fields import Strict
+
+NUMBERS = ("tree", "parts", "links", "gravity", "wrenches", "loops", "couplings", "actuators")  # where a robot has them
+GROUP = "p"  # the name of the arguments
+OF_LINK = ("mass", "com", "r", "first_moments", "inertia", "offset", "points")
+OF_JOINT = (
+    *("a", "b", "alpha", "theta", "gamma", "d", "r", "xyz", "rpy", "first", "second", "pitch"),
+    *("rotor_inertia", "friction", "spring"),
+)
+OF_CUT = ("first", "second", "radius", "rotor_inertia", "friction", "spring")
+ALLOWED = (
+    "gravity",
+    *(f"links.*.{key}" for key in OF_LINK),
+    *(f"links.*.joint.{key}" for key in OF_JOINT),
+    *(f"loops.*.{key}" for key in OF_CUT),
+    *(f"couplings.*.{key}" for key in ("ratio", "offset")),
+    *(f"wrenches.*.{key}" for key in ("force", "moment", "at")),
+    "actuators.*.at",
+)
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A number of a robot's file that is an argument: its dotted key, its path in the checked file, its value there."""
+
+    key: str
+    path: Keys
+    value: float
+
+
+def named(robot: Robot, patterns: Sequence[str]) -> list[Argument]:
+    """The numbers of the file that the patterns name, in the file's order; `*` stands for every entry."""
+    file = _draft(robot).file
+    known = [one for one in _numbers(file) if _allowed(one.key)]
+    result: dict[Keys, Argument] = {}
+    for pattern in patterns:
+        short = pattern.strip().removeprefix(ROBOT)
+        meant = [one for one in known if _matches(one.key, short) or _matches(_by_place(one), short)]
+        if not meant:
+            raise InputError(
+                "no number of the robot's file that its equations have",
+                key="--parameters",
+                found=f"`{pattern}`",
+                allowed=", ".join(ALLOWED),
+                hint="only numbers that the file gives can be arguments",
+            )
+        result.update((one.path, one) for one in meant)
+    return [one for one in known if one.path in result]
+
+
+def program(
+    robot: Robot, what: str, arguments: Sequence[Argument], *, regroup: bool = False, link: str = ""
+) -> Program:
+    """The recorded program of this name, with the arguments as its last group of inputs."""
+    recording = Recording(what)
+    symbols = recording.input(GROUP, len(arguments))
+    whole = _built(robot, arguments, symbols, regroup and PROGRAMS[what].regroups)
+    instead: dict[int, Node] = {}
+
+    def planted(x: Node) -> Any:
+        if x.op == CONSTANT:
+            return x.value
+        symbol = recording.graph.input(f"({len(instead)})")
+        instead[symbol.id] = x
+        return symbol
+
+    plain = replace(whole, **{name: _replaced(getattr(whole, name), planted) for name in NUMBERS})
+    ties = _replaced(own_ties(whole), planted)
+    result = _recorded(robot, plain, ties, what, recording, link)
+    group = recording.inputs.pop(GROUP)
+    nodes = {name: substituted(one, instead) for name, one in result.outputs.items()}
+    return replace(result, inputs={**recording.inputs, GROUP: group}, outputs=nodes, watched=[])
+
+
+def _recorded(robot: Robot, plain: Robot, ties: tuple[Tie, ...], what: str, recording: Recording, link: str) -> Program:
+    """The program of a robot with symbols; choices of coordinates are those of the robot with the file's numbers."""
+    row = PROGRAMS[what]
+    if robot.tied and what in TEXTS:
+        text = copy.copy(chosen(robot, what))
+        text.loops = text.loops.with_numbers(plain.tree.bodies, ties, plain.couplings)
+        text.loops.robot = plain
+        return recorded(text, what, regroup=False, recording=recording)
+    subject = Subject(plain, plain.tree.bodies, link=link_named(robot, link or robot.links[-1].name))
+    given: Given = {group: list(recording.input(group, width)) for group, width in row.widths(subject).items()}
+    return recording.program(**{row.output: row.text(subject, given)})
+
+
+# ---- the robot with symbols
+
+
+def _built(robot: Robot, arguments: Sequence[Argument], symbols: Sequence[Node], regroup: bool) -> Robot:
+    """The robot that a file with symbols in the places of these numbers describes."""
+    draft = _draft(robot)
+    file = draft.file
+    for one, symbol in zip(arguments, symbols):
+        file = _with(file, one.path, symbol)
+    assert robot.document is not None
+    try:
+        whole = made(reread(draft, file), robot.document)
+    except (TypeError, AttributeError):
+        raise InputError(
+            f"{robot.name}: something in its file is decided by the sizes of these numbers",
+            key="--parameters",
+            found=", ".join(one.key for one in arguments),
+            allowed="numbers that only enter the equations",
+        ) from None
+    if regroup:
+        whole = replace(whole, tree=replace(whole.tree, bodies=moved_inwards(whole.tree.bodies)))
+    return whole
+
+
+def _replaced(x: Any, planted: Callable[[Node], Any]) -> Any:
+    """The structure with other scalars in the places of symbols."""
+    if type(x) is Node:
+        return planted(x)
+    if isinstance(x, dict):
+        return {key: _replaced(one, planted) for key, one in x.items()}
+    if isinstance(x, tuple):
+        parts = [_replaced(one, planted) for one in x]
+        same = all(new is old for new, old in zip(parts, x))
+        return x if same else type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
+    if not is_dataclass(x) or isinstance(x, type):
+        return x
+    parts_of = {field.name: getattr(x, field.name) for field in fields(x) if field.init}
+    new = {name: _replaced(one, planted) for name, one in parts_of.items()}
+    return x if all(new[name] is one for name, one in parts_of.items()) else replace(x, **new)
+
+
+# ---- numbers of the checked file
+
+
+def _draft(robot: Robot) -> Draft:
+    if robot.document is None:
+        raise InputError(f"{robot.name} has no file whose numbers could be arguments", key="--parameters")
+    known: Draft | None = robot.derived.get(Draft)
+    if known is None:
+        known = robot.derived[Draft] = drafted(robot.document)
+    return known
+
+
+def _numbers(x: Any, key: tuple[str, ...] = (), path: Keys = ()) -> Iterator[Argument]:
+    """All numbers of a checked file, each with its key and its path."""
+    if isinstance(x, float):
+        yield Argument(".".join(key), path, float(x))
+    elif isinstance(x, Strict):
+        for name in type(x).model_fields:
+            if name in x.model_fields_set and not (name == "mass" and _empty(x)):
+                yield from _numbers(getattr(x, name), (*key, name), (*path, name))
+    elif isinstance(x, dict):
+        for name, one in x.items():
+            yield from _numbers(one, (*key, name), (*path, name))
+    elif isinstance(x, list | tuple):
+        for at, one in enumerate(x):
+            own = getattr(one, "name", None) or getattr(one, "joint", None)
+            yield from _numbers(one, (*key, own if isinstance(own, str) else str(at)), (*path, at))
+
+
+def _empty(x: Strict) -> bool:
+    """Whether an entry is a link without mass, which has no mass centre either."""
+    return isinstance(x, LinkEntry) and not x.mass and not (x.com or x.r or x.first_moments)
+
+
+def _by_place(one: Argument) -> str:
+    """The key with places in lists instead of names."""
+    return ".".join(str(step) for step in one.path)
+
+
+def _allowed(key: str) -> bool:
+    return any(_matches(key, pattern) for pattern in ALLOWED)
+
+
+def _matches(key: str, pattern: str) -> bool:
+    """Whether a key is what a pattern names, or lies in it."""
+    steps, wanted = key.split("."), pattern.split(".")
+    return len(steps) >= len(wanted) and all(map(fnmatch.fnmatchcase, steps, wanted))
+
+
+def _with(part: Any, path: Keys, value: Any) -> Any:
+    """A part of a file with another value at a path."""
+    if not path:
+        return value
+    step, *rest = path
+    if isinstance(part, Strict):
+        return part.model_copy(update={str(step): _with(getattr(part, str(step)), tuple(rest), value)})
+    if isinstance(part, dict):
+        return {**part, step: _with(part[step], tuple(rest), value)}
+    items = [_with(one, tuple(rest), value) if at == step else one for at, one in enumerate(part)]
+    return type(part)(items)
