@@ -272,6 +272,11 @@ Denoc.Viewer = class {
     else if (joint.type === "planar") group.add(box(2.2, 2.2, 0.4));
     else if (joint.type === "fixed") group.add(box(0.7, 0.7, 0.7));
     else if (joint.type === "universal") group.add(ball(0.9), bar(0.4, 2.0, new THREE.Vector3(1, 0, 0)), bar(0.4, 2.0, new THREE.Vector3(0, 1, 0)));
+    else if (joint.type === "rolling" && joint.radius) { // the wheel itself, thin enough to see what turns it
+      const wheel = this.between(new THREE.Vector3(0, 0, -0.6 * unit), new THREE.Vector3(0, 0, 0.6 * unit), joint.radius, this.material(colour, 0.6));
+      const spoke = this.between(new THREE.Vector3(0, 0, 0), new THREE.Vector3(0.92 * joint.radius, 0, 0), 0.4 * unit, this.material(Denoc.LOOKS.rail));
+      group.add(wheel, spoke);
+    } else if (joint.radius) group.add(new THREE.Mesh(new THREE.SphereGeometry(joint.radius, 32, 20), this.material(colour, 0.6)));
     else if (joint.type !== "free") group.add(ball(1.25));
     const [x, y, w] = joint.axes, frame = new THREE.Matrix4();
     frame.set(x[0], x[1], x[2], joint.at[0], y[0], y[1], y[2], joint.at[1], w[0], w[1], w[2], joint.at[2], 0, 0, 0, 1);
