@@ -31,7 +31,7 @@ def planned(
 
     `options` names the option that an entry of the data comes from, for messages about mistakes in it.
     """
-    from denoc.robot.load import load
+    from denoc.formats.load import load
     from denoc.scenario.plan import plan
     from denoc.scenario.replay import name_of, prepared
     from denoc.scenario.run import with_changes

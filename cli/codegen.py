@@ -50,7 +50,7 @@ def codegen(
     ] = None,
 ) -> None:
     """Write a robot's dynamics as one self-contained file of C, JavaScript or Python."""
-    from denoc.robot.load import load
+    from denoc.formats.load import load
     from denoc.study.codegen import generate
 
     keys = [key for key in parameters.split(",") if key.strip()]

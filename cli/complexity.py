@@ -41,7 +41,7 @@ def complexity(
     as_json: options.Json = False,
 ) -> None:
     """Print the papers' Tables 1 and 2 with the operations of denoc's recursion, counted from its source."""
-    from denoc.robot.load import load
+    from denoc.formats.load import load
     from denoc.study import complexity as study
 
     if plot is not None:

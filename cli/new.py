@@ -65,7 +65,7 @@ def scenario(
     out: Out = None,
 ) -> None:
     """Write a scenario file for a robot, in which every key is explained."""
-    from denoc.robot.load import load
+    from denoc.formats.load import load
     from denoc.text.library import find
 
     name, path = _place(name, out)

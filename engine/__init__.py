@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .parallel.decoupled import parallel_matrices
     from .parallel.legs import legs
     from .parallel.platform import platform_inverse
-    from .robot.load import load, loads
+    from .formats.load import load, loads
     from .robot.model import Robot
     from .scenario.run import Result, run
     from .study.ensemble import ensemble
@@ -44,7 +44,7 @@ _HOMES = {
     "functions": ("function",),
     "dynamics.quantities": ("bias", "energy", "frames", "inertia", "inverse_inertia", "jacobian", "matrices"),
     "dynamics.regressor": ("parameters",),
-    "robot.load": ("load", "loads"),
+    "formats.load": ("load", "loads"),
     "robot.model": ("Robot",),
     "scenario.run": ("Result", "run"),
     "study.ensemble": ("ensemble",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,8 +20,9 @@ from .conventions import frames_of, initial_of
 from .doubles import with_doubles
 from .graph import as_tree, with_point
 from .inertia import inertial
-from .joints import FORMS, TYPES, JointType
+from .joints import FORMS, RATE_OF, TYPES, JointType
 from .model import ZERO, Drive, Joint, Link, Robot, Three, Wrench
+from .orientation import oriented
 from .placement import Placement, number
 from .repeat import expanded
 from .schema import GraphJoint, JointEntry, LinkEntry, RobotFile, with_conventions
@@ -55,7 +57,8 @@ def build(document: Document) -> Robot:
     draft = drafted(document)
     file, complain, links = draft.file, draft.complain, draft.links
     length = plausible.longest(links)
-    warnings = [text for k in draft.order for text in _warnings(links[k], length, complain("links", k))]
+    warnings = [*document.warnings]
+    warnings += [text for k in draft.order for text in _warnings(links[k], length, complain("links", k))]
     warnings += [*plausible.doubts(file, links, complain), *unused.doubts(file, links, complain)]
     return made(draft, document, tuple(warnings))
 
@@ -260,9 +263,7 @@ def _link(
     before, pointing, end = frames_of(entry.joint, row, complain)
     offset = entry.offset
     if offset:
-        from .placement import from_rpy
-
-        start = start.then(from_rpy(offset.xyz, offset.rpy))
+        start = start.then(oriented(offset.xyz, offset, ("offset",), complain))
     joint = Joint(
         name=entry.joint.name or f"joint{k + 1}",
         type=row,
@@ -272,6 +273,7 @@ def _link(
         actuated=actuated,
         drives=_drives(entry, row, place[0], complain),
         limits=_limits(entry, row, complain),
+        largest_speed=_largest_speed(entry, row, complain),
         initial=_initial(entry, row, complain),
         hooke=_hooke(entry, row, complain),
         effort=effort_of(entry.joint.effort, set(row.turning), ("joint", "effort"), complain),
@@ -351,18 +353,19 @@ def drives(joint: JointEntry, row: JointType, q: int) -> tuple[Drive, ...]:
 
 
 def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, float] | None:
-    """The limits of a joint, if it has any."""
-    limits = entry.joint.limits
-    if limits is None:
+    """The limits of a joint's position, if it has any."""
+    if entry.joint.limits is None:
         return None
     if row.nv != 1:
         raise complain("joint", "limits", f"a {entry.joint.type} joint can't have limits", allowed="1-DOF joints")
+    limits, key = entry.joint.range, ("joint", *entry.joint.range_key)
+    if limits is None:
+        return None
     for k in (0, 1):
-        fits(limits[k], row.kinds[0], ("joint", "limits", k), complain)
+        fits(limits[k], row.kinds[0], (*key, k), complain)
     if not limits[0] < limits[1]:
         raise complain(
-            "joint",
-            "limits",
+            *key,
             "the low limit must be below the high one",
             found=f"{limits[0]:g}, {limits[1]:g}",
             allowed="[low, high]",
@@ -371,6 +374,15 @@ def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float
             else "a joint that keeps still is `type: fixed`; without `limits` it is free to move",
         )
     return (float(limits[0]), float(limits[1]))
+
+
+def _largest_speed(entry: LinkEntry, row: JointType, complain: Complain) -> float:
+    """The largest speed of a joint to either side; infinite where the file gives none."""
+    speed = entry.joint.largest_speed
+    if speed is None:
+        return math.inf
+    fits(speed, RATE_OF[row.kinds[0]], ("joint", "limits", "velocity"), complain)
+    return float(speed)
 
 
 def _initial(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, ...]:

@@ -14,7 +14,8 @@ from ..errors import InputError
 from .frames import cut_frame
 from .joints import JointType
 from .model import ZERO
-from .placement import Placement, X, Z, from_rpy, pointing
+from .orientation import oriented
+from .placement import Placement, X, Z, pointing
 from .schema import DhJoint, FramesJoint, GraphJoint, JointEntry, KhalilJoint
 
 Frames = tuple[Placement, Placement, Placement]
@@ -40,9 +41,10 @@ def khalil(joint: KhalilJoint, row: JointType, complain: Complain) -> Frames:
 
 
 def frames(joint: FramesJoint, row: JointType, complain: Complain) -> Frames:
-    """The joint by position, roll-pitch-yaw and axis, as in URDF."""
+    """The joint by position, orientation and axis, as in URDF."""
+    before = oriented(joint.xyz, joint, ("joint",), complain)
     if joint.axis is None:
-        return from_rpy(joint.xyz, joint.rpy), Placement(), Placement()
+        return before, Placement(), Placement()
     if not row.has_axis:
         raise complain("joint", "axis", f"a {joint.type} joint has no axis", allowed="`rpy` turns its frame", key=True)
     length = math.hypot(*joint.axis)
@@ -50,7 +52,7 @@ def frames(joint: FramesJoint, row: JointType, complain: Complain) -> Frames:
         axis = str(list(map(float, joint.axis)))
         raise complain("joint", "axis", "the axis has no direction", found=axis, allowed="[0, 0, 1], say")
     x, y, z = (float(c) / length for c in joint.axis)
-    return from_rpy(joint.xyz, joint.rpy), pointing((x, y, z)), Placement()
+    return before, pointing((x, y, z)), Placement()
 
 
 def graph(joint: GraphJoint, row: JointType, complain: Complain) -> Frames:

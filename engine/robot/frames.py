@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from ..text.document import Keys
 from .model import Three
-from .placement import Placement, X, Z, from_rpy, pointing
+from .orientation import WAYS, oriented
+from .placement import Placement, X, Z, pointing
 from .schema import CutFrame
 from .values import Complain
 
@@ -17,20 +18,15 @@ KHALIL = ("gamma", "b", "alpha", "d", "theta", "r")
 def cut_frame(frame: CutFrame, at: Three, key: str, complain: Complain) -> Placement:
     """The placement in its link of a frame with the origin `at`."""
     given = [name for name in KHALIL if name in frame.model_fields_set]
-    plain = [name for name in ("at", "axis", "rpy") if name in frame.model_fields_set]
+    plain = [name for name in ("at", "axis", *WAYS) if name in frame.model_fields_set]
     if given and plain:
         message = f"the frame is given twice: by `{plain[0]}` and by `{given[0]}`"
         raise complain(key, given[0], message, key=True, allowed="one of the two")
     if given:  # Rz(γ) Tz(b) Rx(α) Tx(d) Rz(θ) Tz(r): the cut's frame as Khalil's R_k and R_(k+B)
         placed = Placement().turn(Z, frame.gamma).shift(0, 0, frame.b).turn(X, frame.alpha)
         return placed.shift(frame.d, 0, 0).turn(Z, frame.theta).shift(0, 0, frame.r)
-    if frame.axis is not None and frame.rpy is not None:
-        raise complain(
-            key, "rpy", "the orientation is given twice: by `axis` and by `rpy`", key=True, allowed="one of the two"
-        )
-    if frame.axis is None:
-        return from_rpy(at, frame.rpy or (0.0, 0.0, 0.0))
-    return Placement(origin=at).then(pointing(unit(frame.axis, (key, "axis"), complain)))
+    placed = oriented(at, frame, (key,), complain, "axis")
+    return placed if frame.axis is None else placed.then(pointing(unit(frame.axis, (key, "axis"), complain)))
 
 
 def unit(direction: Sequence[float], key: Keys, complain: Complain) -> Three:

@@ -76,6 +76,7 @@ class Joint:
     actuated: bool
     drives: tuple[Drive, ...] = ()
     limits: tuple[float, float] | None = None
+    largest_speed: float = math.inf
     initial: tuple[float, ...] = ()
     effort: Effort = Effort()
     hooke: bool = False  # a spherical joint whose link's y stays square to its parent's x

@@ -76,9 +76,9 @@ def _of_turning(joint: JointEntry) -> Iterator[tuple[Keys, str]]:
     """Bare numbers of more than a turn in the spring and the limits of a joint that turns."""
     if joint.spring is not None and (words := unbelievable(joint.spring.rest)):
         yield ("joint", "spring", "rest"), words
-    for k, limit in enumerate(joint.limits or ()):
+    for k, limit in enumerate(joint.range or ()):
         if DEGREES[0] <= abs(limit) <= DEGREES[1] and limit == round(limit) and (words := unbelievable(limit)):
-            yield ("joint", "limits", k), words
+            yield ("joint", *joint.range_key, k), words
 
 
 def _elsewhere(file: RobotFile, turns: Mapping[str, bool]) -> Iterator[tuple[Keys, str]]:
@@ -87,7 +87,7 @@ def _elsewhere(file: RobotFile, turns: Mapping[str, bool]) -> Iterator[tuple[Key
         for side in ("first", "second"):
             frame = getattr(cut, side)
             angles = [((key,), getattr(frame, key)) for key in ("gamma", "alpha", "theta")]
-            for path, angle in [*angles, *(((("rpy", i), x)) for i, x in enumerate(frame.rpy or ()))]:
+            for path, angle in [*angles, *(((("rpy", i), x)) for i, x in enumerate(frame.rpy))]:
                 if words := unbelievable(angle):
                     yield ("loops", k, side, *path), words
     for name, values in file.assembly.items():

@@ -10,7 +10,6 @@ from pydantic_core import PydanticCustomError
 from ..text.fields import (
     NAME,
     Angle,
-    Angles,
     Choice,
     FileName,
     Length,
@@ -27,8 +26,9 @@ from ..text.fields import (
 from .cuts import CUT_FORMS, CUTS
 from .foreign import OF_JOINTS, OF_LINKS
 from .joints import FORMS, TYPES
+from .orientation import Number, Oriented
+from .shapes import Shapes
 
-Number = Annotated[float, number("number")]
 Moment1 = Annotated[float, number("first_moment")]
 Moment2 = Annotated[float, number("inertia")]
 Acceleration = Annotated[float, number("acceleration")]
@@ -91,7 +91,50 @@ def _listed(value: Any) -> Any:
 Coordinates = Annotated[tuple[Position, ...], BeforeValidator(_listed), Or()]
 
 
-class JointEntry(Strict):
+class LimitsEntry(Strict):
+    """Limits of a joint's position and of its speed."""
+
+    position: Annotated[tuple[Position, Position], several(2)] | None = Field(
+        default=None, description="[low, high]; without it the joint moves freely"
+    )
+    velocity: Annotated[float, number("velocity", above=0.0)] | None = Field(
+        default=None, description="the largest speed to either side"
+    )
+
+
+def _kind_of_limits(value: Any) -> str:
+    return "(mapping)" if isinstance(value, dict | LimitsEntry) else "(list)"
+
+
+Limits = Annotated[
+    Annotated[tuple[Position, Position], several(2), Tag("(list)")] | Annotated[LimitsEntry, Tag("(mapping)")],
+    Discriminator(_kind_of_limits),
+]
+
+
+class WithLimits(Strict):
+    """A joint whose limits are the two of its position, or a mapping."""
+
+    limits: Limits | None = Field(
+        default=None, description="[low, high] of the position, or `{position: [low, high], velocity: …}`"
+    )
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The limits of the position."""
+        return self.limits.position if isinstance(self.limits, LimitsEntry) else self.limits
+
+    @property
+    def range_key(self) -> tuple[str, ...]:
+        """The path of the position's limits within the joint."""
+        return ("limits", "position") if isinstance(self.limits, LimitsEntry) else ("limits",)
+
+    @property
+    def largest_speed(self) -> float | None:
+        return self.limits.velocity if isinstance(self.limits, LimitsEntry) else None
+
+
+class JointEntry(WithLimits):
     """The keys of a joint in every convention."""
 
     type: Annotated[str, Choice(TYPES)] = Field(description="which way the link moves")
@@ -106,9 +149,6 @@ class JointEntry(Strict):
     )
     spring: Spring | None = Field(
         default=None, description="between parent and link; with one the joint isn't actuated by default"
-    )
-    limits: Annotated[tuple[Position, Position], several(2)] | None = Field(
-        default=None, description="[low, high] of the position"
     )
     effort: EffortEntry | None = Field(default=None, description="what its actuator may do")
     spin: Literal["free", "hooke"] = Field(
@@ -164,12 +204,11 @@ class KhalilJoint(JointEntry):
         return super().hint(key)
 
 
-class FramesJoint(JointEntry):
+class FramesJoint(Oriented, JointEntry):
     """A joint's frame by position, roll-pitch-yaw and axis, as in URDF."""
 
     convention: Literal["frames"] = Field(default="frames", alias=MARK, exclude=True)
     xyz: Point = Field(default=(0.0, 0.0, 0.0), description="the joint's place in the parent's frame")
-    rpy: Angles = Field(default=(0.0, 0.0, 0.0), description="its orientation there: roll, pitch, yaw")
     axis: Direction | None = Field(
         default=None, description="the direction that it turns about or slides along; default: z"
     )
@@ -191,17 +230,15 @@ class Inertia(Strict):
         return f"that is `{own}` here" if own in cls.model_fields else super().hint(key)
 
 
-class Offset(Strict):
+class Offset(Oriented):
     xyz: Point = Field(default=(0.0, 0.0, 0.0), description="in the parent's frame")
-    rpy: Angles = Field(default=(0.0, 0.0, 0.0), description="roll, pitch, yaw")
 
 
-class CutFrame(Strict):
+class CutFrame(Oriented):
     """One side of a cut: a frame in the link's axes, by point and orientation or by Khalil's parameters."""
 
     at: Place = Field(default=(0.0, 0.0, 0.0), description="a point in link axes, or the name of one of its points")
     axis: Direction | None = Field(default=None, description="the frame's z; default [0, 0, 1]")
-    rpy: Angles | None = Field(default=None, description="the frame's orientation: roll, pitch, yaw")
     gamma: Angle = 0.0
     b: Length = 0.0
     alpha: Angle = 0.0
@@ -261,6 +298,7 @@ class LinkEntry(Strict):
     )
     frame: Literal["link", "end"] | None = Field(default=None, description="axes of the inertia")
     points: dict[Name, Point] = Field(default={}, description="named points, link axes")
+    shape: Shapes = Field(default=[], description="what it looks like: one body or several; pictures only")
 
     @classmethod
     def hint(cls, key: str) -> str:
@@ -277,16 +315,13 @@ class WrenchEntry(Strict):
     axes: Literal["link", "base"] = Field(default="link", description="of force and moment")
 
 
-class OwnCoordinate(Strict):
+class OwnCoordinate(WithLimits):
     """The keys of a cut joint that needs its own coordinate, and has one then as any joint of the tree has."""
 
     actuated: StrictBool | None = Field(default=None, description="default: it is not")
     friction: Friction | None = Field(default=None, description="against the motion")
     rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = Field(default=0.0, description="of its motor")
     spring: Spring | None = Field(default=None, description="along the joint's coordinate")
-    limits: Annotated[tuple[Position, Position], several(2)] | None = Field(
-        default=None, description="[low, high] of the position"
-    )
     effort: EffortEntry | None = Field(default=None, description="what its actuator may do")
     initial: Coordinates | None = Field(default=None, description="initial coordinates")
 

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..machine.jit import choice
 from ..machine.jit.account import account
 from ..robot.build import build
-from ..robot.load import load, shared
+from ..formats.load import load, shared
 from ..robot.model import Robot
 from ..simulate.feedforward import runner
 from ..simulate.loop import Progress, Trace

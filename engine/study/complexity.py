@@ -220,7 +220,7 @@ def measured(robots: dict[int, Robot], samples: int = 1024, rounds: int = 30) ->
 
 def chain_robot(n: int) -> Robot:
     """A chain of n links without zeros among its numbers, which would save operations."""
-    from ..robot.load import loads
+    from ..formats.load import loads
 
     text = f"""
 name: chain{n}

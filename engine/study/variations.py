@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..robot.load import load
+from ..formats.load import load
 from ..robot.model import Robot
 from ..scenario.plan import Plan, plan
 from ..scenario.replay import prepared

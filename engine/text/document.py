@@ -26,6 +26,7 @@ class Document:
     changed: dict[Keys, str] = field(default_factory=dict)  # keys with a new value (`change.py`), and its source
     keys: dict[Keys, Spot] = field(default_factory=dict)  # where each key of a mapping stands
     values: dict[Keys, Spot] = field(default_factory=dict)  # where each value starts
+    warnings: tuple[str, ...] = ()  # of the reader, where the text is of another format and had to be changed
 
     @cached_property
     def lines(self) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from denoc.robot.load import load
+from denoc.formats.load import load
 from denoc.robot.model import Robot
 from denoc.study.complexity import chain_robot
 

@@ -122,7 +122,7 @@ def run(one, place):
 def checked(one):
     """The exit code of a file that is only read and checked; what is wrong is printed as the command line does."""
     from denoc.errors import DenocError
-    from denoc.robot.load import load
+    from denoc.formats.load import load
     from denoc.scenario.run import prepare
 
     with warnings.catch_warnings():

@@ -20,7 +20,7 @@ from ...machine.jit import choice
 from ...machine.jit.kernel import build
 from ...machine.program.trace import Count, count
 from ...record.panels import Line, Panel
-from ...robot.load import load
+from ...formats.load import load
 from ...robot.model import Robot
 from ...scenario.run import carry_out, prepare, with_changes
 from ...text.change import Change

@@ -1,0 +1,155 @@
+"""A robot's file in the making: its data with the places in another format's text that each part came from."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, did_you_mean
+from ..text.document import Document, Keys
+from .report import CHANGED, IGNORED, USED, Report
+from .xml import Element
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
+_NOT_IN_NAMES = re.compile(r"[\s,.\"'`]|[^\x20-\uffff]")
+_NOT_IN_FILE_NAMES = re.compile(r"[\s,.\"'`/\\:*?<>|]")
+TINY = 1e-300
+
+
+@dataclass
+class Names:
+    """Names that no two things share: what is taken, and the name that each given one became."""
+
+    what: str
+    report: Report
+    taken: set[str]
+    own: dict[str, str] = field(default_factory=dict)
+
+    def take(self, name: str, line: int, *, made: bool = False) -> str:
+        """A name near the given one that is free; `made` names belong to nothing in the file."""
+        clean = _NOT_IN_NAMES.sub("_", name) or self.what
+        free, k = clean, 1
+        while free in self.taken:
+            k += 1
+            free = f"{clean}_{k}"
+        self.taken.add(free)
+        if not made:
+            self.own[name] = free
+            if free != name:
+                why = "is taken" if free != clean else "has characters that names can't have"
+                self.report.note(CHANGED, f"{self.what} `{name}`", f"it is `{free}` here, for `{name}` {why}", line)
+        return free
+
+
+class Draft:
+    """The data of a robot's file, filled link by link."""
+
+    def __init__(self, document: Document, report: Report, *, floating: bool = False):
+        self.document, self.report, self.floating = document, report, floating
+        self.links = Names("link", report, {"base"})
+        self.joints = Names("joint", report, {"all"})
+        self.data: dict[str, Any] = {"name": "", "about": "", "convention": "frames", "links": []}
+
+    # ---- the data and its places
+
+    def named(self, name: str, about: str = "") -> None:
+        """Gives the robot its name, without the characters that a folder's name can't have."""
+        clean = _NOT_IN_FILE_NAMES.sub("_", name).lstrip("-")[:100]
+        self.data["name"] = clean or _NOT_IN_FILE_NAMES.sub("_", Path(self.document.name).stem).lstrip("-") or "robot"
+        self.data["about"] = about
+
+    def link(self, entry: dict[str, Any], at: Element, **parts: Element | None) -> None:
+        """Adds a link that came from an element; `parts` say where its keys did, with `__` between nested ones."""
+        path = self.put("links", entry, at)
+        for name, element in parts.items():
+            if element is not None:
+                self.mark((*path, *name.split("__")), element)
+
+    def put(self, key: str, entry: dict[str, Any], at: Element) -> Keys:
+        """Adds an entry to a list of the file, and returns its path."""
+        entries = self.data.setdefault(key, [])
+        entries.append(entry)
+        path: Keys = (key, len(entries) - 1)
+        self.mark(path, at)
+        return path
+
+    def mark(self, path: Keys, at: Element) -> None:
+        self.document.values[path] = (at.line, at.column)
+
+    def finished(self) -> Document:
+        """The document of the robot's file."""
+        if not self.data["about"]:
+            del self.data["about"]
+        self.document.data = self.data
+        self.document.warnings = tuple(self.report.warnings())
+        return self.document
+
+    # ---- notes
+
+    def used(self, element: Element, what: str = "") -> None:
+        self.report.note(USED, what or element.tag, "", element.line)
+
+    def note(self, fate: str, what: str, why: str, at: Element) -> None:
+        self.report.note(fate, what, why, at.line)
+
+    def rest(self, element: Element, known: dict[str, str], where: str = "") -> None:
+        """Notes the children of an element that mean nothing here; `known` has the reasons of those with a name."""
+        for child in element.children:
+            plain = child.tag.split(":")[-1]
+            if plain in known and not known[plain]:
+                continue
+            why = known.get(plain) or f"it means nothing in {where or f'`{element.tag}`'}"
+            self.report.note(IGNORED, child.tag, why, child.line)
+
+    # ---- attributes
+
+    def error(self, at: Element, message: str, *, found: str = "", allowed: str = "", hint: str = "") -> InputError:
+        place = self.document.spot(at.line, at.column)
+        return InputError(message, place=place, key=at.tag, found=found, allowed=allowed, hint=hint)
+
+    def text(self, at: Element, name: str) -> str:
+        """An attribute that has to be there."""
+        value = at.attributes.get(name)
+        if value is None or not value.strip():
+            raise self.error(at, f"`{name}` is missing", allowed=f'<{at.tag} {name}="…">')
+        return value.strip()
+
+    def numbers(
+        self, at: Element, name: str, count: int, default: tuple[float, ...] | None = None, *, infinite: bool = False
+    ) -> tuple[float, ...]:
+        """The numbers of an attribute."""
+        if name not in at.attributes and default is not None:
+            return default
+        return self.parsed(at, name, self.text(at, name), count, infinite=infinite)
+
+    def parsed(self, at: Element, name: str, text: str, count: int, *, infinite: bool = False) -> tuple[float, ...]:
+        """The numbers in a text, of which there have to be so many; 0 for any number of them."""
+        values = tuple(self._number(at, name, word, infinite) for word in text.split())
+        if count and len(values) != count:
+            needed = f"{count} numbers are" if count > 1 else "one number is"
+            raise self.error(at, f"`{name}`: {needed} needed", found=f"`{text[:60]}`")
+        return values
+
+    def number(self, at: Element, name: str, default: float | None = None, *, infinite: bool = False) -> float:
+        fallback = None if default is None else (default,)
+        return self.numbers(at, name, 1, fallback, infinite=infinite)[0]
+
+    def _number(self, at: Element, name: str, word: str, infinite: bool) -> float:
+        if _NUMBER.fullmatch(word) and math.isfinite(value := float(word)):
+            return value
+        if infinite and (match := _INFINITE.fullmatch(word)):
+            return -math.inf if match[1] == "-" else math.inf
+        raise self.error(at, f"`{name}`: this is no number", found=f"`{word[:60]}`", allowed="such as -1.5e-3")
+
+    def known(self, at: Element, name: str, names: dict[str, Any] | set[str], what: str) -> str:
+        """A name that has to be among the known ones."""
+        value = self.text(at, name)
+        if value not in names:
+            known = ", ".join(list(names)[:20]) + (", …" if len(names) > 20 else "")
+            hint = did_you_mean(value, names)
+            raise self.error(at, f"no such {what}", found=f"`{value}`", allowed=known, hint=hint)
+        return value

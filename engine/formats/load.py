@@ -1,0 +1,47 @@
+"""Robots from files of any known format, names of the library, and text."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from ..robot.build import build
+from ..robot.model import Robot
+from ..text.library import find
+from ..text.source import parse, read, text_of
+from .side import side_of
+from .table import Converted, Source, format_of
+
+
+def load(path_or_name: str | Path, *, floating: bool = False, loops: str | Path | None = None) -> Robot:
+    """The robot of a file, or of the library.
+
+    Files in other formats than denoc's own may be `floating`, their root free to move; `loops` names the file beside
+    them that says how their loops close.
+    """
+    return build(converted(find(path_or_name, "robots"), floating=floating, loops=loops).document)
+
+
+def converted(path: Path, *, floating: bool = False, loops: str | Path | None = None) -> Converted:
+    """A robot's file of any format in denoc's own keys, with a report of what became of its parts."""
+    text = text_of(path)
+    side = side_of(read(Path(loops))) if loops is not None else None
+    return format_of(str(path), text).read(Source(str(path), text, floating, side))
+
+
+def shared(path: Path) -> Robot:
+    """The robot of a file, which is the same object as long as the file's text is the same.
+
+    All runs of one robot in a process so have one set of programs, and read its file once.
+    """
+    return _shared(text_of(path), str(path))
+
+
+@lru_cache(maxsize=32)
+def _shared(text: str, name: str) -> Robot:
+    return build(format_of(name, text).read(Source(name, text)).document)
+
+
+def loads(yaml_text: str, name: str = "<text>") -> Robot:
+    """The robot that the YAML text describes."""
+    return build(parse(yaml_text, name))

@@ -1,0 +1,117 @@
+"""The formats of robot files: rows of one table.
+
+A row says how a file is recognised, how it is read and, if denoc writes the format, how. A new format is a new row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import InputError, Place
+from ..robot.model import Robot
+from ..text.document import Document
+from ..text.source import parse
+from .draft import Draft
+from .report import Report
+from .side import Side
+from .xml import Element, parsed, root_tag
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a robot's file, and how its user wants it read."""
+
+    name: str
+    text: str
+    floating: bool = False
+    side: Side | None = None
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A robot's file in denoc's own keys, with the places of the original, and what became of the original's parts."""
+
+    document: Document
+    report: Report
+
+
+@dataclass(frozen=True)
+class Written:
+    """The text of a robot in a format, and what the format couldn't hold."""
+
+    text: str
+    report: Report
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: its title, the suffixes of its files, whether a text is of it, its reader, and its writer if any."""
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    recognises: Callable[[str, str], bool]  # of the file's name and text
+    read: Callable[[Source], Converted]
+    write: Callable[[Robot], Written] | None = None
+
+
+def _by_root(*tags: str) -> Callable[[str, str], bool]:
+    return lambda name, text: root_tag(text) in tags
+
+
+def _xml(fill: Callable[[Draft, Element, Side], None]) -> Callable[[Source], Converted]:
+    """A reader of XML, from a function that fills a draft from the root element."""
+
+    def read(source: Source) -> Converted:
+        document, root = parsed(source.text, source.name)
+        report = Report(source.name)
+        draft = Draft(document, report, floating=source.floating)
+        fill(draft, root, source.side or Side())
+        return Converted(draft.finished(), report)
+
+    return read
+
+
+def _urdf(draft: Draft, root: Element, side: Side) -> None:
+    from .urdf import read
+
+    read(draft, root, side)
+
+
+def _yaml(source: Source) -> Converted:
+    """A file in denoc's own format, as it stands."""
+    for wanted, option in ((source.floating, "--floating"), (source.side is not None, "--loops")):
+        if wanted:
+            hint = "`type: free` of the first joint, and `loops`, say it in this format"
+            raise InputError(f"{option} is for files in other formats", place=Place(source.name), hint=hint)
+    return Converted(parse(source.text, source.name), Report(source.name))
+
+
+FORMATS = {
+    row.name: row
+    for row in (
+        Format("urdf", "URDF", (".urdf", ".xml", ".xacro"), _by_root("robot"), _xml(_urdf)),
+        # what no other format recognises is taken for denoc's own
+        Format("yaml", "denoc", (".yaml", ".yml"), lambda name, text: False, _yaml),
+    )
+}
+
+
+def format_of(name: str, text: str) -> Format:
+    """The format of a file: by its text among the formats with its suffix, then among all."""
+    suffix = Path(name).suffix.lower()
+    if suffix in FORMATS["yaml"].suffixes:
+        return FORMATS["yaml"]
+    fitting = [row for row in FORMATS.values() if suffix in row.suffixes]
+    others = [row for row in FORMATS.values() if row not in fitting]
+    for row in (*fitting, *others):
+        if row.recognises(name, text):
+            return row
+    tag = root_tag(text)
+    if fitting or tag:
+        titles = ", ".join(row.title for row in FORMATS.values())
+        found = f"<{tag}>" if tag else " ".join(text.split())[:40]
+        raise InputError("this is no robot that denoc reads", place=Place(name), found=found, allowed=titles)
+    return FORMATS["yaml"]

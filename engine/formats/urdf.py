@@ -1,0 +1,393 @@
+"""URDF: links and joints of a tree, with mimic joints as couplings, and the loops and couplings of URDF+."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..robot.placement import from_rpy
+from . import urdf_loops
+from .draft import TINY, Draft
+from .pieces import ENTRIES, is_zero, on_axis, rows, turned
+from .report import CHANGED, DROPPED, IGNORED
+from .side import Side
+from .urdf_shapes import colours, shapes
+from .xml import Element
+
+TYPES = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+    "floating": "free",
+    "planar": "planar",
+    "spherical": "spherical",
+    "ball": "spherical",
+}
+CONTROL = "it belongs to a controller or a simulator"
+IN_ROBOT = {
+    **dict.fromkeys(("link", "joint", "material", "loop", "coupling"), ""),
+    "transmission": CONTROL,
+    "gazebo": CONTROL,
+    "ros2_control": CONTROL,
+    "sensor": CONTROL,
+}
+IN_LINK = {
+    **dict.fromkeys(("inertial", "visual"), ""),
+    "collision": "contact isn't computed",
+    "contact": "contact isn't computed",
+    "self_collision_checking": "contact isn't computed",
+}
+IN_JOINT = {
+    **dict.fromkeys(("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"), ""),
+    "calibration": CONTROL,
+    "safety_controller": CONTROL,
+}
+DYNAMICS = ("damping", "friction")
+
+
+def read(draft: Draft, root: Element, side: Side) -> None:
+    """Fills the draft from the element `robot`."""
+    _expanded(draft, root)
+    links = _by_name(draft, root.all("link"))
+    joints = _by_name(draft, root.all("joint"))
+    if not links:
+        raise draft.error(root, "there is no link", allowed="at least one <link>")
+    parents = _parents(draft, links, joints)
+    base = _root(draft, links, parents)
+    draft.named(root.attributes.get("name", ""))
+    reader = _Reader(draft, links, joints, side, colours(draft, root), bool(root.all("loop")))
+    reader.root(links[base], base)
+    for name, joint in joints.items():
+        reader.joint(name, joint)
+    reader.couplings()
+    urdf_loops.read(draft, root, joints, parents, side)
+    draft.rest(root, IN_ROBOT, "a robot")
+
+
+def _expanded(draft: Draft, root: Element) -> None:
+    """Refuses xacro that hasn't been expanded."""
+    for one in root.walk():
+        if one.tag.startswith("xacro:") or any("${" in value for value in one.attributes.values()):
+            raise draft.error(one, "this is xacro, which has to be expanded first", hint="xacro IN.xacro > OUT.urdf")
+
+
+def _by_name(draft: Draft, elements: list[Element]) -> dict[str, Element]:
+    """Elements by their names, which have to differ."""
+    result: dict[str, Element] = {}
+    for one in elements:
+        name = draft.text(one, "name")
+        if name in result:
+            message = f"the {one.tag} `{name}` is there already, on line {result[name].line}"
+            raise draft.error(one, message, allowed="names that differ")
+        result[name] = one
+    return result
+
+
+def _parents(draft: Draft, links: dict[str, Element], joints: dict[str, Element]) -> dict[str, tuple[str, str]]:
+    """By link, the joint on which it hangs, and its parent."""
+    parents: dict[str, tuple[str, str]] = {}
+    for name, joint in joints.items():
+        ends = {}
+        for tag in ("parent", "child"):
+            end = joint.first(tag)
+            if end is None:
+                raise draft.error(joint, f"the joint `{name}` has no {tag}", allowed=f'<{tag} link="…"/>')
+            ends[tag] = draft.known(end, "link", links, "link")
+        child = ends["child"]
+        if child in parents:
+            message = f"the link `{child}` hangs on two joints, `{parents[child][0]}` and `{name}`"
+            hint = "a loop is a <loop> of URDF+, or an entry of the file that --loops names"
+            raise draft.error(joint, message, allowed="a tree", hint=hint)
+        parents[child] = (name, ends["parent"])
+    return parents
+
+
+def _root(draft: Draft, links: dict[str, Element], parents: dict[str, tuple[str, str]]) -> str:
+    """The link on which all others hang."""
+    roots = [name for name in links if name not in parents]
+    if not roots:
+        raise draft.error(next(iter(links.values())), "the joints go round in a circle: every link has a parent")
+    if len(roots) > 1:
+        shown = ", ".join(f"`{name}`" for name in roots[:6]) + (", …" if len(roots) > 6 else "")
+        raise draft.error(links[roots[1]], f"{len(roots)} links have no parent: {shown}", allowed="one, the root")
+    for name in links:
+        seen = [name]
+        while seen[-1] in parents:
+            seen.append(parents[seen[-1]][1])
+            if seen[-1] == name:
+                raise draft.error(links[name], f"the joints go round in a circle: {' → '.join(seen[:12])}")
+            if len(seen) > len(links):
+                break  # a circle further up, which its own links report
+    return roots[0]
+
+
+class _Reader:
+    """Turns links and joints into entries of the robot's file."""
+
+    def __init__(
+        self,
+        draft: Draft,
+        links: dict[str, Element],
+        joints: dict[str, Element],
+        side: Side,
+        materials: dict[str, list[float]],
+        looped: bool,
+    ):
+        self.draft, self.links, self.joints = draft, links, joints
+        self.side, self.materials, self.looped = side, materials, looped
+        self.entries: dict[str, dict[str, Any]] = {}  # of joints, by their names in the file
+        for name, one in links.items():
+            draft.links.take(name, one.line)
+        for name, one in joints.items():
+            draft.joints.take(name, one.line)
+        side.check(draft)
+        self.mimics = [name for name, one in joints.items() if self._follows(name, one)]
+
+    def root(self, link: Element, name: str) -> None:
+        """Adds the link on which all others hang, fixed to the ground or free of it."""
+        own = self.draft.joints.take("root_joint", link.line, made=True)
+        joint: dict[str, Any] = {"type": "free" if self.draft.floating else "fixed", "name": own}
+        self._add(link, name, "base", joint, None)
+
+    def joint(self, name: str, one: Element) -> None:
+        """Adds a joint and the link that hangs on it."""
+        draft = self.draft
+        draft.used(one)
+        kind = draft.text(one, "type")
+        if kind not in TYPES:
+            raise draft.error(one, "unknown type of joint", found=f"`{kind}`", allowed=", ".join(TYPES))
+        child, parent = (draft.text(one.first(tag) or one, "link") for tag in ("child", "parent"))
+        entry: dict[str, Any] = {"type": self.side.types.get(name, TYPES[kind]), "name": draft.joints.own[name]}
+        self._origin(entry, one.first("origin"))
+        above = draft.links.own[parent]
+        if entry["type"] in ("revolute", "prismatic"):
+            axis = draft.numbers(one.first("axis") or one, "xyz", 3, (1.0, 0.0, 0.0))
+            entry["axis"] = list(axis)
+            self._limits(entry, one, name, kind)
+            self._dynamics(entry, one)
+        elif entry["type"] == "planar":
+            above = self._planar(entry, one, above)
+        elif entry["type"].startswith("universal"):
+            above = self._two_turns(entry, one, above)
+        else:
+            self._unused(one)
+        if entry["type"] != "fixed" and name in self.side.motors:
+            entry["actuated"] = True
+        elif one.attributes.get("independent") == "true" and self.looped and not self.side.motors:
+            entry["actuated"] = True
+            draft.note(CHANGED, "joint independent", "independent joints are taken to be the actuated ones", one)
+        draft.rest(one, IN_JOINT, "a joint")
+        self.entries[name] = entry
+        self._add(self.links[child], child, above, entry, one)
+
+    def _add(self, link: Element, name: str, parent: str, joint: dict[str, Any], at: Element | None) -> None:
+        """Adds a link that hangs on this joint."""
+        draft = self.draft
+        draft.used(link)
+        entry: dict[str, Any] = {"name": draft.links.own[name], "parent": parent, "joint": joint}
+        inertial = link.first("inertial")
+        if inertial is not None:
+            self._inertial(entry, inertial)
+        elif joint["type"] != "fixed":
+            entry["mass"] = 0.0
+        if bodies := shapes(draft, link, self.materials):
+            entry["shape"] = bodies
+        draft.rest(link, IN_LINK, "a link")
+        inertia = inertial.first("inertia") if inertial is not None else None
+        draft.link(
+            entry,
+            link,
+            joint=at,
+            joint__limits=at and at.first("limit"),
+            joint__effort=at and at.first("limit"),
+            joint__axis=at and at.first("axis"),
+            joint__friction=at and at.first("dynamics"),
+            mass=inertial and inertial.first("mass"),
+            inertia=inertia or inertial,
+        )
+
+    def _origin(self, entry: dict[str, Any], origin: Element | None) -> None:
+        """Puts the place and the turn of an `origin` into the entry."""
+        if origin is None:
+            return
+        self.draft.used(origin)
+        for key in ("xyz", "rpy"):
+            values = self.draft.numbers(origin, key, 3, (0.0, 0.0, 0.0))
+            if not is_zero(values):
+                entry[key] = list(values)
+
+    def _inertial(self, entry: dict[str, Any], inertial: Element) -> None:
+        """Puts mass, mass centre and inertia into a link's entry, the latter turned into the link's axes."""
+        draft = self.draft
+        draft.used(inertial)
+        mass, inertia, origin = (inertial.first(tag) for tag in ("mass", "inertia", "origin"))
+        if mass is None:
+            draft.note(CHANGED, "inertial", "it has no mass, which is taken to be 0", inertial)
+        entry["mass"] = draft.number(mass, "value") if mass is not None else 0.0
+        at = draft.numbers(origin, "xyz", 3, (0.0, 0.0, 0.0)) if origin is not None else (0.0, 0.0, 0.0)
+        entry["com"] = list(at)
+        if inertia is None:
+            return
+        own = {name: draft.number(inertia, f"i{name}", 0.0) for name, i, j in ENTRIES}
+        turn = draft.numbers(origin, "rpy", 3, (0.0, 0.0, 0.0)) if origin is not None else (0.0, 0.0, 0.0)
+        if not is_zero(turn):
+            own = turned(own, from_rpy((0.0, 0.0, 0.0), (turn[0], turn[1], turn[2])).rotation())
+        entry["inertia"] = {name: x for name, x in own.items() if x or name in ("xx", "yy", "zz")}
+
+    # ---- joints
+
+    def _limits(self, entry: dict[str, Any], one: Element, name: str, kind: str) -> None:
+        """Puts the limits of position, speed and effort into a joint's entry."""
+        draft, limit = self.draft, one.first("limit")
+        if limit is None:
+            return
+        draft.used(limit)
+        limits: dict[str, Any] = {}
+        if kind != "continuous" and (range_ := self._range(limit)):
+            limits["position"] = range_
+            if not range_[0] <= 0 <= range_[1] and name not in self.mimics:
+                entry["initial"] = sum(range_) / 2
+                draft.note(CHANGED, "joint", "0 is outside its limits, so it starts in their middle", limit)
+        speed, effort = (draft.number(limit, key, math.inf, infinite=True) for key in ("velocity", "effort"))
+        for key, value in (("velocity", speed), ("effort", effort)):
+            if value <= 0:
+                draft.note(CHANGED, f"limit {key}", f"{value:g} is taken to mean that there is none", limit)
+        if 0 < speed < math.inf:
+            limits["velocity"] = speed
+        if limits:
+            entry["limits"] = limits["position"] if list(limits) == ["position"] else limits
+        if name in self.mimics or (self.side.motors and name not in self.side.motors):
+            if effort > 0:
+                draft.note(IGNORED, "limit effort", "the joint has no actuator", limit)
+        elif 0 < effort < math.inf:
+            entry["effort"] = {"limits": [-effort, effort]}
+
+    def _range(self, limit: Element) -> list[float] | None:
+        """The limits of a position, low before high; None if there are none."""
+        draft = self.draft
+        low, high = (draft.number(limit, key, 0.0, infinite=True) for key in ("lower", "upper"))
+        if low == high:
+            draft.note(CHANGED, "limit", f"lower = upper = {low:g} is taken to mean that there are no limits", limit)
+            return None
+        if low > high:
+            draft.note(CHANGED, "limit", "lower is above upper, so they were exchanged", limit)
+            low, high = high, low
+        if math.isinf(low) and math.isinf(high):
+            return None
+        if math.isinf(low) or math.isinf(high):
+            draft.note(CHANGED, "limit", "an infinite limit beside a finite one became 1e9", limit)
+        return [max(low, -1e9), min(high, 1e9)]
+
+    def _dynamics(self, entry: dict[str, Any], one: Element) -> None:
+        """Puts damping and friction into a joint's entry."""
+        draft, dynamics = self.draft, one.first("dynamics")
+        if dynamics is None:
+            return
+        draft.used(dynamics)
+        damping, friction = (draft.number(dynamics, key, 0.0) for key in DYNAMICS)
+        own = {"viscous": damping, "coulomb": friction}
+        if any(own.values()):
+            entry["friction"] = {key: x for key, x in own.items() if x}
+        self._further(dynamics)
+
+    def _further(self, dynamics: Element) -> None:
+        for key, value in dynamics.attributes.items():
+            if key not in DYNAMICS:
+                unset = value.strip() in ("", "0", "0.0")
+                self.draft.note(IGNORED if unset else DROPPED, f"dynamics {key}", "URDF has no such key", dynamics)
+
+    def _unused(self, one: Element) -> None:
+        """Notes limits and dynamics of joints that have none here."""
+        for tag in ("limit", "dynamics", "axis"):
+            if (part := one.first(tag)) is not None:
+                kind = one.attributes["type"]
+                real = (
+                    kind != "fixed"
+                    and tag == "dynamics"
+                    and not is_zero([self.draft.number(part, key, 0.0) for key in DYNAMICS])
+                )
+                self.draft.note(DROPPED if real else IGNORED, tag, f"a {kind} joint has none here", part)
+
+    def _planar(self, entry: dict[str, Any], one: Element, parent: str) -> str:
+        """Makes the joint move in the plane at right angles to its axis, and returns the link's parent."""
+        axis = self.draft.numbers(one.first("axis") or one, "xyz", 3, (1.0, 0.0, 0.0))
+        if np.linalg.norm(axis) < TINY:
+            raise self.draft.error(one.first("axis") or one, "the axis has no direction")
+        for tag in ("limit", "dynamics"):
+            if (part := one.first(tag)) is not None:
+                self.draft.note(DROPPED, tag, "planar joints have none here", part)
+        if is_zero(axis[:2]) and axis[2] > 0:
+            return parent
+        rpy = entry.pop("rpy", (0.0, 0.0, 0.0))
+        R = from_rpy((0.0, 0.0, 0.0), rpy).rotation()
+        turn = on_axis(np.eye(3), axis)
+        moving = {**entry, "matrix": rows(R @ turn)}
+        entry.pop("xyz", None)
+        entry["matrix"] = rows(turn.T)
+        return self._between(entry, moving, one, parent)
+
+    def _two_turns(self, entry: dict[str, Any], one: Element, parent: str) -> str:
+        """Makes the joint two turns about the axes that the side file names, and returns the link's parent."""
+        first, second = entry["type"][-2:]
+        axes = {"X": [1, 0, 0], "Y": [0, 1, 0], "Z": [0, 0, 1]}
+        moving = {**entry, "type": "revolute", "axis": axes[first]}
+        for key in ("xyz", "rpy"):
+            entry.pop(key, None)
+        entry.update(type="revolute", axis=axes[second])
+        inner, outer = (f"{entry['name']}_{letter}" for letter in (second, first))
+        entry["name"] = self.draft.joints.take(inner, one.line, made=True)
+        return self._between(None, {**moving, "name": outer}, one, parent)
+
+    def _between(self, fixed: dict[str, Any] | None, moving: dict[str, Any], one: Element, parent: str) -> str:
+        """Adds a link without mass that moves, on which the joint's own link hangs."""
+        draft, name = self.draft, moving["name"]
+        if fixed is not None:
+            fixed["type"], fixed["name"] = "fixed", draft.joints.take(f"{name}_fixed", one.line, made=True)
+        else:
+            moving["name"] = draft.joints.take(name, one.line, made=True)
+        own = draft.links.take(f"{name}_frame", one.line, made=True)
+        draft.link({"name": own, "parent": parent, "joint": moving, "mass": 0.0}, one, joint=one)
+        return own
+
+    # ---- joints that follow others
+
+    def _follows(self, name: str, one: Element) -> bool:
+        """Whether the joint follows another; a fixed one and the follower of a fixed one don't."""
+        mimic = one.first("mimic")
+        if mimic is None:
+            return False
+        leader = self.draft.known(mimic, "joint", self.joints, "joint")
+        for who, which in (("the joint itself", name), (f"its leader `{leader}`", leader)):
+            if TYPES.get(self.joints[which].attributes.get("type", "")) == "fixed":
+                self.draft.note(IGNORED, "mimic", f"{who} is fixed", mimic)
+                return False
+        return True
+
+    def couplings(self) -> None:
+        """Adds the couplings of the joints that follow others."""
+        draft = self.draft
+        for name in self.mimics:
+            mimic = self.joints[name].first("mimic")
+            assert mimic is not None
+            draft.used(mimic)
+            leader = draft.joints.own[draft.text(mimic, "joint")]
+            entry: dict[str, Any] = {"joint": draft.joints.own[name], "to": leader}
+            entry["ratio"] = draft.number(mimic, "multiplier", 1.0)
+            if offset := draft.number(mimic, "offset", 0.0):
+                entry["offset"] = offset
+            draft.put("couplings", entry, mimic)
+        for name in self.mimics:
+            if value := self._coupled(name, set()):
+                self.entries[name]["initial"] = value
+
+    def _coupled(self, name: str, seen: set[str]) -> float:
+        """The initial value of a joint, which for one that follows another is what its leader's makes it."""
+        if name not in self.mimics or name in seen:  # the reader of robots refuses couplings in a circle
+            return float(self.entries[name].get("initial", 0.0))
+        mimic = self.joints[name].first("mimic")
+        assert mimic is not None
+        leader = self._coupled(self.draft.text(mimic, "joint"), seen | {name})
+        return leader * self.draft.number(mimic, "multiplier", 1.0) + self.draft.number(mimic, "offset", 0.0)

@@ -1,0 +1,107 @@
+"""The loops of a URDF: `loop` and `coupling` of URDF+, and the pairs of frames of a side file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..robot.placement import from_rpy
+from .draft import TINY, Draft
+from .pieces import on_axis, rows
+from .side import Side
+from .xml import Element
+
+CUTS = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+    "spherical": "spherical",
+    "universal": "universal",
+    "planar": "planar",
+    "cylindrical": "cylindrical",
+}
+ON_AXIS = ("revolute", "prismatic", "cylindrical", "planar")
+Parents = dict[str, tuple[str, str]]  # by link, the joint on which it hangs, and its parent
+
+
+def read(draft: Draft, root: Element, joints: dict[str, Element], parents: Parents, side: Side) -> None:
+    """Adds the loops and couplings of the file, and the loops of the file beside it."""
+    for one in root.all("loop"):
+        _loop(draft, one)
+    for one in root.all("coupling"):
+        _coupling(draft, one, parents)
+    carrier = {joint: link for link, (joint, _) in parents.items()}
+    side.loops(draft, carrier, lambda name: draft.joints.take(name, 0, made=True))
+
+
+def _loop(draft: Draft, one: Element) -> None:
+    """Adds a cut of URDF+."""
+    draft.used(one)
+    kind = draft.text(one, "type")
+    if kind not in CUTS:
+        raise draft.error(one, "unknown type of loop joint", found=f"`{kind}`", allowed=", ".join(CUTS))
+    axis_at = one.first("axis")
+    axis = draft.numbers(axis_at, "xyz", 3) if axis_at is not None else (0.0, 0.0, 1.0)
+    if np.linalg.norm(axis) < TINY:
+        raise draft.error(axis_at or one, "the axis has no direction")
+    name = draft.joints.take(one.attributes.get("name", "loop"), one.line)
+    entry: dict[str, Any] = {"name": name, "joint": CUTS[kind], "between": []}
+    for tag, key in (("predecessor", "first"), ("successor", "second")):
+        end = one.first(tag)
+        if end is None:
+            raise draft.error(one, f"the loop has no {tag}", allowed=f'<{tag} link="…">')
+        entry["between"].append(_link(draft, end))
+        entry[key] = _frame(draft, end, axis if CUTS[kind] in ON_AXIS else (0.0, 0.0, 1.0))
+    draft.put("loops", entry, one)
+
+
+def _link(draft: Draft, end: Element) -> str:
+    return draft.links.own[draft.known(end, "link", draft.links.own, "link")]
+
+
+def _frame(draft: Draft, end: Element, axis: tuple[float, ...]) -> dict[str, Any]:
+    """The frame of one side of a cut, with its z along the axis."""
+    origin = end.first("origin")
+    frame: dict[str, Any] = {}
+    zero = (0.0, 0.0, 0.0)
+    xyz, rpy = (draft.numbers(origin, key, 3, zero) if origin is not None else zero for key in ("xyz", "rpy"))
+    if any(xyz):
+        frame["at"] = list(xyz)
+    R = on_axis(from_rpy(zero, (rpy[0], rpy[1], rpy[2])).rotation(), axis)
+    if not np.array_equal(R, np.eye(3)):
+        frame["matrix"] = rows(R)
+    return frame
+
+
+def _coupling(draft: Draft, one: Element, parents: Parents) -> None:
+    """Adds a coupling of URDF+: the joints on the way to the successor turn `ratio` times those to the predecessor."""
+    draft.used(one)
+    ends: list[list[str]] = []
+    for tag in ("predecessor", "successor"):
+        end = one.first(tag)
+        if end is None:
+            raise draft.error(one, f"the coupling has no {tag}", allowed=f'<{tag} link="…"/>')
+        ends.append(_way(draft.known(end, "link", draft.links.own, "link"), parents))
+    leading, following = ([joint for joint in way if joint not in other] for way, other in (ends, ends[::-1]))
+    if len(leading) != 1 or len(following) != 1:
+        raise draft.error(
+            one,
+            "a coupling between more than two joints can't be read",
+            found=f"{', '.join(leading) or 'none'} and {', '.join(following) or 'none'}",
+            allowed="one joint on the way to each of the two links from where these ways part",
+        )
+    ratio = one.first("ratio")
+    own = draft.joints.own
+    entry = {"joint": own[following[0]], "to": own[leading[0]]}
+    draft.put("couplings", {**entry, "ratio": draft.number(ratio if ratio is not None else one, "value")}, one)
+
+
+def _way(link: str, parents: Parents) -> list[str]:
+    """The joints between the root and a link."""
+    joints = []
+    while link in parents:
+        joint, link = parents[link]
+        joints.append(joint)
+    return joints

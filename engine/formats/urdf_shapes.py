@@ -1,0 +1,78 @@
+"""What the links of a URDF look like: their `visual` elements as entries of `shape`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .draft import Draft
+from .report import CHANGED, IGNORED
+from .xml import Element
+
+GEOMETRY = ("box", "cylinder", "sphere", "capsule", "mesh")
+
+
+def colours(draft: Draft, root: Element) -> dict[str, list[float]]:
+    """The colours of the materials that have a name."""
+    return {
+        one.attributes["name"]: colour
+        for one in root.walk()
+        if one.tag == "material" and "name" in one.attributes and (colour := _colour(draft, one))
+    }
+
+
+def _colour(draft: Draft, material: Element) -> list[float] | None:
+    colour = material.first("color")
+    return list(draft.numbers(colour, "rgba", 4)) if colour is not None else None
+
+
+def shapes(draft: Draft, link: Element, materials: dict[str, list[float]]) -> list[dict[str, Any]]:
+    """The entries of `shape` for a link."""
+    result = []
+    for visual in link.all("visual"):
+        geometry = visual.first("geometry")
+        body = next((one for one in geometry.children if one.tag in GEOMETRY), None) if geometry is not None else None
+        if body is None:
+            draft.note(IGNORED, "visual", "it has no geometry that is known here", visual)
+            continue
+        draft.used(visual)
+        entry: dict[str, Any] = {body.tag: _body(draft, body)}
+        origin = visual.first("origin")
+        for key in ("xyz", "rpy"):
+            if origin is not None and any(values := draft.numbers(origin, key, 3, (0.0, 0.0, 0.0))):
+                entry[key] = list(values)
+        if name := visual.attributes.get("name"):
+            entry["name"] = name
+        material = visual.first("material")
+        if material is not None:
+            colour = _colour(draft, material) or materials.get(material.attributes.get("name", ""))
+            if colour:
+                entry["colour"] = colour
+            if material.first("texture") is not None:
+                draft.note(IGNORED, "texture", "only colours are kept", material)
+        if _fits(draft, body, entry[body.tag]):
+            result.append(entry)
+    return result
+
+
+def _body(draft: Draft, body: Element) -> Any:
+    """The numbers of a geometry."""
+    if body.tag == "box":
+        return list(draft.numbers(body, "size", 3))
+    if body.tag == "mesh":
+        mesh: dict[str, Any] = {"file": draft.text(body, "filename")}
+        scale = draft.numbers(body, "scale", 0, (1.0, 1.0, 1.0))
+        scale = scale * 3 if len(scale) == 1 else scale
+        if scale != (1.0, 1.0, 1.0):
+            mesh["scale"] = list(draft.numbers(body, "scale", 3) if len(scale) != 3 else scale)
+        return mesh
+    keys = ("radius",) if body.tag == "sphere" else ("radius", "length")
+    return {key: draft.number(body, key) for key in keys}
+
+
+def _fits(draft: Draft, body: Element, made: Any) -> bool:
+    """Whether the body's lengths aren't negative; those that are can't be drawn."""
+    lengths = made if body.tag == "box" else made.values() if body.tag != "mesh" else ()
+    if any(x < 0 for x in lengths):
+        draft.note(CHANGED, "visual", "it has a negative length, so it was left out", body)
+        return False
+    return True

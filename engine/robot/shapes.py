@@ -1,0 +1,67 @@
+"""What links look like: simple bodies and mesh files, for pictures only."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from ..text.fields import Or, Point, Strict, number, several
+from .orientation import Number, Oriented
+
+Extent = Annotated[float, number("length", at_least=0.0)]
+KINDS = ("box", "cylinder", "sphere", "capsule", "mesh")
+
+
+class Rod(Strict):
+    """A cylinder, or a capsule, about z of its frame, whose origin is in the middle."""
+
+    radius: Extent = Field(description="of its section")
+    length: Extent = Field(description="along z; of a capsule without its round ends")
+
+
+class Sphere(Strict):
+    radius: Extent = Field(description="of the sphere")
+
+
+class Mesh(Strict):
+    file: str = Field(description="path or address of the mesh, as the robot's file gives it", min_length=1)
+    scale: Annotated[tuple[Number, Number, Number], several(3)] = Field(
+        default=(1.0, 1.0, 1.0), description="along x, y and z of the mesh"
+    )
+
+
+class ShapeEntry(Oriented):
+    """One body of a link's picture: exactly one of box, cylinder, sphere, capsule and mesh."""
+
+    name: str = Field(default="", description="what it shows")
+    box: Annotated[tuple[Extent, Extent, Extent], several(3, "lengths")] | None = Field(
+        default=None, description="its edges along x, y and z; the origin is in its middle"
+    )
+    cylinder: Rod | None = Field(default=None, description="about z")
+    sphere: Sphere | None = Field(default=None, description="about the origin")
+    capsule: Rod | None = Field(default=None, description="a cylinder about z with round ends")
+    mesh: Mesh | None = Field(default=None, description="a file")
+    xyz: Point = Field(default=(0.0, 0.0, 0.0), description="where its frame is, link axes")
+    colour: Annotated[tuple[Number, Number, Number, Number], several(4)] | None = Field(
+        default=None, description="red, green, blue and opacity, from 0 to 1"
+    )
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> ShapeEntry:
+        if len(self.kinds()) != 1:
+            which = " and ".join(f"`{kind}`" for kind in self.kinds()) or "none of them"
+            raise PydanticCustomError("shape", "a shape is one body", {"found": which, "allowed": ", ".join(KINDS)})
+        return self
+
+    def kinds(self) -> list[str]:
+        """The kinds of body that the entry names, which have to be one."""
+        return [kind for kind in KINDS if getattr(self, kind) is not None]
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+Shapes = Annotated[list[ShapeEntry], BeforeValidator(_listed), Or()]
