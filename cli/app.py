@@ -17,6 +17,7 @@ from denoc.cli import (
     codegen,
     compare,
     complexity,
+    convert,
     distribute,
     idyn,
     inspect,
@@ -41,7 +42,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Dynamics of robots and mechanisms from YAML files, by the Decoupled Natural Orthogonal Complement.",
-    epilog="A ROBOT or SCENARIO is a YAML file, or a name of the library (denoc list). "
+    epilog="A ROBOT or SCENARIO is a YAML file, or a name of the library (denoc list); a ROBOT may also be a URDF, "
+    "MJCF or SDF file. "
     "Results go to outputs/, into one folder for each scenario. Exit codes: 0 done, 1 a check failed, "
     "2 wrong use, bad input or output that can't be written, 3 the numbers failed, 130 interrupted, "
     "141 nobody reads the output, 143 ended by SIGTERM.",
@@ -55,6 +57,7 @@ app.command("plot")(plot.plot)
 app.command("animate")(animate.animate)
 app.command("page")(page.page)
 app.command("report")(report.report)
+app.command("convert")(convert.convert)
 app.command("verify")(verify.verify)
 app.command("regress")(regress.regress)
 app.command("paper")(paper.paper)

@@ -17,7 +17,7 @@ TASKS = {"idyn": "inverse", "fall": "simulate"}
 
 
 def planned(
-    robot: str,
+    robot: Robot,
     scenario: str | None,
     ending: str,
     made: Callable[[Robot], Data],
@@ -43,7 +43,7 @@ def planned(
     for one in rest:
         if one.key in ("robot", "task"):
             raise one.error(f"the command itself says what the {one.key} is", hint="`denoc run` takes any scenario")
-    model = with_changes(load(robot), in_robot)
+    model = with_changes(robot, in_robot)
 
     def ready(document: Document, name: str) -> Plan:
         document = changed(document, rest)

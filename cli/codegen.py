@@ -13,6 +13,8 @@ from denoc.cli import options
 
 def codegen(
     robot: options.Robot,
+    floating: options.Floating = False,
+    loops: options.Loops = None,
     what: Annotated[
         str,
         typer.Option(
@@ -50,11 +52,12 @@ def codegen(
     ] = None,
 ) -> None:
     """Write a robot's dynamics as one self-contained file of C, JavaScript or Python."""
-    from denoc.formats.load import load
     from denoc.study.codegen import generate
 
     keys = [key for key in parameters.split(",") if key.strip()]
-    name, text = generate(load(robot), what, lang, regroup=regroup, link=link, keys=keys)
+    name, text = generate(
+        options.loaded(robot, floating, loops), what, lang, regroup=regroup, link=link, keys=keys
+    )
     if out is None:
         typer.echo(text, nl=False)
         return

@@ -38,15 +38,16 @@ def complexity(
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the counts for 1 to 30 joints as CSV.")
     ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw the counts into this file.")] = None,
+    floating: options.Floating = False,
+    loops: options.Loops = None,
     as_json: options.Json = False,
 ) -> None:
     """Print the papers' Tables 1 and 2 with the operations of denoc's recursion, counted from its source."""
-    from denoc.formats.load import load
     from denoc.study import complexity as study
 
     if plot is not None:
         _drawable(plot)
-    model = load(robot) if robot is not None else None
+    model = options.loaded(robot, floating, loops) if robot is not None else None
     with Wait("complexity", quiet=as_json) as wait:
         wait.now("counting operations")
         own = {k: {what: study.of_chain(what, k) for what in study.ALGORITHMS} for k in range(1, MOST + 1)}

@@ -18,6 +18,8 @@ QUARTER_TURN, SLIDE = 1.5707963267948966, 0.1
 
 def idyn(
     robot: options.Robot,
+    floating: options.Floating = False,
+    loops: options.Loops = None,
     scenario: options.ScenarioFile = None,
     to: Annotated[
         str | None,
@@ -70,7 +72,7 @@ def idyn(
         return {"name": f"{model.name}-idyn", "task": "inverse", "time": times, "motion": motion}
 
     plan = planned(
-        robot,
+        options.loaded(robot, floating, loops),
         scenario,
         "idyn",
         made,

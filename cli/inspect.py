@@ -24,6 +24,8 @@ LONGEST = 10_000  # characters of a line
 
 def inspect(
     robot: options.Robot,
+    floating: options.Floating = False,
+    loops: options.Loops = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 1 if there are warnings.")] = False,
     plot: Annotated[
         bool, typer.Option("--plot", help="Draw a sketch of the robot in its initial position, with its loops closed.")
@@ -42,9 +44,7 @@ def inspect(
 
     A robot with loops is shown in the position, near its initial one, in which they close.
     """
-    from denoc import load
-
-    model = load(robot)
+    model = options.loaded(robot, floating, loops)
     mobility = _mobility(model)
     warnings = [*model.warnings, *(mobility.warnings if mobility else ()), *_idle(model, mobility)]
     drawn = _sketch(model, mobility, out, form.value) if plot else None

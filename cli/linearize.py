@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 def linearize(
     robot: options.Robot,
+    floating: options.Floating = False,
+    loops: options.Loops = None,
     at: Annotated[
         str | None, typer.Option("--at", help="Coordinates, separated by commas (default: the initial ones).")
     ] = None,
@@ -29,9 +31,8 @@ def linearize(
     import numpy as np
 
     from denoc import linearize as linearized
-    from denoc import load
 
-    model = load(robot)
+    model = options.loaded(robot, floating, loops)
     kinds = [kind for joint in model.moving for kind in joint.type.kinds]
     q = options.numbers(at, "--at", kinds, options.columns(model, "coordinates"), model.q0)
     still = (0.0,) * model.nv

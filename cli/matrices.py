@@ -32,6 +32,8 @@ USUAL = ("I", "C", "h", "U", "D")
 
 def matrices(
     robot: options.Robot,
+    floating: options.Floating = False,
+    loops: options.Loops = None,
     at: Annotated[
         str | None, typer.Option("--at", help="Coordinates, separated by commas: '10 deg, 20 deg, 0.1'.")
     ] = None,
@@ -47,11 +49,11 @@ def matrices(
     """Print N_l, N_d, GIM, MCI, U, D, articulated inertias and Jacobians of one state, in base-frame axes."""
     import numpy as np
 
-    from denoc import jacobian, load
+    from denoc import jacobian
     from denoc import matrices as all_matrices
     from denoc.errors import InputError, did_you_mean
 
-    model = load(robot)
+    model = options.loaded(robot, floating, loops)
     kinds = [kind for joint in model.moving for kind in joint.type.kinds]
     q = options.numbers(at, "--at", kinds, options.columns(model, "coordinates"), model.q0)
     speeds = ["velocity"] * model.nv

@@ -41,6 +41,14 @@ class Backend(StrEnum):
 
 
 Robot = Annotated[str, typer.Argument(metavar="ROBOT", help="A robot file, or a robot of the library.")]
+Floating = Annotated[
+    bool,
+    typer.Option("--floating", help="The root of a URDF, MJCF or SDF file is free to move, not fixed to the ground."),
+]
+Loops = Annotated[
+    Path | None,
+    typer.Option("--loops", metavar="FILE", help="The file beside a URDF, MJCF or SDF that says how its loops close."),
+]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<scenario>/.")]
 Plots = Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the plots.")]
 Form = Annotated[Format, typer.Option("--format", help="Format of the plots.")]
@@ -73,6 +81,13 @@ Name = Annotated[
 Step = Annotated[str | None, typer.Option("--step", metavar="DT", help="Output step, such as 0.01 or '10 ms'.")]
 
 OUTPUTS = Path("outputs")
+
+
+def loaded(robot: str, floating: bool, loops: Path | None) -> Model:
+    """The robot of a file in any format, or of the library."""
+    from denoc.formats.load import load
+
+    return load(robot, floating=floating, loops=loops)
 
 
 def names(module: str, table: str) -> Callable[[str], list[str]]:

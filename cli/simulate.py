@@ -26,6 +26,8 @@ Method = Annotated[
 
 def simulate(
     robot: options.Robot,
+    floating: options.Floating = False,
+    loops: options.Loops = None,
     free_fall: Annotated[
         bool, typer.Option("--free-fall", help="Fall under gravity, as is done without --scenario.")
     ] = False,
@@ -73,7 +75,7 @@ def simulate(
         return {**scenario, "plots": ["angles", "energy"]}
 
     plan = planned(
-        robot,
+        options.loaded(robot, floating, loops),
         scenario,
         "fall",
         made,

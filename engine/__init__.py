@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .dynamics.quantities import bias, energy, frames, inertia, inverse_inertia, jacobian, matrices
     from .dynamics.regressor import parameters
     from .errors import AssemblyError, DenocError, InputError, ModelError, NumericalError
+    from .formats.load import load, loads
     from .functions import function
     from .loops.adjoint import adjoint
     from .loops.assembly import assemble
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from .parallel.decoupled import parallel_matrices
     from .parallel.legs import legs
     from .parallel.platform import platform_inverse
-    from .formats.load import load, loads
     from .robot.model import Robot
     from .scenario.run import Result, run
     from .study.ensemble import ensemble

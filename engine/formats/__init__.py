@@ -1,1 +1,1 @@
-"""Robots in the formats of other programs: what is read from them, what is written to them, and what they can't hold."""
+"""Robots in the formats of other programs: what is read from them, what is written, and what they can't hold."""

@@ -13,6 +13,7 @@ from ..errors import InputError, Place
 from ..robot.model import Robot
 from ..text.document import Document
 from ..text.source import parse
+from ..text.writing import yaml_text
 from .draft import Draft
 from .report import Report
 from .side import Side
@@ -89,12 +90,24 @@ def _yaml(source: Source) -> Converted:
     return Converted(parse(source.text, source.name), Report(source.name))
 
 
+def _as_urdf(robot: Robot) -> Written:
+    from .urdf_write import write
+
+    return Written(*write(robot))
+
+
+def _as_yaml(robot: Robot) -> Written:
+    """The robot's file as denoc has it, which loses nothing."""
+    assert robot.document is not None
+    return Written(yaml_text(robot.document.data), Report(robot.name))
+
+
 FORMATS = {
     row.name: row
     for row in (
-        Format("urdf", "URDF", (".urdf", ".xml", ".xacro"), _by_root("robot"), _xml(_urdf)),
+        Format("urdf", "URDF", (".urdf", ".xml", ".xacro"), _by_root("robot"), _xml(_urdf), _as_urdf),
         # what no other format recognises is taken for denoc's own
-        Format("yaml", "denoc", (".yaml", ".yml"), lambda name, text: False, _yaml),
+        Format("yaml", "denoc", (".yaml", ".yml"), lambda name, text: False, _yaml, _as_yaml),
     )
 }
 

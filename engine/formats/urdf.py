@@ -45,6 +45,7 @@ IN_JOINT = {
     "calibration": CONTROL,
     "safety_controller": CONTROL,
 }
+UNBOUNDED = 1e9  # a number from which on there is no limit
 DYNAMICS = ("damping", "friction")
 
 
@@ -58,7 +59,7 @@ def read(draft: Draft, root: Element, side: Side) -> None:
     parents = _parents(draft, links, joints)
     base = _root(draft, links, parents)
     draft.named(root.attributes.get("name", ""))
-    reader = _Reader(draft, links, joints, side, colours(draft, root), bool(root.all("loop")))
+    reader = _Reader(draft, links, joints, side, colours(draft, root), bool(root.all("loop")), base)
     reader.root(links[base], base)
     for name, joint in joints.items():
         reader.joint(name, joint)
@@ -135,19 +136,32 @@ class _Reader:
         side: Side,
         materials: dict[str, list[float]],
         looped: bool,
+        base: str,
     ):
         self.draft, self.links, self.joints = draft, links, joints
         self.side, self.materials, self.looped = side, materials, looped
         self.entries: dict[str, dict[str, Any]] = {}  # of joints, by their names in the file
+        empty = not (links[base].first("inertial") or links[base].first("visual"))
+        self.ground = base == "base" and empty and not draft.floating
         for name, one in links.items():
-            draft.links.take(name, one.line)
+            if name == base and self.ground:
+                draft.links.own[name] = "base"
+            else:
+                draft.links.take(name, one.line)
         for name, one in joints.items():
             draft.joints.take(name, one.line)
         side.check(draft)
         self.mimics = [name for name, one in joints.items() if self._follows(name, one)]
 
     def root(self, link: Element, name: str) -> None:
-        """Adds the link on which all others hang, fixed to the ground or free of it."""
+        """Adds the link on which all others hang, fixed to the ground or free of it.
+
+        An empty one that is called `base` is the ground itself.
+        """
+        if self.ground:
+            self.draft.used(link)
+            self.draft.rest(link, IN_LINK, "a link")
+            return
         own = self.draft.joints.take("root_joint", link.line, made=True)
         joint: dict[str, Any] = {"type": "free" if self.draft.floating else "fixed", "name": own}
         self._add(link, name, "base", joint, None)
@@ -174,11 +188,10 @@ class _Reader:
             above = self._two_turns(entry, one, above)
         else:
             self._unused(one)
-        if entry["type"] != "fixed" and name in self.side.motors:
+        if entry["type"] != "fixed" and (self.side.motors or self.looped) and self._driven(name, one):
             entry["actuated"] = True
-        elif one.attributes.get("independent") == "true" and self.looped and not self.side.motors:
-            entry["actuated"] = True
-            draft.note(CHANGED, "joint independent", "independent joints are taken to be the actuated ones", one)
+            if not self.side.motors:
+                draft.note(CHANGED, "joint independent", "independent joints are taken to be the actuated ones", one)
         draft.rest(one, IN_JOINT, "a joint")
         self.entries[name] = entry
         self._add(self.links[child], child, above, entry, one)
@@ -255,15 +268,23 @@ class _Reader:
         for key, value in (("velocity", speed), ("effort", effort)):
             if value <= 0:
                 draft.note(CHANGED, f"limit {key}", f"{value:g} is taken to mean that there is none", limit)
-        if 0 < speed < math.inf:
+        if 0 < speed < UNBOUNDED:
             limits["velocity"] = speed
         if limits:
             entry["limits"] = limits["position"] if list(limits) == ["position"] else limits
-        if name in self.mimics or (self.side.motors and name not in self.side.motors):
+        if not self._driven(name, one):
             if effort > 0:
                 draft.note(IGNORED, "limit effort", "the joint has no actuator", limit)
-        elif 0 < effort < math.inf:
+        elif 0 < effort < UNBOUNDED:
             entry["effort"] = {"limits": [-effort, effort]}
+
+    def _driven(self, name: str, one: Element) -> bool:
+        """Whether the joint has an actuator."""
+        if self.side.motors:
+            return name in self.side.motors
+        if self.looped or self.side.file.closed_loop:
+            return self.looped and one.attributes.get("independent") == "true"
+        return name not in self.mimics
 
     def _range(self, limit: Element) -> list[float] | None:
         """The limits of a position, low before high; None if there are none."""
@@ -275,11 +296,11 @@ class _Reader:
         if low > high:
             draft.note(CHANGED, "limit", "lower is above upper, so they were exchanged", limit)
             low, high = high, low
-        if math.isinf(low) and math.isinf(high):
+        if low <= -UNBOUNDED and high >= UNBOUNDED:
             return None
         if math.isinf(low) or math.isinf(high):
             draft.note(CHANGED, "limit", "an infinite limit beside a finite one became 1e9", limit)
-        return [max(low, -1e9), min(high, 1e9)]
+        return [max(low, -UNBOUNDED), min(high, UNBOUNDED)]
 
     def _dynamics(self, entry: dict[str, Any], one: Element) -> None:
         """Puts damping and friction into a joint's entry."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
+from ..robot.model import Link
 from .draft import Draft
 from .report import CHANGED, IGNORED
 from .xml import Element
+from .xml_text import number, numbers, origin
 
 GEOMETRY = ("box", "cylinder", "sphere", "capsule", "mesh")
 
@@ -76,3 +80,25 @@ def _fits(draft: Draft, body: Element, made: Any) -> bool:
         draft.note(CHANGED, "visual", "it has a negative length, so it was left out", body)
         return False
     return True
+
+
+# ---- the other way
+
+
+def elements(link: Link) -> Iterable[str]:
+    """The lines of the `visual` elements of a link."""
+    for shape in link.shape:
+        yield f"    <visual name={quoteattr(shape.name)}>" if shape.name else "    <visual>"
+        yield from origin(shape.at, "      ")
+        if shape.kind == "box":
+            body = f'box size="{numbers(shape.size)}"'
+        elif shape.kind == "mesh":
+            scale = "" if shape.size == (1.0, 1.0, 1.0) else f' scale="{numbers(shape.size)}"'
+            body = f"mesh filename={quoteattr(shape.file)}{scale}"
+        else:  # a sphere has no length
+            sizes = zip(("radius", "length"), shape.size)
+            body = " ".join([shape.kind, *(f'{key}="{number(x)}"' for key, x in sizes)])
+        yield f"      <geometry><{body}/></geometry>"
+        if shape.colour:
+            yield f'      <material name=""><color rgba="{numbers(shape.colour)}"/></material>'
+        yield "    </visual>"

@@ -53,7 +53,8 @@ def parsed(text: str, name: str) -> tuple[Document, Element]:
 def root_tag(text: str) -> str:
     """The tag of the first element of what may be XML; empty if there is none."""
     head = re.sub(r"<!--.*?(-->|\Z)|<\?.*?(\?>|\Z)", "", text[:20_000].lstrip("\ufeff"), flags=re.DOTALL)
-    match = re.match(r"\s*(?:<![^>]*>\s*)?<([A-Za-z_][\w.:-]*)", head)
+    head = re.sub(r"<!DOCTYPE[^\[>]*(\[.*?\]\s*)?>", "", head, flags=re.DOTALL)
+    match = re.match(r"\s*<([A-Za-z_][\w.:-]*)", head)
     return match[1] if match else ""
 
 

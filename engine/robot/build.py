@@ -26,6 +26,7 @@ from .orientation import oriented
 from .placement import Placement, number
 from .repeat import expanded
 from .schema import GraphJoint, JointEntry, LinkEntry, RobotFile, with_conventions
+from .shapes import shape_of
 from .values import Complain, checked_coordinates, fits
 
 
@@ -283,7 +284,8 @@ def _link(
     mass, com, inertia, G = _inertia(entry, row, convention, end, complain)
     points = {name: triple(at) for name, at in entry.points.items()}
     before = start.then(before)
-    link = Link(entry.name, parent, joint, mass, com, inertia, end, points, before.then(pointing))
+    shape = tuple(shape_of(one, k, complain) for k, one in enumerate(entry.shape))
+    link = Link(entry.name, parent, joint, mass, com, inertia, end, points, before.then(pointing), shape)
     return ReadLink(link, before, pointing, _pitch(entry, complain), G)
 
 

@@ -88,6 +88,18 @@ class Joint:
 
 
 @dataclass(frozen=True)
+class Shape:
+    """One body of a link's picture."""
+
+    kind: str  # box, cylinder, sphere, capsule, mesh
+    at: Placement  # link axes
+    size: tuple[float, ...]  # edges of a box; radius and length; radius; scale of a mesh along its axes
+    file: str = ""  # of a mesh
+    name: str = ""
+    colour: tuple[float, float, float, float] | None = None  # red, green, blue, opacity
+
+
+@dataclass(frozen=True)
 class Link:
     """A link of the file; `Tree.seats` says on which body of the tree it sits."""
 
@@ -100,6 +112,7 @@ class Link:
     end: Placement  # the papers' end frame (i + 1) in the link's
     points: dict[str, Three] = field(default_factory=dict)
     before: Placement = field(default_factory=Placement)  # the joint in the parent link's frame, in zero position
+    shape: tuple[Shape, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -141,12 +141,13 @@ def pointing(axis: tuple[float, float, float]) -> Placement:
 
 
 def rpy_of(placement: Placement) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a placement, the inverse of `from_rpy`; where the pitch is 90 degrees, the roll is 0."""
+    """Roll, pitch and yaw of a placement, the inverse of `from_rpy`; where the pitch is 90 degrees, the yaw is 0."""
     R = placement.rotation()
-    pitch = math.atan2(-R[2, 0], math.hypot(R[2, 1], R[2, 2]))
-    if math.hypot(R[2, 1], R[2, 2]) < 1e-9:
-        return 0.0, pitch, math.atan2(-R[0, 1], R[1, 1])
-    return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
+    yaw = math.atan2(R[1, 0], R[0, 0]) if math.hypot(R[0, 0], R[1, 0]) > _TINY else 0.0
+    # from R without the yaw: near a pitch of 90 degrees the yaw may be mere rounding, and the others have to match it
+    c, s = math.cos(yaw), math.sin(yaw)
+    pitch = math.atan2(-R[2, 0], c * R[0, 0] + s * R[1, 0])
+    return math.atan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1]), pitch, yaw
 
 
 def from_rpy(xyz: tuple[float, float, float], rpy: tuple[float, float, float]) -> Placement:

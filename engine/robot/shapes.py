@@ -8,7 +8,9 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from ..text.fields import Or, Point, Strict, number, several
-from .orientation import Number, Oriented
+from .model import Shape
+from .orientation import Number, Oriented, oriented
+from .values import Complain
 
 Extent = Annotated[float, number("length", at_least=0.0)]
 KINDS = ("box", "cylinder", "sphere", "capsule", "mesh")
@@ -65,3 +67,14 @@ def _listed(value: Any) -> Any:
 
 
 Shapes = Annotated[list[ShapeEntry], BeforeValidator(_listed), Or()]
+
+
+def shape_of(entry: ShapeEntry, place: int, complain: Complain) -> Shape:
+    """The body that an entry describes; `place` is its own in the link's list."""
+    kind = entry.kinds()[0]
+    body = getattr(entry, kind)
+    at = oriented(entry.xyz, entry, ("shape", place), complain)
+    if isinstance(body, Mesh):
+        return Shape(kind, at, body.scale, body.file, entry.name, entry.colour)
+    size = (body.radius, body.length) if isinstance(body, Rod) else (body.radius,) if isinstance(body, Sphere) else body
+    return Shape(kind, at, tuple(map(float, size)), "", entry.name, entry.colour)

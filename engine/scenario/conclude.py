@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -227,7 +228,7 @@ def _unmet(plan: Plan, run: Course) -> str:
 
 
 def _beyond_limits(plan: Plan, run: Course) -> list[str]:
-    """Warnings about joints that leave their limits."""
+    """Warnings about joints that leave their limits, or move faster than they can."""
     warnings = []
     for joint in plan.robot.moving:
         if joint.limits:
@@ -237,6 +238,14 @@ def _beyond_limits(plan: Plan, run: Course) -> list[str]:
                 warnings.append(
                     f"{joint.name} leaves its limits [{joint.limits[0]:g}, {joint.limits[1]:g}]: "
                     f"{q.min():.6g} to {q.max():.6g}"
+                )
+        if joint.largest_speed < math.inf:
+            fastest = float(abs(run.qd[:, joint.speeds[0]]).max())
+            if fastest > joint.largest_speed * (1 + 1e-9):
+                unit = "rad/s" if joint.type.turning[0] else "m/s"
+                warnings.append(
+                    f"{joint.name} moves at {fastest:.6g} {unit}, which is more than its limit, "
+                    f"{joint.largest_speed:g} {unit}"
                 )
     return warnings
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..formats.load import load, shared
 from ..machine.jit import choice
 from ..machine.jit.account import account
 from ..robot.build import build
-from ..formats.load import load, shared
 from ..robot.model import Robot
 from ..simulate.feedforward import runner
 from ..simulate.loop import Progress, Trace

@@ -62,33 +62,44 @@ class Pair:
                 worst[name] = max(worst[name], off)
         return worst
 
+    def ways(self, q, qd):
+        """Pinocchio's speeds from denoc's as a matrix, and its rate times these speeds.
+
+        They differ for planar joints, where Pinocchio's are in the moving axes.
+        """
+        V, rate = np.zeros((self.model.nv, self.robot.nv)), np.zeros(self.model.nv)
+        V[self.places, np.arange(self.robot.nv)] = 1.0
+        for joint in self.robot.moving:
+            if joint.type.name == "planar":
+                at, angle, w = list(joint.speeds[:2]), q[joint.coordinates[2]], qd[joint.speeds[2]]
+                c, s = np.cos(angle), np.sin(angle)
+                own = self.places[at]
+                V[np.ix_(own, at)] = [[c, s], [-s, c]]
+                rate[own] = w * np.array([[-s, c], [-c, -s]]) @ qd[at]
+        return V, rate
+
     def _at(self, q, qd, qdd):
-        robot, at = self.robot, self.places
-        theirs = self.coordinates(q)
+        robot, theirs = self.robot, self.coordinates(q)
+        V, rate = self.ways(q, qd)
         M = pin.crba(self.model, self.data, theirs)
-        M = np.triu(M) + np.triu(M, 1).T
-        tau = pin.rnea(self.model, self.data, theirs, self.speeds(qd), self.speeds(qdd))[at]
-        bias = denoc.bias(robot, q, qd) - self._losses(qd)
-        own = denoc.inertia(robot, q)
-        result = {"inertia": _off(own, M[np.ix_(at, at)]), "tau": _off(own @ qdd + bias, tau)}
+        M = V.T @ (np.triu(M) + np.triu(M, 1).T) @ V
+        force = pin.rnea(self.model, self.data, theirs, V @ qd, V @ qdd + rate)
+        own, losses = denoc.inertia(robot, q), self._losses(qd)
+        tau = V.T @ force
+        result = {"inertia": _off(own, M), "tau": _off(own @ qdd + denoc.bias(robot, q, qd) - losses, tau)}
         pin.framesForwardKinematics(self.model, self.data, theirs)
         frames = denoc.frames(robot, q)
-        off = [
+        result["frames"] = max(
             abs(frames[frame.name] - self.data.oMf[k].homogeneous).max()
             for k, frame in enumerate(self.model.frames)
             if frame.type == pin.FrameType.BODY and frame.name in frames and frame.name != "base"
-        ]
-        assert off or not robot.links
-        result["frames"] = max(off, default=0.0)
-        condition = np.linalg.cond(own) if robot.nv else 1.0
+        )
+        condition = np.linalg.cond(own) if robot.nv else np.inf
         if condition < 1e8 and not (robot.loops or robot.couplings):
-            a = denoc.forward(robot, q, qd, tau + self._losses(qd))
-            b = pin.aba(self.model, self.data, theirs, self.speeds(qd), self.speeds_of(tau))[at]
-            result["qdd"] = _off(a, b) / max(1.0, 1e-5 * condition)
+            mine = denoc.forward(robot, q, qd, tau + losses)
+            aba = pin.aba(self.model, self.data, theirs, V @ qd, force)
+            result["qdd"] = _off(mine, np.linalg.lstsq(V, aba - rate, rcond=None)[0]) / max(1.0, 1e-5 * condition)
         return result
-
-    def speeds_of(self, tau):
-        return self.speeds(tau)
 
     def _losses(self, qd):
         """The friction of the joints, which Pinocchio's dynamics leave out."""

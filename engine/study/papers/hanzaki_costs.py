@@ -12,6 +12,7 @@ import numpy as np
 from ...api import forward, inverse
 from ...dynamics.programs import program
 from ...dynamics.quantities import matrices
+from ...formats.load import load
 from ...loops.accelerations import Forward
 from ...loops.branches import Inverse, order_at, present
 from ...loops.constraints import closure
@@ -20,7 +21,6 @@ from ...machine.jit import choice
 from ...machine.jit.kernel import build
 from ...machine.program.trace import Count, count
 from ...record.panels import Line, Panel
-from ...formats.load import load
 from ...robot.model import Robot
 from ...scenario.run import carry_out, prepare, with_changes
 from ...text.change import Change

@@ -1,0 +1,91 @@
+"""`denoc convert`: robots from other formats, and to them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from denoc.cli import options
+
+if TYPE_CHECKING:
+    from denoc.formats.report import Report
+    from denoc.formats.table import Format
+
+WRITTEN = ("yaml", "urdf", "redysim")
+
+
+def convert(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="IN", help="A robot file in any format that denoc reads, or a robot of the library."),
+    ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help="yaml (denoc's own, the default), urdf or redysim; default: by the suffix of --out.",
+            autocompletion=options.names("denoc.cli.convert", "WRITTEN"),
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write to this file or folder (default: print it).")
+    ] = None,
+    floating: options.Floating = False,
+    loops: options.Loops = None,
+    report: Annotated[
+        bool,
+        typer.Option("--report", help="Say what became of each part of the file: used, changed, ignored, dropped."),
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with code 1 if anything was changed or dropped.")
+    ] = False,
+) -> None:
+    """Convert a robot file: URDF, MJCF, SDF and others to denoc's format, and back where the target can hold it."""
+    from denoc.formats.load import converted
+    from denoc.robot.build import build
+    from denoc.text.library import find
+
+    read = converted(find(source, "robots"), floating=floating, loops=loops)
+    robot = build(read.document)
+    target = _target(to, out)
+    assert target.write is not None
+    written = target.write(robot)
+    if out is None:
+        typer.echo(written.text, nl=False)
+    else:
+        path = out / f"{robot.name}{target.suffixes[0]}" if os.path.isdir(out) else out
+        options.write_text(path, written.text)
+        typer.echo(str(path))
+    if report:
+        _tell("reading", read.report)
+        _tell("writing", written.report)
+    warnings = [*robot.warnings, *written.report.warnings()]
+    for warning in warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    if strict and warnings:
+        raise typer.Exit(1)
+
+
+def _target(to: str | None, out: Path | None) -> Format:
+    """The format that is written: the one that is asked for, or by the file's suffix, or denoc's own."""
+    from denoc.errors import InputError, did_you_mean
+    from denoc.formats.table import FORMATS
+
+    rows = {name: row for name, row in FORMATS.items() if row.write is not None}
+    if to is not None:
+        if to not in rows:
+            hint = did_you_mean(to, rows)
+            raise InputError("no such format", key="--to", found=f"`{to}`", allowed=", ".join(rows), hint=hint)
+        return rows[to]
+    suffix = out.suffix.lower() if out is not None else ""
+    return next((row for row in rows.values() if suffix and suffix in row.suffixes), rows["yaml"])
+
+
+def _tell(what: str, report: Report) -> None:
+    """Prints a report beside the converted file, which may be what is printed."""
+    for entry in report.entries.values():
+        typer.echo(f"{what}: {entry}", err=True)

@@ -1,0 +1,28 @@
+"""Numbers and placements as XML has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from ..errors import ModelError
+from ..robot.placement import Placement, rpy_of
+
+
+def origin(placement: Placement, pad: str) -> Iterable[str]:
+    """The line of an `origin`, if there is anything to say."""
+    rpy = rpy_of(placement)
+    if any(placement.origin) or any(rpy):
+        yield f'{pad}<origin xyz="{numbers(placement.origin)}" rpy="{numbers(rpy)}"/>'
+
+
+def numbers(values: Iterable[float]) -> str:
+    return " ".join(map(number, values))
+
+
+def number(value: float) -> str:
+    """A number to its last bit, whole ones without a fraction."""
+    value = float(value)
+    if not math.isfinite(value):
+        raise ModelError("a number isn't finite, which this format can't hold")
+    return f"{value + 0.0:.0f}" if value == round(value) and abs(value) < 1e15 else repr(value)

@@ -1,0 +1,131 @@
+"""Robots written to other formats and read again are the same, to rounding; what is lost on the way is named."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import denoc
+from comparing import off
+from denoc.errors import InputError
+from denoc.formats.table import FORMATS, Source
+from denoc.robot.build import build
+from denoc.text.source import from_mapping
+from random_robots import random_robot
+
+FILES = Path(__file__).parent / "files"
+KINDS = ("revolute", "prismatic", "planar", "free", "fixed")  # which keep their coordinates in URDF
+USUAL = [0.0, 0.0, -9.81]
+
+
+def through(robot, name, **options):
+    """The robot after a way through a format, and what the format couldn't hold."""
+    row = FORMATS[name]
+    written = row.write(robot)
+    again = build(row.read(Source(f"again{row.suffixes[0]}", written.text, **options)).document)
+    return again, [f"{entry.what} {entry.fate}" for entry in written.report.entries.values()]
+
+
+def differences(one, other, q, qd):
+    """The largest relative differences of inertias and forces, and the largest of frames, over links of both."""
+    mine, theirs = denoc.frames(one, q), denoc.frames(other, q)
+    return max(
+        off(denoc.inertia(other, q), denoc.inertia(one, q)),
+        off(denoc.bias(other, q, qd), denoc.bias(one, q, qd)),
+        max(abs(theirs[name] - T).max() for name, T in mine.items()),
+    )
+
+
+def state(robot, rng):
+    q = np.array(robot.q0) + rng.uniform(-1, 1, robot.nq)
+    for joint in robot.moving:
+        if joint.type.orientation is not None:
+            last = list(joint.coordinates)[-4:]
+            q[last] /= np.linalg.norm(q[last])
+    return q, rng.uniform(-1, 1, robot.nv)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_robots_survive_urdf(seed):
+    """In every convention, with losses; springs and rotors are what URDF has no place for."""
+    data = random_robot(seed, types=KINDS, wrenches=False, gravity=USUAL)
+    for link in data["links"]:
+        link["joint"].pop("spring", None)
+        link["joint"].pop("rotor_inertia", None)
+        if link["joint"]["type"] == "planar":
+            link["joint"].pop("friction", None)
+    robot = build(from_mapping(data))
+    again, lost = through(robot, "urdf")
+    assert again.joints == robot.joints
+    assert not any("dropped" in words for words in lost if "initial" not in words and "points" not in words), lost
+    q, qd = state(robot, np.random.default_rng(seed))
+    assert differences(robot, again, q, qd) < 1e-13
+
+
+@pytest.mark.parametrize("name", ["universal", "cylindrical", "spherical"])
+def test_joints_with_several_freedoms_become_chains(name):
+    data = random_robot(3, types=("revolute",), wrenches=False, drives=False, gravity=USUAL, links=(3, 3))
+    axis = {"axis": [0.3, -0.5, 0.8]} if name == "cylindrical" else {}
+    data["links"][1] |= {
+        "convention": "frames",
+        "joint": {"type": name, "name": "many", "xyz": [0.1, 0.2, 0.3], "rpy": [0.4, 0.5, 0.6], **axis},
+    }
+    robot = build(from_mapping(data))
+    again, lost = through(robot, "urdf")
+    assert f"{name} joint changed" in lost
+    assert again.nv == robot.nv
+    q, _ = state(again, np.random.default_rng(5))
+    place = again.joints.index("many_1")
+    if name == "spherical":  # the orientation that turns about z, y and x make
+        own = denoc.frames(again, q)
+        parent = own[robot.link(data["links"][1]["name"]).parent] if robot.links[1].parent != "base" else np.eye(4)
+        R = (robot.links[1].before.rotation().T @ parent[:3, :3].T) @ own[data["links"][1]["name"]][:3, :3]
+        e0 = np.sqrt(1 + np.trace(R)) / 2
+        e = [e0, *(np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / (4 * e0))]
+        q = np.concatenate([q[:place], e, q[place + 3 :]])
+        mine, theirs = denoc.frames(robot, q), own
+    else:
+        mine, theirs = denoc.frames(robot, q), denoc.frames(again, q)
+    assert max(abs(theirs[link] - T).max() for link, T in mine.items()) < 1e-13
+
+
+@pytest.mark.parametrize("name", ["arm", "rover", "four-bar-plus"])
+@pytest.mark.parametrize("way", ["urdf", "yaml"])
+def test_files_survive(name, way):
+    robot = denoc.load(FILES / f"{name}.urdf")
+    again, lost = through(robot, way)
+    assert again.joints == robot.joints
+    q, qd = state(robot, np.random.default_rng(2))
+    assert differences(robot, again, q, qd) < (1e-13 if way == "urdf" else 1e-300)
+    for mine, theirs in zip(robot.moving, again.moving):
+        assert (mine.limits, mine.effort, mine.largest_speed) == (theirs.limits, theirs.effort, theirs.largest_speed)
+        assert (mine.actuated, mine.drives) == (theirs.actuated, theirs.drives)
+    assert robot.couplings == again.couplings
+    assert [loop.type for loop in robot.loops] == [loop.type for loop in again.loops]
+    for mine, theirs in zip(robot.links, again.links):
+        assert [(s.kind, s.size, s.file, s.colour) for s in mine.shape] == [
+            (s.kind, s.size, s.file, s.colour) for s in theirs.shape
+        ]
+    assert lost == {"yaml": [], "urdf": {"arm": ["initial positions dropped"]}.get(name, lost)}[way]
+
+
+def test_what_urdf_has_no_place_for_is_named():
+    _, lost = through(denoc.load("elastic-arm"), "urdf")
+    assert {"spring dropped", "actuators of joints dropped"} <= set(lost)
+    assert through(denoc.load("planar3r"), "urdf")[1] == ["gravity dropped"]
+    assert "rotor inertia dropped" in through(denoc.load("rx90"), "urdf")[1]
+    with pytest.raises(InputError, match="URDF has no helical joint"):
+        through(
+            denoc.loads(
+                "name: x\nconvention: dh\nlinks: [{name: a, joint: {type: helical, pitch: 0.1}, mass: 1, com: [0, 0, 0]}]"
+            ),
+            "urdf",
+        )
+
+
+def test_a_floating_base_survives():
+    robot = denoc.load(FILES / "rover.urdf", floating=True)
+    again, lost = through(robot, "urdf", floating=True)
+    assert lost == ["free base changed"]
+    q, qd = state(robot, np.random.default_rng(4))
+    assert differences(robot, again, q, qd) < 1e-13
