@@ -204,6 +204,8 @@ CUT, ACTUATOR, WRENCH = ("loops", 0), ("actuators", 0), ("wrenches", 0)
 PULLED = {**ARM, "wrenches": [{"link": "lower", "force": [1, 2, 3]}]}
 PUSHED = put(BARS, ("actuators", 0), {"name": "push", "link": "crank", "at": [0.1, 0, 0], "direction": [0, 1, 0]})
 
+TURNS = {"rpy": [0.1, 0.2, 0.3], "quat": [0.9, 0.1, 0.2, 0.3], "matrix": [[1, 0, 0], [0, 0.8, 0.6], [0, -0.6, 0.8]]}
+
 # model → robot, path of an entry, and for each key a value, or a robot with it and the value
 ROBOT_KEYS = {
     "RobotFile": (ARM, (), {
@@ -219,20 +221,23 @@ ROBOT_KEYS = {
         "r": (put(put(DH, (*LINK, "com"), None), (*LINK, "r"), [0.2, 0, 0]), [0.1, 0, 0]),
         "first_moments": (put(put(ARM, (*LINK, "com"), None), (*LINK, "first_moments"), [0.2, 0, 0]), [0.1, 0, 0]),
         "inertia": {"xx": 0.1, "yy": 0.1, "zz": 0.1}, "about": "origin",
-        "frame": (put(DH, (*JOINT, "alpha"), 0.5), "end"), "points": None,  # names for other entries
+        "frame": (put(DH, (*JOINT, "alpha"), 0.5), "end"), "points": None, "shape": None,  # names, and pictures
     }),
     "JointEntry": (ARM, JOINT, {
         "type": "prismatic", "name": "c", "as": (BALL, "hooke"), "actuated": False,
         "friction": {"viscous": 0.3}, "rotor_inertia": 0.2, "spring": {"stiffness": 5}, "limits": [-0.01, 0.01],
         "effort": {"limits": [-0.01, 0.01]}, "spin": "hooke", "pitch": (SCREW, 0.2), "initial": 0.3,
     }),
+    "LimitsEntry": (put(ARM, (*JOINT, "limits"), {"velocity": 100}), (*JOINT, "limits"), {
+        "position": [-0.01, 0.01], "velocity": 0.01,
+    }),
     "DhJoint": (DH, ("links", 0, "joint"), {"a": 0.3, "b": 0.3, "alpha": 0.5, "theta": 0.3}),
     "KhalilJoint": (KHALIL, JOINT, {"gamma": 0.3, "b": 0.3, "alpha": 0.3, "d": 0.3, "theta": 0.3, "r": 0.3}),
-    "FramesJoint": (ARM, JOINT, {"xyz": [0.3, 0, 0], "rpy": [0.1, 0.2, 0.3], "axis": [0, 0, 1]}),
+    "FramesJoint": (ARM, JOINT, {"xyz": [0.3, 0, 0], **TURNS, "axis": [0, 0, 1]}),
     "Friction": (put(ARM, (*JOINT, "friction"), {"coulomb": 0.1}), (*JOINT, "friction"), {"viscous": 0.3, "coulomb": 0.2}),
     "Spring": (put(ARM, (*JOINT, "spring"), {"stiffness": 2}), (*JOINT, "spring"), {"stiffness": 5, "rest": 0.2, "damping": 0.4}),
     "Offset": (put(ARM, (*LINK, "offset"), {"xyz": [0.1, 0, 0]}), (*LINK, "offset"), {
-        "xyz": [0.3, 0, 0], "rpy": [0.1, 0.2, 0.3],
+        "xyz": [0.3, 0, 0], **TURNS,
     }),
     "Inertia": (put(ARM, JOINT, {"type": "spherical", "name": "b", "xyz": [0.4, 0, 0]}), (*LINK, "inertia"), {
         "xx": 0.03, "yy": 0.03, "zz": 0.03, "xy": 1e-3, "xz": 1e-3, "yz": 1e-3,
@@ -248,7 +253,7 @@ ROBOT_KEYS = {
         "effort": {"limits": [-1, 1]}, "initial": 0.3,
     }),
     "CutFrame": (BARS, (*CUT, "first"), {
-        "at": [0.55, 0, 0], "axis": [0.1, 0, 1], "rpy": [0.1, 0, 0], "gamma": 0.1, "b": 0.1, "alpha": 0.1, "d": 0.1,
+        "at": [0.55, 0, 0], "axis": [0.1, 0, 1], **TURNS, "gamma": 0.1, "b": 0.1, "alpha": 0.1, "d": 0.1,
         "theta": 0.1, "r": 0.1,
     }),
     "CouplingEntry": (COUPLED, ("couplings", 0), {"joint": "a", "to": "b", "ratio": 3, "offset": 0.2}),
@@ -261,7 +266,15 @@ ROBOT_KEYS = {
 
 def test_every_model_of_robots_has_its_row():
     names = {name for name, one in vars(schema).items() if isinstance(one, type) and issubclass(one, Strict)}
-    others = {"Strict", "OwnCoordinate", "GraphJoint", "JointInGraph", "GraphFile"}  # graphs: tests/robot/test_graph.py
+    others = {
+        "Strict",
+        "OwnCoordinate",
+        "GraphJoint",
+        "JointInGraph",
+        "GraphFile",
+        "Oriented",
+        "WithLimits",
+    }  # bases, and graphs: tests/robot/test_graph.py
     assert names - others == set(ROBOT_KEYS)
 
 
