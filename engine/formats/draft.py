@@ -78,7 +78,8 @@ class Draft:
         return path
 
     def mark(self, path: Keys, at: Element) -> None:
-        self.document.values[path] = (at.line, at.column)
+        if at.document is self.document:
+            self.document.values[path] = (at.line, at.column)
 
     def finished(self) -> Document:
         """The document of the robot's file."""
@@ -91,10 +92,10 @@ class Draft:
     # ---- notes
 
     def used(self, element: Element, what: str = "") -> None:
-        self.report.note(USED, what or element.tag, "", element.line)
+        self.note(USED, what or element.tag, "", element)
 
     def note(self, fate: str, what: str, why: str, at: Element) -> None:
-        self.report.note(fate, what, why, at.line)
+        self.report.note(fate, what, why, at.line if at.document is self.document else 0)
 
     def rest(self, element: Element, known: dict[str, str], where: str = "") -> None:
         """Notes the children of an element that mean nothing here; `known` has the reasons of those with a name."""
@@ -103,12 +104,12 @@ class Draft:
             if plain in known and not known[plain]:
                 continue
             why = known.get(plain) or f"it means nothing in {where or f'`{element.tag}`'}"
-            self.report.note(IGNORED, child.tag, why, child.line)
+            self.note(IGNORED, child.tag, why, child)
 
     # ---- attributes
 
     def error(self, at: Element, message: str, *, found: str = "", allowed: str = "", hint: str = "") -> InputError:
-        place = self.document.spot(at.line, at.column)
+        place = at.document.spot(at.line, at.column)
         return InputError(message, place=place, key=at.tag, found=found, allowed=allowed, hint=hint)
 
     def text(self, at: Element, name: str) -> str:

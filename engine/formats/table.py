@@ -81,6 +81,12 @@ def _urdf(draft: Draft, root: Element, side: Side) -> None:
     read(draft, root, side)
 
 
+def _mjcf(draft: Draft, root: Element, side: Side) -> None:
+    from .mjcf import read
+
+    read(draft, root, side)
+
+
 def _yaml(source: Source) -> Converted:
     """A file in denoc's own format, as it stands."""
     for wanted, option in ((source.floating, "--floating"), (source.side is not None, "--loops")):
@@ -106,6 +112,7 @@ FORMATS = {
     row.name: row
     for row in (
         Format("urdf", "URDF", (".urdf", ".xml", ".xacro"), _by_root("robot"), _xml(_urdf), _as_urdf),
+        Format("mjcf", "MJCF", (".xml", ".mjcf"), _by_root("mujoco"), _xml(_mjcf)),
         # what no other format recognises is taken for denoc's own
         Format("yaml", "denoc", (".yaml", ".yml"), lambda name, text: False, _yaml, _as_yaml),
     )

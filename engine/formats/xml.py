@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from xml.parsers import expat  # entities, the one danger of expat, are refused below, with every document type
 
 from ..errors import InputError, Place
@@ -23,8 +23,13 @@ class Element:
     attributes: dict[str, str]
     line: int
     column: int
+    document: Document = field(repr=False)  # of the file that it stands in
     children: list[Element] = field(default_factory=list)
     text: str = ""
+
+    def with_attributes(self, attributes: dict[str, str]) -> Element:
+        """The same element with other attributes, such as those that defaults give it."""
+        return replace(self, attributes=attributes)
 
     def all(self, *tags: str) -> list[Element]:
         """The children with one of these tags, in order."""
@@ -72,7 +77,7 @@ class _Builder:
         self.parser.EntityDeclHandler = self.refuse
         self.open: list[Element] = []
         self.count = 0
-        self.root = Element("", {}, 1, 1)
+        self.root = Element("", {}, 1, 1, document)
 
     def read(self) -> None:
         try:
@@ -90,7 +95,7 @@ class _Builder:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         line, column = self.spot()
-        one = Element(tag, attributes, line, column)
+        one = Element(tag, attributes, line, column, self.document)
         self.count += 1
         if self.count > ELEMENT_LIMIT:
             raise InputError(f"there are more than {ELEMENT_LIMIT:,} elements", place=self.document.spot(line, column))

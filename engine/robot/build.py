@@ -317,11 +317,17 @@ def _drives(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tup
     """The drive of each speed of a joint: rotor, friction, damping and spring."""
     joint = entry.joint
     friction, spring = joint.friction, joint.spring
-    for key, value in (("friction", friction), ("spring", spring), ("rotor_inertia", joint.rotor_inertia)):
-        if value and (not row.nv or row.orientation is not None):
+    coulomb = friction.coulomb if friction else 0.0
+    kinds = (
+        (("friction",), friction, False),
+        (("rotor_inertia",), joint.rotor_inertia, False),
+        (("spring",), spring, True),
+    )
+    for key, value, plain in (*kinds, (("friction", "coulomb"), coulomb, True)):
+        if value and (not row.nv or (plain and row.orientation is not None)):
             raise complain(
                 "joint",
-                key,
+                *key,
                 f"a {joint.type} joint can't have this",
                 allowed="on joints whose coordinates are angles or lengths",
             )

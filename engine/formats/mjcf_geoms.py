@@ -1,0 +1,175 @@
+"""Geoms of MJCF: the inertia of bodies that have none of their own, and what links look like."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from .draft import TINY, Draft
+from .mjcf_model import Compiler, orientation, towards
+from .pieces import placed
+from .report import CHANGED, IGNORED
+from .xml import Element
+
+WITHOUT_INERTIA = ("plane", "hfield", "sdf")
+SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body: mass, mass centre, and inertia about it, in the axes of a link."""
+
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+
+
+@dataclass(frozen=True)
+class Geom:
+    """A geom in its body: its type, half sizes as MJCF has them, place and turn."""
+
+    element: Element
+    kind: str
+    size: tuple[float, ...]
+    at: np.ndarray
+    R: np.ndarray
+
+
+def geom_of(draft: Draft, element: Element, compiler: Compiler) -> Geom:
+    """A geom with its default attributes applied."""
+    kind = element.attributes.get("type", "mesh" if "mesh" in element.attributes else "sphere")
+    size = draft.numbers(element, "size", 0, ())
+    if "fromto" in element.attributes and kind in ("capsule", "cylinder", "box", "ellipsoid"):
+        ends = np.array(draft.numbers(element, "fromto", 6)).reshape(2, 3)
+        way = ends[1] - ends[0]
+        length = float(np.linalg.norm(way))
+        if length < TINY:
+            raise draft.error(element, "`fromto` has no length")
+        section = size[:1] if kind in ("capsule", "cylinder") else (size * 2)[:2]
+        return Geom(element, kind, (*section, length / 2), ends.mean(axis=0), towards(way / length))
+    at = np.array(draft.numbers(element, "pos", 3, (0.0, 0.0, 0.0)))
+    return Geom(element, kind, size, at, orientation(draft, element, compiler))
+
+
+def body_of(draft: Draft, geom: Geom) -> Body | None:
+    """The rigid body that a geom is; None if it has no mass, or a mesh's, which only its file knows."""
+    if geom.kind in WITHOUT_INERTIA:
+        return None
+    element = geom.element
+    if geom.kind == "mesh" or element.attributes.get("shellinertia") == "true":
+        if _number(draft, element, "mass", 1.0) == 0 or (
+            "mass" not in element.attributes and _number(draft, element, "density", 1000.0) == 0
+        ):
+            return None
+        raise Unknown(element)
+    if geom.kind not in SIZES:
+        raise draft.error(element, "unknown type of geom", found=f"`{geom.kind}`", allowed=", ".join(SIZES))
+    if len(geom.size) < SIZES[geom.kind]:
+        raise draft.error(element, f"`size`: a {geom.kind} needs {SIZES[geom.kind]} numbers", found=str(len(geom.size)))
+    volume, unit = _form(geom.kind, geom.size)
+    mass = _number(draft, element, "mass", -1.0)
+    if mass < 0:
+        mass = _number(draft, element, "density", 1000.0) * volume
+    return Body(mass, geom.at, geom.R @ np.diag([mass * x for x in unit]) @ geom.R.T) if mass > 0 else None
+
+
+class Unknown(Exception):  # noqa: N818 - it is no error but a question that another program may answer
+    """The inertia of an element can't be computed from the file alone."""
+
+    def __init__(self, element: Element):
+        self.element = element
+        super().__init__()
+
+
+def _number(draft: Draft, element: Element, name: str, default: float) -> float:
+    return draft.number(element, name, default)
+
+
+def _form(kind: str, size: tuple[float, ...]) -> tuple[float, tuple[float, float, float]]:
+    """The volume of a form, and its moments of inertia for a mass of 1."""
+    if kind == "sphere":
+        (r,) = size[:1]
+        return 4 / 3 * math.pi * r**3, (0.4 * r * r,) * 3
+    if kind in ("box", "ellipsoid"):
+        a, b, c = size[:3]
+        volume, share = (8 * a * b * c, 3) if kind == "box" else (4 / 3 * math.pi * a * b * c, 5)
+        return volume, ((b * b + c * c) / share, (a * a + c * c) / share, (a * a + b * b) / share)
+    r, half = size[:2]
+    length = 2 * half
+    tube = math.pi * r * r * length
+    if kind == "cylinder":
+        across = (3 * r * r + length * length) / 12
+        return tube, (across, across, r * r / 2)
+    ball = 4 / 3 * math.pi * r**3
+    middle, ends = tube / (tube + ball), ball / (tube + ball)
+    across = middle * (length * length / 12 + r * r / 4) + ends * (
+        0.4 * r * r + length * length / 4 + 0.375 * length * r
+    )
+    return tube + ball, (across, across, middle * r * r / 2 + ends * 0.4 * r * r)
+
+
+def together(bodies: list[Body]) -> Body:
+    """Several bodies as one."""
+    mass = sum(body.mass for body in bodies)
+    if not mass:
+        return Body(0.0, np.zeros(3), np.zeros((3, 3)))
+    com = sum((body.mass * body.com for body in bodies), np.zeros(3)) / mass
+    inertia = np.zeros((3, 3))
+    for body in bodies:
+        d = body.com - com
+        inertia += body.inertia + body.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return Body(mass, com, inertia)
+
+
+# ---- pictures
+
+
+def shapes(draft: Draft, geoms: list[Geom], assets: dict[str, Element], compiler: Compiler) -> list[dict[str, Any]]:
+    """The entries of `shape` for a body: of its geoms without contact where there are any, else of all."""
+    seen = [one for one in geoms if one.element.attributes.get("contype") == "0"] or geoms
+    made = (_shape(draft, one, assets, compiler) for one in seen)
+    return [entry for entry in made if entry is not None]
+
+
+def _shape(draft: Draft, geom: Geom, assets: dict[str, Element], compiler: Compiler) -> dict[str, Any] | None:
+    entry: dict[str, Any]
+    size = geom.size
+    if geom.kind == "mesh":
+        entry = {"mesh": _mesh(draft, geom.element, assets, compiler)}
+    elif geom.kind not in SIZES or len(size) < SIZES[geom.kind] or geom.kind == "ellipsoid":
+        draft.note(IGNORED, f"geom {geom.kind}", "its form isn't drawn", geom.element)
+        return None
+    elif geom.kind == "box":
+        entry = {"box": [2 * x for x in size[:3]]}
+    elif geom.kind == "sphere":
+        entry = {"sphere": {"radius": size[0]}}
+    else:
+        entry = {geom.kind: {"radius": size[0], "length": 2 * size[1]}}
+    if any(x < 0 for x in size):
+        draft.note(CHANGED, "geom", "it has a negative size, so it was left out of the picture", geom.element)
+        return None
+    if name := geom.element.attributes.get("name"):
+        entry["name"] = name
+    colour = geom.element.attributes.get("rgba")
+    material = assets.get("material " + geom.element.attributes.get("material", ""))
+    if colour is not None:
+        entry["colour"] = list(draft.numbers(geom.element, "rgba", 4))
+    elif material is not None and "rgba" in material.attributes:
+        entry["colour"] = list(draft.numbers(material, "rgba", 4))
+    return placed(entry, geom.at, geom.R)
+
+
+def _mesh(draft: Draft, element: Element, assets: dict[str, Element], compiler: Compiler) -> dict[str, Any]:
+    name = element.attributes.get("mesh", "")
+    asset = assets.get(f"mesh {name}")
+    if asset is None or "file" not in asset.attributes:
+        return {"file": name or "mesh"}
+    mesh: dict[str, Any] = {"file": str(PurePosixPath(compiler.mesh_folder) / asset.attributes["file"])}
+    scale = draft.numbers(asset, "scale", 3, (1.0, 1.0, 1.0))
+    if scale != (1.0, 1.0, 1.0):
+        mesh["scale"] = list(scale)
+    return mesh

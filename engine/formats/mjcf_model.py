@@ -1,0 +1,173 @@
+"""The parts of an MJCF file that say how its other parts are read: included files, the compiler, default classes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ..robot.orientation import rotation_of
+from ..robot.placement import turn_matrix
+from ..text.source import text_of
+from .draft import TINY, Draft
+from .xml import Element, parsed
+
+MOST_FILES = 100
+MAIN = "main"
+
+
+@dataclass
+class Compiler:
+    """The settings of `compiler` that change what numbers mean."""
+
+    degrees: bool = True
+    euler: str = "xyz"
+    limits: bool = True  # a range alone limits a joint
+    inertia: str = "auto"  # from geoms: auto, true, false
+    groups: tuple[float, ...] = (0.0, 5.0)  # of geoms that have inertia
+    least_mass: float = 0.0
+    least_inertia: float = 0.0
+    total_mass: float = -1.0
+    mesh_folder: str = ""
+
+    @property
+    def unit(self) -> float:
+        """What an angle's number is multiplied by."""
+        return math.pi / 180 if self.degrees else 1.0
+
+
+def whole(draft: Draft, root: Element) -> Element:
+    """The root with the contents of included files in the places where they are included."""
+    folder, count = Path(draft.document.name).parent, 0
+
+    def filled(element: Element, depth: int) -> list[Element]:
+        nonlocal count
+        children: list[Element] = []
+        for child in element.children:
+            if child.tag != "include":
+                child.children = filled(child, depth)
+                children.append(child)
+                continue
+            count += 1
+            if count > MOST_FILES or depth > 10:
+                raise draft.error(child, f"more than {MOST_FILES} files are included, or they include each other")
+            name = draft.text(child, "file")
+            if Path(name).is_absolute() or Path(name).suffix.lower() not in (".xml", ".mjcf"):
+                raise draft.error(child, "this is no XML file beside the model", found=f"`{name}`")
+            beside = [base / name for base in (folder, Path(child.document.name).parent)]
+            path = next((one for one in beside if one.is_file()), beside[0])
+            _, inner = parsed(text_of(path), str(path))
+            draft.used(child)
+            children += filled(inner, depth + 1)
+        return children
+
+    root.children = filled(root, 0)
+    return root
+
+
+def compiler_of(draft: Draft, root: Element) -> Compiler:
+    """The settings of all `compiler` elements, the later ones over the earlier."""
+    made = Compiler()
+    for one in root.all("compiler"):
+        draft.used(one)
+        given = one.attributes
+        made.degrees = given.get("angle", "degree" if made.degrees else "radian") == "degree"
+        made.euler = given.get("eulerseq", made.euler)
+        made.limits = given.get("autolimits", str(made.limits).lower()) == "true"
+        made.inertia = given.get("inertiafromgeom", made.inertia)
+        made.groups = draft.numbers(one, "inertiagrouprange", 2, (made.groups[0], made.groups[1]))
+        made.least_mass = draft.number(one, "boundmass", made.least_mass)
+        made.least_inertia = draft.number(one, "boundinertia", made.least_inertia)
+        made.total_mass = draft.number(one, "settotalmass", made.total_mass)
+        made.mesh_folder = given.get("meshdir", given.get("assetdir", made.mesh_folder))
+        if given.get("coordinate", "local") != "local":
+            raise draft.error(one, "global coordinates can't be read", allowed='coordinate="local"')
+    if len(made.euler) != 3 or set(made.euler.lower()) - set("xyz"):
+        raise draft.error(root, "`eulerseq` needs three axes", found=made.euler, allowed="such as xyz or XYZ")
+    return made
+
+
+@dataclass
+class Defaults:
+    """For each class, the attributes that it gives elements with a tag."""
+
+    classes: dict[str, dict[str, dict[str, str]]] = field(default_factory=lambda: {MAIN: {}})
+
+    def apply(self, element: Element, inherited: str, draft: Draft, tag: str = "") -> Element:
+        """The element with its class's attributes below its own; `inherited` is the class of the body around."""
+        name = element.attributes.get("class", inherited)
+        if name not in self.classes:
+            raise draft.error(element, "no such class", found=f"`{name}`", allowed=", ".join(self.classes))
+        own = self.classes[name].get(tag or element.tag, {})
+        return element.with_attributes({**own, **element.attributes}) if own else element
+
+
+def defaults_of(draft: Draft, root: Element) -> Defaults:
+    """The default classes, each with what it inherits."""
+    made = Defaults()
+
+    def read(element: Element, name: str, above: str) -> None:
+        draft.used(element)
+        inherited = {tag: dict(own) for tag, own in made.classes.get(name, made.classes.get(above, {})).items()}
+        for child in element.children:
+            if child.tag != "default":
+                inherited[child.tag] = {**inherited.get(child.tag, {}), **child.attributes}
+        made.classes[name] = inherited
+        for child in element.all("default"):
+            read(child, draft.text(child, "class"), name)
+
+    for one in root.all("default"):
+        read(one, one.attributes.get("class", MAIN), MAIN)
+    return made
+
+
+def orientation(draft: Draft, element: Element, compiler: Compiler) -> np.ndarray:
+    """The rotation matrix of an element's frame, in whichever way it is given."""
+    given = element.attributes
+    if "quat" in given:
+        e = np.array(draft.numbers(element, "quat", 4))
+        if np.linalg.norm(e) < TINY:
+            raise draft.error(element, "Euler parameters can't all be 0")
+        return rotation_of(tuple(e / np.linalg.norm(e)))
+    if "euler" in given:
+        R = np.eye(3)
+        for letter, angle in zip(compiler.euler, draft.numbers(element, "euler", 3)):
+            turn = turn_matrix("xyz".index(letter.lower()), angle * compiler.unit)
+            R = R @ turn if letter.islower() else turn @ R
+        return R
+    if "axisangle" in given:
+        *axis, angle = draft.numbers(element, "axisangle", 4)
+        return about(_unit(draft, element, np.array(axis)), angle * compiler.unit)
+    if "xyaxes" in given:
+        values = np.array(draft.numbers(element, "xyaxes", 6))
+        x = _unit(draft, element, values[:3])
+        y = _unit(draft, element, values[3:] - (values[3:] @ x) * x)
+        return np.column_stack([x, y, np.cross(x, y)])
+    if "zaxis" in given:
+        return towards(_unit(draft, element, np.array(draft.numbers(element, "zaxis", 3))))
+    return np.eye(3)
+
+
+def _unit(draft: Draft, element: Element, vector: np.ndarray) -> np.ndarray:
+    norm = float(np.linalg.norm(vector))
+    if norm < TINY:
+        raise draft.error(element, "a direction has no length")
+    unit: np.ndarray = vector / norm
+    return unit
+
+
+def about(axis: np.ndarray, angle: float) -> np.ndarray:
+    """The rotation matrix of a turn about a unit vector."""
+    half = angle / 2
+    return rotation_of((math.cos(half), *(math.sin(half) * axis)))
+
+
+def towards(direction: np.ndarray) -> np.ndarray:
+    """The rotation matrix of the shortest turn that takes z to a unit vector."""
+    x, y, z = (float(c) for c in direction)
+    side = math.hypot(x, y)
+    if side < 1e-15:
+        return np.eye(3) if z > 0 else turn_matrix(0, math.pi)
+    return about(np.array([-y / side, x / side, 0.0]), math.atan2(side, z))

@@ -1,0 +1,189 @@
+"""The ties and actuators of an MJCF file: equality constraints as cuts and couplings, motors as efforts of joints."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..robot.orientation import rotation_of
+from .draft import Draft
+from .mjcf_model import MAIN, Defaults
+from .pieces import rows
+from .report import CHANGED, DROPPED
+from .xml import Element
+
+if TYPE_CHECKING:
+    from .mjcf import Frame, Model
+
+CONTROLLED = (
+    "general",
+    "motor",
+    "position",
+    "velocity",
+    "intvelocity",
+    "damper",
+    "cylinder",
+    "muscle",
+    "dcmotor",
+    "plugin",
+)
+
+
+def read(draft: Draft, root: Element, model: Model, defaults: Defaults) -> None:
+    """Adds ties and actuators to the draft."""
+    for section in root.all("equality"):
+        for one in section.children:
+            _equality(draft, defaults.apply(one, MAIN, draft, "equality"), model)
+    tendons: dict[str, Element] = {}
+    for section in root.all("tendon"):
+        for one in section.children:
+            own = defaults.apply(one, MAIN, draft, "tendon")
+            tendons[own.attributes.get("name", "")] = own
+            _tendon(draft, own)
+    driven = False
+    for section in root.all("actuator"):
+        for one in section.children:
+            driven |= _actuator(draft, defaults.apply(one, MAIN, draft), model, tendons)
+    if driven:
+        for entry in model.joints.values():
+            entry.setdefault("actuated", False)
+
+
+# ---- equality
+
+
+def _equality(draft: Draft, one: Element, model: Model) -> None:
+    if one.attributes.get("active", "true") == "false":
+        draft.note(DROPPED, f"equality {one.tag}", "it isn't active", one)
+        return
+    if one.tag == "joint":
+        _coupling(draft, one, model)
+    elif one.tag in ("connect", "weld"):
+        _cut(draft, one, model)
+    else:
+        draft.note(DROPPED, f"equality {one.tag}", "there is no such tie here", one)
+
+
+def _cut(draft: Draft, one: Element, model: Model) -> None:
+    """A point or a frame that two bodies share, as a cut."""
+    draft.used(one)
+    first, second = _ends(draft, one, model)
+    name = draft.joints.take(one.attributes.get("name", one.tag), one.line)
+    between = [first.link, second.link]
+    if between[0] == between[1]:
+        draft.note(DROPPED, one.tag, "both bodies are the same", one)
+        return
+    entry: dict[str, Any] = {
+        "name": name,
+        "joint": "spherical" if one.tag == "connect" else "fixed",
+        "between": between,
+    }
+    for key, frame in (("first", first), ("second", second)):
+        own: dict[str, Any] = {"at": [float(x) for x in frame.at]}
+        if one.tag == "weld" and not np.array_equal(frame.R, np.eye(3)):
+            own["matrix"] = rows(frame.R)
+        entry[key] = own
+    draft.put("loops", entry, one)
+    draft.note(CHANGED, one.tag, "the tie is exact here, not a stiff spring", one)
+
+
+def _ends(draft: Draft, one: Element, model: Model) -> tuple[Frame, Frame]:
+    """The frames of two links that coincide."""
+    if "site1" in one.attributes:
+        first, second = (model.sites[draft.known(one, key, model.sites, "site")] for key in ("site1", "site2"))
+        return first, second
+    first = model.bodies[draft.known(one, "body1", model.bodies, "body")]
+    second = model.bodies[draft.known(one, "body2", model.bodies, "body") if "body2" in one.attributes else "world"]
+    if one.tag == "connect":
+        first = first.within(np.array(draft.numbers(one, "anchor", 3)), np.eye(3))
+        return first, model.seen_from(second.link, first)
+    pose = np.array(draft.numbers(one, "relpose", 7, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
+    if not pose[3:].any():  # as they are where the model stands
+        return model.seen_from(first.link, second), second
+    return first.within(pose[:3], rotation_of(tuple(pose[3:] / np.linalg.norm(pose[3:])))), second
+
+
+def _coupling(draft: Draft, one: Element, model: Model) -> None:
+    """A joint that follows another: q1 = r1 + a0 + a1 (q2 - r2)."""
+    follower = draft.known(one, "joint1", model.joints, "joint")
+    a = (*draft.numbers(one, "polycoef", 0, (0.0, 1.0, 0.0, 0.0, 0.0)), 0.0, 0.0, 0.0, 0.0, 0.0)[:5]
+    if "joint2" not in one.attributes:
+        draft.note(DROPPED, "equality joint", "a joint that is held where it is needs no coordinate", one)
+        return
+    if any(a[2:]):
+        draft.note(DROPPED, "equality joint", "only a constant ratio can be held", one)
+        return
+    draft.used(one)
+    leader = draft.known(one, "joint2", model.joints, "joint")
+    r1, r2 = (model.references.get(name, 0.0) for name in (follower, leader))
+    names = draft.joints.own
+    entry: dict[str, Any] = {"joint": names[follower], "to": names[leader], "ratio": a[1]}
+    if offset := r1 + a[0] - a[1] * r2:
+        entry["offset"] = offset
+    draft.put("couplings", entry, one)
+    start = model.joints[leader].get("initial", 0.0)
+    if value := a[1] * start + entry.get("offset", 0.0):
+        model.joints[follower]["initial"] = value
+    model.joints[follower].setdefault("actuated", False)
+
+
+# ---- forces
+
+
+def _tendon(draft: Draft, one: Element) -> None:
+    """Notes what a tendon does by itself, apart from its actuator."""
+    acting = [key for key in ("stiffness", "damping", "frictionloss", "limited") if _set(draft, one, key)]
+    if acting or one.tag == "spatial":
+        why = f"its {', '.join(acting)} can't be held" if acting else "its way over bodies can't be held"
+        draft.note(DROPPED, f"tendon {one.tag}", why, one)
+
+
+def _set(draft: Draft, one: Element, key: str) -> bool:
+    value = one.attributes.get(key, "0")
+    return value == "true" if key == "limited" else any(draft.parsed(one, key, value, 0))
+
+
+def _actuator(draft: Draft, one: Element, model: Model, tendons: dict[str, Element]) -> bool:
+    """Gives the joint of a motor its actuator; what a controller computes from positions is left out."""
+    if one.tag not in CONTROLLED:
+        draft.note(DROPPED, f"actuator {one.tag}", "there is no such actuator here", one)
+        return True
+    key = next((key for key in ("joint", "jointinparent", "tendon") if key in one.attributes), None)
+    if key is None:
+        draft.note(DROPPED, f"actuator {one.tag}", "it acts on no joint", one)
+        return True
+    gear = draft.numbers(one, "gear", 0, (1.0,))[0]
+    if key == "tendon":
+        tendon = tendons.get(one.attributes[key])
+        parts = tendon.all("joint") if tendon is not None and tendon.tag == "fixed" else []
+        if len(parts) != 1:
+            draft.note(DROPPED, f"actuator {one.tag}", "it pulls several joints at once", one)
+            return True
+        gear *= draft.number(parts[0], "coef", 1.0)
+        name = draft.known(parts[0], "joint", model.joints, "joint")
+    else:
+        name = draft.known(one, key, model.joints, "joint")
+    draft.used(one)
+    entry = model.joints[name]
+    entry["actuated"] = True
+    if one.tag != "motor":
+        draft.note(CHANGED, f"actuator {one.tag}", "its joint has an actuator; its law is a scenario's", one)
+    if entry["type"] in ("revolute", "prismatic"):
+        _effort(draft, one, entry, gear)
+    return True
+
+
+def _effort(draft: Draft, one: Element, entry: dict[str, Any], gear: float) -> None:
+    """Puts the limits of a motor, through its gear, into its joint's entry."""
+    low, high = -math.inf, math.inf
+    ranges = ["forcerange"] + ["ctrlrange"] * (one.tag == "motor")
+    for key in ranges:
+        limited = one.attributes.get(key.replace("range", "limited"), "auto")
+        if key in one.attributes and limited != "false":
+            a, b = sorted(gear * x for x in draft.numbers(one, key, 2))
+            low, high = max(low, a), min(high, b)
+    if math.isfinite(low) and math.isfinite(high) and low < high:
+        before = entry.get("effort", {}).get("limits", [0.0, 0.0])
+        entry["effort"] = {"limits": [low + before[0], high + before[1]]}  # several motors of a joint add up

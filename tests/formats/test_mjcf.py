@@ -1,0 +1,153 @@
+"""MJCF files are read as they mean: several joints a body, defaults, inertia from geoms, ties, motors."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.errors import InputError
+
+FILES = Path(__file__).parent / "files"
+
+
+@pytest.fixture(scope="module")
+def creature():
+    return denoc.load(FILES / "creature.xml")
+
+
+def test_the_tree(creature):
+    assert creature.name == "creature"
+    assert creature.gravity == (0, 1, -9.5)
+    assert creature.joints == ("wag", "root", "hip_x", "hip_y", "hip_slide", "ankle", "shoulder", "wrist", "turn")
+    assert [link.name for link in creature.links if link.name.startswith("leg")] == ["leg_hip_x", "leg_hip_y", "leg"]
+    assert creature.link("leg").mass > 0
+    assert creature.link("leg_hip_x").mass == 0
+    assert creature.link("post").joint.type.name == "fixed"
+
+
+def test_classes_give_what_a_joint_leaves_out(creature):
+    (hip_x,), (hip_y,), (wrist,) = (creature.joint(name).drives for name in ("hip_x", "hip_y", "wrist"))
+    assert (hip_x.rotor, hip_x.viscous, hip_x.stiffness) == (0.05, 0.4, 0)
+    assert (hip_y.rotor, hip_y.viscous, hip_y.stiffness) == (0.05, 0.4, 7)
+    assert hip_y.rest == pytest.approx(np.radians(20))
+    assert (wrist.rotor, wrist.viscous) == (0, 0.1)
+
+
+def test_limits_and_references(creature):
+    hip = creature.joint("hip_y")
+    np.testing.assert_allclose(hip.limits, np.radians([-60, 80]))
+    assert hip.initial == (np.radians(10),)
+    assert creature.joint("hip_slide").limits == (0.01, 0.2)
+    assert creature.joint("hip_slide").initial == (0.03,)
+    assert creature.joint("wag").limits is None
+
+
+def test_inertia_from_geoms():
+    """A ball and a rod by the formulas of textbooks, a capsule by cutting it into discs."""
+    geoms = (
+        '<geom type="sphere" size="0.1" mass="2"/><geom type="capsule" size="0.05 0.2" density="500" pos="0.3 0 0"/>'
+    )
+    robot = loaded(f"<worldbody><body name='b'><joint/>{geoms}</body></worldbody>")
+    z = np.linspace(-0.25, 0.25, 200_001)
+    r2 = np.where(abs(z) <= 0.2, 0.05**2, 0.05**2 - np.maximum(abs(z) - 0.2, 0) ** 2)
+    discs = 500 * np.pi * r2
+    step = z[1] - z[0]
+    mass = discs.sum() * step
+    link = robot.link("b")
+    assert link.mass == pytest.approx(2 + mass, rel=1e-8)
+    np.testing.assert_allclose(link.com, [0.3 * mass / link.mass, 0, 0], atol=1e-9)
+    xx = 0.4 * 2 * 0.01 + (discs * (r2 / 4 + z**2)).sum() * step
+    assert link.inertia[0][0] == pytest.approx(xx, rel=1e-8)
+    zz = 0.4 * 2 * 0.01 + (discs * r2 / 2).sum() * step + 2 * mass / link.mass * 0.3**2
+    assert link.inertia[2][2] == pytest.approx(zz, rel=1e-8)
+
+
+def test_ties(creature):
+    (loop,) = creature.loops
+    assert (loop.name, loop.type.name, loop.between) == ("chain", "spherical", ("hand", "leg"))
+    q = np.array(creature.q0)
+    q[creature.joint("wrist").coordinates[0]] = np.radians(5)
+    frames = denoc.frames(creature, q)
+    at = [frames[link] @ [*frame.origin, 1] for link, frame in zip(loop.between, (loop.first, loop.second))]
+    np.testing.assert_allclose(at[0], at[1], atol=1e-15)  # they meet where the model stands
+    (coupling,) = creature.couplings
+    assert coupling.ratio == -1.5
+    assert coupling.offset == pytest.approx(np.radians(5) + 0.1)
+
+
+def test_motors(creature):
+    actuated = {joint.name: joint.effort for joint in creature.moving if joint.actuated}
+    assert set(actuated) == {"hip_x", "hip_y", "turn"}
+    assert (actuated["hip_y"].low, actuated["hip_y"].high) == (-20, 20)
+    assert (actuated["hip_x"].low, actuated["hip_x"].high) == (-10, 5)
+    assert (actuated["turn"].low, actuated["turn"].high) == (-3, 3)
+
+
+def test_what_was_dropped_is_said(creature):
+    words = "\n".join(creature.warnings)
+    for part in ("equality weld dropped: it isn't active", "actuator general dropped: it acts on no joint"):
+        assert part in words
+
+
+def test_shapes(creature):
+    capsule, *_ = creature.link("torso").shape
+    assert (capsule.kind, capsule.colour) == ("capsule", (1, 0, 0, 1))
+    assert capsule.size == pytest.approx((0.08, np.hypot(0.45, 0.1)))
+    np.testing.assert_allclose(capsule.at.matrix()[:3, 2], np.array([0.45, 0.1, 0]) / np.hypot(0.45, 0.1), atol=1e-15)
+    meshes = [shape for shape in creature.link("leg").shape if shape.kind == "mesh"]
+    assert [(one.file, one.size) for one in meshes] == [("skin.obj", (2, 2, 2))]
+
+
+def loaded(inside):
+    from denoc.formats.table import Source, format_of
+    from denoc.robot.build import build
+
+    text = f"<mujoco>\n{inside}\n</mujoco>"
+    return build(format_of("m.xml", text).read(Source("m.xml", text)).document)
+
+
+BODY = '<body name="b"><inertial mass="1" pos="0 0 0" diaginertia="1 1 1"/>{}</body>'
+
+
+@pytest.mark.parametrize(
+    ("inside", "words"),
+    [
+        ("<worldbody/>", "there is no body"),
+        (f"<worldbody>{BODY.format('<joint type=%hook%/>')}</worldbody>", "unknown type of joint"),
+        (f"<worldbody>{BODY.format('<joint axis=%0 0 0%/>')}</worldbody>", "the axis has no direction"),
+        (f"<worldbody>{BODY.format('<joint class=%no%/>')}</worldbody>", "no such class"),
+        ("<worldbody><replicate count='3'/></worldbody>", "`replicate` can't be read"),
+        ("<compiler coordinate='global'/>", "global coordinates can't be read"),
+        ("<include file='/etc/passwd'/>", "no XML file beside the model"),
+        ("<include file='nowhere.xml'/>", "there is no such file"),
+        (f"<worldbody>{BODY.format('<joint/>')}</worldbody><equality><connect body1='x'/></equality>", "no such body"),
+        (f"<worldbody>{BODY.format('<joint quat=%0 0 0 0%/>').replace('joint', 'body')}</worldbody>", "can't all be 0"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(inside, words):
+    with pytest.raises(InputError) as caught:
+        loaded(inside.replace("%", '"'))
+    assert words in str(caught.value)
+
+
+def test_a_mesh_without_inertia_needs_mujoco(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "mujoco", None)
+    with pytest.raises(InputError, match="the inertia of a mesh is known to its file alone"):
+        loaded("<worldbody><body><joint/><geom type='mesh' mesh='m'/></body></worldbody>")
+    loaded("<worldbody><body><joint/><geom type='mesh' mesh='m' mass='0'/></body></worldbody>")
+
+
+def test_bounds_and_a_total_mass_are_kept():
+    bodies = "".join(BODY.format("<joint/>").replace('"b"', f'"b{k}"') for k in range(2))
+    robot = loaded(f"<compiler settotalmass='5' boundinertia='2'/><worldbody>{bodies}</worldbody>")
+    assert [link.mass for link in robot.links] == [2.5, 2.5]
+    assert robot.links[0].inertia[1][1] == 5
+
+
+def test_the_same_dynamics_as_mujocos(creature):
+    pytest.importorskip("mujoco")
+    from beside_mujoco import Pair
+
+    worst = Pair(FILES / "creature.xml", creature).differences(np.random.default_rng(3))
+    assert max(worst.values()) < 1e-10, worst

@@ -1,0 +1,80 @@
+"""Robots of MJCF files beside MuJoCo's reading of the same files: masses, forces, frames, without its constraints."""
+
+import mujoco
+import numpy as np
+
+import denoc
+from comparing import off
+
+FREE, BALL = 0, 1
+
+
+class Pair:
+    """A robot of denoc and MuJoCo's model of the same file, with the same joints in the same order."""
+
+    def __init__(self, path, robot):
+        self.model, self.robot = mujoco.MjModel.from_xml_path(str(path)), robot
+        self.model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+        self.data = mujoco.MjData(self.model)
+        assert len(robot.moving) == self.model.njnt
+
+    def ways(self, q, qd):
+        """MuJoCo's coordinates; its speeds from denoc's as a matrix, and that matrix' rate times these speeds.
+
+        They differ for free joints, where MuJoCo's velocity is in the axes of the world.
+        """
+        own = np.array(self.model.qpos0)
+        V, rate = np.zeros((self.model.nv, self.robot.nv)), np.zeros(self.model.nv)
+        for k, joint in enumerate(self.robot.moving):
+            at, to = self.model.jnt_qposadr[k], self.model.jnt_dofadr[k]
+            coordinates, speeds = list(joint.coordinates), list(joint.speeds)
+            own[at : at + len(coordinates)] = q[coordinates]
+            V[to : to + len(speeds), speeds] = np.eye(len(speeds))
+            if self.model.jnt_type[k] == FREE:
+                R = np.zeros(9)
+                mujoco.mju_quat2Mat(R, q[coordinates[3:]])
+                R = R.reshape(3, 3)
+                V[to : to + 3, speeds[:3]] = R
+                rate[to : to + 3] = R @ np.cross(qd[speeds[3:]], qd[speeds[:3]])
+        return own, V, rate
+
+    def differences(self, rng, samples=3):
+        """The largest difference of each quantity, relative to its size, over random states."""
+        worst = dict.fromkeys(("inertia", "bias", "frames"), 0.0)
+        for _ in range(samples):
+            q = np.array(self.robot.q0) + rng.uniform(-0.5, 0.5, self.robot.nq)
+            for joint in self.robot.moving:
+                if joint.type.orientation is not None:
+                    last = list(joint.coordinates)[-4:]
+                    q[last] /= np.linalg.norm(q[last])
+            for name, one in self._at(q, rng.uniform(-1, 1, self.robot.nv)).items():
+                worst[name] = max(worst[name], one)
+        return worst
+
+    def _at(self, q, qd):
+        model, data, robot = self.model, self.data, self.robot
+        own, V, rate = self.ways(q, qd)
+        data.qpos[:], data.qvel[:] = own, V @ qd
+        mujoco.mj_forward(model, data)
+        M = np.zeros((model.nv, model.nv))
+        try:
+            mujoco.mj_fullM(model, M, data.qM)
+        except (TypeError, AttributeError):  # from version 4 on
+            mujoco.mj_fullM(model, data, M)
+        bias = V.T @ (data.qfrc_bias - data.qfrc_passive + M @ rate)
+        dry = np.zeros(robot.nv)  # which MuJoCo has among its constraints
+        for joint in robot.moving:
+            for k, drive in zip(joint.speeds, joint.drives):
+                dry[k] = drive.coulomb * np.sign(qd[k])
+        frames = denoc.frames(robot, q)
+        names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, k) for k in range(model.nbody)]
+        far = [
+            max(abs(frames[name][:3, 3] - data.xpos[k]).max(), abs(frames[name][:3, :3].ravel() - data.xmat[k]).max())
+            for k, name in enumerate(names)
+            if name in frames
+        ]
+        return {
+            "inertia": off(denoc.inertia(robot, q), V.T @ M @ V),
+            "bias": off(denoc.bias(robot, q, qd) - dry, bias),
+            "frames": max(far),
+        }
