@@ -87,6 +87,12 @@ def _mjcf(draft: Draft, root: Element, side: Side) -> None:
     read(draft, root, side)
 
 
+def _sdf(draft: Draft, root: Element, side: Side) -> None:
+    from .sdf import read
+
+    read(draft, root, side)
+
+
 def _yaml(source: Source) -> Converted:
     """A file in denoc's own format, as it stands."""
     for wanted, option in ((source.floating, "--floating"), (source.side is not None, "--loops")):
@@ -113,6 +119,7 @@ FORMATS = {
     for row in (
         Format("urdf", "URDF", (".urdf", ".xml", ".xacro"), _by_root("robot"), _xml(_urdf), _as_urdf),
         Format("mjcf", "MJCF", (".xml", ".mjcf"), _by_root("mujoco"), _xml(_mjcf)),
+        Format("sdf", "SDF", (".sdf", ".world", ".xml"), _by_root("sdf"), _xml(_sdf)),
         # what no other format recognises is taken for denoc's own
         Format("yaml", "denoc", (".yaml", ".yml"), lambda name, text: False, _yaml, _as_yaml),
     )

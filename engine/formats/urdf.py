@@ -261,7 +261,8 @@ class _Reader:
         limits: dict[str, Any] = {}
         if kind != "continuous" and (range_ := self._range(limit)):
             limits["position"] = range_
-            if not range_[0] <= 0 <= range_[1] and name not in self.mimics:
+            tied = name in self.mimics or self.looped or self.side.file.closed_loop
+            if not (range_[0] <= 0 <= range_[1] or tied):
                 entry["initial"] = sum(range_) / 2
                 draft.note(CHANGED, "joint", "0 is outside its limits, so it starts in their middle", limit)
         speed, effort = (draft.number(limit, key, math.inf, infinite=True) for key in ("velocity", "effort"))

@@ -1,0 +1,384 @@
+"""SDF: the links of one model, their joints as a tree, and those that close loops as cuts; gearboxes as couplings."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .draft import TINY, Draft
+from .pieces import ENTRIES, on_axis, placed, rows, turned
+from .report import CHANGED, DROPPED, IGNORED
+from .sdf_frames import MODEL, Frames, Pose, numbers, pose_of, value
+from .side import Side
+from .xml import Element
+
+TYPES = {
+    "revolute": "revolute",
+    "continuous": "revolute",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+    "ball": "spherical",
+    "universal": "universal",
+    "revolute2": "universal",
+}
+UNBOUNDED = 1e9  # a number from which on there is no limit
+IN_MODEL = {
+    **dict.fromkeys(("link", "joint", "pose", "frame", "static"), ""),
+    **dict.fromkeys(("self_collide", "collision"), "contact isn't computed"),
+    **dict.fromkeys(("plugin", "gripper", "enable_wind", "allow_auto_disable"), "it belongs to a simulator"),
+}
+IN_LINK = {
+    **dict.fromkeys(("inertial", "visual", "pose"), ""),
+    "collision": "contact isn't computed",
+    **dict.fromkeys(("sensor", "light", "projector", "audio_sink", "kinematic", "self_collide"), "it moves nothing"),
+}
+
+
+def read(draft: Draft, root: Element, side: Side) -> None:
+    """Fills the draft from the element `sdf`."""
+    models = [*root.all("model"), *(model for world in root.all("world") for model in world.all("model"))]
+    if not models:
+        raise draft.error(root, "there is no model", allowed="a <model>, by itself or in a <world>")
+    for one in models[1:]:
+        draft.note(DROPPED, f"model `{one.attributes.get('name', '')}`", "only the file's first model is read", one)
+    gravity = next((g for world in root.all("world") if (g := numbers(draft, world, "gravity", 3, ()))), None)
+    if gravity:
+        draft.data["gravity"] = list(gravity)
+    _Reader(draft, models[0], side).read()
+
+
+class _Reader:
+    """Turns links and joints into entries of the robot's file."""
+
+    def __init__(self, draft: Draft, model: Element, side: Side):
+        self.draft, self.model, self.side = draft, model, side
+        for one in model.all("include", "model"):
+            raise draft.error(
+                one, f"a model within a model (`{one.tag}`) can't be read", hint="`gz sdf -p` writes it out"
+            )
+        self.frames = Frames(draft, model)
+        self.links = {draft.text(one, "name"): one for one in model.all("link")}
+        self.joints = [(draft.text(one, "name"), one) for one in model.all("joint")]
+        if not self.links:
+            raise draft.error(model, "there is no link")
+        for name, one in self.links.items():
+            if name == "world":  # which some files give as an empty link
+                draft.links.own[name] = "base"
+            else:
+                draft.links.take(name, one.line)
+        for name, one in self.joints:
+            draft.joints.take(name, one.line)
+        draft.links.own.setdefault("world", "base")
+        self.parent: dict[str, tuple[str, Element]] = {}  # by link, its parent and the joint between
+        self.entries: dict[str, dict[str, Any]] = {}  # of joints
+
+    def read(self) -> None:
+        draft, side = self.draft, self.side
+        draft.named(self.model.attributes.get("name", ""))
+        side.check(draft)
+        cuts, gears = self._tree()
+        self.looped = bool(cuts or side.file.closed_loop)
+        roots = [name for name in self.links if name not in self.parent and name != "world"]
+        for name in (*roots, *(name for name in self.links if name in self.parent)):
+            self._link(name)
+        for name, one in cuts:
+            self._cut(name, one)
+        for _, one in gears:
+            self._gear(one)
+        carrier = {joint.attributes["name"]: link for link, (_, joint) in self.parent.items()}
+        side.loops(draft, carrier, lambda name: draft.joints.take(name, 0, made=True))
+        draft.rest(self.model, IN_MODEL, "a model")
+
+    # ---- the tree
+
+    def _tree(self) -> tuple[list[tuple[str, Element]], list[tuple[str, Element]]]:
+        """The joints that close loops, and the gearboxes, after all others have been made the tree's."""
+        draft, left, gears = self.draft, [], []
+        later = [(name, one) for name, one in self.joints if one.attributes.get("type") == "ball"]
+        for name, one in (*(pair for pair in self.joints if pair not in later), *later):
+            kind = draft.text(one, "type")
+            ends = [self._end(one, tag) for tag in ("parent", "child")]
+            if kind == "gearbox":
+                gears.append((name, one))
+                continue
+            if kind not in TYPES:
+                allowed = ", ".join((*TYPES, "gearbox"))
+                raise draft.error(one, "this type of joint can't be read", found=f"`{kind}`", allowed=allowed)
+            parent, child = ends
+            if child == "world" or child in self.parent or self._above(parent, child):
+                left.append((name, one))
+            else:
+                self.parent[child] = (parent, one)
+        return left, gears
+
+    def _end(self, joint: Element, tag: str) -> str:
+        name, names = value(joint, tag), {*self.links, "world"}
+        if name not in names:
+            at = joint.first(tag) or joint
+            raise self.draft.error(at, "no such link", found=f"`{name}`", allowed=", ".join(sorted(names)[:20]))
+        return name
+
+    def _above(self, link: str, sought: str) -> bool:
+        """Whether the sought link is the link itself, or one that it hangs on."""
+        while link != sought and link in self.parent:
+            link = self.parent[link][0]
+        return link == sought
+
+    def _base(self) -> Pose:
+        """The model's frame in the world."""
+        return pose_of(self.draft, self.model)
+
+    # ---- links
+
+    def _link(self, name: str) -> None:
+        """Adds a link on its joint, or, if it has none, on the ground or free of it."""
+        draft, element = self.draft, self.links[name]
+        draft.used(element)
+        own = self.frames.of(name, element)
+        entry: dict[str, Any] = {"name": draft.links.own[name]}
+        joint = None
+        if name in self.parent:
+            parent, joint = self.parent[name]
+            entry |= self._joint(parent, joint, own)
+        else:
+            entry |= self._root(name, element, own)
+        self._mass(entry, element)
+        draft.rest(element, IN_LINK, "a link")
+        axis = joint.first("axis") if joint is not None else None
+        draft.link(
+            entry,
+            element,
+            joint=joint,
+            joint__axis=axis,
+            joint__limits=axis and axis.first("limit"),
+            inertia=element.first("inertial"),
+            mass=element.first("inertial"),
+        )
+
+    def _root(self, name: str, element: Element, own: Pose) -> dict[str, Any]:
+        draft = self.draft
+        at = self._base().then(own)
+        joint: dict[str, Any] = {"name": draft.joints.take("root_joint", element.line, made=True)}
+        if draft.floating:
+            joint |= {"type": "free"}
+            return {"parent": "base", "joint": placed(joint, at.at, at.R)}
+        if value(self.model, "static") != "true":
+            draft.note(
+                CHANGED, "link", "its model isn't fixed to the world, but is here; --floating sets it free", element
+            )
+        return {"parent": "base", "joint": placed({**joint, "type": "fixed"}, at.at, at.R)}
+
+    def _mass(self, entry: dict[str, Any], element: Element) -> None:
+        """Puts mass, mass centre, inertia and shape into a link's entry."""
+        draft, inertial = self.draft, element.first("inertial")
+        if inertial is not None:
+            draft.used(inertial)
+            entry["mass"] = numbers(draft, inertial, "mass", 1, (1.0,))[0]
+            pose = pose_of(draft, inertial)
+            entry["com"] = [float(x) for x in pose.at]
+            inertia = inertial.first("inertia")
+            own = {
+                key: (numbers(draft, inertia, f"i{key}", 1, (0.0,))[0] if inertia is not None else float(i == j))
+                for key, i, j in ENTRIES
+            }
+            entry["inertia"] = turned(own, pose.R) if not np.array_equal(pose.R, np.eye(3)) else own
+        elif entry["joint"]["type"] != "fixed":
+            entry["mass"] = 0.0
+        if bodies := [shape for one in element.all("visual") if (shape := self._shape(one)) is not None]:
+            entry["shape"] = bodies
+
+    def _shape(self, visual: Element) -> dict[str, Any] | None:
+        draft, geometry = self.draft, visual.first("geometry")
+        for body in geometry.children if geometry is not None else []:
+            entry: dict[str, Any]
+            if body.tag == "box":
+                entry = {"box": list(numbers(draft, body, "size", 3, (1.0, 1.0, 1.0)))}
+            elif body.tag in ("cylinder", "capsule", "sphere"):
+                keys = ("radius",) if body.tag == "sphere" else ("radius", "length")
+                entry = {body.tag: {key: numbers(draft, body, key, 1, (1.0,))[0] for key in keys}}
+            elif body.tag == "mesh" and value(body, "uri"):
+                entry = {"mesh": {"file": value(body, "uri")}}
+                scale = numbers(draft, body, "scale", 3, (1.0, 1.0, 1.0))
+                if scale != (1.0, 1.0, 1.0):
+                    entry["mesh"]["scale"] = list(scale)
+            else:
+                continue
+            material = visual.first("material")
+            if material is not None and (colour := numbers(draft, material, "diffuse", 0, ())):
+                entry["colour"] = [*colour[:3], *(colour[3:4] or (1.0,))]
+            if name := visual.attributes.get("name"):
+                entry["name"] = name
+            pose = pose_of(draft, visual)
+            return placed(entry, pose.at, pose.R)
+        draft.note(IGNORED, "visual", "it has no geometry that is known here", visual)
+        return None
+
+    # ---- joints
+
+    def _place(self, name: str, joint: Element) -> Pose:
+        """A joint's frame in the model's."""
+        given = f"joint {name}" if f"joint {name}" in self.frames.given else name
+        return self.frames.of(given, joint)
+
+    def _outer(self, link: str, at: Element) -> Pose:
+        return (
+            self.frames.of(link, at)
+            if link in self.links and link != "world"
+            else Pose(-self._base().R.T @ self._base().at, self._base().R.T)
+        )
+
+    def _joint(self, parent: str, joint: Element, own: Pose) -> dict[str, Any]:
+        """The keys `parent` and `joint` of a link, after links without mass between them have been added."""
+        draft, name = self.draft, joint.attributes["name"]
+        draft.used(joint)
+        kind = TYPES[joint.attributes["type"]]
+        frame = self._place(name, joint)
+        relative, rest = frame.seen_from(self._outer(parent, joint)), own.seen_from(frame)
+        above = draft.links.own[parent]
+        entry: dict[str, Any] = {"type": kind, "name": draft.joints.own[name]}
+        self.entries[name] = entry
+        if name in self.side.motors and kind != "fixed":
+            entry["actuated"] = True
+        axes = [self._axis(joint, tag, frame) for tag in ("axis", "axis2")[: {"universal": 2}.get(kind, 1)]]
+        if kind == "universal":  # two turns, about axes of any directions
+            first = placed({"type": "revolute", "name": entry["name"], "axis": axes[0]}, relative.at, relative.R)
+            self._drive(first, joint, "axis", name)
+            above = self._between(f"{name}_link", above, first, joint)
+            entry |= {
+                "type": "revolute",
+                "name": draft.joints.take(f"{name}_2", joint.line, made=True),
+                "axis": axes[1],
+            }
+            self._drive(entry, joint, "axis2", name)
+        else:
+            placed(entry, relative.at, relative.R)
+            if kind in ("revolute", "prismatic"):
+                entry["axis"] = axes[0]
+                self._drive(entry, joint, "axis", name)
+        if kind == "fixed":
+            both = relative.then(rest)
+            entry = placed({"type": "fixed", "name": entry["name"]}, both.at, both.R)
+            return {"parent": above, "joint": entry}
+        if rest.nothing:
+            return {"parent": above, "joint": entry}
+        above = self._between(f"{name}_frame", above, entry, joint)
+        fixed = {"type": "fixed", "name": draft.joints.take(f"{name}_fixed", joint.line, made=True)}
+        return {"parent": above, "joint": placed(fixed, rest.at, rest.R)}
+
+    def _between(self, name: str, parent: str, entry: dict[str, Any], joint: Element) -> str:
+        """Adds a link without mass on this joint, and returns its name."""
+        own = self.draft.links.take(name, joint.line, made=True)
+        self.draft.link({"name": own, "parent": parent, "joint": entry, "mass": 0.0}, joint, joint=joint)
+        return own
+
+    def _axis(self, joint: Element, tag: str, frame: Pose) -> list[float]:
+        """The direction of an axis in the joint's frame."""
+        draft, axis = self.draft, joint.first(tag)
+        if axis is None:
+            return [0.0, 0.0, 1.0]
+        xyz = np.array(numbers(draft, axis, "xyz", 3, (0.0, 0.0, 1.0)))
+        if np.linalg.norm(xyz) < TINY:
+            raise draft.error(axis, "the axis has no direction")
+        child = axis.first("xyz")
+        other = child.attributes.get("expressed_in") if child is not None else None
+        if value(axis, "use_parent_model_frame") in ("1", "true"):
+            other = MODEL
+        if other:
+            xyz = frame.R.T @ self.frames.of(other, axis).R @ xyz
+        return [float(x) for x in xyz]
+
+    def _drive(self, entry: dict[str, Any], joint: Element, tag: str, name: str) -> None:
+        """Puts limits, losses and a spring into a joint's entry."""
+        draft, axis = self.draft, joint.first(tag)
+        if axis is None:
+            return
+        if (limit := axis.first("limit")) is not None and joint.attributes["type"] != "continuous":
+            low, high, effort, speed = (
+                numbers(draft, limit, key, 1, (default,))[0]
+                for key, default in (("lower", -1e16), ("upper", 1e16), ("effort", -1.0), ("velocity", -1.0))
+            )
+            limits: dict[str, Any] = {}
+            if low > high:
+                draft.note(CHANGED, "limit", "lower is above upper, so they were exchanged", limit)
+                low, high = high, low
+            if low > -UNBOUNDED or high < UNBOUNDED:
+                if low == high:
+                    draft.note(
+                        CHANGED, "limit", f"lower = upper = {low:g} is taken to mean that there are no limits", limit
+                    )
+                else:
+                    limits["position"] = [max(low, -UNBOUNDED), min(high, UNBOUNDED)]
+                    if not (low <= 0 <= high or self.looped):
+                        entry["initial"] = sum(limits["position"]) / 2
+                        draft.note(CHANGED, "joint", "0 is outside its limits, so it starts in their middle", limit)
+            if 0 < speed < UNBOUNDED:
+                limits["velocity"] = speed
+            if limits:
+                entry["limits"] = limits["position"] if list(limits) == ["position"] else limits
+            driven = name in self.side.motors if self.side.motors else not self.looped
+            if 0 < effort < UNBOUNDED and driven:
+                entry["effort"] = {"limits": [-effort, effort]}
+        if (dynamics := axis.first("dynamics")) is not None:
+            keys = ("damping", "friction", "spring_stiffness", "spring_reference")
+            damping, coulomb, stiffness, rest = (numbers(draft, dynamics, key, 1, (0.0,))[0] for key in keys)
+            own = {"viscous": damping, "coulomb": coulomb}
+            if any(own.values()):
+                entry["friction"] = {key: x for key, x in own.items() if x}
+            if stiffness:
+                entry["spring"] = {"stiffness": stiffness, "rest": rest}
+
+    # ---- loops
+
+    def _cut(self, name: str, joint: Element) -> None:
+        """Adds a joint that closes a loop as a cut."""
+        draft = self.draft
+        draft.used(joint)
+        kind = TYPES[joint.attributes["type"]]
+        frame = self._place(name, joint)
+        between = [self._end(joint, tag) for tag in ("parent", "child")]
+        R = np.eye(3)
+        if kind in ("revolute", "prismatic"):
+            R = on_axis(R, self._axis(joint, "axis", frame))
+        elif kind == "universal":
+            x, y = (np.array(self._axis(joint, tag, frame)) for tag in ("axis", "axis2"))
+            x, y = x / np.linalg.norm(x), y / np.linalg.norm(y)
+            R = np.column_stack([x, y - (x @ y) * x, np.cross(x, y)])
+            R = R / np.linalg.norm(R, axis=0)
+        entry: dict[str, Any] = {"name": draft.joints.own[name], "joint": kind}
+        entry["between"] = [draft.links.own[link] for link in between]
+        for key, link in zip(("first", "second"), between):
+            side = frame.then(Pose(np.zeros(3), R)).seen_from(self._outer(link, joint))
+            entry[key] = {"at": [float(x) for x in side.at]}
+            if kind != "spherical" and not np.array_equal(side.R, np.eye(3)):
+                entry[key]["matrix"] = rows(side.R)
+        for axis in joint.all("axis"):
+            dynamics = axis.first("dynamics")
+            if dynamics is not None and any(
+                numbers(draft, dynamics, key, 1, (0.0,))[0] for key in ("damping", "friction", "spring_stiffness")
+            ):
+                draft.note(DROPPED, "dynamics", f"`{name}` closes a loop, where nothing acts along a joint", dynamics)
+        draft.put("loops", entry, joint)
+
+    def _gear(self, joint: Element) -> None:
+        """Adds a gearbox as a coupling: the child turns -ratio times as far as the parent, both from the reference."""
+        draft = self.draft
+        reference = value(joint, "gearbox_reference_body")
+        ends = [self._end(joint, tag) for tag in ("parent", "child")]
+        both = [self.parent.get(link) for link in ends]
+        if any(one is None or one[0] != reference for one in both):
+            draft.note(DROPPED, "gearbox", "its links don't hang on its reference body", joint)
+            return
+        draft.used(joint)
+        names = [one[1].attributes["name"] for one in both if one is not None]
+        signs = []
+        for tag, one in zip(("axis", "axis2"), both):
+            assert one is not None
+            place = self._place(joint.attributes["name"], joint)
+            own = self._place(one[1].attributes["name"], one[1])
+            mine = place.R @ np.array(self._axis(joint, tag, place))
+            signs.append(math.copysign(1.0, float(mine @ (own.R @ np.array(self._axis(one[1], "axis", own))))))
+        ratio = -numbers(draft, joint, "gearbox_ratio", 1, (1.0,))[0] * signs[0] * signs[1]
+        entry = {"joint": draft.joints.own[names[1]], "to": draft.joints.own[names[0]], "ratio": ratio}
+        draft.put("couplings", entry, joint)

@@ -1,0 +1,127 @@
+"""SDF files are read as they mean: poses relative to each other, joints in their child, loops, gearboxes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.errors import InputError
+from denoc.robot.placement import from_rpy
+
+FILES = Path(__file__).parent / "files"
+ZERO = (0.0, 0.0, 0.0)
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return denoc.load(FILES / "arm.sdf")
+
+
+def pose(*values):
+    return from_rpy(values[:3], values[3:]).matrix()
+
+
+def test_links_stand_where_the_model_has_them(arm):
+    model = pose(0.5, 0, 0.1, 0, 0, 0.3)
+    upper = model @ pose(0, 0, 0.2, 0.1, 0.2, 0.3)
+    lower = upper @ pose(0.3, 0, 0, 0, 0, -0.5)
+    frames = denoc.frames(arm, [0.0] * arm.nq)
+    for name, there in (("foot", model), ("upper", upper), ("lower", lower), ("cross", lower @ pose(0.2, 0, 0, *ZERO))):
+        np.testing.assert_allclose(frames[name], there, atol=1e-15)
+
+
+def test_joints_turn_and_slide_about_their_own_axes(arm):
+    """The first about a point of its child, the second along an axis of the model, the third about two axes."""
+    q = np.zeros(arm.nq)
+    still = denoc.frames(arm, q)
+    at = {name: arm.joint(name).coordinates[0] for name in arm.joints}
+    q[at["shoulder"]] = 0.7
+    turned = denoc.frames(arm, q)["upper"]
+    joint = still["upper"] @ pose(0.01, 0, -0.02, 0, 0, 0.2)
+    same = turned @ pose(0.01, 0, -0.02, 0, 0, 0.2)
+    np.testing.assert_allclose(same[:3, 3], joint[:3, 3], atol=1e-15)
+    axis = np.array([0, 1, 0.5])
+    np.testing.assert_allclose(same[:3, :3] @ axis, joint[:3, :3] @ axis, atol=1e-15)
+    assert np.trace(joint[:3, :3].T @ same[:3, :3]) == pytest.approx(1 + 2 * np.cos(0.7))
+    q[:] = 0
+    q[at["elbow"]] = 0.2
+    moved = denoc.frames(arm, q)["lower"][:3, 3] - still["lower"][:3, 3]
+    np.testing.assert_allclose(moved, 0.2 * np.array([np.cos(0.3), np.sin(0.3), 0]), atol=1e-15)
+    q[:] = 0
+    q[at["wrist"]], q[at["wrist_2"]] = 0.3, 0.4
+    R = still["lower"][:3, :3].T @ denoc.frames(arm, q)["cross"][:3, :3]
+    np.testing.assert_allclose(R, pose(0, 0, 0, 0.3, 0, 0)[:3, :3] @ pose(0, 0, 0, 0, 0, 0.4)[:3, :3], atol=1e-15)
+
+
+def test_numbers(arm):
+    assert arm.gravity == (0, 0, -3.7)
+    shoulder = arm.joint("shoulder")
+    (drive,) = shoulder.drives
+    assert (drive.viscous, drive.coulomb, drive.stiffness, drive.rest) == (0.3, 0.1, 4, 0.2)
+    assert (shoulder.limits, shoulder.largest_speed, shoulder.effort.high) == ((-1, 2), 3, 20)
+    assert arm.joint("elbow").limits is None
+    R = pose(0, 0, 0, 0.4, 0, 0)[:3, :3]
+    own = np.array([[0.01, 0.001, 0], [0.001, 0.02, -0.002], [0, -0.002, 0.025]])
+    np.testing.assert_allclose(arm.link("upper").inertia, R @ own @ R.T, atol=1e-17)
+    (shape,) = arm.link("upper").shape
+    assert (shape.kind, shape.size, shape.colour, shape.name) == ("capsule", (0.04, 0.2), (0.2, 0.4, 0.6, 1.0), "skin")
+
+
+def test_gearboxes_are_couplings(arm):
+    (coupling,) = arm.couplings
+    names = dict(zip((k for joint in arm.moving for k in joint.coordinates), arm.joints))
+    assert (names[coupling.coordinate], names[coupling.to], coupling.ratio) == ("hub", "shoulder", -3)
+
+
+def test_what_is_not_fixed_is_said_and_may_float(arm):
+    assert any("isn't fixed to the world" in words for words in arm.warnings)
+    assert denoc.load(FILES / "arm.sdf", floating=True).joints[0] == "root_joint"
+
+
+def test_joints_that_close_loops_are_cuts():
+    robot = denoc.load(FILES / "four-bar.sdf")
+    assert robot.joints == ("A", "B", "C")
+    (loop,) = robot.loops
+    assert (loop.name, loop.type.name, loop.between) == ("tip", "spherical", ("coupler", "rocker"))
+    assert loop.second.origin == (0.25, 0, 0)
+    other = denoc.load(FILES / "four-bar.urdf", loops=FILES / "four-bar-loops.yaml")
+    q = denoc.assemble(other, other.q0)
+    mine = q + np.array([0.0, -1.8, 0.0])  # the same links at other angles from each other
+    np.testing.assert_allclose(denoc.inertia(robot, mine), denoc.inertia(other, q), atol=1e-15)
+    frames = denoc.frames(robot, [0, 0, 0])  # where the model stands, the ends meet
+    ends = [frames[link] @ [*at.origin, 1] for link, at in zip(loop.between, (loop.first, loop.second))]
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-15)
+    np.testing.assert_allclose(ends[1][:2], [0.3 + 0.25 * np.cos(1.6), 0.25 * np.sin(1.6)], atol=1e-15)
+
+
+def loaded(inside):
+    from denoc.formats.table import Source, format_of
+    from denoc.robot.build import build
+
+    text = f"<sdf>\n{inside}\n</sdf>"
+    return build(format_of("m.sdf", text).read(Source("m.sdf", text)).document)
+
+
+LINKS = "<link name='a'/><link name='b'/>"
+JOINT = "<joint name='j' type='{}'><parent>a</parent><child>{}</child></joint>"
+
+
+@pytest.mark.parametrize(
+    ("inside", "words"),
+    [
+        ("<world/>", "there is no model"),
+        ("<model name='m'/>", "there is no link"),
+        (f"<model>{LINKS}<include/></model>", "a model within a model"),
+        (f"<model>{LINKS}{JOINT.format('screw', 'b')}</model>", "this type of joint can't be read"),
+        (f"<model>{LINKS}{JOINT.format('fixed', 'c')}</model>", "no such link"),
+        ("<model><link name='a'><pose relative_to='x'>0 0 0 0 0 0</pose></link></model>", "no such frame"),
+        ("<model><link name='a'><pose relative_to='a'>0 0 0 0 0 0</pose></link></model>", "in a circle"),
+        ("<model><link name='a'><pose>0 0 0</pose></link></model>", "6 numbers are needed"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(inside, words):
+    with pytest.raises(InputError) as caught:
+        loaded(inside)
+    assert words in str(caught.value)
+    assert caught.value.place.line == 2 or words == "there is no model"
