@@ -84,7 +84,7 @@ def test_joints_that_close_loops_are_cuts():
     assert robot.joints == ("A", "B", "C")
     (loop,) = robot.loops
     assert (loop.name, loop.type.name, loop.between) == ("tip", "spherical", ("coupler", "rocker"))
-    assert loop.second.origin == (0.25, 0, 0)
+    assert loop.second.origin == pytest.approx((0.25, 0, 0))
     other = denoc.load(FILES / "four-bar.urdf", loops=FILES / "four-bar-loops.yaml")
     q = denoc.assemble(other, other.q0)
     mine = q + np.array([0.0, -1.8, 0.0])  # the same links at other angles from each other
