@@ -18,6 +18,7 @@ _INFINITE = re.compile(r"([+-]?)inf(inity)?", re.IGNORECASE)
 _NOT_IN_NAMES = re.compile(r"[\s,.\"'`]|[^\x20-\uffff]")
 _NOT_IN_FILE_NAMES = re.compile(r"[\s,.\"'`/\\:*?<>|]")
 TINY = 1e-300
+ORDER = ("name", "about", "convention", "gravity", "links")  # the first keys of a robot's file
 
 
 @dataclass
@@ -85,7 +86,7 @@ class Draft:
         """The document of the robot's file."""
         if not self.data["about"]:
             del self.data["about"]
-        self.document.data = self.data
+        self.document.data = {key: self.data[key] for key in (*ORDER, *self.data) if key in self.data}
         self.document.warnings = tuple(self.report.warnings())
         return self.document
 

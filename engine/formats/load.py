@@ -10,7 +10,7 @@ from ..robot.model import Robot
 from ..text.library import find
 from ..text.source import parse, read, text_of
 from .side import side_of
-from .table import Converted, Source, format_of
+from .table import BINARY, Converted, Source, format_of
 
 
 def load(path_or_name: str | Path, *, floating: bool = False, loops: str | Path | None = None) -> Robot:
@@ -24,7 +24,7 @@ def load(path_or_name: str | Path, *, floating: bool = False, loops: str | Path 
 
 def converted(path: Path, *, floating: bool = False, loops: str | Path | None = None) -> Converted:
     """A robot's file of any format in denoc's own keys, with a report of what became of its parts."""
-    text = text_of(path)
+    text = "" if path.suffix.lower() in BINARY else text_of(path)
     side = side_of(read(Path(loops))) if loops is not None else None
     return format_of(str(path), text).read(Source(str(path), text, floating, side))
 
@@ -34,6 +34,8 @@ def shared(path: Path) -> Robot:
 
     All runs of one robot in a process so have one set of programs, and read its file once.
     """
+    if path.suffix.lower() in BINARY:
+        return load(path)
     return _shared(text_of(path), str(path))
 
 

@@ -93,6 +93,30 @@ def _sdf(draft: Draft, root: Element, side: Side) -> None:
     read(draft, root, side)
 
 
+def _redysim(source: Source) -> Converted:
+    from .redysim import converted
+
+    return Converted(*converted(source.name, source.text, floating=source.floating, side=source.side or Side()))
+
+
+def _is_redysim(name: str, text: str) -> bool:
+    from .redysim import recognises
+
+    return recognises(name, text)
+
+
+def _symoro(source: Source) -> Converted:
+    from .symoro import converted
+
+    return Converted(*converted(source.name, source.text, floating=source.floating, side=source.side or Side()))
+
+
+def _is_symoro(name: str, text: str) -> bool:
+    from .symoro import recognises
+
+    return recognises(name, text)
+
+
 def _yaml(source: Source) -> Converted:
     """A file in denoc's own format, as it stands."""
     for wanted, option in ((source.floating, "--floating"), (source.side is not None, "--loops")):
@@ -114,12 +138,16 @@ def _as_yaml(robot: Robot) -> Written:
     return Written(yaml_text(robot.document.data), Report(robot.name))
 
 
+BINARY = (".mat",)  # whose readers open the file themselves
+
 FORMATS = {
     row.name: row
     for row in (
         Format("urdf", "URDF", (".urdf", ".xml", ".xacro"), _by_root("robot"), _xml(_urdf), _as_urdf),
         Format("mjcf", "MJCF", (".xml", ".mjcf"), _by_root("mujoco"), _xml(_mjcf)),
         Format("sdf", "SDF", (".sdf", ".world", ".xml"), _by_root("sdf"), _xml(_sdf)),
+        Format("redysim", "ReDySim", (".m", ".mat"), _is_redysim, _redysim),
+        Format("symoro", "SYMORO", (".par",), _is_symoro, _symoro),
         # what no other format recognises is taken for denoc's own
         Format("yaml", "denoc", (".yaml", ".yml"), lambda name, text: False, _yaml, _as_yaml),
     )

@@ -1,0 +1,293 @@
+"""Assignments of MATLAB files, computed without running anything: numbers, matrices, and a few functions of them.
+
+    statement = name ["(" sum ["," sum] ")"] "=" sum
+    sum       = product (("+" | "-") product)*
+    product   = signed (("*" | "/" | ".*" | "./") signed)*
+    signed    = ("+" | "-")* power
+    power     = primary "'"* (("^" | ".^") signed)?
+    primary   = NUMBER | name ["(" sum ["," sum] ")"] | "(" sum ")" | "[" rows "]"
+
+Other statements are left out; what needs their results is refused when it is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..text.document import Document, Spot
+
+MOST = 100_000  # numbers in a matrix
+DEPTH = 50
+_TOKEN = re.compile(
+    r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\.\*|\./|\.\^|.))", re.DOTALL
+)
+_STATEMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*(\([^()=]*\))?\s*=(?!=)\s*(.+)", re.DOTALL)
+_FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sqrt": np.sqrt,
+    "deg2rad": np.radians,
+    "abs": np.abs,
+}
+_CONSTANTS = {"pi": math.pi}
+
+
+class Unreadable(ValueError):  # noqa: N818 - it says that a statement isn't an assignment of numbers
+    """A statement whose value can't be computed here."""
+
+
+class Known(NamedTuple):
+    """A variable's value, and where it was assigned last."""
+
+    value: np.ndarray
+    spot: Spot
+
+
+@dataclass
+class Assignments:
+    """The variables of a file whose values could be computed, and the lines of those that couldn't."""
+
+    document: Document
+    known: dict[str, Known] = field(default_factory=dict)
+    unknown: dict[str, tuple[str, Spot]] = field(default_factory=dict)
+    loaded: list[str] = field(default_factory=list)  # files that it loads
+
+    def error(self, name: str, message: str, *, found: str = "", allowed: str = "", hint: str = "") -> InputError:
+        spot = self.known[name].spot if name in self.known else self.unknown.get(name, ("", (1, 1)))[1]
+        place = self.document.spot(*spot)
+        return InputError(message, place=place, key=name, found=found, allowed=allowed, hint=hint)
+
+    def numbers(self, name: str, count: int = 0, default: float | None = None) -> list[float]:
+        """The numbers of a variable, of which there have to be so many."""
+        if name not in self.known:
+            if default is not None and name not in self.unknown:
+                return [default] * count
+            why = f"its value can't be computed: {self.unknown[name][0]}" if name in self.unknown else "it is missing"
+            raise self.error(name, why, allowed=f"{name}=[…] with numbers")
+        value = self.known[name].value
+        if count and value.size != count:
+            raise self.error(name, f"{count} numbers are needed", found=str(value.size))
+        if not np.isfinite(value).all():
+            raise self.error(name, "a number isn't finite")
+        return [float(x) for x in value.ravel(order="F")]
+
+
+def read(text: str, name: str) -> Assignments:
+    """The assignments in a text."""
+    document = Document(name, text)
+    made = Assignments(document)
+    for statement, spot in _statements(document):
+        if match := re.search(r"\bload\s*\(?\s*'([^']+)'", statement):
+            made.loaded.append(match[1])
+        if (match := _STATEMENT.match(statement)) is None:
+            continue
+        target, index, value = match[1], match[2], match[3]
+        try:
+            _assign(made, target, index, _Parser(value, made.known).whole(), spot)
+        except (Unreadable, ValueError, IndexError, ZeroDivisionError, OverflowError) as problem:
+            made.known.pop(target, None)
+            made.unknown[target] = (str(problem) or "it isn't made of numbers", spot)
+    return made
+
+
+def _statements(document: Document) -> list[tuple[str, Spot]]:
+    """The statements of a file, without comments, each with its place."""
+    statements: list[tuple[str, Spot]] = []
+    kept, start, depth = "", (1, 1), 0
+    for number, line in enumerate(document.lines, start=1):
+        code = re.sub(r"%.*", "", line)
+        joined = code.rstrip().endswith("...")
+        code = code.rstrip().removesuffix("...")
+        for column, character in enumerate(code + ("" if joined else "\n"), start=1):
+            if character in "([{":
+                depth += 1
+            elif character in ")]}":
+                depth -= 1
+            if (depth <= 0 and character in ";\n") or (depth <= 0 and character == "," and "=" in kept):
+                if kept.strip():
+                    statements.append((kept, start))
+                kept, depth = "", 0
+            else:
+                if not kept.strip():
+                    start = (number, column)
+                kept += ";" if character == "\n" else character  # a new row, in brackets
+    return statements
+
+
+def _assign(made: Assignments, target: str, index: str | None, value: np.ndarray, spot: Spot) -> None:
+    """Gives a variable, or one of its entries, a value."""
+    if index is None:
+        made.known[target] = Known(value, spot)
+        made.unknown.pop(target, None)
+        return
+    if target in made.unknown:
+        raise Unreadable(made.unknown[target][0])
+    place = [int(_Parser(part, made.known).whole().item()) - 1 for part in index[1:-1].split(",")]
+    if min(place) < 0 or max(place) >= MOST or value.size != 1 or len(place) > 2:
+        raise Unreadable("an index that isn't there")
+    old = made.known[target].value if target in made.known else np.zeros((0, 0))
+    if len(place) == 1:
+        row = old.shape[0] == 1 and old.shape[1] != 1
+        place = [0, place[0]] if row else [place[0], 0]
+    new = np.zeros((max(old.shape[0], place[0] + 1), max(old.shape[1], place[1] + 1)))
+    if new.size > MOST:
+        raise Unreadable("a matrix of more than 100,000 numbers")
+    new[: old.shape[0], : old.shape[1]] = old
+    new[place[0], place[1]] = value.item()
+    made.known[target] = Known(new, spot)
+
+
+class _Parser:
+    """A recursive descent over one expression."""
+
+    def __init__(self, text: str, known: dict[str, Known]):
+        self.text, self.at, self.known, self.depth, self.rows = text, 0, known, 0, 0
+
+    def whole(self) -> np.ndarray:
+        value = self.sum()
+        if self.text[self.at :].strip():
+            raise Unreadable(f"`{self.text.strip()[:40]}` isn't made of numbers alone")
+        return value
+
+    def peek(self) -> str:
+        match = _TOKEN.match(self.text, self.at)
+        return match[0].strip() if match else ""
+
+    def take(self) -> str:
+        match = _TOKEN.match(self.text, self.at)
+        if match is None:
+            raise Unreadable("the expression ends too early")
+        self.at = match.end()
+        return match[0].strip()
+
+    def ends_here(self) -> bool:
+        """Whether, within brackets, the next sign begins a new number: it has a blank before it and none behind."""
+        if not self.rows:
+            return False
+        rest = self.text[self.at :]
+        return bool(re.match(r"\s+[+-]\S", rest))
+
+    def sum(self) -> np.ndarray:
+        self.depth += 1
+        if self.depth > DEPTH:
+            raise Unreadable("parentheses are nested too deeply")
+        value = self.product()
+        while self.peek() in ("+", "-") and not self.ends_here():
+            value = value + self.product() if self.take() == "+" else value - self.product()
+        self.depth -= 1
+        return value
+
+    def product(self) -> np.ndarray:
+        value = self.signed()
+        while (sign := self.peek()) in ("*", "/", ".*", "./"):
+            self.take()
+            other = self.signed()
+            if sign == "*":
+                value = value * other if 1 in (value.size, other.size) else value @ other
+            elif sign == ".*":
+                value = value * other
+            elif sign == "./" or other.size == 1:
+                value = value / other
+            else:
+                raise Unreadable("a matrix is divided by another")
+        return value
+
+    def signed(self) -> np.ndarray:
+        negative = False
+        while self.peek() in ("+", "-"):
+            negative ^= self.take() == "-"
+        value = self.power()
+        return -value if negative else value
+
+    def power(self) -> np.ndarray:
+        value = self.primary()
+        while self.peek() == "'":
+            self.take()
+            value = value.T
+        if self.peek() in ("^", ".^"):
+            self.take()
+            exponent = self.signed()
+            if value.size > 1 or exponent.size > 1 or abs(exponent.item()) > 20:
+                raise Unreadable("only numbers have powers, up to 20")
+            value = value**exponent
+        return value
+
+    def primary(self) -> np.ndarray:
+        word = self.take()
+        if word and (word[0].isdigit() or (word[0] == "." and len(word) > 1 and word[1].isdigit())):
+            return np.full((1, 1), float(word))
+        if word == "(":
+            inside, self.rows = self.rows, 0
+            value = self.sum()
+            self.rows = inside
+            return self.closed(value, ")")
+        if word == "[":
+            return self.matrix()
+        if word in _CONSTANTS and word not in self.known:
+            return np.full((1, 1), _CONSTANTS[word])
+        if word.isidentifier():
+            return self.named(word)
+        raise Unreadable(f"`{word}` isn't known here")
+
+    def closed(self, value: np.ndarray, bracket: str) -> np.ndarray:
+        if self.take() != bracket:
+            raise Unreadable(f"`{bracket}` is missing")
+        return value
+
+    def named(self, name: str) -> np.ndarray:
+        """A variable, one of its entries, or a function's value."""
+        arguments: list[np.ndarray] | None = None
+        if self.text[self.at : self.at + 1] == "(" or (not self.rows and self.peek() == "("):
+            self.take()
+            inside, self.rows = self.rows, 0
+            arguments = [self.sum()]
+            while self.peek() == ",":
+                self.take()
+                arguments.append(self.sum())
+            self.rows = inside
+            self.closed(arguments[0], ")")
+        if name in self.known:
+            value = self.known[name].value
+            if arguments is None:
+                return value
+            place = [int(one.item()) - 1 for one in arguments]
+            if min(place) < 0:
+                raise Unreadable("an index below 1")
+            entry = value.ravel(order="F")[place[0]] if len(place) == 1 else value[place[0], place[1]]
+            return np.full((1, 1), float(entry))
+        if name in ("zeros", "ones", "eye") and arguments is not None:
+            sizes = [int(one.item()) for one in arguments]
+            shape = (sizes[0], sizes[-1])
+            if min(shape) < 0 or shape[0] * shape[1] > MOST:
+                raise Unreadable("a matrix of more than 100,000 numbers")
+            return np.eye(*shape) if name == "eye" else np.full(shape, float(name == "ones"))
+        if name in _FUNCTIONS and arguments is not None and len(arguments) == 1:
+            with np.errstate(all="ignore"):
+                return np.asarray(_FUNCTIONS[name](arguments[0]))
+        raise Unreadable(f"`{name}` isn't known here")
+
+    def matrix(self) -> np.ndarray:
+        """A matrix in brackets."""
+        self.rows += 1
+        rows: list[list[np.ndarray]] = [[]]
+        while (word := self.peek()) != "]":
+            if word in (";", ","):
+                self.take()
+                if word == ";":
+                    rows.append([])
+            else:
+                rows[-1].append(self.sum())
+            if sum(map(len, rows)) > MOST:
+                raise Unreadable("a matrix of more than 100,000 numbers")
+        self.take()
+        self.rows -= 1
+        filled = [np.hstack(row) for row in rows if row]
+        return np.vstack(filled) if filled else np.zeros((0, 0))
