@@ -132,6 +132,12 @@ def _as_urdf(robot: Robot) -> Written:
     return Written(*write(robot))
 
 
+def _as_redysim(robot: Robot) -> Written:
+    from .redysim_write import write
+
+    return Written(*write(robot))
+
+
 def _as_yaml(robot: Robot) -> Written:
     """The robot's file as denoc has it, which loses nothing."""
     assert robot.document is not None
@@ -146,7 +152,7 @@ FORMATS = {
         Format("urdf", "URDF", (".urdf", ".xml", ".xacro"), _by_root("robot"), _xml(_urdf), _as_urdf),
         Format("mjcf", "MJCF", (".xml", ".mjcf"), _by_root("mujoco"), _xml(_mjcf)),
         Format("sdf", "SDF", (".sdf", ".world", ".xml"), _by_root("sdf"), _xml(_sdf)),
-        Format("redysim", "ReDySim", (".m", ".mat"), _is_redysim, _redysim),
+        Format("redysim", "ReDySim", (".m", ".mat"), _is_redysim, _redysim, _as_redysim),
         Format("symoro", "SYMORO", (".par",), _is_symoro, _symoro),
         # what no other format recognises is taken for denoc's own
         Format("yaml", "denoc", (".yaml", ".yml"), lambda name, text: False, _yaml, _as_yaml),

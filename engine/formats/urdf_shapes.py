@@ -9,8 +9,8 @@ from xml.sax.saxutils import quoteattr
 from ..robot.model import Link
 from .draft import Draft
 from .report import CHANGED, IGNORED
+from .written import number, numbers, origin
 from .xml import Element
-from .xml_text import number, numbers, origin
 
 GEOMETRY = ("box", "cylinder", "sphere", "capsule", "mesh")
 

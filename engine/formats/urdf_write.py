@@ -13,7 +13,7 @@ from ..robot.placement import Placement, X, Y, Z
 from .pieces import ENTRIES
 from .report import CHANGED, DROPPED, Report
 from .urdf_shapes import elements
-from .xml_text import number, numbers, origin
+from .written import number, numbers, origin
 
 UNBOUNDED = 1e9  # stands for no limit where URDF needs a number
 DEFAULT_GRAVITY = (0.0, 0.0, -9.81)

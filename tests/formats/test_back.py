@@ -129,3 +129,52 @@ def test_a_floating_base_survives():
     assert lost == ["free base changed"]
     q, qd = state(robot, np.random.default_rng(4))
     assert differences(robot, again, q, qd) < 1e-13
+
+
+def seen_from(q, robot, again):
+    """The coordinates in the robot that came back, whose angles may be counted from other zeros."""
+    return q + np.array(again.q0) - np.array(robot.q0)
+
+
+@pytest.mark.parametrize("name", ["puma", "stanford", "kuka-kr5", "planar3r", "rx90", "chain", "four-bar"])
+def test_chains_survive_redysim(name):
+    """The frames are others, so what is compared doesn't depend on them."""
+    robot = denoc.load(name)
+    again, lost = through(robot, "redysim")
+    q, qd = state(robot, np.random.default_rng(1))
+    there = seen_from(q, robot, again)
+    rotors = np.diag([drive.rotor for joint in robot.moving for drive in joint.drives])
+    assert off(denoc.inertia(again, there), denoc.inertia(robot, q) - rotors) < 1e-12
+    losses = [
+        d.viscous * v + d.coulomb * np.sign(v) for j in robot.moving for d, v in zip(j.drives, qd[list(j.speeds)])
+    ]
+    assert off(denoc.bias(again, there, qd), denoc.bias(robot, q, qd) - losses) < 1e-12
+    assert ("loop `B` dropped" in lost) == (name == "four-bar")
+    assert ("friction dropped" in lost) == (name == "rx90")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_chains_survive_redysim(seed):
+    """With oblique axes, crossing, parallel and skew ones; fixed links become parts of what carries them."""
+    data = random_robot(
+        seed, types=("revolute", "prismatic", "fixed"), wrenches=False, drives=False, gravity=[1, -2, 9], links=(2, 6)
+    )
+    names = [link["name"] for link in data["links"]]
+    for above, link in zip(["base", *names], data["links"]):
+        link["parent"] = above
+    robot = build(from_mapping(data))
+    again, _ = through(robot, "redysim")
+    q, qd = state(robot, np.random.default_rng(seed))
+    there = seen_from(q, robot, again)
+    assert off(denoc.inertia(again, there), denoc.inertia(robot, q)) < 1e-11
+    assert off(denoc.bias(again, there, qd), denoc.bias(robot, q, qd)) < 1e-11
+
+
+def test_what_redysim_cannot_place_is_refused():
+    data = random_robot(1, types=("revolute",), wrenches=False, drives=False, links=(3, 3), conventions=("frames",))
+    for link, parent in zip(data["links"], ("base", data["links"][0]["name"], data["links"][0]["name"])):
+        link["parent"] = parent
+    with pytest.raises(InputError, match="can't place the joint"):
+        through(build(from_mapping(data)), "redysim")
+    with pytest.raises(InputError, match="no spherical joint"):
+        through(denoc.load("spherical-arm"), "redysim")

@@ -1,4 +1,4 @@
-"""Numbers and placements as XML has them."""
+"""Numbers and placements as they are written."""
 
 from __future__ import annotations
 
