@@ -47,12 +47,40 @@ def robot(
         Convention, typer.Option("--convention", help="Convention for placing joints.")
     ] = Convention.frames,
     loop: Annotated[bool, typer.Option("--loop", help="Write a mechanism with a closed loop, a four-bar.")] = False,
+    table: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Take the links from a table (CSV) of dh or khalil parameters."),
+    ] = None,
     out: Out = None,
 ) -> None:
-    """Write a robot file with two links, or a four-bar mechanism, in which every key is explained."""
+    """Write a robot file with two links, or a four-bar mechanism, in which every key is explained.
+
+    With --from its links are those of a table with a column for each parameter, by their names in the papers, in books
+    or in toolboxes, and a row for each joint; how the columns were taken is printed.
+    """
     name, path = _place(name, out)
+    if table is not None:
+        _from_table(name, path, table, convention.value, loop)
+        return
     text = _template(f"{'loop' if loop else 'robot'}-{convention.value}").replace("NAME", _written(name))
     _write(path, text, f"`denoc inspect {path}` shows it, `denoc idyn {path}` runs it")
+
+
+def _from_table(name: str, path: Path, table: Path, convention: str, loop: bool) -> None:
+    """Writes the robot of a table."""
+    from denoc.errors import InputError
+    from denoc.formats.dh_table import read
+    from denoc.formats.load import loads
+    from denoc.text.writing import yaml_text
+
+    if loop or convention == "frames":
+        hint = "--convention khalil where the parameters are modified ones, which come before the joint"
+        allowed = "--convention dh or khalil, without --loop"
+        raise InputError("a table has Denavit-Hartenberg parameters", key="--from", allowed=allowed, hint=hint)
+    made = read(table, name, convention)
+    text = yaml_text(made.data, [f"from {table.name}", *made.said])
+    loads(text, str(path))  # refuses what no robot can have
+    _write(path, text, "\n".join([*made.said, f"`denoc inspect {path}` shows it"]))
 
 
 @app.command("scenario")

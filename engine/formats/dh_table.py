@@ -1,0 +1,228 @@
+"""Robots from tables of Denavit-Hartenberg parameters, in the letters of books and toolboxes."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, Place, did_you_mean
+from ..text.document import Document
+from ..text.expression import ExpressionError, quantity
+from ..text.source import text_of
+from ..text.units import UNITS
+
+MOST = 1000  # rows
+GREEK = {"θ": "theta", "α": "alpha", "γ": "gamma", "σ": "sigma"}
+SAME = {
+    "th": "theta",
+    "q": "theta",
+    "alp": "alpha",
+    "gam": "gamma",
+    "sigma": "type",
+    "jointtype": "type",
+    "joint": "type",
+}
+# of each convention, the sets of letters in use: what the columns have to be, and what each is here
+LETTERS: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {
+    "dh": (
+        ("the papers' letters", {"a": "a", "b": "b", "alpha": "alpha", "theta": "theta"}),
+        ("a and d, as most books and toolboxes", {"a": "a", "d": "b", "alpha": "alpha", "theta": "theta"}),
+        ("r and d, as some books", {"r": "a", "d": "b", "alpha": "alpha", "theta": "theta"}),
+        ("l and d", {"l": "a", "d": "b", "alpha": "alpha", "theta": "theta"}),
+    ),
+    "khalil": (
+        ("Khalil's letters", {"d": "d", "r": "r", "alpha": "alpha", "theta": "theta", "gamma": "gamma", "b": "b"}),
+        ("a and d, as Craig and most toolboxes", {"a": "d", "d": "r", "alpha": "alpha", "theta": "theta"}),
+        ("a and b, as ReDySim", {"a": "d", "b": "r", "alpha": "alpha", "theta": "theta"}),
+    ),
+}
+NEEDED = {"dh": ("a", "b"), "khalil": ("d", "r")}  # what tells the sets of letters apart
+ANGLES = ("alpha", "theta", "gamma")
+OTHERS = {
+    **dict.fromkeys(("m", "mass"), "mass"),
+    **{f"{c}{x}": f"com.{x}" for c in ("r", "c", "com", "com_", "d") for x in "xyz"},
+    **{f"{i}{a}": f"inertia.{a}" for i in ("i", "j", "ic") for a in ("xx", "yy", "zz", "xy", "xz", "yz")},
+    **dict.fromkeys(("qmin", "low", "lower"), "limits.0"),
+    **dict.fromkeys(("qmax", "high", "upper"), "limits.1"),
+    **dict.fromkeys(("b_m", "fv", "viscous", "damping"), "friction.viscous"),
+    **dict.fromkeys(("tc", "fs", "fc", "coulomb"), "friction.coulomb"),
+    **dict.fromkeys(("ia", "rotor", "armature"), "rotor_inertia"),
+    "name": "name",
+    "offset": "offset",
+}
+KINDS = {
+    "alpha": "angle",
+    "theta": "angle",
+    "gamma": "angle",
+    "a": "length",
+    "b": "length",
+    "d": "length",
+    "r": "length",
+}
+KINDS |= {"mass": "mass", "com": "length", "inertia": "inertia", "limits": "position", "offset": "position"}
+KINDS |= {"friction": "number", "rotor_inertia": "number"}
+TYPES = {"0": "revolute", "r": "revolute", "revolute": "revolute", "1": "prismatic", "p": "prismatic"}
+TYPES |= {"prismatic": "prismatic", "2": "fixed", "f": "fixed", "fixed": "fixed"}
+
+
+@dataclass
+class Table:
+    """A robot's data from a table, and sentences on how its columns were taken."""
+
+    data: dict[str, Any]
+    said: list[str] = field(default_factory=list)
+
+
+def read(path: Path, name: str, convention: str) -> Table:
+    """The robot of a table, whose first row names its columns."""
+    reader = _Reader(path, convention)
+    links = [reader.link(k, row) for k, row in enumerate(reader.rows)]
+    said = reader.said
+    if not any("mass" in link and link["mass"] for link in links):
+        said.append("no masses: each link has mass 0 until the file says more, so nothing can move by itself")
+    return Table({"name": name, "convention": convention, "links": links}, said)
+
+
+class _Reader:
+    """Reads rows by the meaning of their columns."""
+
+    def __init__(self, path: Path, convention: str):
+        text = text_of(path)
+        self.document = Document(str(path), text)
+        self.convention, self.said = convention, []  # type: tuple[str, list[str]]
+        first = next((line for line in self.document.lines if line.strip()), "")
+        delimiter = max(",;\t", key=first.count)
+        try:
+            found = [(k, row) for k, row in enumerate(csv.reader(self.document.lines, delimiter=delimiter), start=1)]
+        except csv.Error as problem:
+            raise InputError(f"this is no table: {problem}", place=Place(str(path))) from None
+        found = [(k, row) for k, row in found if any(cell.strip() for cell in row) and not row[0].startswith("#")]
+        if len(found) < 2:
+            raise InputError("the table needs a row of names and a row for each joint", place=Place(str(path)))
+        if len(found) > MOST:
+            raise InputError(f"more than {MOST} rows", place=Place(str(path)))
+        (self.line, head), self.rows = found[0], found[1:]
+        self.columns, self.units = self._columns([cell.strip() for cell in head])
+
+    def _columns(self, head: list[str]) -> tuple[list[str], list[str]]:
+        """What each column is here, and the unit in which its plain numbers are."""
+        plain, units = [], []
+        for cell in head:
+            match = re.fullmatch(r"(.*?)\s*[(\[]\s*([^)\]]*)\s*[)\]]\s*", cell)
+            unit = match[2] if match and match[2] in UNITS else ""
+            word = (match[1] if match and unit else cell).strip()
+            word = "".join(GREEK.get(c, c) for c in word).lower()
+            word = re.sub(r"[_ ]*(i-1|\{i-1\}|i|prev)$", "", word.replace(" ", "")) if word not in OTHERS else word
+            plain.append(SAME.get(word, word))
+            units.append(unit)
+        letters, own = self._letters(plain)
+        result = []
+        for cell, word in zip(head, plain):
+            meaning = own.get(word) or ("type" if word == "type" else OTHERS.get(word))
+            if meaning is None and word not in ("", "i", "j", "k", "no", "nr", "#", "link"):
+                known = [*own, *OTHERS]
+                place = self.document.spot(self.line, 1)
+                hint = did_you_mean(word, known)
+                raise InputError("unknown column", place=place, found=f"`{cell}`", allowed=", ".join(own), hint=hint)
+            result.append(meaning or "")
+        pairs = ", ".join(f"{cell} is `{word}`" for cell, word in zip(head, result) if word)
+        self.said.append(f"columns by {letters}: {pairs}")
+        return result, units
+
+    def _letters(self, plain: list[str]) -> tuple[str, dict[str, str]]:
+        """The set of letters that the columns are in."""
+        for title, own in LETTERS[self.convention]:
+            back = {here: there for there, here in own.items()}
+            needed = {back[here] for here in NEEDED[self.convention]}
+            others = {"a", "b", "d", "r", "l"} - set(own)
+            if needed <= set(plain) and not others & set(plain):
+                return title, own
+        sets = "; ".join("theta, " + ", ".join(k for k in own if k != "theta") for _, own in LETTERS[self.convention])
+        place = self.document.spot(self.line, 1)
+        message = f"these columns are no parameters of the convention `{self.convention}`"
+        raise InputError(message, place=place, found=", ".join(plain), allowed=sets)
+
+    def link(self, k: int, row: tuple[int, list[str]]) -> dict[str, Any]:
+        """The entry of a link."""
+        line, cells = row
+        given = {
+            key: (cell.strip(), unit)
+            for key, unit, cell in zip(self.columns, self.units, cells)
+            if key and cell.strip()
+        }
+        variable = {"revolute": "theta", "prismatic": "b" if self.convention == "dh" else "r"}
+        kind = self._kind(line, given, variable["prismatic"])
+        joint: dict[str, Any] = {"type": kind}
+        entry: dict[str, Any] = {"name": f"link{k + 1}", "joint": joint}
+        for key, (text, unit) in given.items():
+            section, _, part = key.partition(".")
+            if key == "name":
+                entry["name"] = text
+            elif key in ("type", "offset"):
+                continue
+            elif section in KINDS and section in (*ANGLES, "a", "b", "d", "r"):
+                moving = variable.get(kind) == key
+                joint[key] = self._value(line, section, text, unit, moving=moving)
+            else:
+                value = self._value(line, section, text, unit)
+                self._further(entry, section, part, value)
+        if "offset" in given and kind in variable:
+            key = variable[kind]
+            joint[key] = joint.get(key, 0.0) + self._value(line, "offset", *given["offset"])
+            self.said.append(f"joint {k + 1}: its coordinate is `{key}` whole, its offset included")
+        if "com" in entry:
+            entry["com"] = [entry["com"].get(x, 0.0) for x in "xyz"]
+            if self.convention == "dh":
+                entry["com_from"] = "end"
+        elif entry.get("mass"):
+            entry["com"] = [0.0, 0.0, 0.0]
+        if "inertia" in entry:
+            entry["inertia"] = {"xx": 0.0, "yy": 0.0, "zz": 0.0} | entry["inertia"]
+            if self.convention == "dh":
+                entry["frame"] = "end"
+        if "limits" in joint:
+            if len(joint["limits"]) < 2:
+                raise self._error(line, "a limit needs the other one beside it")
+            joint["limits"] = [joint["limits"]["0"], joint["limits"]["1"]]
+        entry.setdefault("mass", 0.0)
+        return entry
+
+    def _further(self, entry: dict[str, Any], section: str, part: str, value: float) -> None:
+        """Puts a mass, an inertia, a limit or a loss into an entry."""
+        home = entry["joint"] if section in ("limits", "friction", "rotor_inertia") else entry
+        if part:
+            home.setdefault(section, {})[part] = value
+        else:
+            home[section] = value
+
+    def _kind(self, line: int, given: dict[str, tuple[str, str]], slide: str) -> str:
+        """The type of a joint: what the table says, or which of its two variables is a symbol."""
+        if "type" in given:
+            word = given["type"][0].lower()
+            if word not in TYPES:
+                raise self._error(line, "unknown type of joint", found=f"`{word}`", allowed="0, R, 1, P, 2, fixed")
+            return TYPES[word]
+        return "prismatic" if _symbolic(given.get(slide, ("", ""))[0]) else "revolute"
+
+    def _value(self, line: int, section: str, text: str, unit: str, *, moving: bool = False) -> float:
+        """A number in SI units; in the joint's variable a symbol such as q1 stands for the coordinate and is 0."""
+        if moving and _symbolic(text):
+            text = re.sub(r"[A-Za-z_]*(?:q|th|theta|d|r)_?\{?\d+\}?\*?", "0", text)
+        text = text.replace("π", "pi").replace("−", "-")
+        try:
+            if unit:
+                return float(quantity(f"({text}) {unit}", KINDS[section]))
+            return float(quantity(text, KINDS[section]))
+        except ExpressionError as problem:
+            raise self._error(line, str(problem), found=f"`{text}`") from None
+
+    def _error(self, line: int, message: str, *, found: str = "", allowed: str = "") -> InputError:
+        return InputError(message, place=self.document.spot(line, 1), found=found, allowed=allowed)
+
+
+def _symbolic(text: str) -> bool:
+    """Whether a text has a symbol with a number, such as q1 or theta_2, in it."""
+    return bool(re.search(r"(?:q|th|theta|d|r)_?\{?\d+\}?", text, re.IGNORECASE))
