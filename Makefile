@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lint types layers peers wheel bench regress baseline snapshot compare pages smoke full mutants hostile lowest newest clean
+.PHONY: demo test check lint types layers peers models wheel bench regress baseline snapshot compare pages smoke full mutants hostile lowest newest clean
 
 SOURCES = $(shell find engine cli robots scenarios -name "*.py" -o -name "*.yaml" -o -name "*.csv")
 
@@ -65,7 +65,16 @@ layers: $(VENV)/dev
 
 # the tests beside Pinocchio, which the developers' tools bring
 peers: $(VENV)/dev
-	$(BIN)/python -m pytest -q -n 0 tests/peers tests/cli/test_verify.py tests/dynamics/test_pinocchio.py tests/dynamics/test_derivatives.py
+	$(BIN)/python -m pytest -q -n 0 tests/peers tests/cli/test_verify.py tests/dynamics/test_pinocchio.py tests/dynamics/test_derivatives.py tests/formats/test_urdf_beside_pinocchio.py
+
+$(VENV)/models: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,models]'
+	touch $@ $(VENV)/demo
+
+# every robot of packages that carry URDF, SDF and MJCF files, beside Pinocchio and MuJoCo; installs them first
+models: $(VENV)/models
+	$(BIN)/python -m pytest -q -n 0 --full tests/formats/test_models.py
 
 wheel: $(VENV)/dev
 	$(BIN)/python tests/tools/wheel.py

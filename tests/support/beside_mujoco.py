@@ -38,8 +38,11 @@ class Pair:
                 rate[to : to + 3] = R @ np.cross(qd[speeds[3:]], qd[speeds[:3]])
         return own, V, rate
 
-    def differences(self, rng, samples=3):
-        """The largest difference of each quantity, relative to its size, over random states."""
+    def differences(self, rng, samples=3, *, passive=True):
+        """The largest difference of each quantity, relative to its size, over random states.
+
+        Without `passive`, springs and dampers are left out of both, and what MJCF has of these that denoc hasn't.
+        """
         worst = dict.fromkeys(("inertia", "bias", "frames"), 0.0)
         for _ in range(samples):
             q = np.array(self.robot.q0) + rng.uniform(-0.5, 0.5, self.robot.nq)
@@ -47,11 +50,11 @@ class Pair:
                 if joint.type.orientation is not None:
                     last = list(joint.coordinates)[-4:]
                     q[last] /= np.linalg.norm(q[last])
-            for name, one in self._at(q, rng.uniform(-1, 1, self.robot.nv)).items():
+            for name, one in self._at(q, rng.uniform(-1, 1, self.robot.nv), passive).items():
                 worst[name] = max(worst[name], one)
         return worst
 
-    def _at(self, q, qd):
+    def _at(self, q, qd, passive):
         model, data, robot = self.model, self.data, self.robot
         own, V, rate = self.ways(q, qd)
         data.qpos[:], data.qvel[:] = own, V @ qd
@@ -61,11 +64,15 @@ class Pair:
             mujoco.mj_fullM(model, M, data.qM)
         except (TypeError, AttributeError):  # from version 4 on
             mujoco.mj_fullM(model, data, M)
-        bias = V.T @ (data.qfrc_bias - data.qfrc_passive + M @ rate)
-        dry = np.zeros(robot.nv)  # which MuJoCo has among its constraints
+        bias = V.T @ (data.qfrc_bias - passive * data.qfrc_passive + M @ rate)
+        left_out = np.zeros(robot.nv)  # dry friction is one of MuJoCo's constraints
         for joint in robot.moving:
             for k, drive in zip(joint.speeds, joint.drives):
-                dry[k] = drive.coulomb * np.sign(qd[k])
+                left_out[k] = drive.coulomb * np.sign(qd[k])
+                if not passive:
+                    spring = drive.stiffness * (q[drive.coordinate] - drive.rest) if drive.stiffness else 0.0
+                    left_out[k] += drive.viscous * qd[k] + spring
+        lost = max(1.0, abs(left_out).max(initial=0.0) / max(abs(bias).max(initial=0.0), 1e-9))  # digits by subtraction
         frames = denoc.frames(robot, q)
         names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, k) for k in range(model.nbody)]
         far = [
@@ -75,6 +82,6 @@ class Pair:
         ]
         return {
             "inertia": off(denoc.inertia(robot, q), V.T @ M @ V),
-            "bias": off(denoc.bias(robot, q, qd) - dry, bias),
-            "frames": max(far),
+            "bias": off(denoc.bias(robot, q, qd) - left_out, bias, max(abs(bias).max(initial=0.0), 1e-9)) / lost,
+            "frames": max(far, default=0.0),
         }

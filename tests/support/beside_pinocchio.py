@@ -96,9 +96,12 @@ class Pair:
         )
         condition = np.linalg.cond(own) if robot.nv else np.inf
         if condition < 1e8 and not (robot.loops or robot.couplings):
+            lost = max(1.0, abs(losses).max(initial=0.0) / max(abs(tau).max(initial=0.0), 1e-12))  # digits
             mine = denoc.forward(robot, q, qd, tau + losses)
             aba = pin.aba(self.model, self.data, theirs, V @ qd, force)
-            result["qdd"] = _off(mine, np.linalg.lstsq(V, aba - rate, rcond=None)[0]) / max(1.0, 1e-5 * condition)
+            result["qdd"] = _off(mine, np.linalg.lstsq(V, aba - rate, rcond=None)[0]) / max(
+                1.0, 1e-4 * condition * lost
+            )
         return result
 
     def _losses(self, qd):

@@ -1,0 +1,111 @@
+"""Robots of packages that carry real models, where these are installed: each loads and agrees, or is refused as pinned.
+
+The packages are those of the extra `models`; `make models` installs them all. Nothing of them is kept here but names.
+"""
+
+import warnings
+from importlib.metadata import PackageNotFoundError, files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.errors import DenocError
+
+EXACT = 1e-10
+PACKAGES = ("example-robot-data", "pybullet", "rtb-data", "dm-control", "gymnasium-robotics", "robosuite")
+# by the end of a file's path, a part of the reason for which it is refused
+REFUSED = {
+    "alex_description/urdf/alex_psyonic_hands.urdf": "no such joint",
+    "ur_description/urdf/ur3.urdf": "there is no link",
+    "rtbdata/data/test.urdf": "no robot that denoc reads",
+    "bicycle/bike.urdf": "this is no number",
+    "biped/biped2d_pybullet.urdf": "not valid XML",
+    "differential/diff_ring.urdf": "not valid XML",
+    "humanoid/humanoid.urdf": "not valid XML",
+    "husky/husky.urdf": "this is no number",
+    "quadruped/microtaur/microtaur.urdf": "3 numbers are needed",
+    "racecar/racecar_differential.urdf": "3 numbers are needed",
+    "pybullet_data/torus_deform.urdf": "there is no link",
+}
+# of MJCF files, which are often parts of others: reasons that are no mistake of theirs
+PARTS = (
+    "there is no body",
+    "no robot that denoc reads",
+    "the inertia of a mesh",
+    "MuJoCo, which knows",
+    "no such file",
+)
+
+
+def models(*suffixes):
+    """The files of the packages that are here."""
+    for package in PACKAGES:
+        try:
+            listed = files(package) or []
+        except PackageNotFoundError:
+            continue
+        for one in listed:
+            path = Path(str(one.locate()))
+            if path.suffix in suffixes and "random_urdfs" not in path.parts:
+                yield path
+
+
+URDF, SDF, MJCF = (sorted(models(suffix)) for suffix in (".urdf", ".sdf", ".xml"))
+pytestmark = pytest.mark.skipif(not (URDF or SDF or MJCF), reason="no package of the extra `models` is installed")
+
+
+def short(path):
+    return "/".join(path.parts[-3:])
+
+
+@pytest.mark.sampled(12)
+@pytest.mark.parametrize("path", URDF, ids=short)
+def test_urdf(path):
+    reason = next((words for end, words in REFUSED.items() if str(path).endswith(end)), None)
+    if reason is not None:
+        with pytest.raises(DenocError) as caught:
+            denoc.load(path)
+        assert reason in str(caught.value)
+        return
+    robot = denoc.load(path)
+    pytest.importorskip("pinocchio")
+    from beside_pinocchio import Pair
+
+    try:
+        pair = Pair(path, robot)
+    except ValueError:  # a file that Pinocchio refuses, such as one with a ball joint
+        return
+    worst = pair.differences(np.random.default_rng(1), samples=1)
+    assert max(worst.values()) < EXACT, worst
+
+
+@pytest.mark.sampled(12)
+@pytest.mark.parametrize("path", SDF, ids=short)
+def test_sdf(path):
+    assert denoc.load(path).links
+
+
+@pytest.mark.sampled(12)
+@pytest.mark.parametrize("path", MJCF, ids=short)
+def test_mjcf(path):
+    robot, why = None, ""
+    try:
+        robot = denoc.load(path)
+    except DenocError as error:
+        why = str(error)
+    assert robot is not None or any(part in why for part in PARTS), why
+    if robot is None:
+        return
+    mujoco = pytest.importorskip("mujoco")
+    from beside_mujoco import Pair
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            pair = Pair(path, robot)
+    except (ValueError, mujoco.FatalError):  # a file that MuJoCo refuses, such as one that needs another
+        return
+    worst = pair.differences(np.random.default_rng(1), samples=1, passive=False)
+    assert max(worst.values()) < EXACT, worst
