@@ -44,9 +44,9 @@ def on_axis(R: np.ndarray, axis: Sequence[float]) -> np.ndarray:
     return result
 
 
-def placed(entry: dict[str, Any], xyz: Sequence[float], R: np.ndarray) -> dict[str, Any]:
+def placed(entry: dict[str, Any], xyz: np.ndarray, R: np.ndarray) -> dict[str, Any]:
     """The entry with a place and a turned frame, each only where there is one."""
-    if any(xyz):
+    if xyz.any():
         entry["xyz"] = [float(x) for x in xyz]
     if not np.array_equal(R, np.eye(3)):
         entry["matrix"] = rows(R)

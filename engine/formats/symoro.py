@@ -64,12 +64,12 @@ class _Reader:
 
     def count(self, name: str) -> int:
         """A whole number that the file has to give."""
-        value = self.list(name, 1, required=True)[0]
+        value = self.numbers(name, 1, required=True)[0]
         if value != int(value) or not 0 <= value <= MOST:
             raise self.draft.error(self.given[name].at, "not a number of links or frames", found=f"{value:g}")
         return int(value)
 
-    def list(
+    def numbers(
         self, name: str, count: int, *, required: bool = False, variable: frozenset[int] = frozenset()
     ) -> list[float]:
         """The numbers of a list; entries in `variable` may be symbols, which are 0, for they are what moves."""
@@ -113,12 +113,12 @@ class _Reader:
         if not 1 <= links <= joints <= frames or frames - joints != joints - links:
             found = f"NL = {links}, NJ = {joints}, NF = {frames}"
             raise draft.error(self.root, "these counts don't fit", found=found, allowed="NF = 2 NJ - NL")
-        if any(self.list("is_mobile", 1)):
+        if any(self.numbers("is_mobile", 1)):
             raise draft.error(self.given["is_mobile"].at, "a mobile base can't be read")
         draft.data["convention"] = "khalil"
-        draft.data["gravity"] = self.list("G", 3)
-        sigma = [int(x) for x in self.list("sigma", frames, required=True)]
-        ant = [int(x) for x in self.list("ant", frames, required=True)]
+        draft.data["gravity"] = self.numbers("G", 3)
+        sigma = [int(x) for x in self.numbers("sigma", frames, required=True)]
+        ant = [int(x) for x in self.numbers("ant", frames, required=True)]
         for k in range(frames):
             if sigma[k] not in TYPES or not 0 <= ant[k] <= links:
                 at = self.given["sigma" if sigma[k] not in TYPES else "ant"].at
@@ -126,14 +126,14 @@ class _Reader:
         moving = {"theta": frozenset(k for k in range(joints) if sigma[k] == 0)}
         moving["r"] = frozenset(k for k in range(joints) if sigma[k] == 1)
         geometry = {
-            key: self.list(name, frames, variable=moving.get(key, frozenset())) for key, name in PARAMETERS.items()
+            key: self.numbers(name, frames, variable=moving.get(key, frozenset())) for key, name in PARAMETERS.items()
         }
         names = [draft.links.take(f"link{k + 1}", 0, made=True) for k in range(links)]
         own = [draft.joints.take(f"joint{k + 1}", 0, made=True) for k in range(links)]
         draft.links.own |= {name: name for name in names}
         draft.joints.own |= {name: name for name in own}
         self.side.check(draft)
-        mu = self.list("mu", joints) if "mu" in self.given else None
+        mu = self.numbers("mu", joints) if "mu" in self.given else None
         self._links(names, own, sigma, ant, geometry, mu)
         for k in range(links, joints):
             self._cut(k, joints, links, names, sigma, ant, geometry)
@@ -151,10 +151,10 @@ class _Reader:
     ) -> None:
         """Adds the links with their joints, masses and losses."""
         n = len(names)
-        tensor = {key.lower(): self.list(key, n) for key in TENSOR}
-        first = [self.list(key, n) for key in ("MX", "MY", "MZ")]
-        mass, rotor, viscous, coulomb = (self.list(key, n) for key in ("M", "IA", "FV", "FS"))
-        loads = {key: self.list(key, n) for key in ("FX", "FY", "FZ", "CX", "CY", "CZ")}
+        tensor = {key.lower(): self.numbers(key, n) for key in TENSOR}
+        first = [self.numbers(key, n) for key in ("MX", "MY", "MZ")]
+        mass, rotor, viscous, coulomb = (self.numbers(key, n) for key in ("M", "IA", "FV", "FS"))
+        loads = {key: self.numbers(key, n) for key in ("FX", "FY", "FZ", "CX", "CY", "CZ")}
         for k in range(n):
             joint: dict[str, Any] = {"type": TYPES[sigma[k]], "name": own[k]}
             joint |= {key: values[k] for key, values in geometry.items() if values[k]}
@@ -213,7 +213,7 @@ class _Reader:
             if name in self.given and any(word not in ("0", "0.0", "") for word in self.given[name].entries):
                 draft.note(DROPPED, name, "the base doesn't move here", self.given[name].at)
         identity = [float(k % 5 == 0) for k in range(16)]
-        if "Z" in self.given and self.list("Z", 16) != identity:
+        if "Z" in self.given and self.numbers("Z", 16) != identity:
             draft.note(CHANGED, "Z", "the base frame is SYMORO's frame 0, whatever the world's is", self.given["Z"].at)
         for name in ("QP", "QDP", "GAM", "eta", "k", "Type"):
             if name in self.given:

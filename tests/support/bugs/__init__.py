@@ -12,11 +12,15 @@ from .contacts import CONTACTS
 from .direct import DIRECT
 from .dynamics import DYNAMICS
 from .files import FILES
+from .formats import FORMATS
 from .loops import LOOPS
 from .results import RESULTS
 from .runs import RUNS
 from .ties import TIES
 
-BUGS: tuple[Bug, ...] = (*DYNAMICS, *LOOPS, *RUNS, *CONTACTS, *COMPILED, *DIRECT, *FILES, *RESULTS, *COMMANDS, *TIES)
+BUGS: tuple[Bug, ...] = (
+    *(*DYNAMICS, *LOOPS, *RUNS, *CONTACTS, *COMPILED, *DIRECT),
+    *(*FILES, *FORMATS, *RESULTS, *COMMANDS, *TIES),
+)
 
 __all__ = ["BUGS", "Bug", "wrong"]
