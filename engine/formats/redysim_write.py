@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,7 +143,7 @@ def _towards(T: np.ndarray) -> tuple[float, float]:
 def _lost(robot: Robot, bodies: list[Body], report: Report) -> None:
     """Notes what ReDySim's input file has no place for."""
     drives = [drive for body in bodies for drive in body.link.joint.drives]
-    lost = {
+    lost: dict[str, Sequence[object]] = {
         "friction": [d for d in drives if d.viscous or d.coulomb],
         "springs": [d for d in drives if d.stiffness],
         "rotor inertias": [d for d in drives if d.rotor],
