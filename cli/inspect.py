@@ -182,7 +182,15 @@ def _add_closing(facts: robot_shapes.Robot, model: Robot, mobility: Mobility) ->
         for loop in model.loops
     ]
     facts["couplings"] = [
-        {"joint": names[c.coordinate], "to": names[c.to], "ratio": c.ratio, "offset": c.offset} for c in model.couplings
+        {
+            "joint": names[c.coordinate],
+            "to": [names[one.coordinate] for one in c.leaders]
+            if len(c.leaders) > 1
+            else names[c.leaders[0].coordinate],
+            "ratio": [one.ratio for one in c.leaders] if len(c.leaders) > 1 else c.leaders[0].ratio,
+            "offset": c.offset,
+        }
+        for c in model.couplings
     ]
     facts["actuators"] = [{"name": one.name, "link": one.link} for one in model.actuators]
     document: robot_shapes.Mobility = {

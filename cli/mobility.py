@@ -26,7 +26,8 @@ def lines(model: Robot, mobility: Mobility) -> Iterator[str]:
     owners = {k: joint.name for joint in model.moving for k in joint.coordinates}
     for c in model.couplings:
         offset = f" {'+' if c.offset > 0 else '−'} {abs(c.offset):g}" if c.offset else ""
-        yield f"coupling: {owners[c.coordinate]} = {c.ratio:g} × {owners[c.to]}{offset}"
+        led = " + ".join(f"{one.ratio:g} × {owners[one.coordinate]}" for one in c.leaders)
+        yield f"coupling: {owners[c.coordinate]} = {led}{offset}"
     for one in model.actuators:
         what, direction = "moment about" if one.moment else "force along", ", ".join(f"{x:.4g}" for x in one.direction)
         yield f"actuator {one.name}: a {what} [{direction}] ({one.axes} axes) on {one.link}"

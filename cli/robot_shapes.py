@@ -59,11 +59,11 @@ class Loop(TypedDict):
 
 
 class Coupling(TypedDict):
-    """A joint whose coordinate follows another one's."""
+    """A joint whose coordinate follows another one's, or those of several."""
 
     joint: str
-    to: str
-    ratio: float
+    to: Annotated[str | Sequence[str], about("a list where there are several")]
+    ratio: Annotated[float | Sequence[float], about("a list where there are several")]
     offset: float
 
 

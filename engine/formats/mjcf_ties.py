@@ -33,15 +33,15 @@ CONTROLLED = (
 
 def read(draft: Draft, root: Element, model: Model, defaults: Defaults) -> None:
     """Adds ties and actuators to the draft."""
-    for section in root.all("equality"):
-        for one in section.children:
-            _equality(draft, defaults.apply(one, MAIN, draft, "equality"), model)
     tendons: dict[str, Element] = {}
     for section in root.all("tendon"):
         for one in section.children:
             own = defaults.apply(one, MAIN, draft, "tendon")
             tendons[own.attributes.get("name", "")] = own
             _tendon(draft, own)
+    for section in root.all("equality"):
+        for one in section.children:
+            _equality(draft, defaults.apply(one, MAIN, draft, "equality"), model, tendons)
     driven = False
     for section in root.all("actuator"):
         for one in section.children:
@@ -54,7 +54,7 @@ def read(draft: Draft, root: Element, model: Model, defaults: Defaults) -> None:
 # ---- equality
 
 
-def _equality(draft: Draft, one: Element, model: Model) -> None:
+def _equality(draft: Draft, one: Element, model: Model, tendons: dict[str, Element]) -> None:
     if one.attributes.get("active", "true") == "false":
         draft.note(DROPPED, f"equality {one.tag}", "it isn't active", one)
         return
@@ -62,6 +62,8 @@ def _equality(draft: Draft, one: Element, model: Model) -> None:
         _coupling(draft, one, model)
     elif one.tag in ("connect", "weld"):
         _cut(draft, one, model)
+    elif one.tag == "tendon":
+        _pulled(draft, one, model, tendons)
     else:
         draft.note(DROPPED, f"equality {one.tag}", "there is no such tie here", one)
 
@@ -127,6 +129,33 @@ def _coupling(draft: Draft, one: Element, model: Model) -> None:
     if value := a[1] * start + entry.get("offset", 0.0):
         model.joints[follower]["initial"] = value
     model.joints[follower].setdefault("actuated", False)
+
+
+def _pulled(draft: Draft, one: Element, model: Model, tendons: dict[str, Element]) -> None:
+    """Two tendons whose lengths follow each other, or one of a fixed length: a joint that follows the others."""
+    sums, constant = [], 0.0
+    a = (*draft.numbers(one, "polycoef", 0, (0.0, 1.0, 0.0, 0.0, 0.0)), 0.0, 0.0, 0.0, 0.0, 0.0)[:5]
+    for key, sign in (("tendon1", 1.0), ("tendon2", -a[1])):
+        if key == "tendon2" and key not in one.attributes:
+            continue
+        tendon = tendons[draft.known(one, key, tendons, "tendon")]
+        if tendon.tag != "fixed" or any(a[2:]):
+            draft.note(DROPPED, "equality tendon", "only constant sums of joints can be held", one)
+            return
+        for joint in tendon.all("joint"):
+            name = draft.known(joint, "joint", model.joints, "joint")
+            sums.append((name, sign * draft.number(joint, "coef", 1.0)))
+            constant += sums[-1][1] * model.references.get(name, 0.0)
+    (first, share), *others = sums
+    if not share or not others or len({name for name, _ in sums}) < len(sums):
+        draft.note(DROPPED, "equality tendon", "no joint follows others by it", one)
+        return
+    draft.used(one)
+    names = draft.joints.own
+    entry: dict[str, Any] = {"joint": names[first], "to": [names[name] for name, _ in others]}
+    entry |= {"ratio": [-x / share for _, x in others], "offset": (constant + a[0]) / share}
+    draft.put("couplings", entry, one)
+    model.joints[first].setdefault("actuated", False)
 
 
 # ---- forces

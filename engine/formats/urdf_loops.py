@@ -85,17 +85,19 @@ def _coupling(draft: Draft, one: Element, parents: Parents) -> None:
             raise draft.error(one, f"the coupling has no {tag}", allowed=f'<{tag} link="…"/>')
         ends.append(_way(draft.known(end, "link", draft.links.own, "link"), parents))
     leading, following = ([joint for joint in way if joint not in other] for way, other in (ends, ends[::-1]))
-    if len(leading) != 1 or len(following) != 1:
-        raise draft.error(
-            one,
-            "a coupling between more than two joints can't be read",
-            found=f"{', '.join(leading) or 'none'} and {', '.join(following) or 'none'}",
-            allowed="one joint on the way to each of the two links from where these ways part",
-        )
+    if not leading or not following:
+        found = f"{', '.join(leading) or 'none'} and {', '.join(following) or 'none'}"
+        raise draft.error(one, "there are no joints between the links of the coupling", found=found)
     ratio = one.first("ratio")
+    value = draft.number(ratio if ratio is not None else one, "value")
     own = draft.joints.own
-    entry = {"joint": own[following[0]], "to": own[leading[0]]}
-    draft.put("couplings", {**entry, "ratio": draft.number(ratio if ratio is not None else one, "value")}, one)
+    # the sums of the ways' angles: q + (others after it) = ratio × (those that lead)
+    others = [(own[name], -1.0) for name in following[1:]] + [(own[name], value) for name in leading]
+    entry: dict[str, Any] = {"joint": own[following[0]], "to": [name for name, _ in others]}
+    entry["ratio"] = [x for _, x in others]
+    if len(others) == 1:
+        entry["to"], entry["ratio"] = others[0]
+    draft.put("couplings", entry, one)
 
 
 def _way(link: str, parents: Parents) -> list[str]:

@@ -134,9 +134,12 @@ class _Writer:
             yield from self._limits(kind, joint)
             yield from self._dynamics(joint, place)
         coupling = self.followers.get(joint.coordinates[0]) if joint.coordinates else None
-        if coupling is not None:
-            values = f'multiplier="{number(coupling.ratio)}" offset="{number(coupling.offset)}"'
-            yield f"    <mimic joint={quoteattr(self.names[coupling.to])} {values}/>"
+        if coupling is not None and len(coupling.leaders) > 1:
+            self.report.note(DROPPED, f"coupling of `{joint.name}`", "a mimic joint follows one joint alone")
+        elif coupling is not None:
+            (leader,) = coupling.leaders
+            values = f'multiplier="{number(leader.ratio)}" offset="{number(coupling.offset)}"'
+            yield f"    <mimic joint={quoteattr(self.names[leader.coordinate])} {values}/>"
         yield "  </joint>"
 
     def _limits(self, kind: str, joint: Joint) -> Iterable[str]:

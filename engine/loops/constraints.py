@@ -104,7 +104,12 @@ class Closure:
         values = [x for one in (tied or self.tied(q)) for x in one.values()]
         if self.goal is not None:
             values = [x - float(wanted) for x, wanted in zip(values, self.goal)]
-        return values + [q[c.coordinate] - c.ratio * q[c.to] - c.offset for c in self.couplings]
+        for c in self.couplings:
+            led = q[c.coordinate]
+            for one in c.leaders:
+                led = led - one.ratio * q[one.coordinate]
+            values.append(led - c.offset)
+        return values
 
     def tied(self, q: Sequence[Scalar]) -> list[Tied]:
         return [Tied(self.bodies, one, q) for one in self.ties]
@@ -121,7 +126,7 @@ class Closure:
             if qd is not None:
                 drift += one.drift(qd, columns)
         for c in self.couplings:
-            J.append({c.speed: 1.0, c.to_speed: -c.ratio})
+            J.append({c.speed: 1.0, **{one.speed: -one.ratio for one in c.leaders}})
             drift.append(0.0)
         return J, drift
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..errors import did_you_mean
 from ..text.document import Keys
@@ -11,9 +11,9 @@ from ..text.units import DIMENSIONS
 from .cuts import CUT_FORMS, CUTS, CutType
 from .doubles import CAN, OWN, double_of
 from .frames import cut_frame, unit
-from .model import Actuator, Coupling, Effort, Joint, Link, Loop, Three
+from .model import Actuator, Coupling, Effort, Joint, Leader, Link, Loop, Three
 from .placement import Placement, number
-from .schema import CutFrame, EffortEntry, LoopEntry, RobotFile
+from .schema import CouplingEntry, CutFrame, EffortEntry, LoopEntry, RobotFile
 from .values import Complain, checked_coordinates, fits
 
 
@@ -52,32 +52,39 @@ class Closing:
         return tuple(loops)
 
     def couplings(self) -> tuple[Coupling, ...]:
-        """The couplings between joints; no joint follows two others, or itself."""
+        """The couplings between joints; no joint has two of them, or follows itself."""
         couplings: list[Coupling] = []
+        follows: dict[int, tuple[int, ...]] = {}
         for k, entry in enumerate(self._file.couplings):
             complain = self._complain("couplings", k)
-            joint, to = (self._one_freedom(getattr(entry, key), key, complain) for key in ("joint", "to"))
-            if joint is to:
-                raise complain("to", f"`{joint.name}` is coupled to itself", allowed="another joint")
-            if any(one.coordinate == joint.coordinates[0] for one in couplings):
+            joint = self._one_freedom(entry.joint, ("joint",), complain)
+            leaders = self._leaders(entry, joint, complain)
+            if joint.coordinates[0] in follows:
                 raise complain("joint", f"`{joint.name}` follows another joint already", allowed="one coupling a joint")
-            follows = {one.coordinate: one.to for one in couplings} | {joint.coordinates[0]: to.coordinates[0]}
-            place = to.coordinates[0]
-            while (place := follows.get(place, -1)) >= 0:
-                if place == joint.coordinates[0]:
-                    raise complain("to", "these couplings go round in a circle", allowed="joints that follow others")
+            follows[joint.coordinates[0]] = tuple(one.coordinate for one in leaders)
+            if _in_circle(joint.coordinates[0], follows):
+                raise complain("to", "these couplings go round in a circle", allowed="joints that follow others")
             fits(entry.offset, joint.type.kinds[0], ("offset",), complain)
-            couplings.append(
-                Coupling(
-                    joint.coordinates[0],
-                    to.coordinates[0],
-                    joint.speeds[0],
-                    to.speeds[0],
-                    number(entry.ratio),
-                    number(entry.offset),
-                )
-            )
+            couplings.append(Coupling(joint.coordinates[0], joint.speeds[0], leaders, number(entry.offset)))
         return tuple(couplings)
+
+    def _leaders(self, entry: CouplingEntry, joint: Joint, complain: Complain) -> tuple[Leader, ...]:
+        """The joints that a joint follows, each once."""
+        if len(entry.ratio) != len(entry.to):
+            found = f"{len(entry.ratio)} for {len(entry.to)} joints"
+            raise complain(
+                "ratio", "each joint that leads needs a ratio", found=found, allowed="a list as long as `to`"
+            )
+        leaders: list[Leader] = []
+        for k, (name, ratio) in enumerate(zip(entry.to, entry.ratio)):
+            key: Keys = ("to", k) if len(entry.to) > 1 else ("to",)
+            to = self._one_freedom(name, key, complain)
+            if to is joint:
+                raise complain(*key, f"`{joint.name}` is coupled to itself", allowed="another joint")
+            if any(one.coordinate == to.coordinates[0] for one in leaders):
+                raise complain(*key, f"`{to.name}` leads twice", allowed="each joint once, with the sum of its ratios")
+            leaders.append(Leader(to.coordinates[0], to.speeds[0], number(ratio)))
+        return tuple(leaders)
 
     def actuators(self) -> tuple[Actuator, ...]:
         """The actuators that belong to no joint."""
@@ -143,12 +150,12 @@ class Closing:
             )
         return self._joints[name]
 
-    def _one_freedom(self, name: str, key: str, complain: Complain) -> Joint:
+    def _one_freedom(self, name: str, key: Keys, complain: Complain) -> Joint:
         """The joint of this name, which has to have one degree of freedom."""
-        joint = self._joint(name, (key,), complain)
+        joint = self._joint(name, key, complain)
         if joint.type.nv != 1:
             raise complain(
-                key, f"a {joint.type.name} joint can't be coupled", found=f"`{name}`", allowed="1-DOF joints"
+                *key, f"a {joint.type.name} joint can't be coupled", found=f"`{name}`", allowed="1-DOF joints"
             )
         return joint
 
@@ -198,6 +205,19 @@ def _cut_type(entry: LoopEntry, complain: Complain) -> tuple[CutType, float]:
     if entry.radius is not None and not type_.rolls:
         raise complain("radius", f"a {entry.joint} cut has no radius", key=True, allowed="on `joint: rolling`")
     return type_, number(entry.radius or 0.0)
+
+
+def _in_circle(start: int, follows: Mapping[int, tuple[int, ...]]) -> bool:
+    """Whether a coordinate follows itself, through others."""
+    waiting, seen = [*follows.get(start, ())], set()
+    while waiting:
+        place = waiting.pop()
+        if place == start:
+            return True
+        if place not in seen:
+            seen.add(place)
+            waiting += follows.get(place, ())
+    return False
 
 
 def effort_of(entry: EffortEntry | None, turning: set[bool], key: Keys, complain: Complain) -> Effort:

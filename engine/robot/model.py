@@ -148,14 +148,21 @@ class Loop:
 
 
 @dataclass(frozen=True)
-class Coupling:
-    """A coordinate that is `ratio` × coordinate `to` + `offset`; the same ratio holds between their speeds."""
+class Leader:
+    """A joint that another one follows, `ratio` times as far."""
 
     coordinate: int
-    to: int
     speed: int
-    to_speed: int
     ratio: float
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A coordinate that is the sum of `ratio` × coordinate over its leaders + `offset`; likewise its speed."""
+
+    coordinate: int
+    speed: int
+    leaders: tuple[Leader, ...]
     offset: float
 
 

@@ -348,11 +348,15 @@ class LoopEntry(OwnCoordinate):
 
 
 class CouplingEntry(Strict):
-    """`joint` follows `to`: q = ratio × q_to + offset."""
+    """`joint` follows `to`: q = ratio × q_to + offset; or several joints, the sum of their ratio × q."""
 
     joint: Name = Field(description="which follows")
-    to: Name = Field(description="which leads")
-    ratio: Annotated[float, number("number")] = Field(description="of their motions")
+    to: Annotated[tuple[Name, ...], BeforeValidator(_listed), Or()] = Field(
+        description="which leads; or a list of joints", min_length=1
+    )
+    ratio: Annotated[tuple[Number, ...], BeforeValidator(_listed), Or()] = Field(
+        description="of their motions; one for each joint that leads"
+    )
     offset: Position = Field(default=0.0, description="of `joint` where `to` is 0")
 
 

@@ -72,7 +72,7 @@ def test_ties(creature):
     at = [frames[link] @ [*frame.origin, 1] for link, frame in zip(loop.between, (loop.first, loop.second))]
     np.testing.assert_allclose(at[0], at[1], atol=1e-15)  # they meet where the model stands
     (coupling,) = creature.couplings
-    assert coupling.ratio == -1.5
+    assert coupling.leaders[0].ratio == -1.5
     assert coupling.offset == pytest.approx(np.radians(5) + 0.1)
 
 
@@ -151,3 +151,17 @@ def test_the_same_dynamics_as_mujocos(creature):
 
     worst = Pair(FILES / "creature.xml", creature).differences(np.random.default_rng(3))
     assert max(worst.values()) < 1e-10, worst
+
+
+def test_tendons_that_follow_each_other_are_couplings():
+    bodies = "".join(BODY.format(f'<joint name="j{k}" ref="{10 * k}"/>').replace('"b"', f'"b{k}"') for k in range(3))
+    fixed = '<fixed name="one"><joint joint="j0" coef="2"/><joint joint="j1" coef="-1"/></fixed>'
+    other = '<fixed name="two"><joint joint="j2" coef="3"/></fixed>'
+    tie = '<equality><tendon tendon1="one" tendon2="two" polycoef="0.1 0.5 0 0 0"/></equality>'
+    robot = loaded(f"<worldbody>{bodies}</worldbody><tendon>{fixed}{other}</tendon>{tie}")
+    (coupling,) = robot.couplings
+    q = np.random.default_rng(0).uniform(-1, 1, 3)
+    q[0] = sum(one.ratio * q[one.coordinate] for one in coupling.leaders) + coupling.offset
+    start = np.radians([0, 10, 20])
+    first, second = 2 * q[0] - q[1] - (2 * start[0] - start[1]), 3 * (q[2] - start[2])
+    assert first == pytest.approx(0.1 + 0.5 * second)  # as MuJoCo's manual has it

@@ -71,7 +71,10 @@ def test_numbers(arm):
 def test_gearboxes_are_couplings(arm):
     (coupling,) = arm.couplings
     names = dict(zip((k for joint in arm.moving for k in joint.coordinates), arm.joints))
-    assert (names[coupling.coordinate], names[coupling.to], coupling.ratio) == ("hub", "shoulder", -3)
+    assert (names[coupling.coordinate], [(names[one.coordinate], one.ratio) for one in coupling.leaders]) == (
+        "hub",
+        [("shoulder", -3)],
+    )
 
 
 def test_what_is_not_fixed_is_said_and_may_float(arm):

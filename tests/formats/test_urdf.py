@@ -62,7 +62,7 @@ def test_limits_are_mended_and_said(arm):
 def test_joints_that_follow_others_are_couplings(arm):
     """Of the three that say so one is fixed; the last follows a follower, and all start where they have to."""
     place = {name: k for k, name in enumerate(arm.joints)}
-    pairs = [(c.coordinate, c.to, c.ratio, c.offset) for c in arm.couplings]
+    pairs = [(c.coordinate, c.leaders[0].coordinate, c.leaders[0].ratio, c.offset) for c in arm.couplings]
     assert pairs == [
         (place["follow"], place["grip"], -1.5, 0.1),
         (place["follow_on"], place["follow"], 0.5, 0.0),

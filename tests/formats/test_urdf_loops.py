@@ -52,7 +52,9 @@ def test_pairs_of_links_close_as_points():
 def test_elements_of_urdf_plus():
     robot = denoc.load(FILES / "four-bar-plus.urdf")
     assert [(loop.name, loop.type.name) for loop in robot.loops] == [("tip", "revolute")]
-    assert [(robot.joints[c.coordinate], robot.joints[c.to], c.ratio) for c in robot.couplings] == [("W", "A", -6.0)]
+    assert [
+        (robot.joints[c.coordinate], robot.joints[c.leaders[0].coordinate], c.leaders[0].ratio) for c in robot.couplings
+    ] == [("W", "A", -6.0)]
     assert [joint.name for joint in robot.moving if joint.actuated] == ["A"]
     assert robot.joint("A").effort.high == 9
     other = denoc.loads(SAME.replace("JOINT", "revolute"))

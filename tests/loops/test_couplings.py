@@ -49,3 +49,48 @@ def test_calls():
     assert denoc.forward(robot, q, qd, tau)[0] == pytest.approx((0.4 - 2 * 0.2 + weight(a)) / INERTIA, abs=1e-12)
     with pytest.raises(denoc.DenocError, match="closed"):
         denoc.inverse(robot, np.add(q, [0, 0.1]), qd, qdd)
+
+
+DIFFERENTIAL = (
+    GEARS[: GEARS.index("couplings:")]
+    + """  - {name: three, parent: base, joint: {type: revolute, name: c, xyz: [2, 0, 0]}, mass: 1.5, com: [0, 0.2, 0],
+     inertia: {xx: 0.1, yy: 0.1, zz: 0.2}}
+couplings:
+  - {joint: c, to: [a, b], ratio: [0.5, -1.5], offset: 0.1}
+"""
+)
+
+
+def test_a_joint_may_follow_the_sum_of_others():
+    """By Lagrange: the third shaft's inertia and weight in the coordinates of the two that lead."""
+    robot = denoc.loads(DIFFERENTIAL)
+    assert [joint.name for joint in robot.moving if joint.actuated] == ["a", "b"]
+    a, b = 0.4, -0.7
+    q = denoc.assemble(robot, [a, b, 0.0])
+    c = 0.5 * a - 1.5 * b + 0.1
+    assert q == pytest.approx([a, b, c], abs=1e-14)
+    r = np.array([0.5, -1.5])
+    I, h = denoc.reduced(robot, q, np.zeros(3))
+    np.testing.assert_allclose(I, np.diag([0.14, 0.12]) + (0.2 + 1.5 * 0.04) * np.outer(r, r), atol=1e-13)
+    weights = np.array([0.2 * np.cos(a), 2 * 0.1 * np.cos(b)]) - 1.5 * 0.2 * np.sin(c) * r
+    assert h == pytest.approx(9.81 * weights, abs=1e-13)
+    table = denoc.run({"robot": "gears", "task": "simulate", "time": {"end": 0.5, "step": 0.1}}, robot=robot).table
+    assert table["c.q"] == pytest.approx(0.5 * table["a.q"] - 1.5 * table["b.q"] + 0.1, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ("{joint: c, to: [a, b], ratio: 2}", "each joint that leads needs a ratio"),
+        ("{joint: c, to: [a, a], ratio: [1, 2]}", "`a` leads twice"),
+        ("{joint: c, to: [a, c], ratio: [1, 2]}", "coupled to itself"),
+        ("{joint: c, to: [], ratio: []}", "must not be empty"),
+        ("{joint: c, to: [a, d], ratio: [1, 2]}", "no such joint"),
+        ("{joint: c, to: [a, b], ratio: [1, 2]}\n  - {joint: a, to: [b, c], ratio: [1, 1]}", "round in a circle"),
+    ],
+)
+def test_sums_that_make_no_sense_are_refused(entry, words):
+    text = DIFFERENTIAL[: DIFFERENTIAL.index("  - {joint: c, to")] + f"  - {entry}\n"
+    with pytest.raises(denoc.DenocError) as caught:
+        denoc.loads(text)
+    assert words in str(caught.value)

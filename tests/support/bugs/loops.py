@@ -156,15 +156,15 @@ LOOPS = (
     Bug(
         "ratio of a coupling the wrong way round",
         CONSTRAINTS,
-        "J.append({c.speed: 1.0, c.to_speed: -c.ratio})",
-        "J.append({c.speed: 1.0, c.to_speed: c.ratio})",
+        "**{one.speed: -one.ratio for one in c.leaders}",
+        "**{one.speed: one.ratio for one in c.leaders}",
         ("loops/test_couplings.py::test_calls", "loops/test_couplings.py::test_simulation"),
     ),
     Bug(
         "offset of a coupling ignored",
         CONSTRAINTS,
-        "q[c.coordinate] - c.ratio * q[c.to] - c.offset for c",
-        "q[c.coordinate] - c.ratio * q[c.to] for c",
+        "values.append(led - c.offset)",
+        "values.append(led)",
         ("loops/test_couplings.py::test_calls", "loops/test_couplings.py::test_simulation"),
     ),
     Bug(
