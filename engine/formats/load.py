@@ -10,7 +10,8 @@ from ..robot.model import Robot
 from ..text.library import find
 from ..text.source import parse, read, text_of
 from .side import side_of
-from .table import BINARY, Converted, Source, format_of
+from .table import BINARY, Converted, Source
+from .table import read as read_any
 
 
 def load(path_or_name: str | Path, *, floating: bool = False, loops: str | Path | None = None) -> Robot:
@@ -26,7 +27,7 @@ def converted(path: Path, *, floating: bool = False, loops: str | Path | None = 
     """A robot's file of any format in denoc's own keys, with a report of what became of its parts."""
     text = "" if path.suffix.lower() in BINARY else text_of(path)
     side = side_of(read(Path(loops))) if loops is not None else None
-    return format_of(str(path), text).read(Source(str(path), text, floating, side))
+    return read_any(Source(str(path), text, floating, side))
 
 
 def shared(path: Path) -> Robot:
@@ -41,7 +42,7 @@ def shared(path: Path) -> Robot:
 
 @lru_cache(maxsize=32)
 def _shared(text: str, name: str) -> Robot:
-    return build(format_of(name, text).read(Source(name, text)).document)
+    return build(read_any(Source(name, text)).document)
 
 
 def loads(yaml_text: str, name: str = "<text>") -> Robot:

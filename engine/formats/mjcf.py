@@ -11,7 +11,7 @@ import numpy as np
 
 from . import mjcf_ties
 from .draft import TINY, Draft
-from .mjcf_geoms import Body, Geom, Unknown, body_of, geom_of, shapes, together
+from .mjcf_geoms import Body, Geom, Unknown, body_of, bound, geom_of, shapes, together
 from .mjcf_model import MAIN, Compiler, Defaults, about, compiler_of, defaults_of, orientation, whole
 from .mjcf_resolve import resolved
 from .pieces import entries_of, placed
@@ -76,7 +76,7 @@ def read(draft: Draft, root: Element, side: Side) -> None:
         reader.inside(one, Frame("base"), MAIN, top=True)
     if not draft.data["links"]:
         raise draft.error(root, "there is no body", allowed="at least one <body> in <worldbody>")
-    reader.bound()
+    bound(reader.masses, reader.compiler)
     reader.options(root)
     mjcf_ties.read(draft, root, reader.model, reader.defaults)
     side.check(draft)
@@ -309,25 +309,6 @@ class _Reader:
             made = self.resolved[number]
         draft.used(element, "inertia from geoms")
         return made
-
-    def bound(self) -> None:
-        """Applies the least mass and inertia, and the total mass, that the compiler asks for."""
-        compiler = self.compiler
-        for entry in self.masses:
-            entry["mass"] = max(entry["mass"], compiler.least_mass)
-            if compiler.least_mass or compiler.least_inertia:
-                entry.setdefault("com", [0.0, 0.0, 0.0])
-                I = entry.get("inertia", {})
-                J = np.array([[I.get("".join(sorted(a + b)), 0.0) for b in "xyz"] for a in "xyz"])
-                moments, axes = np.linalg.eigh(J)
-                if moments.min() < compiler.least_inertia:
-                    J = axes @ np.diag(np.maximum(moments, compiler.least_inertia)) @ axes.T
-                    entry["inertia"] = entries_of((J + J.T) / 2)
-        if compiler.total_mass > 0:
-            share = compiler.total_mass / sum(entry["mass"] for entry in self.masses)
-            for entry in self.masses:
-                entry["mass"] *= share
-                entry["inertia"] = {key: x * share for key, x in entry.get("inertia", {}).items()}
 
     def options(self, root: Element) -> None:
         """Puts gravity into the file, and notes a medium that resists."""

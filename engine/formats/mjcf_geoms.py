@@ -11,7 +11,7 @@ import numpy as np
 
 from .draft import TINY, Draft
 from .mjcf_model import Compiler, orientation, towards
-from .pieces import placed
+from .pieces import entries_of, placed, tensor
 from .report import CHANGED, IGNORED
 from .xml import Element
 
@@ -70,6 +70,8 @@ def body_of(draft: Draft, geom: Geom) -> Body | None:
         raise draft.error(element, "unknown type of geom", found=f"`{geom.kind}`", allowed=", ".join(SIZES))
     if len(geom.size) < SIZES[geom.kind]:
         raise draft.error(element, f"`size`: a {geom.kind} needs {SIZES[geom.kind]} numbers", found=str(len(geom.size)))
+    if min(geom.size[: SIZES[geom.kind]]) <= 0:
+        raise draft.error(element, "`size`: more than 0 is needed", found=" ".join(f"{x:g}" for x in geom.size))
     volume, unit = _form(geom.kind, geom.size)
     mass = _number(draft, element, "mass", -1.0)
     if mass < 0:
@@ -123,6 +125,24 @@ def together(bodies: list[Body]) -> Body:
         d = body.com - com
         inertia += body.inertia + body.mass * (d @ d * np.eye(3) - np.outer(d, d))
     return Body(mass, com, inertia)
+
+
+def bound(entries: list[dict[str, Any]], compiler: Compiler) -> None:
+    """Gives the entries of links the least mass and inertia, and the total mass, that the compiler asks for."""
+    for entry in entries:
+        entry["mass"] = max(entry["mass"], compiler.least_mass)
+        if compiler.least_mass or compiler.least_inertia:
+            entry.setdefault("com", [0.0, 0.0, 0.0])
+            moments, axes = np.linalg.eigh(tensor(entry.get("inertia", {})))
+            if moments.min() < compiler.least_inertia:
+                J = axes @ np.diag(np.maximum(moments, compiler.least_inertia)) @ axes.T
+                entry["inertia"] = entries_of((J + J.T) / 2)
+    mass = sum(entry["mass"] for entry in entries)
+    if compiler.total_mass > 0 and mass > 0:
+        share = compiler.total_mass / mass
+        for entry in entries:
+            entry["mass"] *= share
+            entry["inertia"] = {key: x * share for key, x in entry.get("inertia", {}).items()}
 
 
 # ---- pictures

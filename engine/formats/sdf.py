@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .draft import TINY, Draft
+from .draft import Draft
 from .pieces import ENTRIES, on_axis, placed, rows, turned
 from .report import CHANGED, DROPPED, IGNORED
-from .sdf_frames import MODEL, Frames, Pose, numbers, pose_of, value
+from .sdf_drives import axis_of, put_drive
+from .sdf_frames import Frames, Pose, numbers, pose_of, value
 from .side import Side
 from .xml import Element
 
@@ -23,7 +24,6 @@ TYPES = {
     "universal": "universal",
     "revolute2": "universal",
 }
-UNBOUNDED = 1e9  # a number from which on there is no limit
 IN_MODEL = {
     **dict.fromkeys(("link", "joint", "pose", "frame", "static"), ""),
     **dict.fromkeys(("self_collide", "collision"), "contact isn't computed"),
@@ -274,60 +274,11 @@ class _Reader:
         return own
 
     def _axis(self, joint: Element, tag: str, frame: Pose) -> list[float]:
-        """The direction of an axis in the joint's frame."""
-        draft, axis = self.draft, joint.first(tag)
-        if axis is None:
-            return [0.0, 0.0, 1.0]
-        xyz = np.array(numbers(draft, axis, "xyz", 3, (0.0, 0.0, 1.0)))
-        if np.linalg.norm(xyz) < TINY:
-            raise draft.error(axis, "the axis has no direction")
-        child = axis.first("xyz")
-        other = child.attributes.get("expressed_in") if child is not None else None
-        if value(axis, "use_parent_model_frame") in ("1", "true"):
-            other = MODEL
-        if other:
-            xyz = frame.R.T @ self.frames.of(other, axis).R @ xyz
-        return [float(x) for x in xyz]
+        return axis_of(self.draft, self.frames, joint, tag, frame)
 
     def _drive(self, entry: dict[str, Any], joint: Element, tag: str, name: str) -> None:
-        """Puts limits, losses and a spring into a joint's entry."""
-        draft, axis = self.draft, joint.first(tag)
-        if axis is None:
-            return
-        if (limit := axis.first("limit")) is not None and joint.attributes["type"] != "continuous":
-            low, high, effort, speed = (
-                numbers(draft, limit, key, 1, (default,))[0]
-                for key, default in (("lower", -1e16), ("upper", 1e16), ("effort", -1.0), ("velocity", -1.0))
-            )
-            limits: dict[str, Any] = {}
-            if low > high:
-                draft.note(CHANGED, "limit", "lower is above upper, so they were exchanged", limit)
-                low, high = high, low
-            if low > -UNBOUNDED or high < UNBOUNDED:
-                if low == high:
-                    draft.note(
-                        CHANGED, "limit", f"lower = upper = {low:g} is taken to mean that there are no limits", limit
-                    )
-                else:
-                    limits["position"] = [max(low, -UNBOUNDED), min(high, UNBOUNDED)]
-                    if not (low <= 0 <= high or self.looped):
-                        entry["initial"] = sum(limits["position"]) / 2
-                        draft.note(CHANGED, "joint", "0 is outside its limits, so it starts in their middle", limit)
-            if 0 < speed < UNBOUNDED:
-                limits["velocity"] = speed
-            if limits:
-                entry["limits"] = limits["position"] if list(limits) == ["position"] else limits
-            driven = name in self.side.motors if self.side.motors else not self.looped
-            if 0 < effort < UNBOUNDED and driven:
-                entry["effort"] = {"limits": [-effort, effort]}
-        if (dynamics := axis.first("dynamics")) is not None:
-            keys = ("damping", "friction", "spring_stiffness", "spring_reference")
-            damping, coulomb, stiffness, rest = (numbers(draft, dynamics, key, 1, (0.0,))[0] for key in keys)
-            own = {"viscous": damping, "coulomb": coulomb}
-            if any(own.values()):
-                entry["friction"] = {key: x for key, x in own.items() if x}
-            if stiffness:
-                entry["spring"] = {"stiffness": stiffness, "rest": rest}
+        driven = name in self.side.motors if self.side.motors else not self.looped
+        put_drive(self.draft, entry, joint, tag, driven=driven, tied=self.looped)
 
     # ---- loops
 

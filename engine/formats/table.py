@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from ..errors import InputError, Place
 from ..robot.model import Robot
 from ..text.document import Document
@@ -158,6 +160,12 @@ FORMATS = {
         Format("yaml", "denoc", (".yaml", ".yml"), lambda name, text: False, _yaml, _as_yaml),
     )
 }
+
+
+def read(source: Source) -> Converted:
+    """The robot's file that a source is, in denoc's own keys; numbers that overflow are refused where they end up."""
+    with np.errstate(all="ignore"):
+        return format_of(source.name, source.text).read(source)
 
 
 def format_of(name: str, text: str) -> Format:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from .draft import TINY, Draft
 from .pieces import ENTRIES, is_zero, on_axis, rows, turned
 from .report import CHANGED, DROPPED, IGNORED
 from .side import Side
+from .urdf_drives import note_unused, put_limits, put_losses
 from .urdf_shapes import colours, shapes
 from .xml import Element
 
@@ -45,8 +45,6 @@ IN_JOINT = {
     "calibration": CONTROL,
     "safety_controller": CONTROL,
 }
-UNBOUNDED = 1e9  # a number from which on there is no limit
-DYNAMICS = ("damping", "friction")
 
 
 def read(draft: Draft, root: Element, side: Side) -> None:
@@ -180,14 +178,14 @@ class _Reader:
         if entry["type"] in ("revolute", "prismatic"):
             axis = draft.numbers(one.first("axis") or one, "xyz", 3, (1.0, 0.0, 0.0))
             entry["axis"] = list(axis)
-            self._limits(entry, one, name, kind)
-            self._dynamics(entry, one)
+            put_limits(draft, entry, one, driven=self._driven(name, one), tied=self._tied(name))
+            put_losses(draft, entry, one)
         elif entry["type"] == "planar":
             above = self._planar(entry, one, above)
         elif entry["type"].startswith("universal"):
             above = self._two_turns(entry, one, above)
         else:
-            self._unused(one)
+            note_unused(draft, one)
         if entry["type"] != "fixed" and (self.side.motors or self.looped) and self._driven(name, one):
             entry["actuated"] = True
             if not self.side.motors:
@@ -252,33 +250,6 @@ class _Reader:
 
     # ---- joints
 
-    def _limits(self, entry: dict[str, Any], one: Element, name: str, kind: str) -> None:
-        """Puts the limits of position, speed and effort into a joint's entry."""
-        draft, limit = self.draft, one.first("limit")
-        if limit is None:
-            return
-        draft.used(limit)
-        limits: dict[str, Any] = {}
-        if kind != "continuous" and (range_ := self._range(limit)):
-            limits["position"] = range_
-            tied = name in self.mimics or self.looped or self.side.file.closed_loop
-            if not (range_[0] <= 0 <= range_[1] or tied):
-                entry["initial"] = sum(range_) / 2
-                draft.note(CHANGED, "joint", "0 is outside its limits, so it starts in their middle", limit)
-        speed, effort = (draft.number(limit, key, math.inf, infinite=True) for key in ("velocity", "effort"))
-        for key, value in (("velocity", speed), ("effort", effort)):
-            if value <= 0:
-                draft.note(CHANGED, f"limit {key}", f"{value:g} is taken to mean that there is none", limit)
-        if 0 < speed < UNBOUNDED:
-            limits["velocity"] = speed
-        if limits:
-            entry["limits"] = limits["position"] if list(limits) == ["position"] else limits
-        if not self._driven(name, one):
-            if effort > 0:
-                draft.note(IGNORED, "limit effort", "the joint has no actuator", limit)
-        elif 0 < effort < UNBOUNDED:
-            entry["effort"] = {"limits": [-effort, effort]}
-
     def _driven(self, name: str, one: Element) -> bool:
         """Whether the joint has an actuator."""
         if self.side.motors:
@@ -287,51 +258,9 @@ class _Reader:
             return self.looped and one.attributes.get("independent") == "true"
         return name not in self.mimics
 
-    def _range(self, limit: Element) -> list[float] | None:
-        """The limits of a position, low before high; None if there are none."""
-        draft = self.draft
-        low, high = (draft.number(limit, key, 0.0, infinite=True) for key in ("lower", "upper"))
-        if low == high:
-            draft.note(CHANGED, "limit", f"lower = upper = {low:g} is taken to mean that there are no limits", limit)
-            return None
-        if low > high:
-            draft.note(CHANGED, "limit", "lower is above upper, so they were exchanged", limit)
-            low, high = high, low
-        if low <= -UNBOUNDED and high >= UNBOUNDED:
-            return None
-        if math.isinf(low) or math.isinf(high):
-            draft.note(CHANGED, "limit", "an infinite limit beside a finite one became 1e9", limit)
-        return [max(low, -UNBOUNDED), min(high, UNBOUNDED)]
-
-    def _dynamics(self, entry: dict[str, Any], one: Element) -> None:
-        """Puts damping and friction into a joint's entry."""
-        draft, dynamics = self.draft, one.first("dynamics")
-        if dynamics is None:
-            return
-        draft.used(dynamics)
-        damping, friction = (draft.number(dynamics, key, 0.0) for key in DYNAMICS)
-        own = {"viscous": damping, "coulomb": friction}
-        if any(own.values()):
-            entry["friction"] = {key: x for key, x in own.items() if x}
-        self._further(dynamics)
-
-    def _further(self, dynamics: Element) -> None:
-        for key, value in dynamics.attributes.items():
-            if key not in DYNAMICS:
-                unset = value.strip() in ("", "0", "0.0")
-                self.draft.note(IGNORED if unset else DROPPED, f"dynamics {key}", "URDF has no such key", dynamics)
-
-    def _unused(self, one: Element) -> None:
-        """Notes limits and dynamics of joints that have none here."""
-        for tag in ("limit", "dynamics", "axis"):
-            if (part := one.first(tag)) is not None:
-                kind = one.attributes["type"]
-                real = (
-                    kind != "fixed"
-                    and tag == "dynamics"
-                    and not is_zero([self.draft.number(part, key, 0.0) for key in DYNAMICS])
-                )
-                self.draft.note(DROPPED if real else IGNORED, tag, f"a {kind} joint has none here", part)
+    def _tied(self, name: str) -> bool:
+        """Whether the joint can't start anywhere by itself."""
+        return bool(name in self.mimics or self.looped or self.side.file.closed_loop)
 
     def _planar(self, entry: dict[str, Any], one: Element, parent: str) -> str:
         """Makes the joint move in the plane at right angles to its axis, and returns the link's parent."""

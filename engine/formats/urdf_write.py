@@ -12,10 +12,10 @@ from ..robot.model import Joint, Link, Loop, Robot
 from ..robot.placement import Placement, X, Y, Z
 from .pieces import ENTRIES
 from .report import CHANGED, DROPPED, Report
+from .urdf_drives import UNBOUNDED
 from .urdf_shapes import elements
 from .written import number, numbers, origin
 
-UNBOUNDED = 1e9  # stands for no limit where URDF needs a number
 DEFAULT_GRAVITY = (0.0, 0.0, -9.81)
 LOOPS = ("revolute", "prismatic", "fixed", "spherical", "universal", "planar", "cylindrical")
 PLAIN = ("fixed", "revolute", "prismatic", "planar", "free")

@@ -1,0 +1,85 @@
+"""Limits, damping and friction of a URDF's joints."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .draft import Draft
+from .pieces import is_zero
+from .report import CHANGED, DROPPED, IGNORED
+from .xml import Element
+
+UNBOUNDED = 1e9  # a number from which on there is no limit
+DYNAMICS = ("damping", "friction")
+
+
+def put_limits(draft: Draft, entry: dict[str, Any], one: Element, *, driven: bool, tied: bool) -> None:
+    """Puts the limits of position, speed and effort into a joint's entry.
+
+    A joint that isn't tied to others starts within its limits; one that isn't driven has no effort.
+    """
+    limit = one.first("limit")
+    if limit is None:
+        return
+    draft.used(limit)
+    limits: dict[str, Any] = {}
+    if one.attributes["type"] != "continuous" and (between := _range(draft, limit)):
+        limits["position"] = between
+        if not (between[0] <= 0 <= between[1] or tied):
+            entry["initial"] = sum(between) / 2
+            draft.note(CHANGED, "joint", "0 is outside its limits, so it starts in their middle", limit)
+    speed, effort = (draft.number(limit, key, math.inf, infinite=True) for key in ("velocity", "effort"))
+    for key, value in (("velocity", speed), ("effort", effort)):
+        if value <= 0:
+            draft.note(CHANGED, f"limit {key}", f"{value:g} is taken to mean that there is none", limit)
+    if 0 < speed < UNBOUNDED:
+        limits["velocity"] = speed
+    if limits:
+        entry["limits"] = limits["position"] if list(limits) == ["position"] else limits
+    if not driven and effort > 0:
+        draft.note(IGNORED, "limit effort", "the joint has no actuator", limit)
+    elif 0 < effort < UNBOUNDED:
+        entry["effort"] = {"limits": [-effort, effort]}
+
+
+def _range(draft: Draft, limit: Element) -> list[float] | None:
+    """The limits of a position, low before high; None if there are none."""
+    low, high = (draft.number(limit, key, 0.0, infinite=True) for key in ("lower", "upper"))
+    if low == high:
+        draft.note(CHANGED, "limit", f"lower = upper = {low:g} is taken to mean that there are no limits", limit)
+        return None
+    if low > high:
+        draft.note(CHANGED, "limit", "lower is above upper, so they were exchanged", limit)
+        low, high = high, low
+    if low <= -UNBOUNDED and high >= UNBOUNDED:
+        return None
+    if math.isinf(low) or math.isinf(high):
+        draft.note(CHANGED, "limit", "an infinite limit beside a finite one became 1e9", limit)
+    return [max(low, -UNBOUNDED), min(high, UNBOUNDED)]
+
+
+def put_losses(draft: Draft, entry: dict[str, Any], one: Element) -> None:
+    """Puts damping and friction into a joint's entry."""
+    dynamics = one.first("dynamics")
+    if dynamics is None:
+        return
+    draft.used(dynamics)
+    damping, friction = (draft.number(dynamics, key, 0.0) for key in DYNAMICS)
+    own = {"viscous": damping, "coulomb": friction}
+    if any(own.values()):
+        entry["friction"] = {key: x for key, x in own.items() if x}
+    for key, value in dynamics.attributes.items():
+        if key not in DYNAMICS:
+            unset = value.strip() in ("", "0", "0.0")
+            draft.note(IGNORED if unset else DROPPED, f"dynamics {key}", "URDF has no such key", dynamics)
+
+
+def note_unused(draft: Draft, one: Element) -> None:
+    """Notes limits and dynamics of joints that have none here."""
+    kind = one.attributes["type"]
+    for tag in ("limit", "dynamics", "axis"):
+        if (part := one.first(tag)) is not None:
+            acting = kind != "fixed" and tag == "dynamics"
+            real = acting and not is_zero([draft.number(part, key, 0.0) for key in DYNAMICS])
+            draft.note(DROPPED if real else IGNORED, tag, f"a {kind} joint has none here", part)
