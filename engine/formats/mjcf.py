@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from . import mjcf_ties
 from .draft import TINY, Draft
 from .mjcf_geoms import Body, Geom, Unknown, body_of, bound, geom_of, shapes, together
-from .mjcf_model import MAIN, Compiler, Defaults, about, compiler_of, defaults_of, orientation, whole
+from .mjcf_model import MAIN, Compiler, Defaults, Frame, Model, about, compiler_of, defaults_of, orientation, whole
 from .mjcf_resolve import resolved
 from .pieces import entries_of, placed
 from .report import CHANGED, DROPPED, IGNORED
@@ -32,39 +31,6 @@ IN_BODY = {
     **dict.fromkeys(("body", "joint", "freejoint", "inertial", "geom", "site", "frame"), ""),
     **dict.fromkeys(("camera", "light"), "it moves nothing"),
 }
-
-
-@dataclass
-class Frame:
-    """A frame that is fixed to a link: its place and turn in the link's frame."""
-
-    link: str
-    at: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    R: np.ndarray = field(default_factory=lambda: np.eye(3))
-
-    def within(self, at: np.ndarray, R: np.ndarray) -> Frame:
-        """A frame that is given in this one."""
-        return Frame(self.link, self.at + self.R @ at, self.R @ R)
-
-
-@dataclass
-class Model:
-    """What ties and actuators refer to, by name."""
-
-    bodies: dict[str, Frame] = field(default_factory=lambda: {"world": Frame("base")})
-    sites: dict[str, Frame] = field(default_factory=dict)
-    worlds: dict[str, Frame] = field(default_factory=lambda: {"base": Frame("base")})  # of links, as the model stands
-    joints: dict[str, dict[str, Any]] = field(default_factory=dict)  # entries of the robot's file
-    references: dict[str, float] = field(default_factory=dict)  # coordinates of joints as the model stands
-
-    def world(self, frame: Frame) -> Frame:
-        """The frame in the world, as the model stands."""
-        return self.worlds[frame.link].within(frame.at, frame.R)
-
-    def seen_from(self, link: str, frame: Frame) -> Frame:
-        """A frame of another link in this link's frame, as the model stands."""
-        base, there = self.worlds[link], self.world(frame)
-        return Frame(link, base.R.T @ (there.at - base.at), base.R.T @ there.R)
 
 
 def read(draft: Draft, root: Element, side: Side) -> None:

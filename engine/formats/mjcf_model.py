@@ -1,10 +1,11 @@
-"""The parts of an MJCF file that say how its other parts are read: included files, the compiler, default classes."""
+"""What the parts of an MJCF file refer to: included files, the compiler, default classes, frames, and names."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,39 @@ class Compiler:
     def unit(self) -> float:
         """What an angle's number is multiplied by."""
         return math.pi / 180 if self.degrees else 1.0
+
+
+@dataclass
+class Frame:
+    """A frame that is fixed to a link: its place and turn in the link's frame."""
+
+    link: str
+    at: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    R: np.ndarray = field(default_factory=lambda: np.eye(3))
+
+    def within(self, at: np.ndarray, R: np.ndarray) -> Frame:
+        """A frame that is given in this one."""
+        return Frame(self.link, self.at + self.R @ at, self.R @ R)
+
+
+@dataclass
+class Model:
+    """What ties and actuators refer to, by name."""
+
+    bodies: dict[str, Frame] = field(default_factory=lambda: {"world": Frame("base")})
+    sites: dict[str, Frame] = field(default_factory=dict)
+    worlds: dict[str, Frame] = field(default_factory=lambda: {"base": Frame("base")})  # of links, as the model stands
+    joints: dict[str, dict[str, Any]] = field(default_factory=dict)  # entries of the robot's file
+    references: dict[str, float] = field(default_factory=dict)  # coordinates of joints as the model stands
+
+    def world(self, frame: Frame) -> Frame:
+        """The frame in the world, as the model stands."""
+        return self.worlds[frame.link].within(frame.at, frame.R)
+
+    def seen_from(self, link: str, frame: Frame) -> Frame:
+        """A frame of another link in this link's frame, as the model stands."""
+        base, there = self.worlds[link], self.world(frame)
+        return Frame(link, base.R.T @ (there.at - base.at), base.R.T @ there.R)
 
 
 def whole(draft: Draft, root: Element) -> Element:

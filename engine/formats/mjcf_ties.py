@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..robot.orientation import rotation_of
 from .draft import Draft
-from .mjcf_model import MAIN, Defaults
+from .mjcf_model import MAIN, Defaults, Frame, Model
 from .pieces import rows
 from .report import CHANGED, DROPPED
 from .xml import Element
-
-if TYPE_CHECKING:
-    from .mjcf import Frame, Model
 
 CONTROLLED = (
     "general",

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, Place
+from ..text import bounds
 from ..text.document import Document
 from ..text.files import bytes_of
-from ..text.source import SIZE_LIMIT, text_of
+from ..text.source import text_of
 from .assignments import Assignments, Known, read
 from .draft import Draft
 from .report import CHANGED, IGNORED, USED, Report
@@ -53,7 +54,7 @@ def _from_mat(name: str) -> Assignments:
 
     made = Assignments(Document(name))
     try:
-        data = bytes_of(Path(name), SIZE_LIMIT)
+        data = bytes_of(Path(name), bounds.SIZE)
         found = loadmat(
             io.BytesIO(data), variable_names=[*VECTORS, *INERTIA.values(), "n", "nq", "r", "aj", "th", "g", "type"]
         )

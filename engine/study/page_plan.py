@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import InputError
-from ..robot.load import load
+from ..formats.load import load
 from ..scenario.plan import Plan
 from ..scenario.run import prepare, with_changes
 from ..text.change import Change, parted
