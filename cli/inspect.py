@@ -119,7 +119,7 @@ def _base_parameters(model: Robot) -> robot_shapes.BaseParameters:
     from denoc.loops.base import base_parameters
 
     known = base_parameters(model)
-    groups: list[robot_shapes.Group] = [
+    groups: list[robot_shapes.Combination] = [
         {"name": name, "value": float(value), "numbers": known.group(name)}
         for name, value in zip(known.names, known.values)
     ]

@@ -131,7 +131,7 @@ class Mobility(TypedDict):
     distance: NotRequired[float | None]
 
 
-class Group(TypedDict):
+class Combination(TypedDict):
     """A combination of numbers that the dynamics knows."""
 
     name: Annotated[str, about("the number whose factor is 1 and which is in no other group")]
@@ -142,7 +142,7 @@ class Group(TypedDict):
 class BaseParameters(TypedDict):
     """All combinations of numbers that the dynamics knows."""
 
-    groups: Sequence[Group]
+    groups: Sequence[Combination]
     silent: Annotated[Sequence[str], about("numbers without effect on any force")]
     rules: Annotated[bool, about("from rules, otherwise from the rank of the regressor")]
 

@@ -39,7 +39,7 @@ def blocks(bodies: Sequence[Body], ties: Sequence[Tie], couplings: Sequence[Coup
     """The groups, those on which others hang before these."""
     owner = {k: i for i, body in enumerate(bodies) for k in body.speeds}
     ways = [(*one.first.chain, *one.second.chain) for one in ties]
-    between = [_between(bodies, owner[one.speed], owner[one.to_speed]) for one in couplings]
+    between = [_between(bodies, [owner[k] for k in one.speeds]) for one in couplings]
     first = _joined(len(bodies), [*ways, *between])
     members: dict[int, list[int]] = {}
     for i in range(len(bodies)):
@@ -59,13 +59,13 @@ def blocks(bodies: Sequence[Body], ties: Sequence[Tie], couplings: Sequence[Coup
     )
 
 
-def _between(bodies: Sequence[Body], i: int, j: int) -> tuple[int, ...]:
-    """The bodies whose joints lie between those of two bodies, with these."""
-    ways = way(bodies, i), way(bodies, j)
+def _between(bodies: Sequence[Body], ends: Sequence[int]) -> tuple[int, ...]:
+    """The bodies whose joints lie between those of several bodies, with these."""
+    ways = [way(bodies, i) for i in ends]
     shared = 0
-    while shared < min(map(len, ways)) - 1 and ways[0][shared] == ways[1][shared]:
+    while shared < min(map(len, ways)) - 1 and len({one[shared] for one in ways}) == 1:
         shared += 1
-    return (*ways[0][shared:], *ways[1][shared:])
+    return tuple(i for one in ways for i in one[shared:])
 
 
 def _joined(count: int, groups: Sequence[Sequence[int]]) -> list[int]:

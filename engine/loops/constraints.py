@@ -95,7 +95,7 @@ class Closure:
         for one in self.ties:
             speeds = tuple(k for side in (one.first, one.second) for i in side.chain for k in self.bodies[i].speeds)
             result += [speeds] * len(one.rows)
-        return result + [(one.speed, one.to_speed) for one in self.couplings]
+        return result + [one.speeds for one in self.couplings]
 
     # ---- the text
 

@@ -301,9 +301,11 @@ def _coupling(one: Coupling, coordinates: list[int], speeds: list[int]) -> Coupl
     return replace(
         one,
         coordinate=coordinates.index(one.coordinate),
-        to=coordinates.index(one.to),
         speed=speeds.index(one.speed),
-        to_speed=speeds.index(one.to_speed),
+        leaders=tuple(
+            replace(leader, coordinate=coordinates.index(leader.coordinate), speed=speeds.index(leader.speed))
+            for leader in one.leaders
+        ),
     )
 
 

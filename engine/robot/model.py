@@ -165,6 +165,11 @@ class Coupling:
     leaders: tuple[Leader, ...]
     offset: float
 
+    @property
+    def speeds(self) -> tuple[int, ...]:
+        """The places of all speeds that it ties."""
+        return (self.speed, *(one.speed for one in self.leaders))
+
 
 @dataclass(frozen=True)
 class Actuator:

@@ -244,8 +244,8 @@ def _beyond_limits(plan: Plan, run: Course) -> list[str]:
             if fastest > joint.largest_speed * (1 + 1e-9):
                 unit = "rad/s" if joint.type.turning[0] else "m/s"
                 warnings.append(
-                    f"{joint.name} moves at {fastest:.6g} {unit}, which is more than its limit, "
-                    f"{joint.largest_speed:g} {unit}"
+                    f"{joint.name} leaves its limit of velocity, {joint.largest_speed:g} {unit}: "
+                    f"up to {fastest:.6g} {unit}"
                 )
     return warnings
 

@@ -51,7 +51,7 @@ def test_a_joint_that_is_too_fast_is_said():
     assert denoc.run(run, robot).record["warnings"] == []
     run["motion"]["joint1"]["rate"] = 1.001
     (warning,) = denoc.run(run, robot).record["warnings"]
-    assert warning == "joint1 moves at 1.001 rad/s, which is more than its limit, 1 rad/s"
+    assert warning == "joint1 leaves its limit of velocity, 1 rad/s: up to 1.001 rad/s"
 
 
 def test_shapes():

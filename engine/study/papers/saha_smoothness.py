@@ -10,9 +10,9 @@ import numpy as np
 from ...api import forward
 from ...dynamics.quantities import bias, inertia
 from ...dynamics.sweeps import dynamics
+from ...formats.load import loads
 from ...machine.program.scalars import Scalar
 from ...record.panels import Line, Panel
-from ...robot.load import loads
 from ...robot.model import Robot
 from ...simulate.integrate import stepper_of
 from .exhibit import Reproduction, Row
