@@ -15,7 +15,8 @@ from denoc.cli.app import app
 from denoc.cli.main import main
 from denoc.cli.schema import FILES, kinds, made
 from denoc.cli.shapes import OUTPUTS
-from denoc.robot import build, load
+from denoc.formats import load
+from denoc.robot import build
 from denoc.simulate import loop
 from denoc.text.json_schema import schema_text
 
