@@ -31,6 +31,12 @@ class Oriented(Strict):
         default=None, description="its orientation by the rows of a rotation matrix, instead of `rpy`"
     )
 
+    @classmethod
+    def keys(cls) -> tuple[str, ...]:
+        """The keys that a file may use, those of the orientation last."""
+        known = super().keys()
+        return (*(key for key in known if key not in WAYS), *WAYS)
+
 
 def given(entry: Oriented, *others: str) -> list[str]:
     """The keys that the file gives for an orientation; `others` are further keys that give one."""
