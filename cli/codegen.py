@@ -55,9 +55,7 @@ def codegen(
     from denoc.study.codegen import generate
 
     keys = [key for key in parameters.split(",") if key.strip()]
-    name, text = generate(
-        options.loaded(robot, floating, loops), what, lang, regroup=regroup, link=link, keys=keys
-    )
+    name, text = generate(options.loaded(robot, floating, loops), what, lang, regroup=regroup, link=link, keys=keys)
     if out is None:
         typer.echo(text, nl=False)
         return

@@ -20,7 +20,7 @@ from measure import Row, against, checked, quickest, within
 import denoc
 from denoc.machine.jit.choice import using
 from denoc.peers.pinocchio import Pinocchio
-from denoc.robot.load import load
+from denoc.formats.load import load
 from denoc.robot.model import Robot
 
 COUNT = 10_000
