@@ -18,9 +18,9 @@ from arms import Arm
 from measure import Row, against, checked, quickest, within
 
 import denoc
+from denoc.formats.load import load
 from denoc.machine.jit.choice import using
 from denoc.peers.pinocchio import Pinocchio
-from denoc.formats.load import load
 from denoc.robot.model import Robot
 
 COUNT = 10_000
