@@ -43,7 +43,7 @@ def denoc(tmp_path, monkeypatch, capsys):
 )
 def test_names_of_tables(denoc, monkeypatch, command, option, table):
     """The help names rows that there are, another name is refused with all of them, and the shell completes them."""
-    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setenv("COLUMNS", "600")
     said = next(line for line in denoc(command, "--help")[1].splitlines() if option in line)
     assert {word.split()[0] for word in said.partition(": ")[2].partition(".")[0].split(", ")} <= set(table)
     code, _, err = denoc(command, "puma", option, "nothing")

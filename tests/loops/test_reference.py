@@ -279,6 +279,7 @@ def test_rssr_scenario_finds_rates_and_forces_from_the_crank_alone():
     whole, one = closed.one_case("rssr", "spin_free")
     period = whole["trajectory"]["T"]
     rate = {"law": "rate", "from": 0, "rate": 2 * np.pi / period}
+    near = {"joint2": [0.4427, -0.6528, -0.3688, 0.4919], "joint4": 2.131}
     result = denoc.run(
         {
             "task": "inverse",
@@ -290,9 +291,7 @@ def test_rssr_scenario_finds_rates_and_forces_from_the_crank_alone():
             "record": {"reactions": True},
             "robot": "rssr",
         },
-        denoc.loads(
-            closed.rssr_text(whole, one) + "assembly: {joint2: [0.4427, -0.6528, -0.3688, 0.4919], joint4: 2.131}\n"
-        ),
+        denoc.loads(yamls.dump(yamls.load(closed.rssr_text(whole, one)) | {"assembly": near})),
     )
     assert result.ended == "done"
     assert off(result.table["joint4.q"], one["theta"]) <= EXACT
