@@ -81,6 +81,7 @@ class Unknowable(TypedDict):
     forces: Sequence[str]
     moments: Sequence[str]
     other: Annotated[bool, about("whether a force along another direction than an axis is among them")]
+    others: Annotated[Sequence[str], about("such forces, in words")]
 
 
 class Spin(TypedDict):

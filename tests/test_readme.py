@@ -109,7 +109,8 @@ def here(shell, monkeypatch):
 
     def run(command, where):
         alone = command.removesuffix(OR_CODE)
-        if command != SNIPPET and not of_denoc_alone(alone):
+        mine = command == SNIPPET and not adds_a_row((shell.folder / "snippet.py").read_text(encoding="utf-8"))
+        if not mine and not of_denoc_alone(alone):
             return shell(command, where)
         printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
         with monkeypatch.context() as now:
@@ -129,6 +130,11 @@ def here(shell, monkeypatch):
 
     run.folder = shell.folder
     return run
+
+
+def adds_a_row(program):
+    """Whether a program puts a row into one of denoc's tables, where it would stay for all other tests."""
+    return re.search(r"^[A-Z_]{3,}\[.*\] = ", program, re.MULTILINE)
 
 
 def of_denoc_alone(command):
