@@ -20,6 +20,7 @@ from ..text.change import Change, changed, parted
 from ..text.document import Keys
 from ..text.source import from_mapping
 from ..text.writing import flow
+from .varied import may_be_plain
 
 Variation = Mapping[str, Any]
 MOST = 100_000  # variations
@@ -71,10 +72,15 @@ class Variations:
     # ---- variations of the same keys
 
     def families(self) -> list[list[int]]:
-        """The places of variations with the same keys and, but for numbers, the same values, in groups."""
+        """The places of variations with the same keys, in groups.
+
+        Independent ones have the same values, too, but for numbers that may be inputs of programs: each run of a family
+        goes by the program that it would have by itself.
+        """
         groups: dict[Hashable, list[int]] = {}
         for k, one in enumerate(self.all):
-            groups.setdefault(tuple(one), []).append(k)
+            fixed = {key: x for key, x in one.items() if not may_be_plain(key)} if self.independent else {}
+            groups.setdefault((tuple(one), repr(fixed)), []).append(k)
         return list(groups.values())
 
     def columns(

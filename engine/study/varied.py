@@ -87,6 +87,14 @@ def varied(
     return Varied(plain, y, signals, of_bodies(plan.system, bodies))
 
 
+def may_be_plain(key: str) -> bool:
+    """Whether a dotted key, of the scenario or after `robot.` of the robot, may lead to a number that is known here."""
+    first, *rest = key.split(".")
+    if first != "robot":
+        return first in (*STATE, "forces")
+    return len(rest) >= 3 and rest[0] == "links" and _known(rest[2], tuple(rest[3:]))
+
+
 class _OtherError(Exception):
     """The keys lead elsewhere than to plain numbers that are known here."""
 
@@ -183,7 +191,12 @@ def _of_link(path: Keys) -> bool:
     """Whether a path of the robot's file leads to numbers of a link that are known here."""
     if len(path) < 3 or path[0] != "links" or not isinstance(path[1], int):
         return False
-    return path[2] in OF_MASS or (path[2] == "joint" and path[3:] in OF_DRIVE)
+    return _known(path[2], path[3:])
+
+
+def _known(key: str | int, within: Keys) -> bool:
+    """Whether a link's key, and the path within its value, lead to numbers that are known here."""
+    return key in OF_MASS or (key == "joint" and within in OF_DRIVE)
 
 
 def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plain: np.ndarray) -> tuple[Body, ...]:

@@ -6,15 +6,16 @@
     measured = power unit*                                  a unit belongs to the number right before it
     power    = primary (("^" | "**") ("+" | "-")* power)?
     unit     = NAME (("^" | "**") ("+" | "-")* power)?
-    primary  = NUMBER | "pi" | unit | FUNCTION "(" sum ")" | "(" sum ")"
+    primary  = NUMBER | "pi" | GIVEN | unit | FUNCTION "(" sum ")" | "(" sum ")"
 
-So `10 N m / 2 rad` is (10 N m)/(2 rad), `9.81 m/s^2` is 9.81 (m/(s^2)), and `-2^2` is -4 as in Python.
+GIVEN is a name whose value the caller gives; files of robots and scenarios have none. So `10 N m / 2 rad` is (10 N m)/(2 rad), `9.81 m/s^2` is 9.81 (m/(s^2)), and `-2^2` is -4 as in Python.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from numbers import Real
 from typing import NamedTuple
 
@@ -36,6 +37,10 @@ class ExpressionError(ValueError):
         super().__init__(message)
 
 
+class UndefinedError(ExpressionError):
+    """An expression that has no value for these numbers, though it may have one for others: a division by zero, …"""
+
+
 class Quantity(float):
     """A float in SI units with its dimension and its original text; arithmetic with it gives plain floats."""
 
@@ -49,11 +54,11 @@ class Quantity(float):
         return made
 
 
-def evaluate(text: str) -> Quantity:
-    """The value of an expression in SI units, with its dimension."""
+def evaluate(text: str, given: Mapping[str, Quantity] | None = None) -> Quantity:
+    """The value of an expression in SI units, with its dimension; it may use the names that are `given`."""
     if len(text) > LENGTH_LIMIT:
         raise ExpressionError(f"the expression has {len(text)} characters; at most {LENGTH_LIMIT} are read")
-    parser = _Parser(text)
+    parser = _Parser(text, given or {})
     if parser.token.kind == "end":
         raise ExpressionError("the expression is empty")
     value = parser.sum()
@@ -145,8 +150,9 @@ def _tokens(text: str) -> list[_Token]:
 class _Parser:
     """Recursive descent, one method for each rule of the grammar at the top of this file."""
 
-    def __init__(self, text: str):
+    def __init__(self, text: str, given: Mapping[str, Quantity]):
         self.tokens = _tokens(text)
+        self.given = given
         self.at = 0
         self.depth = 0
 
@@ -167,8 +173,8 @@ class _Parser:
         token = self.token
         if token.kind == "end":
             return
-        if token.kind == "name" and token.text not in NAMES:
-            raise _unknown(token)
+        if token.kind == "name" and token.text not in NAMES and token.text not in self.given:
+            raise _unknown(token, self.given)
         raise ExpressionError(
             f"`{token.text}` can't follow here"
             + ("" if token.kind == "sign" and token.text != "(" else "; is an operator such as `*` missing before it?"),
@@ -188,7 +194,7 @@ class _Parser:
             if sign.text == "*":
                 value = _made(value * other, _combined(value.dimension, other.dimension, 1), sign.position)
             elif other == 0.0:
-                raise ExpressionError("division by zero", sign.position)
+                raise UndefinedError("division by zero", sign.position)
             else:
                 value = _made(value / other, _combined(value.dimension, other.dimension, -1), sign.position)
         return value
@@ -255,13 +261,15 @@ class _Parser:
             return self.enclosed(token)
         if token.text == "pi":
             return Quantity(math.pi)
+        if token.text in self.given:
+            return self.given[token.text]
         if token.text in FUNCTIONS:
             opening = self.accept("(")
             if not opening:
                 raise ExpressionError(f"`{token.text}` needs its argument in parentheses", token.position)
             return _applied(token, self.enclosed(opening))
         if token.kind == "name":
-            raise _unknown(token)
+            raise _unknown(token, self.given)
         raise ExpressionError(f"a number is missing before `{token.text}`", token.position)
 
     def enclosed(self, opening: _Token) -> Quantity:
@@ -285,7 +293,7 @@ class _Parser:
 def _made(value: float, dimension: Dimension, position: int) -> Quantity:
     """A quantity with a finite value; others are refused."""
     if not math.isfinite(value):
-        raise ExpressionError("the value is too large; it must be a finite number", position)
+        raise UndefinedError("the value is too large; it must be a finite number", position)
     return Quantity(value, dimension)
 
 
@@ -322,13 +330,13 @@ def _raised(base: Quantity, exponent: float, position: int) -> Quantity:
     """The power of a quantity, computed in floats, so that 9^9^9 fails at once instead of taking forever."""
     dimension = PLAIN if base.dimension == PLAIN else _combined(PLAIN, base.dimension, _whole(exponent, position))
     if base == 0.0 and exponent < 0:
-        raise ExpressionError("division by zero", position)
+        raise UndefinedError("division by zero", position)
     try:
         value = math.pow(base, exponent)
     except OverflowError:
-        raise ExpressionError("the power is too large; it must be a finite number", position) from None
+        raise UndefinedError("the power is too large; it must be a finite number", position) from None
     except ValueError:
-        raise ExpressionError("a fractional power of a negative number is not a real number", position) from None
+        raise UndefinedError("a fractional power of a negative number is not a real number", position) from None
     return _made(value, dimension, position)
 
 
@@ -349,10 +357,10 @@ def _applied(name: _Token, argument: Quantity) -> Quantity:
     try:
         return Quantity(function(argument), dimension)
     except ValueError:
-        raise ExpressionError(f"`{name.text}` needs {words}", name.position) from None
+        raise UndefinedError(f"`{name.text}` needs {words}", name.position) from None
 
 
-def _unknown(name: _Token) -> ExpressionError:
+def _unknown(name: _Token, given: Mapping[str, Quantity]) -> ExpressionError:
     """The error for an unknown name, with the nearest known one."""
     word = name.text
     if word.lower() in ("inf", "infinity", "nan"):
@@ -366,7 +374,7 @@ def _unknown(name: _Token) -> ExpressionError:
     elif spelt := SPELT_OUT.get(word.lower().removesuffix("s")):
         hint = f"did you mean `{spelt}`?"
     else:
-        hint = did_you_mean(word, NAMES, closeness=0.7)  # names this short resemble almost anything
+        hint = did_you_mean(word, [*NAMES, *given], closeness=0.7)  # names this short resemble almost anything
     return ExpressionError(f"unknown name `{_clipped(word)}`" + (f"; {hint}" if hint else ""), name.position)
 
 

@@ -177,3 +177,15 @@ def test_runs_in_blocks_are_the_same_to_the_last_bit(monkeypatch):
     (expected,) = denoc.ensemble(scenario(), variations[13:14])
     assert np.frombuffer(whole[13]["joint3.q"]) == pytest.approx(expected.table["joint3.q"], rel=1e-7)
     assert np.frombuffer(whole[13]["energy"])[1] == pytest.approx(expected.audit["exchanged"], rel=1e-7)
+
+
+def test_runs_with_other_lengths_in_blocks_are_the_same_to_the_last_bit():
+    """Numbers that no program takes as inputs differ between some of the runs, and masses between all of them."""
+    fall = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.1, "step": 0.05}}
+    variations = [
+        {"robot.links.link2.joint.a": 0.3 + 0.1 * (k // 2), "robot.links.link3.mass": 0.5 + k} for k in range(4)
+    ]
+    whole = gathered(fall, variations, 4)
+    assert sorted(whole) == list(range(4))
+    assert gathered(fall, variations, 1) == whole
+    assert gathered(fall, variations[2:3], 1)[0] == whole[2]
