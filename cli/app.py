@@ -33,6 +33,7 @@ from denoc.cli import (
     run,
     schema,
     simulate,
+    sweep,
     verify,
 )
 
@@ -51,6 +52,7 @@ app = typer.Typer(
 app.command("idyn")(idyn.idyn)
 app.command("simulate")(simulate.simulate)
 app.command("run")(run.run)
+app.command("sweep")(sweep.sweep)
 app.command("inspect")(inspect.inspect)
 app.command("matrices")(matrices.matrices)
 app.command("plot")(plot.plot)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from denoc.robot.model import Joint
     from denoc.robot.model import Robot as Model
 
-app = typer.Typer(no_args_is_help=True, help="Write a commented robot or scenario file to start from.")
+app = typer.Typer(no_args_is_help=True, help="Write a commented robot, scenario or study file to start from.")
 TEMPLATES = Path(__file__).with_name("templates")
 MOST_NAMED = 8  # joints that a comment names
 
@@ -36,7 +36,7 @@ class Task(StrEnum):
     simulate = "simulate"
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the robot or scenario; its file is NAME.yaml.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of what is written; its file is NAME.yaml.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="PATH", help="File or folder to write to (default: here).")]
 
 
@@ -99,9 +99,42 @@ def scenario(
     name, path = _place(name, out)
     model, file = load(of), find(of, "robots")
     joints = ", ".join(model.joints[:MOST_NAMED]) + ", …" * (len(model.joints) > MOST_NAMED)
-    text = _template(f"scenario-{task.value}").replace("ROBOT", _written(_beside(file, path)))
+    text = _template(f"scenario-{task.value}").replace("ROBOT", _written(_beside(file, path, "robots")))
     text = text.replace("JOINTS", joints or "none").replace("MOTION\n", _motion(model))
     _write(path, text, f"`denoc run {path}` runs it")
+
+
+@app.command("study")
+def study(
+    name: Name,
+    of: Annotated[
+        str, typer.Option("--scenario", metavar="SCENARIO", help="A scenario file, or one of the library.")
+    ] = "puma-fall",
+    out: Out = None,
+) -> None:
+    """Write a study file for a scenario, in which every key is explained."""
+    from denoc.errors import InputError
+    from denoc.scenario.run import prepare
+    from denoc.text.library import find
+
+    name, path = _place(name, out)
+    plan, file = prepare(of), find(of, "scenarios")
+    data = plan.robot.document.data if plan.robot.document else {}
+    heavy = [one for one in data.get("links", ()) if isinstance(one, dict) and one.get("mass") and "name" in one]
+    if not heavy or not plan.robot.moving:
+        raise InputError("the robot has no link of its own whose mass could vary", found=of, hint="`denoc list`")
+    joint = next((one for one in plan.robot.moving if one.actuated), plan.robot.moving[0])
+    suffix = (joint.type.forces if plan.task == "inverse" and joint.actuated else joint.type.coordinates)[0]
+    values = {
+        "SCENARIO": _written(_beside(file, path, "scenarios")),
+        "KEY": _written(f"robot.links.{heavy[-1]['name']}.mass"),
+        "VALUE": str(heavy[-1]["mass"]),
+        "COLUMN": _written(f"{joint.name}.{suffix}"),
+    }
+    text = _template("study")
+    for word, value in values.items():
+        text = text.replace(word, value)
+    _write(path, text, f"`denoc sweep {path}` carries it out, `denoc sweep {path} --explain` says what that takes")
 
 
 def _template(name: str) -> str:
@@ -142,13 +175,13 @@ def _written(text: str) -> str:
     return flow(text)
 
 
-def _beside(robot: Path, scenario: Path) -> str:
-    """The scenario's reference to the robot: its name in the library, or the relative path of its file."""
+def _beside(named: Path, file: Path, kind: str) -> str:
+    """A file's reference to a robot or scenario: its name in the library, or the relative path of its file."""
     from denoc.text.library import folder
 
-    if robot.parent == folder("robots"):
-        return robot.stem
-    return Path(os.path.relpath(robot, scenario.parent)).as_posix()
+    if named.parent == folder(kind):
+        return named.stem
+    return Path(os.path.relpath(named, file.parent)).as_posix()
 
 
 def _motion(model: Model) -> str:

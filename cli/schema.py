@@ -12,7 +12,7 @@ from denoc.cli import options
 if TYPE_CHECKING:
     from denoc.text.json_schema import Schema
 
-FILES = ("robot", "scenario")
+FILES = ("robot", "scenario", "study")
 
 
 def kinds() -> list[str]:
@@ -26,7 +26,7 @@ def schema(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="robot|scenario|COMMAND|error",
+            metavar="robot|scenario|study|COMMAND|error",
             help="Kind of files, or a command with --json.",
             autocompletion=options.names("denoc.cli.schema", "kinds"),
         ),
@@ -35,7 +35,7 @@ def schema(
         Path | None, typer.Option("--out", metavar="FILE", help="Write the schema to this file (default: print it).")
     ] = None,
 ) -> None:
-    """Print the JSON Schema of robot or scenario files, or of what a command prints with --json."""
+    """Print the JSON Schema of robot, scenario or study files, or of what a command prints with --json."""
     from denoc.text.json_schema import schema_text
 
     text = schema_text(made(kind))
@@ -56,6 +56,10 @@ def made(kind: str) -> Schema:
         from denoc.scenario.json_schema import scenario_schema
 
         return scenario_schema()
+    if kind == "study":
+        from denoc.study.sweep.schema import study_schema
+
+        return study_schema()
     from denoc.cli.output_schema import output_schema
     from denoc.errors import InputError, did_you_mean
 

@@ -176,6 +176,33 @@ class Comparison(TypedDict):
     files: Files
 
 
+class Sweep(TypedDict):
+    """A study that has been carried out."""
+
+    study: str
+    runs: int
+    computed: Annotated[int, about("runs that weren't kept from an earlier start")]
+    failed: Annotated[int, about("runs without sound numbers; their rows have the reasons")]
+    missed: Annotated[Sequence[str], about("what the study expects and isn't so")]
+    reasons: Annotated[dict[str, int], about("how many runs failed for each reason")]
+    inputs: Annotated[Sequence[str], about("the table's columns that vary")]
+    outputs: Annotated[Sequence[str], about("the table's columns that are kept")]
+    units: Annotated[dict[str, str], about("of the table's columns")]
+    files: Files
+
+
+class Forecast(TypedDict):
+    """What a sweep would do."""
+
+    study: str
+    runs: int
+    kept: Annotated[int, about("runs that an earlier start has kept")]
+    seconds: Annotated[float, about("about how long the others take")]
+    table: Annotated[int, about("about how many bytes the table has")]
+    store: Annotated[int, about("about how many bytes the kept runs have")]
+    folder: str
+
+
 # ---- papers and the library
 
 
@@ -273,6 +300,7 @@ OUTPUTS = {
     "regress": Output("the comparison", one=(Regression,)),
     "verify": Output("the checks of a result", one=(Verified,)),
     "distribute": Output("the run, or with `--explain` its messages", one=(Distributed, Plan)),
+    "sweep": Output("the study, or with `--explain` what it would do", one=(Sweep, Forecast)),
     "compare": Output("the comparison", one=(Comparison,)),
     "complexity": Output("the operation counts", one=(Complexity,)),
     "paper": Output("tables and figures, listed or reproduced", many=(Paper, Reproduction)),

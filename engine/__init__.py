@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .robot.model import Robot
     from .scenario.run import Result, run
     from .study.ensemble import ensemble
+    from .study.sweep.run import sweep
 
 _HOMES = {
     "loops.adjoint": ("adjoint",),
@@ -48,6 +49,7 @@ _HOMES = {
     "robot.model": ("Robot",),
     "scenario.run": ("Result", "run"),
     "study.ensemble": ("ensemble",),
+    "study.sweep.run": ("sweep",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -87,6 +89,7 @@ __all__ = [
     "reduced",
     "regressor",
     "run",
+    "sweep",
 ]
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from functools import partial
 from typing import Any
@@ -21,6 +22,7 @@ from .engines import Message, Work, carried_out
 PATIENCE = 60.0  # seconds for an answer
 CONNECTING = 10.0
 CLOSING = 10.0
+POLLING = 0.01
 ADDRESS = re.compile(r"([a-z]+://)?[^/\s]+:\d+")
 EXTRA = "pip install '.[cluster]'"
 
@@ -77,6 +79,25 @@ class Cluster:
         futures = [self._submit(n, _answer, kept) for n, kept in enumerate(self._kept)]
         return self._gathered(futures)
 
+    def task(self, function: Callable[[Any], Any], of: object) -> Any:
+        """A function of something under way on any worker."""
+        try:
+            return self._client.submit(function, of, pure=False)
+        except (OSError, RuntimeError) as error:
+            raise self._lost(error) from None
+
+    def first(self, under_way: Sequence[Any]) -> Any:
+        """The first of some tasks that isn't under way any more, however long that takes."""
+        while not (over := [task for task in under_way if task.status != "pending"]):
+            if self._client.status not in ("running", "connecting"):
+                raise self._lost(OSError("the connection is closed"))
+            time.sleep(POLLING)
+        return over[0]
+
+    def result(self, done: Any) -> Any:
+        """The result of a task that is done."""
+        return self._gathered([done])[0]
+
     def close(self) -> None:
         self._kept, self._begun = [], []
         for service in (getattr(self, "_client", None), self._cluster):
@@ -95,7 +116,7 @@ class Cluster:
         except (OSError, RuntimeError) as error:
             raise self._lost(error) from None
 
-    def _gathered(self, futures: list[Any]) -> list[list[Message]]:
+    def _gathered(self, futures: list[Any]) -> list[Any]:
         failed = (OSError, RuntimeError, CancelledError, self._dask.scheduler.KilledWorker)
         try:
             gather = partial(self._client.gather, futures, asynchronous=True)

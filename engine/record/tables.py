@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,6 +50,25 @@ def write_parquet(path: Path, t: np.ndarray, table: Table, columns: Sequence[Col
     values = {"t": t, **table}
     fields = [arrow.field(key, arrow.float64(), metadata={"unit": measured[key]}) for key in values]
     made = arrow.Table.from_arrays([arrow.array(np.asarray(x)) for x in values.values()], schema=arrow.schema(fields))
+    _library("pyarrow.parquet").write_table(made, path)
+
+
+def tidy_frame(columns: Mapping[str, np.ndarray | list[Any]], units: Mapping[str, str]) -> pd.DataFrame:
+    """A DataFrame of a tidy table; `attrs` has the units of its columns."""
+    made: pd.DataFrame = _library("pandas").DataFrame(dict(columns))
+    made.attrs = {"units": dict(units)}
+    return made
+
+
+def write_tidy_parquet(path: Path, columns: Mapping[str, np.ndarray | list[Any]], units: Mapping[str, str]) -> None:
+    """Writes a Parquet file of a tidy table; each field's metadata has its unit, where it has one."""
+    arrow = _library("pyarrow")
+    arrays = [arrow.array(one) for one in columns.values()]
+    fields = [
+        arrow.field(name, one.type, metadata={"unit": units[name]} if name in units else None)
+        for name, one in zip(columns, arrays)
+    ]
+    made = arrow.Table.from_arrays(arrays, schema=arrow.schema(fields))
     _library("pyarrow.parquet").write_table(made, path)
 
 

@@ -8,7 +8,8 @@
     unit     = NAME (("^" | "**") ("+" | "-")* power)?
     primary  = NUMBER | "pi" | GIVEN | unit | FUNCTION "(" sum ")" | "(" sum ")"
 
-GIVEN is a name whose value the caller gives; files of robots and scenarios have none. So `10 N m / 2 rad` is (10 N m)/(2 rad), `9.81 m/s^2` is 9.81 (m/(s^2)), and `-2^2` is -4 as in Python.
+GIVEN is a name whose value the caller gives; files of robots and scenarios have none. So `10 N m / 2 rad` is
+(10 N m)/(2 rad), `9.81 m/s^2` is 9.81 (m/(s^2)), and `-2^2` is -4 as in Python.
 """
 
 from __future__ import annotations

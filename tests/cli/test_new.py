@@ -34,7 +34,9 @@ def denoc(tmp_path, monkeypatch, capsys):
 
 def test_there_is_a_template_for_each_choice_and_no_other():
     expected = {f"{kind}-{one}" for kind in ("robot", "loop") for one in CONVENTIONS}
-    assert {path.stem for path in TEMPLATES.glob("*.yaml")} == expected | {f"scenario-{task}" for task in TASKS}
+    assert {path.stem for path in TEMPLATES.glob("*.yaml")} == expected | {f"scenario-{task}" for task in TASKS} | {
+        "study"
+    }
 
 
 @pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.yaml")), ids=lambda path: path.stem)
@@ -140,3 +142,14 @@ def test_wrong_use(denoc, tmp_path, words, says):
     assert code == 2
     assert says in err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("scenario", ["puma-idyn", "four-bar-fall", "own.yaml"])
+def test_a_study_is_carried_out(denoc, scenario):
+    Path("own.yaml").write_text("{robot: planar3r, task: simulate, time: {end: 0.1, step: 0.05}}")
+    code, out, err = denoc("new", "study", "what-if", "--scenario", scenario)
+    assert (code, err) == (0, "")
+    assert out.startswith("what-if.yaml\n")
+    assert read(Path("what-if.yaml")).data["scenario"] == scenario
+    assert denoc("sweep", "what-if.yaml", "--explain")[0] == 0
+    assert not Path("outputs").exists()

@@ -1,4 +1,4 @@
-"""The page docs/reference.md: every key of robot and scenario files, from the JSON Schemas made of the models.
+"""The page docs/reference.md: every key of robot, scenario and study files, from the JSON Schemas made of the models.
 
 `tests/tools/pages.py` (`make pages`) writes it.
 """
@@ -14,13 +14,15 @@ from denoc.laws import forces
 from denoc.laws import motions as laws
 from denoc.robot.json_schema import robot_schema
 from denoc.scenario.json_schema import scenario_schema
+from denoc.study.sweep.schema import study_schema
 from denoc.text.json_schema import Schema
 from denoc.text.writing import flow
 
-INTRODUCTION = """# All keys of robot and scenario files
+INTRODUCTION = """# All keys of robot, scenario and study files
 
 Made by `make pages` from the models that read the files and of which the JSON Schemas
-([robot](schema/robot.json), [scenario](schema/scenario.json)) are made; [files.md](files.md) explains, and has examples.
+([robot](schema/robot.json), [scenario](schema/scenario.json), [study](schema/study.json)) are made;
+[files.md](files.md) and, for studies, [studies.md](studies.md) explain, and have examples.
 
 Every quantity is a number in SI units or an expression with a unit, such as `90 deg` ([files.md](files.md#numbers)).
 Where the default is empty, nothing is there unless the last column says otherwise.
@@ -195,5 +197,5 @@ def escaped(text: str) -> str:
 
 def page() -> str:
     """The whole page."""
-    kinds = {"robot": robot_schema(), "scenario": scenario_schema()}
+    kinds = {"robot": robot_schema(), "scenario": scenario_schema(), "study": study_schema()}
     return "\n".join([INTRODUCTION, *(Reference(kind, schema).text() for kind, schema in kinds.items())])

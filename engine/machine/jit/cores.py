@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 FEWEST = 10_000  # rows from which on another thread pays
 
 _lock = threading.Lock()
 _pool: list[ThreadPoolExecutor] = []
+_most: list[int] = []
+
+
+@contextmanager
+def at_most(count: int) -> Iterator[None]:
+    """A context in which this process uses so many processors."""
+    _most.append(count)
+    try:
+        yield
+    finally:
+        _most.pop()
 
 
 def processors() -> int:
-    """The number of processors that this process may use; DENOC_CORES overrides it."""
+    """The number of processors that this process may use; `at_most`, and else DENOC_CORES, override it."""
+    if _most:
+        return _most[-1]
     wanted = os.environ.get("DENOC_CORES", "")
     if wanted.isdigit() and int(wanted) > 0:
         return int(wanted)

@@ -1,0 +1,213 @@
+"""`denoc sweep`: a scenario run for many values of its numbers, in a table with a row for each run."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from denoc.cli import as_json as printed
+from denoc.cli import interrupts, options
+from denoc.cli.waiting import WRITING, Wait
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from denoc.cli.shapes import Forecast as ForecastShape
+    from denoc.cli.shapes import Sweep
+    from denoc.study.sweep.engines import Engine
+    from denoc.study.sweep.run import Forecast, Progress, Runs, Swept
+
+MOST_SHOWN = 4  # reasons of failed runs on the terminal
+
+
+class Place(StrEnum):
+    """The places where runs can be carried out."""
+
+    threads = "threads"
+    process = "process"
+    dask = "dask"
+
+
+def sweep(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study file.")],
+    on: Annotated[
+        Place, typer.Option("--on", help="Run in threads of this process, in processes, or on a Dask cluster.")
+    ] = Place.threads,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, metavar="N", help="How many threads, processes or workers of a cluster."),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option("--scheduler", metavar="ADDRESS", help="Use the Dask scheduler that runs at this address."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume/--fresh", help="Go on with the runs that are kept, or compute all anew.")
+    ] = True,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say how many runs there are, how long they take and where, and stop.")
+    ] = False,
+    best: Annotated[
+        str | None,
+        typer.Option(
+            "--best", metavar="OUTPUT", help="Write the run with the least OUTPUT, or the largest one with max:OUTPUT."
+        ),
+    ] = None,
+    count: Annotated[int, typer.Option("--count", min=1, metavar="N", help="How many best runs are written.")] = 1,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<study>/.")] = options.OUTPUTS,
+    plot: options.Plots = True,
+    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Run a scenario for many values of its numbers; runs are kept as they finish, and none is computed twice."""
+    from denoc.record.write import check_writable, make_folder
+    from denoc.study.sweep import best as chosen
+    from denoc.study.sweep import engines, results
+    from denoc.study.sweep.probe import probed
+    from denoc.study.sweep.reading import opened
+    from denoc.study.sweep.run import Runs, forecast
+
+    form, others = options.formats(forms)
+    asked = opened(study)
+    sought = (*chosen.goal(asked, best), count) if best is not None else None
+    folder = out / asked.name
+    check_writable(folder)
+    with Wait(asked.name, quiet=quiet or as_json) as wait:
+        wait.now("looking at the first run")
+        ready = probed(asked)
+        store = results.store_of(folder, asked.name)
+        if explain:
+            runs = Runs(ready, store if store.is_file() and resume else None)
+            wait.now("measuring a few runs")
+            foretold = forecast(runs)
+            runs.close()
+        else:
+            make_folder(folder)
+            runs = Runs(ready, store, fresh=not resume)
+            swept = _carried_out(runs, lambda: engines.engine(on.value, workers, scheduler), wait, store)
+            wait.now(WRITING)
+            with interrupts.held():
+                files = results.written(swept, runs.study, folder, form if plot else "", "parquet" in others, sought)
+    if explain:
+        _explain(asked.name, foretold, workers, on.value, folder, as_json=as_json)
+        return
+    if as_json:
+        printed.show(_summary(swept, files))
+    elif not quiet:
+        _show(swept, files)
+    if swept.missed:
+        if quiet or as_json:
+            typer.echo(f"error: {swept.name}: {'; '.join(swept.missed)}", err=True)
+        raise typer.Exit(3)
+
+
+def _carried_out(runs: Runs, engine: Callable[[], Engine], wait: Wait, store: Path) -> Swept:
+    """The study carried out; an interrupt says what is kept."""
+    from denoc.study.sweep.run import Progress
+
+    def report(at: Progress) -> None:
+        wait.now(_progress(at), at.done / at.count)
+
+    report(Progress(runs.count - len(runs.missing), runs.count, None))
+    try:
+        return runs.carried_out(engine, report)
+    except KeyboardInterrupt:
+        kept = runs.count - len(runs.missing)
+        typer.echo(f"{kept} of {runs.count} runs are kept in {store}; the next start goes on with them", err=True)
+        raise
+    finally:
+        runs.close()
+
+
+def _progress(at: Progress) -> str:
+    left = f", {_duration(at.left)} left" if at.left is not None else ""
+    return f"{at.done} of {at.count} runs{left}"
+
+
+def _duration(seconds: float) -> str:
+    """A duration in words that don't say more than is known."""
+    if seconds < 100:
+        return f"{max(seconds, 0.1):.2g} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 100 else f"{minutes / 60:.1f} h"
+
+
+def _explain(name: str, it: Forecast, workers: int | None, on: str, folder: Path, *, as_json: bool) -> None:
+    from denoc.machine.jit.cores import processors
+
+    hands = workers or processors()
+    missing = it.runs - it.kept
+    seconds = it.seconds * missing / (1 if on == "threads" else hands)
+    if as_json:
+        document: ForecastShape = {
+            "study": name,
+            "runs": it.runs,
+            "kept": it.kept,
+            "seconds": seconds,
+            "table": it.table,
+            "store": it.store,
+            "folder": str(folder),
+        }
+        printed.show(document)
+        return
+    typer.echo(f"{name}: {it.runs} runs, {it.kept} of them kept already, {missing} to be computed")
+    where = {"threads": "threads of this process", "process": "processes", "dask": "workers of a Dask cluster"}[on]
+    if missing:
+        typer.echo(f"  about {_duration(seconds)}, {1e3 * it.seconds:.3g} ms each, on {hands} {where}")
+    typer.echo(f"  {folder}/: a table of about {_size(it.table)}, a store of about {_size(it.store)}")
+
+
+def _size(count: int) -> str:
+    power = min(int(math.log(max(count, 1), 1000)), 3)
+    return f"{count / 1000**power:.3g} {('B', 'kB', 'MB', 'GB')[power]}"
+
+
+def _show(swept: Swept, files: list[Path]) -> None:
+    table = swept.table
+    failed = f", {swept.failed} failed" if swept.failed else ""
+    mark = "NOT AS EXPECTED" if swept.missed else "done"
+    typer.echo(f"{swept.name}: {mark}, {len(table)} runs{failed}, {swept.computed} computed")
+    for sentence in swept.missed:
+        typer.echo(f"  {sentence}")
+    for reason, number in list(_reasons(swept).items())[:MOST_SHOWN]:
+        typer.echo(f"  {number} failed: {reason}")
+    for name in table.outputs:
+        values = [x for x in table[name].tolist() if math.isfinite(x)]
+        unit = table.units.get(name, "")
+        if values:
+            of = f" {unit}" if unit not in ("", "1") else ""
+            typer.echo(f"  {name}: {min(values):.6g} to {max(values):.6g}{of}")
+    typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files))
+
+
+def _reasons(swept: Swept) -> dict[str, int]:
+    """How many runs failed for each reason, the most frequent one first."""
+    from collections import Counter
+
+    from denoc.study.sweep.table import STANDING
+
+    table = swept.table
+    reasons = [reason for ended, reason in zip(table["ended"], table["reason"]) if ended not in STANDING]
+    return dict(Counter(reasons).most_common())
+
+
+def _summary(swept: Swept, files: list[Path]) -> Sweep:
+    """The data that `--json` prints."""
+    table = swept.table
+    return {
+        "study": swept.name,
+        "runs": len(table),
+        "computed": swept.computed,
+        "failed": swept.failed,
+        "missed": swept.missed,
+        "reasons": _reasons(swept),
+        "inputs": table.inputs,
+        "outputs": table.outputs,
+        "units": table.units,
+        "files": [str(file) for file in files],
+    }

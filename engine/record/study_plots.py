@@ -1,0 +1,136 @@
+"""Plots of a study: curves over one number that varies, contours over two, scattered points over more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import plots
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.figure import Figure
+
+MOST_ACROSS = 4  # panels side by side
+MOST_PANELS = 24  # of a figure; further inputs aren't drawn
+MOST_LINES = 14  # of a panel
+LEVELS = 12
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What is drawn: numbers that vary, words that vary, and outputs, each a column with a value for each run."""
+
+    title: str
+    numbers: Mapping[str, np.ndarray]
+    words: Mapping[str, Sequence[Any]]
+    outputs: Mapping[str, np.ndarray]
+    units: Mapping[str, str]
+
+    def label(self, name: str) -> str:
+        """The label of an axis."""
+        unit = self.units.get(name, "")
+        return plots.plain(f"{name} ({unit})" if unit not in ("", "1") else name)
+
+
+def figures(sweep: Sweep) -> dict[str, Figure]:
+    """A figure for each output, by its name."""
+    grid = _grid(sweep)
+    made = {}
+    for name, values in sweep.outputs.items():
+        if not np.isfinite(values).any():
+            continue
+        if len(sweep.numbers) == 1:
+            made[name] = _curves(sweep, name, values)
+        elif grid is not None:
+            made[name] = _contours(sweep, name, values, grid)
+        elif sweep.numbers:
+            made[name] = _scattered(sweep, name, values)
+    return made
+
+
+def _grid(sweep: Sweep) -> tuple[np.ndarray, np.ndarray] | None:
+    """The places of all runs on a grid of two numbers; None where they don't fill one."""
+    if len(sweep.numbers) != 2 or sweep.words:
+        return None
+    first, second = (np.unique(x, return_inverse=True) for x in sweep.numbers.values())
+    count = len(first[1])
+    filled = len({*zip(first[1].tolist(), second[1].tolist())})
+    if min(len(first[0]), len(second[0])) < 2 or filled != count or count != len(first[0]) * len(second[0]):
+        return None
+    return first[1], second[1]
+
+
+def _curves(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
+    """An output over the one number that varies, with a line for each word."""
+    from .arranged import Arranged
+
+    ((across, x),) = sweep.numbers.items()
+    figure = Arranged(7.4, 4.4, 1, 1)
+    figure.suptitle(plots.plain(sweep.title, 80), fontsize=12)
+    axes = figure.add_subplot(1, 1, 1)
+    groups: dict[str, list[int]] = {}
+    for k in range(len(x)):
+        groups.setdefault(", ".join(f"{key} {column[k]}" for key, column in sweep.words.items()), []).append(k)
+    for n, (label, places) in enumerate(list(groups.items())[:MOST_LINES]):
+        these = np.array(places)[np.argsort(x[places], kind="stable")]
+        look: dict[str, Any] = {"color": plots.COLOURS[n % 7], "linestyle": ("-", "--")[n // 7], "linewidth": 1.4}
+        marked: dict[str, Any] = {"marker": "o", "markersize": 3} if len(these) <= 60 else {}
+        axes.plot(x[these], values[these], **look, **marked, label=plots.plain(label))
+    if sweep.words:
+        axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    _dress(axes, sweep.label(across), sweep.label(name))
+    return figure
+
+
+def _contours(sweep: Sweep, name: str, values: np.ndarray, grid: tuple[np.ndarray, np.ndarray]) -> Figure:
+    """An output over a grid of two numbers; crosses mark runs without a value."""
+    (one, x), (other, y) = sweep.numbers.items()
+    height = np.full((grid[1].max() + 1, grid[0].max() + 1), np.nan)
+    height[grid[1], grid[0]] = values
+    figure = plots.blank(sweep.title, 7.4, 5.2)
+    axes = figure.add_subplot(1, 1, 1)
+    shown = np.ma.masked_invalid(height)
+    if shown.min() < shown.max():
+        areas: ScalarMappable = axes.contourf(np.unique(x), np.unique(y), shown, LEVELS, cmap="viridis")
+        lines = axes.contour(np.unique(x), np.unique(y), shown, LEVELS, colors="white", linewidths=0.4)
+        lines.set_alpha(0.6)
+    else:  # the same everywhere
+        areas = axes.pcolormesh(np.unique(x), np.unique(y), shown, cmap="viridis", shading="nearest")
+    bar = figure.colorbar(areas, ax=axes)
+    bar.set_label(sweep.label(name), fontsize=9)
+    bar.ax.tick_params(labelsize=8)
+    lost = ~np.isfinite(values)
+    axes.plot(x[lost], y[lost], "x", color="#D55E00", markersize=5)
+    _dress(axes, sweep.label(one), sweep.label(other))
+    return figure
+
+
+def _scattered(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
+    """An output over each of several numbers, a point for each run."""
+    from .arranged import Arranged
+
+    shown = list(sweep.numbers.items())[:MOST_PANELS]
+    columns = min(len(shown), MOST_ACROSS)
+    rows = -(-len(shown) // columns)
+    figure = Arranged(3.6 * columns + 0.6, 3.2 * rows + 0.6, rows, columns)
+    figure.suptitle(plots.plain(sweep.title, 40 * columns), fontsize=12)
+    size = float(np.clip(600 / max(len(values), 1), 1.0, 12.0))
+    for k, (across, x) in enumerate(shown):
+        axes = figure.add_subplot(rows, columns, k + 1)
+        axes.scatter(x, values, s=size, color=plots.COLOURS[0], linewidths=0, alpha=0.7)
+        _dress(axes, sweep.label(across), sweep.label(name))
+    return figure
+
+
+def _dress(axes: Axes, across: str, up: str) -> None:
+    axes.set_xlabel(across, fontsize=9)
+    axes.set_ylabel(up, fontsize=9)
+    axes.tick_params(labelsize=8)
+    axes.ticklabel_format(useOffset=False)
+    axes.grid(visible=True, color="#dddddd", lw=0.6)
+    axes.set_axisbelow(True)

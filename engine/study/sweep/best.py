@@ -1,0 +1,51 @@
+"""The best runs of a study as scenario files that run by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...errors import InputError, did_you_mean
+from ...scenario.replay import files
+from ..ensemble import ensemble
+from .reading import Study
+from .table import STANDING, Table
+
+LARGEST = "max:"
+
+
+def goal(study: Study, text: str) -> tuple[str, bool]:
+    """The output that `--best` names, and whether the largest is sought."""
+    name = text.removeprefix(LARGEST)
+    if name not in study.file.keep:
+        raise InputError(
+            "no such output",
+            key="--best",
+            found=f"`{name}`",
+            allowed=", ".join(f"{name} or {LARGEST}{name}" for name in study.file.keep),
+            hint=did_you_mean(name, study.file.keep),
+        )
+    return name, name != text
+
+
+def best(made: Table, name: str, largest: bool, count: int) -> list[int]:
+    """The places of the best runs among those whose numbers stand, the best one first."""
+    values = np.where([ended in STANDING for ended in made["ended"]], made[name], np.nan)
+    order = np.argsort(-values if largest else values, kind="stable")
+    return [int(k) for k in order if not np.isnan(values[k])][:count]
+
+
+def scenario_files(study: Study, places: Sequence[int]) -> dict[str, bytes]:
+    """The contents of the scenario and robot files of these runs, by their names."""
+    made: dict[str, bytes] = {}
+    for n, k in enumerate(places, start=1):
+        name = f"{study.name}-best-{n}"
+        changes = {**study.changes(k), "name": name}
+        (result,) = ensemble(study.scenario, [changes], study.robot)
+        record = dict(result.record)
+        robot = dict(record["robot"])
+        if robot["data"]:  # each run has a robot of its own
+            robot["name"] = f"{name}.{robot['name']}"
+        made.update(files(name, {**record, "robot": robot}, result.tables))
+    return made

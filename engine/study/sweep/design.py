@@ -1,0 +1,101 @@
+"""The design of a study: which values its numbers take in each run."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...text.expression import Quantity
+from .schema import SAMPLED, StudyFile, VariedEntry
+
+Value = float | str | bool
+
+
+@dataclass(frozen=True)
+class Design:
+    """All combinations of grids and lists, the last one quickest, and at each of them the same points of samples."""
+
+    file: StudyFile
+
+    @cached_property
+    def _factors(self) -> dict[str, Sequence[Value]]:
+        return {name: values(one) for name, one in self.file.vary.items() if one.way not in SAMPLED}
+
+    @cached_property
+    def _samples(self) -> dict[str, np.ndarray]:
+        return sampled(self.file)
+
+    @cached_property
+    def count(self) -> int:
+        """The number of runs."""
+        return size(self.file)
+
+    def point(self, k: int) -> dict[str, Value]:
+        """The values of all numbers in run k."""
+        if self._samples:
+            k, sample = divmod(k, len(next(iter(self._samples.values()))))
+        made: dict[str, Value] = {}
+        for name, factor in reversed(self._factors.items()):
+            k, place = divmod(k, len(factor))
+            made[name] = factor[place]
+        for name, numbers in self._samples.items():
+            made[name] = float(numbers[sample])
+        return {name: made[name] for name in self.file.vary}
+
+
+def size(file: StudyFile) -> int:
+    """The number of runs, however large it is."""
+    lengths = [length(one) for one in file.vary.values() if one.way not in SAMPLED]
+    some = any(one.way in SAMPLED for one in file.vary.values())
+    return math.prod(lengths) * (file.samples or 1 if some else 1)
+
+
+def length(one: VariedEntry) -> int:
+    """The number of values of a grid or list."""
+    if one.grid is not None:
+        return one.grid.count
+    return len(one.list_ or ())
+
+
+def values(one: VariedEntry) -> Sequence[Value]:
+    """The values of a grid or list."""
+    if one.grid is None:
+        return [float(x) if isinstance(x, Quantity) else x for x in one.list_ or ()]
+    spaced = np.linspace if one.grid.spacing == "linear" else np.geomspace
+    made: list[Value] = spaced(float(one.grid.from_), float(one.grid.to), one.grid.count).tolist()
+    return made
+
+
+def sampled(file: StudyFile) -> dict[str, np.ndarray]:
+    """The points of the numbers that are sampled; random ones don't change when another number is added behind them."""
+    made: dict[str, np.ndarray] = {}
+    count = file.samples or 1
+    for way in SAMPLED:
+        names = [name for name, one in file.vary.items() if one.way == way]
+        if not names:
+            continue
+        for name, u in zip(names, _points(way, len(names), count, file.seed).T):
+            low, high = (float(x) for x in file.vary[name].given(way))
+            made[name] = low + (high - low) * u
+    return made
+
+
+def _points(way: str, width: int, count: int, seed: int) -> np.ndarray:
+    """Points of the unit cube, with a row for each."""
+    if way == "random":
+        return np.stack([np.random.default_rng([seed, k]).random(count) for k in range(width)], axis=1)
+    from scipy.stats import qmc
+
+    points: np.ndarray
+    with warnings.catch_warnings():  # a Sobol sequence may have any length here
+        warnings.filterwarnings("ignore", message="The balance properties")
+        if way == "latin":
+            points = qmc.LatinHypercube(width, seed=seed).random(count)
+        else:
+            points = qmc.Sobol(width, seed=seed).random(count)
+    return points

@@ -1,0 +1,119 @@
+"""One run of a study in advance: whether its keys and outputs exist, and what units the outputs have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...errors import DenocError, InputError, did_you_mean
+from ...text.expression import ExpressionError, Quantity, UndefinedError, dimension_in_words, evaluate
+from ...text.units import PLAIN, Dimension
+from ..ensemble import ensemble
+from .keep import dimension_of
+from .reading import Study
+from .schema import KeptEntry
+
+MOST_NAMED = 60  # columns that a message lists
+
+
+@dataclass(frozen=True)
+class Probed:
+    """A study whose keys and outputs exist, and the units of the numbers that it keeps."""
+
+    study: Study
+    units: dict[str, str]
+
+
+def probed(study: Study) -> Probed:
+    """The study, checked by one of its runs: the first of three that can begin."""
+    first: DenocError | None = None
+    count = study.design.count
+    for k in dict.fromkeys((0, count - 1, count // 2)):
+        try:
+            study, columns = _columns(study, k)
+            return Probed(study, _units(study, k, columns))
+        except DenocError as error:
+            if isinstance(error, InputError) and error.place is not None and error.place.file == study.document.name:
+                raise
+            first = first or error
+    assert first is not None
+    raise study.placed(first)
+
+
+def _columns(study: Study, k: int) -> tuple[Study, dict[str, str]]:
+    """The units of the columns of run k; numbers that a key wants whole are whole from then on."""
+    for _ in range(1 + len(study.file.vary)):
+        try:
+            (result,) = ensemble(study.scenario, [study.changes(k, measured=True)], study.robot)
+        except InputError as error:
+            names = [name for name, one in study.file.vary.items() if any(f": {key}" in error.key for key in one.key)]
+            if "whole number" not in error.message or not names or names[0] in study.whole:
+                raise
+            study = study.with_whole(names[0])
+            continue
+        return study, {"t": "s", **{column.name: column.unit for column in result.columns}}
+    raise AssertionError("each round makes another number whole")
+
+
+def _units(study: Study, k: int, columns: Mapping[str, str]) -> dict[str, str]:
+    """The units of all numbers that are kept; those of expressions in SI units."""
+    units: dict[str, str] = {}
+    given = study.quantities(study.design.point(k))
+    for name, one in study.file.keep.items():
+        if one.column is not None:
+            units[name] = _unit_of(study, name, one.column, columns)
+            given[name] = Quantity(1.0, dimension_of(units[name]))
+        else:
+            units[name], dimension = _unit_of_expression(study, name, one, given)
+            given[name] = Quantity(1.0, dimension)
+    for name, limits in study.file.expect.outputs.items():
+        for key, limit in (("at_least", limits.at_least), ("at_most", limits.at_most)):
+            if limit is not None and limit.dimension not in (PLAIN, given[name].dimension):
+                raise study.document.error(
+                    ("expect", "outputs", name, key),
+                    f"`{name}` is {dimension_in_words(given[name].dimension)}",
+                    found=limit.written,
+                )
+    return units
+
+
+def _unit_of(study: Study, name: str, column: str, columns: Mapping[str, str]) -> str:
+    if column not in columns:
+        some = list(columns)
+        more = f" … and {len(some) - MOST_NAMED} more" if len(some) > MOST_NAMED else ""
+        raise study.document.error(
+            ("keep", name, "column"),
+            "the results have no such column",
+            found=f"`{column}`",
+            allowed=", ".join(some[:MOST_NAMED]) + more,
+            hint=did_you_mean(column, some),
+        )
+    return columns[column]
+
+
+def _unit_of_expression(
+    study: Study, name: str, one: KeptEntry, given: Mapping[str, Quantity]
+) -> tuple[str, Dimension]:
+    """The unit of an expression over what is given; a value that these numbers don't have is sought with others."""
+    text = one.expression or ""
+    for shift in (0.0, 0.17, -0.31):
+        moved = {key: Quantity(x + shift * n, x.dimension) for n, (key, x) in enumerate(given.items())}
+        try:
+            dimension = evaluate(text, moved).dimension
+        except UndefinedError:
+            continue
+        except ExpressionError as error:
+            path = ("keep", name, "expression")
+            raise study.document.error(path, str(error), found=f"`{text}`", allowed=", ".join(given)) from None
+        return si_unit(dimension), dimension
+    return "", PLAIN
+
+
+def si_unit(dimension: Dimension) -> str:
+    """A dimension in SI units, as expressions write it: `kg m^2 s^-2`."""
+    parts = [
+        unit if exponent == 1 else f"{unit}^{exponent}"
+        for exponent, unit in zip(dimension, ("m", "kg", "s", "rad"))
+        if exponent
+    ]
+    return " ".join(parts) or "1"

@@ -1,0 +1,209 @@
+"""A study read from its file: what each run changes, and mistakes reported at their places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ...errors import DenocError, InputError
+from ...scenario.replay import name_of
+from ...text.checking import checked
+from ...text.document import Document, Keys
+from ...text.expression import NAMES, ExpressionError, Quantity, UndefinedError, evaluate
+from ...text.library import find
+from ...text.source import from_mapping, read
+from ...text.units import Dimension
+from .design import Design, Value, size
+from .schema import MOST_RUNS, SAMPLED, StudyFile, VariedEntry
+
+_KEY = re.compile(r"variations\[\d+\]: ([^,]+)")
+_SYMBOL = re.compile(r"[^\W\d]\w*")
+RESERVED = ("run", "ended", "reason", "energy", "energy_share")  # columns of the table that every study has
+FIXED = ("robot", "name", "task")  # keys of the scenario that are the same in all runs
+Changes = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study; `whole` names numbers that keys for whole numbers take."""
+
+    file: StudyFile
+    document: Document
+    name: str
+    scenario: Path
+    robot: Path | None
+    whole: frozenset[str] = frozenset()
+
+    @cached_property
+    def design(self) -> Design:
+        return Design(self.file)
+
+    @cached_property
+    def dimensions(self) -> dict[str, Dimension]:
+        """The dimensions of the numbers that vary, without those that take words."""
+        found = {name: dimension(one) for name, one in self.file.vary.items()}
+        return {name: one for name, one in found.items() if one is not None}
+
+    def quantities(self, point: Mapping[str, Value]) -> dict[str, Quantity]:
+        """The numbers of a point with their dimensions, as expressions take them."""
+        return {name: Quantity(float(point[name]), one, f"{point[name]:g}") for name, one in self.dimensions.items()}
+
+    def changes(self, k: int, measured: bool = False) -> Changes:
+        """The values of all keys that run k changes; `measured`: with their dimensions."""
+        point = self.design.point(k)
+        given = self.quantities(point)
+        made: Changes = {}
+        for name, one in self.file.vary.items():
+            value: Any = point[name]
+            if name in self.whole and isinstance(value, float) and value.is_integer():
+                value = int(value)
+            elif measured and name in given:
+                value = given[name]
+            made.update(dict.fromkeys(one.key, value))
+        for key, text in self.file.set_.items():
+            try:
+                tied = evaluate(text, given) if isinstance(text, str) else Quantity(float(text))
+            except UndefinedError as error:
+                made[key] = f"{text}: {error}"  # no number for this run, which is refused
+                continue
+            made[key] = tied if measured else float(tied)
+        return made
+
+    def words(self, k: int) -> tuple[Value, ...]:
+        """What in run k is no number: runs with other words have other programs."""
+        return tuple(x for name, x in self.design.point(k).items() if name not in self.dimensions or name in self.whole)
+
+    def path_of(self, key: str) -> Keys:
+        """The path in the study's file of what changes a key."""
+        for name, one in self.file.vary.items():
+            if key in one.key:
+                written = self.document.data["vary"][name]["key"]
+                return ("vary", name, "key", list(one.key).index(key)) if isinstance(written, list) else (
+                    "vary", name, "key",
+                )  # fmt: skip
+        return "set", key
+
+    def placed(self, error: DenocError) -> DenocError:
+        """An error of a run's plan at the place in the study where the key or its value stands."""
+        match = _KEY.search(error.key) if isinstance(error, InputError) else None
+        if match is None or not isinstance(error, InputError):
+            return error
+        key, _, rest = match[1].partition("=")
+        message = error.message if not rest else f"{key}: {error.message}"
+        return self.document.error(
+            self.path_of(key), message, found=error.found, allowed=error.allowed, hint=error.hint
+        )
+
+    def with_whole(self, name: str) -> Study:
+        return replace(self, whole=self.whole | {name})
+
+
+def dimension(one: VariedEntry) -> Dimension | None:
+    """The dimension of a number that varies; None where it takes words."""
+    if one.grid is not None:
+        return one.grid.from_.dimension
+    if one.list_ is not None:
+        numbers = [x for x in one.list_ if isinstance(x, Quantity)]
+        return numbers[0].dimension if len(numbers) == len(one.list_) else None
+    dimension: Dimension = one.given(one.way)[0].dimension
+    return dimension
+
+
+def opened(study: str | Path | Mapping[str, Any]) -> Study:
+    """The study in a file or a mapping, checked as far as that goes without its scenario."""
+    if isinstance(study, Mapping):
+        document, name, beside = from_mapping(study), "study", None
+    else:
+        path = Path(study)
+        path = path if path.suffix in (".yaml", ".yml") else path.with_name(path.name + ".yaml")
+        document, name, beside = read(path), name_of(path), path.parent
+    file = checked(StudyFile, document, document.data)
+    _check(document, file)
+    made = [_found(document, key, kind, beside) for key, kind in (("scenario", "scenarios"), ("robot", "robots"))]
+    assert made[0] is not None
+    return Study(file, document, file.name or name, made[0], made[1])
+
+
+def _found(document: Document, key: str, kind: str, beside: Path | None) -> Path | None:
+    """The file that a key names."""
+    name = document.data.get(key)
+    if name is None:
+        return None
+    try:
+        return find(name, kind, beside).absolute()
+    except InputError as error:
+        raise document.error((key,), error.message, found=error.found, allowed=error.allowed, hint=error.hint) from None
+
+
+def _check(document: Document, file: StudyFile) -> None:
+    """Raises an error if the parts of a study don't fit together."""
+    some = [name for name, one in file.vary.items() if one.way in SAMPLED]
+    if some and file.samples is None:
+        raise document.error(
+            ("vary", some[0]), "`samples` is missing", hint="`samples: 100` says how many points there are"
+        )
+    if file.samples is not None and not some:
+        raise document.error(
+            ("samples",), "nothing is sampled", key=True, allowed="`random`, `latin` or `sobol` under `vary`"
+        )
+    if (runs := size(file)) > MOST_RUNS:
+        raise document.error(("vary",), "too many runs", key=True, found=f"{runs:.4g}", allowed=f"at most {MOST_RUNS}")
+    _check_keys(document, file)
+    for section in ("vary", "keep"):
+        for name in getattr(file, section):
+            if why := _no_name(name):
+                allowed = "a name of letters, digits and _ that means nothing else"
+                raise document.error((section, name), f"`{name}` {why}", key=True, allowed=allowed)
+    for name in file.keep:
+        if name in file.vary:
+            raise document.error(("keep", name), f"`{name}` varies already", key=True, allowed="another name")
+    for name in file.expect.outputs:
+        if name not in file.keep:
+            path = ("expect", "outputs", name)
+            raise document.error(path, f"`{name}` isn't kept", key=True, allowed=", ".join(file.keep))
+
+
+def _no_name(name: str) -> str:
+    """What keeps a text from being a name in expressions and in the table; empty if nothing does."""
+    if not _SYMBOL.fullmatch(name):
+        return "can't stand in expressions"
+    return "is a unit or a function" if name in NAMES else "is a column of every table" if name in RESERVED else ""
+
+
+def _check_keys(document: Document, file: StudyFile) -> None:
+    """Raises an error for keys that can't vary, or that two entries change."""
+    places: list[tuple[str, Keys]] = [
+        (key, ("vary", name, "key")) for name, one in file.vary.items() for key in one.key
+    ]
+    places += [(key, ("set", key)) for key in file.set_]
+    seen: set[str] = set()
+    for key, path in places:
+        if key in FIXED or not key:
+            allowed = "keys with dots between, such as `robot.links.link6.mass` or `initial.joint1`"
+            raise document.error(path, "this is the same in all runs of a study", found=f"`{key}`", allowed=allowed)
+        if key in seen:
+            raise document.error(path, "another entry changes this key already", found=f"`{key}`")
+        seen.add(key)
+    if not seen:
+        raise document.error(("vary",), "nothing in the files varies", key=True, hint="`key` says what does, or `set`")
+    used = " ".join(str(x) for x in file.set_.values())
+    for name, one in file.vary.items():
+        if not one.key and not re.search(rf"\b{name}\b", used):
+            raise document.error(
+                ("vary", name), f"`{name}` changes nothing", key=True, hint="`key` says what, or `set`"
+            )
+    given = {name: Quantity(1.0, d) for name, one in file.vary.items() if (d := dimension(one)) is not None}
+    for key, text in file.set_.items():
+        try:
+            evaluate(str(text), given)
+        except UndefinedError:
+            continue
+        except ExpressionError as error:
+            raise document.error(("set", key), str(error), found=f"`{text}`", allowed=", ".join(given)) from None
+
+
+__all__ = ["Changes", "Study", "dimension", "opened"]

@@ -1,0 +1,266 @@
+"""The sweep of a study: the runs that the store lacks are carried out in batches, and the table is made of all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import DenocError, InputError
+from ...robot.load import load
+from ...scenario.replay import tables as tables_of
+from ...scenario.run import opened as scenario_opened
+from ...scenario.run import prepare, robot_of
+from ...text.change import Change
+from . import engines, store
+from .probe import Probed, probed
+from .reading import Study, opened
+from .store import Store
+from .table import STANDING, Table, reductions, table
+from .tasks import Done, Task, carried_out, machine
+
+FIRST = 64  # runs of the first batch
+MOST = 5000  # runs of any
+BATCH = 1.0  # seconds that a batch should take: far more than to plan and to hand it over
+TRIED = 3  # runs of which one should be planned to see which tables they read
+
+Source = str | Path | Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep has come."""
+
+    done: int
+    count: int
+    left: float | None  # seconds, once something is known
+
+
+@dataclass(frozen=True)
+class Swept:
+    """A study that has been carried out."""
+
+    name: str
+    about: str
+    table: Table
+    computed: int  # runs that weren't in the store
+    missed: list[str]  # what `expect` says and isn't so
+
+    def __getitem__(self, name: str) -> Any:
+        return self.table[name]
+
+    @property
+    def failed(self) -> int:
+        """The number of runs without sound numbers."""
+        return sum(ended not in STANDING for ended in self.table["ended"])
+
+    def __repr__(self) -> str:
+        return f"Swept({self.name!r}: {len(self.table)} runs, {self.failed} failed)"
+
+
+def sweep(
+    study: Source,
+    *,
+    on: str = "threads",
+    workers: int | None = None,
+    scheduler: str | None = None,
+    keep: str | Path | None = None,
+    fresh: bool = False,
+) -> Swept:
+    """All runs of a study (a path or a mapping), in a table with a row for each.
+
+    `on` is `threads`, `process` or `dask`, of which each gives the same table to the last bit. `keep` names a file in
+    which runs are kept as they finish: what is in it isn't computed again, unless `fresh`.
+    """
+    if on not in engines.PLACES:
+        raise InputError("no such place", key="on", found=f"`{on}`", allowed=", ".join(engines.PLACES))
+    ready = probed(opened(study))
+    runs = Runs(ready, Path(keep) if keep is not None else None, fresh)
+    try:
+        return runs.carried_out(lambda: engines.engine(on, workers, scheduler))
+    finally:
+        runs.close()
+
+
+class Runs:
+    """The runs of a study and the store in which they are kept."""
+
+    def __init__(self, ready: Probed, path: Path | None, fresh: bool = False):
+        self.probed, self.study = ready, ready.study
+        self.wanted = reductions(ready)
+        self.count, self.machine = ready.study.design.count, machine()
+        self.keys = _Keys(self.study, self.machine, self.wanted).all()
+        self.store = Store(path)
+        if fresh:
+            self.store.clear()
+        self.outcomes = self.store.known(self.keys)
+
+    def close(self) -> None:
+        self.store.close()
+
+    @property
+    def missing(self) -> list[int]:
+        """The places of runs that aren't kept yet."""
+        return [k for k, key in enumerate(self.keys) if key not in self.outcomes]
+
+    def carried_out(
+        self, engine: Callable[[], engines.Engine], report: Callable[[Progress], None] = lambda it: None
+    ) -> Swept:
+        """The study's table, after all runs that are missing have been carried out and kept."""
+        missing = self.missing
+        if missing:
+            at_work = engine()
+            try:
+                for done in self._carried_out(at_work, missing, report):
+                    self._keep(done)
+            finally:
+                at_work.close()
+        made = table(self.probed, [self.outcomes[key] for key in self.keys])
+        return Swept(self.study.name, self.study.file.about, made, len(missing), missed(self.study, made))
+
+    def _keep(self, done: Done) -> None:
+        pairs = [(self.keys[k], one) for k, one in zip(done.task.places, done.outcomes)]
+        self.store.keep(pairs)
+        self.outcomes.update(pairs)
+
+    def _carried_out(
+        self, engine: engines.Engine, missing: Sequence[int], report: Callable[[Progress], None]
+    ) -> Iterator[Done]:
+        """The outcomes, batch by batch; how many runs are in a batch changes no number of any."""
+        batches = _Batches(self, missing)
+        begun, under_way, done = time.monotonic(), 0, 0
+        while True:
+            while under_way < engine.room and (task := batches.next()) is not None:
+                engine.submit(task)
+                under_way += 1
+            if not under_way:
+                return
+            one = engine.next()
+            under_way -= 1
+            done += len(one.task.places)
+            batches.took(one, len(missing) - done, engine.workers)
+            yield one
+            pace = (time.monotonic() - begun) / done
+            report(Progress(self.count - len(missing) + done, self.count, pace * (len(missing) - done)))
+
+    def task(self, places: list[int]) -> Task:
+        """The task of carrying out these runs."""
+        changes = [self.study.changes(k) for k in places]
+        return Task(places, self.study.scenario, self.study.robot, changes, self.wanted, self.machine)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a sweep would do, from the time that some of its runs take."""
+
+    runs: int
+    kept: int
+    seconds: float  # of one run on one worker; 0 if none is missing
+    table: int  # bytes of the table
+    store: int  # bytes of the store
+
+
+def forecast(runs: Runs) -> Forecast:
+    """What a sweep would do; a few of its runs are carried out for that, and nothing is kept."""
+    numbers = len(runs.study.file.vary) + len(runs.study.file.set_) + len(runs.study.file.keep) + 1
+    row, missing = 20 * numbers + 16, runs.missing
+    seconds = 0.0
+    if missing:
+        word = runs.study.words(missing[0])
+        some = [k for k in missing[:FIRST] if runs.study.words(k) == word]
+        carried_out(runs.task(some[:1]))  # so that compiling isn't measured
+        seconds = carried_out(runs.task(some)).seconds / len(some)
+    kept = 8 * (len(runs.wanted) + 2) + 60
+    return Forecast(runs.count, runs.count - len(missing), seconds, row * runs.count, kept * runs.count)
+
+
+class _Batches:
+    """Batches of runs with the same words, of about a second each."""
+
+    def __init__(self, runs: Runs, missing: Sequence[int]):
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for k in missing:
+            groups.setdefault(runs.study.words(k), []).append(k)
+        self._runs, self._groups, self._size = runs, list(groups.values()), FIRST
+
+    def next(self) -> Task | None:
+        """The next batch, if there is one."""
+        if not self._groups:
+            return None
+        group = self._groups[0]
+        places, self._groups[0] = group[: self._size], group[self._size :]
+        if not self._groups[0]:
+            self._groups.pop(0)
+        return self._runs.task(places)
+
+    def took(self, done: Done, left: int, workers: int) -> None:
+        """Learns from a batch how large the next one should be; the last ones are smaller, so that all end together."""
+        fitting = int(BATCH * len(done.outcomes) / max(done.seconds, 1e-9))
+        share = -(-left // (2 * workers)) if workers > 1 else MOST
+        self._size = max(1, min(fitting, 4 * max(self._size, len(done.outcomes)), MOST, max(share, FIRST)))
+
+
+class _Keys:
+    """The hashes of the inputs of runs: files, changes, what is kept, sources, processor."""
+
+    def __init__(self, study: Study, machine: str, wanted: Sequence[tuple[str, str]]):
+        self._study = study
+        document, _, beside = scenario_opened(study.scenario)
+        robot = load(study.robot) if study.robot is not None else robot_of(document, beside)
+        data = robot.document.data if robot.document is not None else None
+        # the compiled backend, which all runs of a study go by
+        self._common = _text([store.FORM, machine, "compiled", wanted, document.data, data])
+        self._tables: dict[tuple[Any, ...], str] = {}
+
+    def all(self) -> list[bytes]:
+        return [self._key(k) for k in range(self._study.design.count)]
+
+    def _key(self, k: int) -> bytes:
+        words = self._study.words(k)
+        if words not in self._tables:
+            some = hashlib.sha256((self._common + self._read(k)).encode()).hexdigest()
+            self._tables[words] = some
+        text = self._tables[words] + _text(list(self._study.changes(k).items()))
+        return hashlib.sha256(text.encode()).digest()
+
+    def _read(self, k: int) -> str:
+        """The hashes of the tables that runs like this one read."""
+        for one in range(k, min(k + TRIED, self._study.design.count)):
+            changes = [Change(key, x, key) for key, x in self._study.changes(one).items()]
+            try:
+                contents = tables_of(prepare(self._study.scenario, self._study.robot, changes))
+            except DenocError:  # this one can't begin, others may
+                continue
+            return _text([[name, hashlib.sha256(one).hexdigest()] for name, one in contents.items()])
+        return ""
+
+
+def _text(data: Any) -> str:
+    """Plain data as text from which its bits could be read again."""
+    return json.dumps(data, default=repr)
+
+
+def missed(study: Study, made: Table) -> list[str]:
+    """What the study's `expect` says and isn't so, in sentences."""
+    expect, found = study.file.expect, list[str]()
+    standing = np.array([ended in STANDING for ended in made["ended"]], dtype=bool)
+    failed = int((~standing).sum())
+    if expect.failed is not None and failed > expect.failed:
+        found.append(f"{failed} runs failed, more than {expect.failed}")
+    for name, limits in expect.outputs.items():
+        values = made[name]
+        for word, limit, sign in (("below", limits.at_least, -1.0), ("above", limits.at_most, 1.0)):
+            if limit is None:
+                continue
+            these = np.flatnonzero(standing & (sign * values > sign * float(limit)))  # which isn't true of NaN
+            if len(these):
+                worst = values[these].min() if word == "below" else values[these].max()
+                runs = f"{len(these)} run{'s' * (len(these) > 1)}"
+                found.append(f"{name} is {word} {limit.written} in {runs}, {worst:.6g} at worst")
+    return found

@@ -1,0 +1,183 @@
+"""The models that read study files, and from which their JSON Schema is made."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, model_validator
+from pydantic_core import PydanticCustomError
+
+from ...text.expression import ExpressionError, Quantity, dimension_in_words, evaluate
+from ...text.fields import QUANTITY, FileName, Or, Reader, Strict
+from ...text.json_schema import Schema, json_schema
+
+SAMPLED = ("random", "latin", "sobol")
+WAYS = ("grid", "list", *SAMPLED)
+MOST_RUNS = 1_000_000
+ALLOWED_NUMBER = "a number, or text with a unit such as `30 deg`"
+
+
+def any_quantity(value: Any) -> Quantity:
+    """A number of any dimension, from a number or an expression."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise PydanticCustomError("quantity", "a number is needed here", {"allowed": ALLOWED_NUMBER})
+    try:
+        made = evaluate(str(value) if isinstance(value, str) else repr(value))
+    except ExpressionError as error:
+        raise PydanticCustomError("quantity", "{message}", {"message": str(error), "allowed": ALLOWED_NUMBER}) from None
+    return Quantity(made, made.dimension, str(value))
+
+
+def _entry(value: Any) -> Quantity | str | bool:
+    """A value of a list: a number where it can be one, else a word, or true or false."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        try:
+            return any_quantity(value) if re.search("[0-9]|pi", value) else value
+        except PydanticCustomError:
+            return value
+    return any_quantity(value)
+
+
+def _upwards(bounds: tuple[Quantity, Quantity]) -> tuple[Quantity, Quantity]:
+    low, high = bounds
+    alike(low, high)
+    if not high > low:
+        context = {"found": f"from {low.written} to {high.written}", "allowed": "the lower bound first"}
+        raise PydanticCustomError("bounds", "the bounds are upside down", context)
+    return bounds
+
+
+def alike(*numbers: Quantity) -> None:
+    """Raises an error if the numbers have different dimensions."""
+    for one in numbers[1:]:
+        if one.dimension != numbers[0].dimension:
+            words = f"{dimension_in_words(numbers[0].dimension)} and {dimension_in_words(one.dimension)}"
+            found = f"{numbers[0].written}, {one.written}"
+            raise PydanticCustomError("units", "units of different kinds: {words}", {"words": words, "found": found})
+
+
+def _one_or_more(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+ANY: Schema = {"anyOf": [{"type": "number"}, QUANTITY]}
+Number = Annotated[Quantity, Reader(any_quantity, ANY)]
+Entry = Annotated[
+    Quantity | str | bool, Reader(_entry, {"anyOf": [{"type": "number"}, {"type": "string"}, {"type": "boolean"}]})
+]
+Bounds = Annotated[tuple[Number, Number], AfterValidator(_upwards)]
+
+
+class GridEntry(Strict):
+    """Numbers from one to another, evenly spaced."""
+
+    from_: Number = Field(alias="from", description="the first number")
+    to: Number = Field(description="the last number")
+    count: Annotated[int, Field(strict=True, ge=2)] = Field(description="how many, both ends included")
+    spacing: Literal["linear", "logarithmic"] = Field(default="linear", description="equal steps or equal ratios")
+
+    @model_validator(mode="after")
+    def _runs_upwards(self) -> GridEntry:
+        _upwards((self.from_, self.to))
+        if self.spacing == "logarithmic" and not self.from_ > 0:
+            raise PydanticCustomError(
+                "bounds", "equal ratios need positive numbers", {"found": f"from {self.from_.written}"}
+            )
+        return self
+
+
+class VariedEntry(Strict):
+    """A number that varies, by one of `grid`, `list`, `random`, `latin` and `sobol`."""
+
+    key: Annotated[list[str], Or((("type", "string"),)), BeforeValidator(_one_or_more)] = Field(
+        default=[], description="of the scenario or, after `robot.`, of the robot, as for `--set`; several in a list"
+    )
+    grid: GridEntry | None = Field(default=None, description="each with each of the other grids and lists")
+    list_: Annotated[tuple[Entry, ...], Field(min_length=1)] | None = Field(
+        default=None,
+        alias="list",
+        description="numbers or words, each with each of the others",
+    )
+    random: Bounds | None = Field(default=None, description="two bounds; evenly distributed between them")
+    latin: Bounds | None = Field(default=None, description="two bounds; together a Latin hypercube")
+    sobol: Bounds | None = Field(default=None, description="two bounds; together a Sobol sequence, scrambled")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> VariedEntry:
+        ways = [way for way in WAYS if self.given(way) is not None]
+        if len(ways) != 1:
+            raise PydanticCustomError(
+                "ways", "one way to vary is needed", {"found": ", ".join(ways) or "none", "allowed": ", ".join(WAYS)}
+            )
+        return self
+
+    @property
+    def way(self) -> str:
+        """The name of the way in which it varies."""
+        return next(way for way in WAYS if self.given(way) is not None)
+
+    def given(self, way: str) -> Any:
+        """What the file gives for one of the ways."""
+        return self.list_ if way == "list" else getattr(self, way)
+
+
+class KeptEntry(Strict):
+    """A number of each run that is kept: of a column, or an expression over others."""
+
+    column: str | None = Field(default=None, description="of the results, such as `joint1.tau`, or `t`")
+    take: Literal["max", "min", "largest", "rms", "mean", "final"] | None = Field(
+        default=None, description="over the run; `largest` of absolute values, `rms` and `mean` over time"
+    )
+    expression: str | None = Field(default=None, description="over the names of numbers that vary or are kept above")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> KeptEntry:
+        if self.expression is not None and self.column is None and self.take is None:
+            return self
+        if self.expression is None and self.column is not None and self.take is not None:
+            return self
+        raise PydanticCustomError(
+            "kept", "not a number of a run", {"allowed": "{column: joint1.tau, take: max}, or {expression: …}"}
+        )
+
+
+class RangeEntry(Strict):
+    """The range that a kept number has to be in, in each run that came to its end."""
+
+    at_least: Number | None = Field(default=None, description="no run below it")
+    at_most: Number | None = Field(default=None, description="no run above it")
+
+
+class ExpectedEntry(Strict):
+    """What the study has to come to; else the exit code is 3."""
+
+    failed: Annotated[int, Field(strict=True, ge=0)] | None = Field(
+        default=None, description="how many runs may fail; default: any number"
+    )
+    outputs: dict[str, RangeEntry] = Field(default={}, description="kept number: its range")
+
+
+class StudyFile(Strict):
+    name: FileName | None = Field(default=None, description="default: the file's name")
+    about: str = Field(default="", description="one line")
+    scenario: str = Field(description="a file beside this one, or a scenario of the library")
+    robot: str | None = Field(default=None, description="in place of the scenario's")
+    vary: dict[str, VariedEntry] = Field(description="name: a number that varies", min_length=1)
+    set_: dict[str, str | float] = Field(
+        default={}, alias="set", description="key: an expression over the names under `vary`, or a number"
+    )
+    samples: Annotated[int, Field(strict=True, ge=1)] | None = Field(
+        default=None, description="how many points `random`, `latin` and `sobol` have, with each point of the grid"
+    )
+    seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=0, description="of `random`, `latin` and `sobol`")
+    keep: dict[str, KeptEntry] = Field(description="name: a number of each run", min_length=1)
+    expect: ExpectedEntry = Field(default=ExpectedEntry(), description="what the study has to come to")
+    plot: StrictBool = Field(default=True, description="the kept numbers over those that vary")
+
+
+def study_schema() -> Schema:
+    """The JSON Schema by which editors check study files."""
+    return json_schema(StudyFile, "a study of denoc")

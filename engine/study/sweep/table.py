@@ -1,0 +1,129 @@
+"""The tidy table of a study: a row for each run with its inputs, its outputs, how it ended, and its energy verdict."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...record import tables, write
+from ...scenario.audit import BROKEN, DOUBTFUL, share
+from ...text.expression import Quantity
+from .keep import Reduction, dimension_of, value_of
+from .probe import Probed, si_unit
+from .store import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STANDING = ("done", "singularity")  # ends of runs whose numbers stand
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of the table by name, numbers as arrays of floats, and the units of those that have one."""
+
+    columns: dict[str, np.ndarray | list[Any]]
+    units: dict[str, str]
+    inputs: list[str]
+    outputs: list[str]
+
+    def __len__(self) -> int:
+        return len(self.columns["run"])
+
+    def __getitem__(self, name: str) -> Any:
+        return self.columns[name]
+
+    def csv_text(self) -> str:
+        """The CSV text, numbers with 17 significant digits; what isn't known is empty."""
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(self.columns)
+        writer.writerows(zip(*(_cells(one) for one in self.columns.values())))
+        return file.getvalue()
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Writes the CSV file, whole or not at all."""
+        path = Path(path)
+        write.whole(path, lambda draft: draft.write_text(self.csv_text(), encoding="utf-8"))
+        return path
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas DataFrame; its `attrs["units"]` has the units of the columns."""
+        return tables.tidy_frame(self.columns, self.units)
+
+    def to_parquet(self, path: str | Path) -> Path:
+        """Writes a Parquet file with the columns of the CSV file and their units, whole or not at all."""
+        path = Path(path)
+        tables.check(["parquet"])
+        write.whole(path, lambda draft: tables.write_tidy_parquet(draft, self.columns, self.units))
+        return path
+
+
+def reductions(probed: Probed) -> list[Reduction]:
+    """What is taken of the columns of each run."""
+    kept = probed.study.file.keep.values()
+    return [(one.column, one.take) for one in kept if one.column is not None and one.take is not None]
+
+
+def table(probed: Probed, outcomes: Sequence[Outcome]) -> Table:
+    """The table of all runs, in their order."""
+    study = probed.study
+    points = [study.design.point(k) for k in range(len(outcomes))]
+    columns: dict[str, np.ndarray | list[Any]] = {"run": list(range(len(outcomes)))}
+    for name in study.file.vary:
+        values = [point[name] for point in points]
+        columns[name] = np.array(values) if name in study.dimensions else list(values)
+    for key in study.file.set_:
+        columns[key] = np.array([_number(study.changes(k)[key]) for k in range(len(outcomes))])
+    columns.update(_outputs(probed, points, outcomes))
+    columns["ended"] = [one.ended for one in outcomes]
+    columns["reason"] = [one.reason for one in outcomes]
+    energy = np.array([one.numbers[-2:] for one in outcomes]).reshape(-1, 2)
+    shares = share(energy[:, 0], energy[:, 1])
+    columns["energy"] = [verdict(x) for x in shares.tolist()]
+    columns["energy_share"] = shares
+    units = {name: si_unit(one) for name, one in study.dimensions.items()} | probed.units
+    return Table(columns, units, [*study.file.vary, *study.file.set_], list(study.file.keep))
+
+
+def _outputs(probed: Probed, points: Sequence[dict[str, Any]], outcomes: Sequence[Outcome]) -> dict[str, np.ndarray]:
+    """The numbers that are kept: those taken of columns, and expressions over them."""
+    study, made, place = probed.study, dict[str, np.ndarray](), 0
+    for name, one in study.file.keep.items():
+        if one.expression is None:
+            made[name] = np.array([outcome.numbers[place] for outcome in outcomes])
+            place += 1
+            continue
+        dimensions = {other: dimension_of(probed.units[other]) for other in made}
+        values = []
+        for k, point in enumerate(points):
+            given = study.quantities(point)
+            given |= {other: Quantity(made[other][k], dimensions[other]) for other in made}
+            values.append(value_of(one.expression, given))
+        made[name] = np.array(values)
+    return made
+
+
+def verdict(share: float) -> str:
+    """The verdict on a run's energy balance; empty where there is none."""
+    if math.isnan(share):
+        return ""
+    return "holds" if share < DOUBTFUL else "doubtful" if share < BROKEN else "broken"
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, float | int) else math.nan
+
+
+def _cells(values: Iterable[Any]) -> Iterator[Any]:
+    """The cells of a column as text."""
+    if isinstance(values, np.ndarray):
+        return ("" if x != x else f"{x:.17g}" for x in values.tolist())
+    return (("true" if x else "false") if isinstance(x, bool) else x for x in values)

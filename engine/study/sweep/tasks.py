@@ -1,0 +1,87 @@
+"""Batches of runs, as any process carries them out: what a run's row has depends on nothing but its own inputs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...errors import ClusterError, DenocError, InputError
+from ...machine.jit import cache, native
+from ..blocks import blocks
+from .keep import Reduction, taken
+from .store import Outcome
+
+REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class Task:
+    """Runs with the same words in their changes, by their places in the study; `machine` computes them alike."""
+
+    places: list[int]
+    scenario: Path
+    robot: Path | None
+    variations: list[dict[str, Any]]
+    wanted: Sequence[Reduction]
+    machine: str
+
+    def part(self, some: slice) -> Task:
+        """A part of the runs."""
+        return Task(
+            self.places[some], self.scenario, self.robot, self.variations[some], self.wanted, self.machine
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Done:
+    """The outcomes of a task in its order, and the seconds that they took."""
+
+    task: Task
+    outcomes: list[Outcome]
+    seconds: float
+
+
+def machine() -> str:
+    """What a run's last bits depend on beside its inputs: denoc's sources, and the kind of processor."""
+    return " ".join((cache.package(), *native.processor(), str(native.lanes())))
+
+
+def carried_out(task: Task) -> Done:
+    """The outcomes of all runs of a task."""
+    if task.machine != machine():
+        raise ClusterError(
+            "a worker has another version of denoc, or another kind of processor, than this process: its numbers would "
+            "differ in their last digits"
+        )
+    begun = time.perf_counter()
+    outcomes = _outcomes(task)
+    return Done(task, outcomes, time.perf_counter() - begun)
+
+
+def _outcomes(task: Task) -> list[Outcome]:
+    """The outcomes; where a run can't even begin, the others are carried out without it."""
+    try:
+        return _together(task)
+    except DenocError as error:
+        if len(task.places) == 1:
+            why = error.message if isinstance(error, InputError) else str(error)
+            key = error.key.partition(": ")[2] if isinstance(error, InputError) else ""
+            reason = " ".join(f"{key}: {why}".removeprefix(": ").split())
+            ended = REFUSED if isinstance(error, InputError) else "failed"
+            return [Outcome(ended, reason, (float("nan"),) * (len(task.wanted) + 2))]
+    half = len(task.places) // 2
+    return [*_outcomes(task.part(slice(None, half))), *_outcomes(task.part(slice(half, None)))]
+
+
+def _together(task: Task) -> list[Outcome]:
+    """The outcomes of runs all of which can begin."""
+    made: dict[int, Outcome] = {}
+    for block in blocks(task.scenario, task.variations, task.robot, most=max(len(task.variations), 1)):
+        numbers = taken(block.t, block.columns, task.wanted, len(block.places))
+        for k, place in enumerate(block.places):
+            row = (*numbers[k].tolist(), *block.energy[k].tolist())
+            made[place] = Outcome(block.ended[k], block.reasons[k], row)
+    return [made[k] for k in range(len(task.variations))]
