@@ -78,9 +78,13 @@ class Variations:
         goes by the program that it would have by itself.
         """
         groups: dict[Hashable, list[int]] = {}
+        fixed: dict[tuple[str, ...], list[str]] = {}  # by all keys, those that can't be inputs
         for k, one in enumerate(self.all):
-            fixed = {key: x for key, x in one.items() if not may_be_plain(key)} if self.independent else {}
-            groups.setdefault((tuple(one), repr(fixed)), []).append(k)
+            keys = tuple(one)
+            if self.independent and keys not in fixed:
+                fixed[keys] = [key for key in keys if not may_be_plain(key)]
+            values = repr([one[key] for key in fixed[keys]]) if fixed.get(keys) else ""
+            groups.setdefault((keys, values), []).append(k)
         return list(groups.values())
 
     def columns(

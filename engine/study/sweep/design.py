@@ -23,29 +23,25 @@ class Design:
     file: StudyFile
 
     @cached_property
-    def _factors(self) -> dict[str, Sequence[Value]]:
-        return {name: values(one) for name, one in self.file.vary.items() if one.way not in SAMPLED}
-
-    @cached_property
-    def _samples(self) -> dict[str, np.ndarray]:
-        return sampled(self.file)
-
-    @cached_property
     def count(self) -> int:
         """The number of runs."""
         return size(self.file)
 
+    @cached_property
+    def columns(self) -> dict[str, list[Value]]:
+        """The values of each number in all runs."""
+        samples, vary = sampled(self.file), self.file.vary
+        block = (self.file.samples or 1) if samples else 1  # runs in which the last factor stays as it is
+        made: dict[str, list[Value]] = {name: x.tolist() * (self.count // block) for name, x in samples.items()}
+        for name in reversed([name for name, one in vary.items() if one.way not in SAMPLED]):
+            turn = [x for x in values(vary[name]) for _ in range(block)]
+            made[name] = turn * (self.count // len(turn))
+            block = len(turn)
+        return {name: made[name] for name in vary}
+
     def point(self, k: int) -> dict[str, Value]:
         """The values of all numbers in run k."""
-        if self._samples:
-            k, sample = divmod(k, len(next(iter(self._samples.values()))))
-        made: dict[str, Value] = {}
-        for name, factor in reversed(self._factors.items()):
-            k, place = divmod(k, len(factor))
-            made[name] = factor[place]
-        for name, numbers in self._samples.items():
-            made[name] = float(numbers[sample])
-        return {name: made[name] for name in self.file.vary}
+        return {name: column[k] for name, column in self.columns.items()}
 
 
 def size(file: StudyFile) -> int:

@@ -55,7 +55,7 @@ class Study:
     def changes(self, k: int, measured: bool = False) -> Changes:
         """The values of all keys that run k changes; `measured`: with their dimensions."""
         point = self.design.point(k)
-        given = self.quantities(point)
+        given = self.quantities(point) if measured or self.file.set_ else {}
         made: Changes = {}
         for name, one in self.file.vary.items():
             value: Any = point[name]
@@ -63,7 +63,8 @@ class Study:
                 value = int(value)
             elif measured and name in given:
                 value = given[name]
-            made.update(dict.fromkeys(one.key, value))
+            for key in one.key:
+                made[key] = value
         for key, text in self.file.set_.items():
             try:
                 tied = evaluate(text, given) if isinstance(text, str) else Quantity(float(text))
@@ -75,7 +76,12 @@ class Study:
 
     def words(self, k: int) -> tuple[Value, ...]:
         """What in run k is no number: runs with other words have other programs."""
-        return tuple(x for name, x in self.design.point(k).items() if name not in self.dimensions or name in self.whole)
+        return tuple(self.design.columns[name][k] for name in self._wordy)
+
+    @cached_property
+    def _wordy(self) -> list[str]:
+        """What takes words or whole numbers."""
+        return [name for name in self.file.vary if name not in self.dimensions or name in self.whole]
 
     def path_of(self, key: str) -> Keys:
         """The path in the study's file of what changes a key."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -216,18 +217,21 @@ class _Keys:
         data = robot.document.data if robot.document is not None else None
         # the compiled backend, which all runs of a study go by
         self._common = _text([store.FORM, machine, "compiled", wanted, document.data, data])
-        self._tables: dict[tuple[Any, ...], str] = {}
+        self._begun: dict[tuple[Any, ...], Any] = {}  # hashes that all runs with the same words begin with
 
     def all(self) -> list[bytes]:
         return [self._key(k) for k in range(self._study.design.count)]
 
     def _key(self, k: int) -> bytes:
         words = self._study.words(k)
-        if words not in self._tables:
-            some = hashlib.sha256((self._common + self._read(k)).encode()).hexdigest()
-            self._tables[words] = some
-        text = self._tables[words] + _text(list(self._study.changes(k).items()))
-        return hashlib.sha256(text.encode()).digest()
+        changes = self._study.changes(k)
+        if words not in self._begun:
+            self._begun[words] = hashlib.sha256((self._common + self._read(k) + _text(list(changes))).encode())
+        whole, values = self._begun[words].copy(), changes.values()
+        plain = all(type(x) is float for x in values)
+        whole.update(struct.pack(f"<{len(changes)}d", *values) if plain else _text(list(values)).encode())
+        key: bytes = whole.digest()
+        return key
 
     def _read(self, k: int) -> str:
         """The hashes of the tables that runs like this one read."""

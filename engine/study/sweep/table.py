@@ -75,14 +75,12 @@ def reductions(probed: Probed) -> list[Reduction]:
 def table(probed: Probed, outcomes: Sequence[Outcome]) -> Table:
     """The table of all runs, in their order."""
     study = probed.study
-    points = [study.design.point(k) for k in range(len(outcomes))]
     columns: dict[str, np.ndarray | list[Any]] = {"run": list(range(len(outcomes)))}
-    for name in study.file.vary:
-        values = [point[name] for point in points]
-        columns[name] = np.array(values) if name in study.dimensions else list(values)
+    for name, values in study.design.columns.items():
+        columns[name] = np.array(values) if name in study.dimensions else values
     for key in study.file.set_:
         columns[key] = np.array([_number(study.changes(k)[key]) for k in range(len(outcomes))])
-    columns.update(_outputs(probed, points, outcomes))
+    columns.update(_outputs(probed, outcomes))
     columns["ended"] = [one.ended for one in outcomes]
     columns["reason"] = [one.reason for one in outcomes]
     energy = np.array([one.numbers[-2:] for one in outcomes]).reshape(-1, 2)
@@ -93,7 +91,7 @@ def table(probed: Probed, outcomes: Sequence[Outcome]) -> Table:
     return Table(columns, units, [*study.file.vary, *study.file.set_], list(study.file.keep))
 
 
-def _outputs(probed: Probed, points: Sequence[dict[str, Any]], outcomes: Sequence[Outcome]) -> dict[str, np.ndarray]:
+def _outputs(probed: Probed, outcomes: Sequence[Outcome]) -> dict[str, np.ndarray]:
     """The numbers that are kept: those taken of columns, and expressions over them."""
     study, made, place = probed.study, dict[str, np.ndarray](), 0
     for name, one in study.file.keep.items():
@@ -103,8 +101,8 @@ def _outputs(probed: Probed, points: Sequence[dict[str, Any]], outcomes: Sequenc
             continue
         dimensions = {other: dimension_of(probed.units[other]) for other in made}
         values = []
-        for k, point in enumerate(points):
-            given = study.quantities(point)
+        for k in range(len(outcomes)):
+            given = study.quantities(study.design.point(k))
             given |= {other: Quantity(made[other][k], dimensions[other]) for other in made}
             values.append(value_of(one.expression, given))
         made[name] = np.array(values)
