@@ -1,0 +1,418 @@
+"""Studies: which runs they have, what is kept of them, and that the table is the same wherever and however often."""
+
+import csv
+import itertools
+import os
+import signal
+import sqlite3
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.integrate import trapezoid
+
+import denoc
+from denoc.cli.main import main
+from denoc.errors import InputError
+from denoc.study.sweep import run as sweeping
+from denoc.study.sweep import store, tasks
+
+SWING = "{robot: planar3r, task: simulate, time: {end: 0.2, step: 0.03}}\n"
+STUDY = """
+scenario: swing.yaml
+vary:
+  load: {grid: {from: 0.5 kg, to: 1.5 kg, count: 2}}
+  way: {key: solver.method, list: [rk45, rk56]}
+  start: {key: [initial.joint1, initial.joint2], random: [-30 deg, 30 deg]}
+  rate: {key: rates.joint3, random: [0, 1]}
+set:
+  robot.links.link3.mass: load
+  robot.links.link2.mass: 2 kg - load/2
+samples: 3
+seed: 5
+keep:
+  high: {column: joint2.q, take: max}
+  low: {column: joint2.q, take: min}
+  size: {column: joint2.q, take: largest}
+  root: {column: joint3.qd, take: rms}
+  middle: {column: joint3.qd, take: mean}
+  last: {column: joint1.q, take: final}
+  end: {column: t, take: final}
+  ratio: {expression: (high - low) / (root * 1 s)}
+"""
+COUNT = 12
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with a study and its scenario."""
+    monkeypatch.chdir(tmp_path)
+    Path("swing.yaml").write_text(SWING)
+    Path("study.yaml").write_text(STUDY)
+    return tmp_path
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Runs the command: exit code, what it printed, what it complained of."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["denoc", "sweep", *words])
+        with pytest.raises(SystemExit) as leaving:
+            main()
+        printed = capsys.readouterr()
+        return leaving.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+def small_batches(monkeypatch, most=1):
+    for name in ("FIRST", "MOST"):
+        monkeypatch.setattr(sweeping, name, most)
+
+
+def study(**changed):
+    """A small study as a mapping."""
+    made = {
+        "scenario": "swing.yaml",
+        "vary": {"load": {"key": "robot.links.link3.mass", "grid": {"from": 0.5, "to": 1.5, "count": 4}}},
+        "keep": {"last": {"column": "joint1.q", "take": "final"}},
+    }
+    return {**made, **changed}
+
+
+# ---- numbers
+
+
+def test_rows_are_the_runs_one_by_one():
+    """Against runs of the scenario, each by itself in plain Python, and sums that NumPy makes of their columns."""
+    swept = denoc.sweep("study.yaml")
+    table = swept.table
+    assert len(table) == COUNT
+    assert [*table.columns][:7] == ["run", "load", "way", "start", "rate", *table.inputs[4:]]
+    expected = itertools.product((0.5, 1.5), ("rk45", "rk56"), range(3))
+    starts = [np.random.default_rng([5, k]).random(3) for k in range(2)]
+    for k, (load, way, n) in enumerate(expected):
+        start, rate = np.radians(60) * starts[0][n] - np.radians(30), starts[1][n]
+        assert [table[name][k] for name in ("load", "way")] == [load, way]
+        assert (table["start"][k], table["rate"][k]) == pytest.approx((start, rate), abs=1e-15)
+        assert table["robot.links.link2.mass"][k] == 2 - load / 2
+        scenario = {
+            "robot": "planar3r", "task": "simulate", "time": {"end": 0.2, "step": 0.03}, "solver": {"method": way},
+            "initial": {"joint1": start, "joint2": start}, "rates": {"joint3": rate}, "replay": {"backend": "plain"},
+        }  # fmt: skip
+        heavier = {"robot.links.link3.mass": load, "robot.links.link2.mass": 2 - load / 2}
+        (alone,) = denoc.ensemble(scenario, [heavier])
+        q, qd = alone["joint2.q"], alone["joint3.qd"]
+        span = alone.t[-1] - alone.t[0]
+        mean, square = trapezoid(qd, alone.t) / span, trapezoid(qd**2, alone.t) / span
+        high, low, size = q.max(), q.min(), abs(q).max()
+        numbers = [high, low, size, np.sqrt(square), mean, alone["joint1.q"][-1], 0.2, (high - low) / np.sqrt(square)]
+        assert [table[name][k] for name in table.outputs] == pytest.approx(numbers, rel=1e-7, abs=1e-9)
+        assert (table["ended"][k], table["reason"][k], table["energy"][k]) == ("done", "", "holds")
+    assert table.units["root"] == "rad/s"
+    assert table.units["ratio"] == "1"
+
+
+def test_the_file_has_the_same_numbers_and_no_others(command):
+    code, out, err = command("study.yaml", "--no-plot")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"study: done, {COUNT} runs, {COUNT} computed\n")
+    table = denoc.sweep("study.yaml").table
+    with Path("outputs/study/study.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [*rows[0]] == [*table.columns]
+    assert [float(row["ratio"]) for row in rows] == table["ratio"].tolist()
+    assert [row["way"] for row in rows] == table["way"]
+    assert list(table.to_pandas().columns) == [*table.columns]
+
+
+@pytest.mark.parametrize("way", ["latin", "sobol"])
+def test_samples_fill_the_range(way):
+    entries = {name: {way: [2.0, 6.0]} for name in ("first", "second")}
+    entries["first"]["key"], entries["second"]["key"] = "rates.joint1", "rates.joint2"
+    points = denoc.sweep(study(vary=entries, samples=8)).table
+    for name in entries:  # one point in each eighth
+        assert sorted(((points[name] - 2) * 2).astype(int)) == list(range(8))
+    other = denoc.sweep(study(vary=entries, samples=8, seed=1)).table
+    assert (points["first"] != other["first"]).any()
+
+
+def test_a_random_number_stays_when_another_is_added():
+    one = {"first": {"key": "rates.joint1", "random": [0, 1]}}
+    two = {**one, "second": {"key": "rates.joint2", "random": [0, 1]}}
+    few, more = (denoc.sweep(study(vary=vary, samples=4)).table["first"] for vary in (one, two))
+    assert few.tolist() == more.tolist()
+
+
+def test_keys_for_whole_numbers_get_them():
+    entries = {"most": {"key": "solver.max_steps", "list": [3, 1000]}}
+    table = denoc.sweep(study(vary=entries)).table
+    assert table["ended"] == ["failed", "done"]
+    assert "steps" in table["reason"][0]
+    assert table["last"].shape == (2,)
+
+
+def test_what_has_no_value_is_empty():
+    keep = {**study()["keep"], "nothing": {"expression": "last / (load - 0.5 kg)"}}
+    entry = {"load": {"key": "robot.links.link3.mass", "grid": {"from": "0.5 kg", "to": "1.5 kg", "count": 3}}}
+    table = denoc.sweep(study(vary=entry, keep=keep)).table
+    assert np.isnan(table["nothing"]).tolist() == [True, False, False]
+    assert table["nothing"][2] == table["last"][2]
+    assert table.csv_text().splitlines()[1].split(",")[3] == ""
+
+
+# ---- the same table everywhere
+
+
+def test_the_table_does_not_depend_on_batches_threads_and_processes(monkeypatch):
+    whole = denoc.sweep("study.yaml").table.csv_text()
+    assert denoc.sweep("study.yaml", workers=1).table.csv_text() == whole
+    small_batches(monkeypatch, 2)
+    assert denoc.sweep("study.yaml", on="process", workers=2).table.csv_text() == whole
+    small_batches(monkeypatch, 1)
+    assert denoc.sweep("study.yaml").table.csv_text() == whole
+
+
+@pytest.mark.full
+def test_a_cluster_gives_the_same_table(monkeypatch):
+    whole = denoc.sweep("study.yaml").table.csv_text()
+    small_batches(monkeypatch, 2)
+    assert denoc.sweep("study.yaml", on="dask", workers=2).table.csv_text() == whole
+
+
+def test_a_worker_that_differs_is_refused(monkeypatch):
+    monkeypatch.setattr(sweeping, "machine", lambda: "another one")
+    with pytest.raises(denoc.DenocError, match="another version of denoc, or another kind of processor"):
+        denoc.sweep(study())
+
+
+@pytest.mark.parametrize("seed", [pytest.param(k, marks=pytest.mark.full if k >= 20 else ()) for k in range(200)])
+@pytest.mark.sampled(4)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_kill_at_any_moment_loses_no_row(seed, monkeypatch, warm):
+    whole, seconds = warm
+    small_batches(monkeypatch)
+    moment = np.random.default_rng(seed).random() * seconds
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+        child = os.fork()
+    if not child:
+        try:
+            denoc.sweep("study.yaml", keep="runs.sqlite", workers=1)
+        finally:
+            os._exit(0)
+    time.sleep(moment)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    swept = denoc.sweep("study.yaml", keep="runs.sqlite")
+    assert swept.table.csv_text() == whole
+    again = denoc.sweep("study.yaml", keep="runs.sqlite")
+    assert (again.computed, again.table.csv_text()) == (0, whole)
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """The undisturbed table, and how long the study takes run by run when all is compiled."""
+    home = tmp_path_factory.mktemp("warm")
+    (home / "swing.yaml").write_text(SWING)
+    (home / "study.yaml").write_text(STUDY)
+    with pytest.MonkeyPatch.context() as patch:
+        small_batches(patch)
+        whole = denoc.sweep(home / "study.yaml").table.csv_text()
+        begun = time.perf_counter()
+        denoc.sweep(home / "study.yaml", keep=home / "runs.sqlite")
+    return whole, time.perf_counter() - begun
+
+
+# ---- the store
+
+
+def test_only_what_is_new_is_computed(monkeypatch):
+    few = study()
+    assert denoc.sweep(few, keep="runs.sqlite").computed == 4
+    more = study(vary={"load": {"key": "robot.links.link3.mass", "list": [0.5, 1.5, 1.6]}})
+    assert denoc.sweep(more, keep="runs.sqlite").computed == 1
+    other = study(keep={"last": {"column": "joint2.q", "take": "final"}})
+    assert denoc.sweep(other, keep="runs.sqlite").computed == 4
+    assert denoc.sweep(few, keep="runs.sqlite").computed == 0
+    assert denoc.sweep(few, keep="runs.sqlite", fresh=True).computed == 4
+    with monkeypatch.context() as patch:  # a newer version of denoc, or another processor
+        for module in (sweeping, tasks):
+            patch.setattr(module, "machine", lambda: "another one")
+        assert denoc.sweep(few, keep="runs.sqlite").computed == 4
+    Path("swing.yaml").write_text(SWING.replace("0.03", "0.04"))
+    assert denoc.sweep(few, keep="runs.sqlite").computed == 4
+
+
+def test_a_table_that_has_changed_makes_other_runs():
+    forced = SWING.replace("}}", "}, forces: {joint1: {law: table, file: pull.csv, column: pull}}}")
+    Path("swing.yaml").write_text(forced)
+    for pull, computed in ((1, 4), (2, 4), (1, 0)):
+        Path("pull.csv").write_text(f"t,pull\n0,0\n0.1,{pull}\n0.2,0\n")
+        assert denoc.sweep(study(), keep="runs.sqlite").computed == computed
+
+
+def test_what_is_no_store_is_left_alone():
+    Path("text.sqlite").write_text("this is my diary, and no store of anything at all\n" * 100)
+    with sqlite3.connect("other.sqlite") as base:
+        base.execute("CREATE TABLE runs (mine)")
+    base.close()
+    for name in ("text.sqlite", "other.sqlite"):
+        before = Path(name).read_bytes()
+        with pytest.raises(InputError, match=f"{name}: this is not a store of runs"):
+            denoc.sweep(study(), keep=name)
+        assert Path(name).read_bytes() == before
+
+
+def test_a_second_start_is_refused():
+    held = store.Store(Path("runs.sqlite"))
+    with pytest.raises(InputError, match="another process has this store open"):
+        denoc.sweep(study(), keep="runs.sqlite")
+    held.close()
+    assert denoc.sweep(study(), keep="runs.sqlite").computed == 4
+
+
+def test_a_full_disk_ends_with_a_message_and_keeps_what_there_is(monkeypatch):
+    small_batches(monkeypatch, 20)
+    Path("study.yaml").write_text(STUDY.replace("samples: 3", "samples: 40"))
+    opened = store.Store._open
+
+    def on_a_small_disk(self):
+        opened(self)
+        self._base.execute("PRAGMA max_page_count=4")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store.Store, "_open", on_a_small_disk)
+        with pytest.raises(InputError, match=r"runs\.sqlite: .*disk is full\n.*the next start goes on"):
+            denoc.sweep("study.yaml", keep="runs.sqlite")
+    swept = denoc.sweep("study.yaml", keep="runs.sqlite")
+    assert 0 < swept.computed < 160
+    assert swept.table.csv_text() == denoc.sweep("study.yaml").table.csv_text()
+
+
+def test_a_store_that_cannot_be_written_is_read(monkeypatch):
+    whole = denoc.sweep(study(), keep="runs.sqlite").table.csv_text()
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        store.sqlite3, "connect", lambda path, **how: connect(f"file:{path}?mode=ro", uri=True, **how)
+    )
+    swept = denoc.sweep(study(), keep="runs.sqlite")
+    assert (swept.computed, swept.table.csv_text()) == (0, whole)
+    with pytest.raises(InputError, match=r"can't be read or written: .*readonly"):
+        denoc.sweep(study(keep={"last": {"column": "t", "take": "final"}}), keep="runs.sqlite")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_keeps_what_there_is(number, code, command, monkeypatch):
+    small_batches(monkeypatch, 4)
+    carried_out, calls = tasks.carried_out, []
+
+    def interrupted(task):
+        calls.append(task)
+        if len(calls) == 3:
+            os.kill(os.getpid(), number)
+        return carried_out(task)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("denoc.study.sweep.engines.carried_out", interrupted)
+        ended, _, err = command("study.yaml", "--no-plot")
+    assert ended == code
+    assert err.startswith(f"6 of {COUNT} runs are kept in outputs/study/study.runs.sqlite")
+    assert not Path("outputs/study/study.csv").exists()
+    assert f"{COUNT} runs, 6 computed" in command("study.yaml", "--no-plot")[1]
+
+
+# ---- failed runs, expectations, the best
+
+
+def test_a_run_that_makes_no_sense_is_a_row(monkeypatch):
+    masses = {"load": {"key": "robot.links.link3.mass", "list": [0.5, -1, 0.7, 0.9, -2]}}
+    table = denoc.sweep(study(vary=masses)).table
+    assert table["ended"] == ["done", "refused", "done", "done", "refused"]
+    assert "mass" in table["reason"][1]
+    assert "variations" not in table["reason"][1]
+    assert np.isnan(table["last"]).tolist() == [False, True, False, False, True]
+    small_batches(monkeypatch)
+    assert denoc.sweep(study(vary=masses)).table.csv_text() == table.csv_text()
+
+
+def test_expectations_are_exit_code_3(command):
+    text = STUDY + "expect: {failed: 0, outputs: {size: {at_most: 1 deg}, end: {at_least: 0.2, at_most: 0.2 s}}}\n"
+    Path("study.yaml").write_text(text)
+    code, out, _ = command("study.yaml", "--no-plot")
+    assert code == 3
+    assert "NOT AS EXPECTED" in out
+    assert "size is above 1 deg in" in out
+    assert "end is" not in out
+    assert Path("outputs/study/study.csv").exists()
+    swept = denoc.sweep(study(vary={"load": {"key": "robot.links.link3.mass", "list": [1, -1]}}, expect={"failed": 0}))
+    assert swept.missed == ["1 runs failed, more than 0"]
+
+
+def test_the_best_runs_run_by_themselves(command):
+    code, _, err = command("study.yaml", "--best", "max:last", "--count", "2", "--format", "svg")
+    assert (code, err) == (0, "")
+    table = denoc.sweep("study.yaml").table
+    best = sorted(table["last"], reverse=True)[:2]
+    home = Path("outputs/study")
+    for n, expected in enumerate(best, start=1):
+        result = denoc.run(home / f"study-best-{n}.scenario.yaml")
+        assert result["joint1.q"][-1] == pytest.approx(expected, abs=1e-9)
+    assert {path.stem for path in home.glob("*.svg")} == {f"study-{name}" for name in table.outputs if name != "end"} | {
+        "study-end"
+    }
+    assert command("study.yaml", "--no-plot")[0] == 0
+    assert sorted(path.name for path in home.iterdir()) == ["study.csv", "study.json", "study.runs.sqlite"]
+
+
+# ---- wrong studies
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message", "line"),
+    [
+        ("samples: 3", "sample: 3", "unknown key `sample`", 11),
+        ("column: joint2.q, take: max", "column: joint9.q, take: max", "the results have no such column", 14),
+        ("[-30 deg, 30 deg]", "[30 deg, -30 deg]", "the bounds are upside down", 6),
+        ("from: 0.5 kg", "from: 2.5 kg", "the bounds are upside down", 4),
+        ("from: 0.5 kg", "from: 0.5 m", "units of different kinds", 4),
+        ("samples: 3", "samples: 250000000000", "too many runs", 3),
+        ("samples: 3\n", "", "`samples` is missing", 6),
+        ("rates.joint3", "rates.joint9", "joint9", 7),
+        ("rates.joint3", "time.end.x", "leads nowhere", 7),
+        ("robot.links.link3.mass", "robot.links.link3.mess", "unknown key `mess`", 9),
+        ("robot.links.link3.mass", "robot.links.link9.mass", "no entry `link9`", 9),
+        ("link3.mass: load", "link3.mass: lode", "unknown name `lode`", 9),
+        ("link3.mass: load", "link3.mass: load * 1 m", "mass", 9),
+        ("(high - low)", "(high - end)", "can't subtract", 21),
+        ("(high - low)", "(high - later)", "unknown name `later`", 21),
+        ("  low:", "  load:", "`load` varies already", 15),
+        ("  low:", "  kg:", "`kg` is a unit", 15),
+        ("  low:", "  ended:", "is a column of every table", 15),
+        ("key: rates.joint3, ", "", "`rate` changes nothing", 7),
+        ("key: rates.joint3", "key: robot", "the same in all runs", 7),
+        ("key: rates.joint3", "key: solver.method", "another entry changes this key", 7),
+        ("random: [0, 1]", "random: [0, 1], list: [1]", "one way to vary", 7),
+        ("swing.yaml", "swung.yaml", "no such scenario", 2),
+        ("take: rms", "take: rums", "unknown value", 17),
+    ],
+)
+def test_mistakes_are_reported_at_their_places_and_nothing_is_written(old, new, message, line, command):
+    assert STUDY.count(old) == 1
+    Path("study.yaml").write_text(STUDY.replace(old, new))
+    code, out, err = command("study.yaml")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert f"study.yaml:{line}:" in err
+    assert sorted(path.name for path in Path().iterdir()) == ["study.yaml", "swing.yaml"]
+
+
+def test_an_output_that_does_not_exist_is_refused_before_anything_runs(command):
+    code, _, err = command("study.yaml", "--best", "hihg")
+    assert code == 2
+    assert "did you mean `high`?" in err
+    assert not Path("outputs").exists()
