@@ -50,7 +50,7 @@ def blocks(
     """
     ahead, first = iter(variations), 0
     while some := list(islice(ahead, most)):
-        with choice.using("compiled"):
+        with choice.steadily_compiled():
             asked = Variations(scenario, some, robot, independent=True)
             made = [block for part in carried(asked) for block in _blocks(part, first)]
         yield from made

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..dynamics.symbols import Path as Place
 from ..dynamics.symbols import shape
+from ..errors import DenocError
 from ..machine.jit import choice
 from ..robot.model import Robot
 from ..scenario.many import Many
@@ -73,7 +74,8 @@ def carried(asked: Variations) -> Iterator[Part]:
             done.update((part.places[k] for k in these) if part.many is not None else part.single)
             yield part
     rest = {k: plans.get(k) or asked.plan(k) for k in range(len(asked)) if k not in done}
-    for k, plan in (rest if asked.independent else _with_symbols(rest)).items():
+    ready = {k: _with_own_symbols(asked, k, plan) for k, plan in rest.items()} if asked.independent else None
+    for k, plan in (_with_symbols(rest) if ready is None else ready).items():
         result = carry_out(plan)
         if result.ended == "interrupted":  # one run keeps what it has, many of them end
             raise KeyboardInterrupt(result.record["reason"])
@@ -205,6 +207,17 @@ def _with_symbols(plans: Mapping[int, Plan]) -> dict[int, Plan]:
         for k in these:
             result[k] = _with(plans[k], tuple(differ.arrays()))
     return result
+
+
+def _with_own_symbols(asked: Variations, k: int, plan: Plan) -> Plan:
+    """The plan with the numbers that its own variation sets among the inputs, whatever others there are."""
+    try:
+        other = asked.nudged(k)
+    except DenocError:
+        return plan
+    if other is None or repr(shape(other.system.regrouped)) != repr(shape(plan.system.regrouped)):
+        return plan
+    return _with(plan, tuple(joined([numbers_of(one.system) for one in (plan, other)]).arrays()))
 
 
 def _with(plan: Plan, places: Sequence[Place]) -> Plan:

@@ -16,7 +16,7 @@ from ..robot.model import Robot
 from ..scenario.plan import Plan, plan
 from ..scenario.replay import prepared
 from ..scenario.run import Scenario, opened, robot_of, with_changes
-from ..text.change import Change, changed, parted
+from ..text.change import ROBOT, Change, changed, parted
 from ..text.document import Keys
 from ..text.source import from_mapping
 from ..text.writing import flow
@@ -25,6 +25,7 @@ from .varied import may_be_plain
 Variation = Mapping[str, Any]
 MOST = 100_000  # variations
 NUMBERS = (float, np.float64)
+NUDGE = 1.0 + 2.0**-10
 
 
 class Variations:
@@ -53,7 +54,19 @@ class Variations:
 
     def plan(self, k: int) -> Plan:
         """The plan of variation k."""
-        changes = self._changes(k)
+        return self._planned(self._changes(k))
+
+    def nudged(self, k: int) -> Plan | None:
+        """The plan of variation k with slightly other numbers of links: shows which of the plan's numbers are theirs."""
+        changes = [
+            replace(one, value=NUDGE * one.value)
+            if one.key.startswith(ROBOT) and may_be_plain(one.key) and type(one.value) in NUMBERS
+            else one
+            for one in self._changes(k)
+        ]
+        return self._planned(changes) if changes != self._changes(k) else None
+
+    def _planned(self, changes: list[Change]) -> Plan:
         rest, of_robot = parted(changes)
         mark = repr(sorted((one.key, one.value) for one in of_robot))
         if mark not in self._robots:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from arms import Arm
@@ -13,10 +15,12 @@ from measure import Row, against, checked, quickest
 import denoc
 from denoc.scenario.audit import DOUBTFUL
 from denoc.study.blocks import blocks
+from denoc.text.writing import yaml_text
 from peers import Pinocchio
 
 WORK = "ensemble: fall 0.5 s with another mass, a run"
 KEPT = "the same, of 10,000 in blocks, five numbers of each kept"
+SWEPT = "the same as a study, with the text of its table"
 ROUGH = "the same with dry friction in all joints"
 COUNT, MANY, FEW, LINK = 2000, 10_000, 10, 1
 REACH = 15
@@ -56,6 +60,22 @@ def rows(arm: Arm) -> list[Row]:
             found[block.places] = np.array([block.columns[f"{name}.q"][:, -1] for name in arm.robot.joints]).T
         return found
 
+    study = {
+        "vary": {"load": {"key": "robot.links.link2.mass", "list": masses}},
+        "keep": {f"end{k}": {"column": f"{name}.q", "take": "final"} for k, name in enumerate(arm.robot.joints)},
+        "expect": {"failed": 0},
+    }
+
+    def swept() -> np.ndarray:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "fall.yaml"
+            file.write_text(yaml_text(scenario))
+            made = denoc.sweep({**study, "scenario": str(file)})
+            if made.missed or set(made["energy"]) != {"holds"}:
+                raise ArithmeticError(f"{SWEPT}: a run has failed, or its energy balance is broken")
+            made.table.to_csv(Path(folder) / "table.csv")
+        return np.array([made[name] for name in study["keep"]]).T
+
     def rough() -> None:
         rubbed = {f"robot.links.link{k}.joint.friction.coulomb": x for k, x in enumerate(COULOMB, start=1)}
         denoc.ensemble(scenario, [{"robot.links.link2.mass": mass, **rubbed} for mass in masses[:COUNT]])
@@ -73,7 +93,8 @@ def rows(arm: Arm) -> list[Row]:
     try:
         checked(WORK, PEER, ours()[:FEW], theirs())
         checked(KEPT, PEER, kept()[:FEW], theirs())
-        took = quickest({"ours": ours, "kept": kept, "rough": rough, "theirs": theirs})
+        checked(SWEPT, PEER, swept()[:FEW], theirs())
+        took = quickest({"ours": ours, "kept": kept, "swept": swept, "rough": rough, "theirs": theirs})
     finally:
         os.environ.pop("DENOC_CORES")
         if before is not None:
@@ -82,5 +103,6 @@ def rows(arm: Arm) -> list[Row]:
     return [
         against(WORK, took["ours"] / COUNT, PEER, alone, REACH),
         against(KEPT, took["kept"] / MANY, PEER, alone, REACH),
+        against(SWEPT, took["swept"] / MANY, PEER, alone, REACH),
         against(ROUGH, took["rough"] / COUNT, f"{PEER}, without friction", alone, REACH / 20),
     ]

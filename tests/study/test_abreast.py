@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
+from denoc.machine.jit import native
 from denoc.machine.jit.choice import using
 from denoc.study import ensemble
 from denoc.study.blocks import blocks
@@ -189,3 +190,18 @@ def test_runs_with_other_lengths_in_blocks_are_the_same_to_the_last_bit():
     assert sorted(whole) == list(range(4))
     assert gathered(fall, variations, 1) == whole
     assert gathered(fall, variations[2:3], 1)[0] == whole[2]
+
+
+def test_runs_of_a_mechanism_in_blocks_are_the_same_to_the_last_bit_and_share_their_code(monkeypatch):
+    """Each goes by itself, with the numbers that vary as inputs of the same programs."""
+    fall = {"robot": "four-bar", "task": "simulate", "time": {"end": 0.1, "step": 0.05}}
+    variations = [{"robot.links.coupler.mass": 2.5 + k / 7, "robot.links.rocker.mass": 2.0} for k in range(4)]
+    whole = gathered(fall, variations, 4)
+    compiled, compile_ir = [], native.compile_ir
+    monkeypatch.setattr(native, "compile_ir", lambda *given: compiled.append(given) or compile_ir(*given))
+    assert gathered(fall, variations, 1) == whole
+    assert gathered(fall, variations[2:3], 1)[0] == whole[2]
+    assert not compiled
+    (expected,) = denoc.ensemble(fall, variations[2:3])
+    for name in ("A0.q", "A0.qd", "energy.total"):
+        assert np.frombuffer(whole[2][name]) == pytest.approx(expected.table[name], rel=1e-7, abs=1e-9)

@@ -1,10 +1,12 @@
 """Studies: which runs they have, what is kept of them, and that the table is the same wherever and however often."""
 
+import ast
 import csv
 import itertools
 import os
 import signal
 import sqlite3
+import subprocess
 import sys
 import time
 import warnings
@@ -19,6 +21,7 @@ from denoc.cli.main import main
 from denoc.errors import InputError
 from denoc.study.sweep import run as sweeping
 from denoc.study.sweep import store, tasks
+from limits import HANGS
 
 SWING = "{robot: planar3r, task: simulate, time: {end: 0.2, step: 0.03}}\n"
 STUDY = """
@@ -297,9 +300,7 @@ def test_a_full_disk_ends_with_a_message_and_keeps_what_there_is(monkeypatch):
 def test_a_store_that_cannot_be_written_is_read(monkeypatch):
     whole = denoc.sweep(study(), keep="runs.sqlite").table.csv_text()
     connect = sqlite3.connect
-    monkeypatch.setattr(
-        store.sqlite3, "connect", lambda path, **how: connect(f"file:{path}?mode=ro", uri=True, **how)
-    )
+    monkeypatch.setattr(store.sqlite3, "connect", lambda path, **how: connect(f"file:{path}?mode=ro", uri=True, **how))
     swept = denoc.sweep(study(), keep="runs.sqlite")
     assert (swept.computed, swept.table.csv_text()) == (0, whole)
     with pytest.raises(InputError, match=r"can't be read or written: .*readonly"):
@@ -362,9 +363,9 @@ def test_the_best_runs_run_by_themselves(command):
     for n, expected in enumerate(best, start=1):
         result = denoc.run(home / f"study-best-{n}.scenario.yaml")
         assert result["joint1.q"][-1] == pytest.approx(expected, abs=1e-9)
-    assert {path.stem for path in home.glob("*.svg")} == {f"study-{name}" for name in table.outputs if name != "end"} | {
-        "study-end"
-    }
+    assert {path.stem for path in home.glob("*.svg")} == {
+        f"study-{name}" for name in table.outputs if name != "end"
+    } | {"study-end"}
     assert command("study.yaml", "--no-plot")[0] == 0
     assert sorted(path.name for path in home.iterdir()) == ["study.csv", "study.json", "study.runs.sqlite"]
 
@@ -379,6 +380,9 @@ def test_the_best_runs_run_by_themselves(command):
         ("column: joint2.q, take: max", "column: joint9.q, take: max", "the results have no such column", 14),
         ("[-30 deg, 30 deg]", "[30 deg, -30 deg]", "the bounds are upside down", 6),
         ("from: 0.5 kg", "from: 2.5 kg", "the bounds are upside down", 4),
+        ("random: [0, 1]", "random: [0, .inf]", "a finite number", 7),
+        ("random: [0, 1]", "random: [0, yes]", "unknown name `yes`", 7),
+        ("random: [0, 1]", "random: [0, true]", "a number is needed", 7),
         ("from: 0.5 kg", "from: 0.5 m", "units of different kinds", 4),
         ("samples: 3", "samples: 250000000000", "too many runs", 3),
         ("samples: 3\n", "", "`samples` is missing", 6),
@@ -416,3 +420,56 @@ def test_an_output_that_does_not_exist_is_refused_before_anything_runs(command):
     assert code == 2
     assert "did you mean `high`?" in err
     assert not Path("outputs").exists()
+
+
+# ---- processes that are killed
+
+
+KILLED = """
+import os, signal, sys, threading, time
+import multiprocessing
+import denoc
+from denoc.study.sweep import engines, run
+
+def kill_later():
+    submit = engines.Processes.submit
+    def first(self, task):
+        submit(self, task)
+        if sys.argv[1] == "worker":
+            time.sleep(float(sys.argv[2]))
+            for child in multiprocessing.active_children()[:1]:
+                os.kill(child.pid, signal.SIGKILL)
+        else:
+            print([child.pid for child in multiprocessing.active_children()], flush=True)
+    engines.Processes.submit = first
+
+if __name__ == "__main__":
+    kill_later()
+    run.FIRST = run.MOST = 1
+    denoc.sweep("study.yaml", keep="runs.sqlite", on="process", workers=2)
+"""
+
+
+@pytest.mark.full
+def test_a_worker_that_is_killed_ends_the_study_with_a_message_and_the_next_start_goes_on():
+    Path("killed.py").write_text(KILLED)
+    done = subprocess.run([sys.executable, "killed.py", "worker", "0.7"], capture_output=True, text=True, check=False)
+    assert done.returncode
+    assert "a worker process has ended; the runs that are kept stay" in done.stderr
+    swept = denoc.sweep("study.yaml", keep="runs.sqlite")
+    assert swept.table.csv_text() == denoc.sweep("study.yaml").table.csv_text()
+
+
+@pytest.mark.full
+def test_workers_end_with_the_process_that_started_them():
+    Path("killed.py").write_text(KILLED)
+    with subprocess.Popen([sys.executable, "killed.py", "none"], stdout=subprocess.PIPE, text=True) as parent:
+        workers = ast.literal_eval(parent.stdout.readline())
+        assert workers
+        parent.kill()
+    deadline = time.monotonic() + HANGS
+    while any(Path(f"/proc/{pid}").exists() for pid in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    swept = denoc.sweep("study.yaml", keep="runs.sqlite")
+    assert swept.table.csv_text() == denoc.sweep("study.yaml").table.csv_text()

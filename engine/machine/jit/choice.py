@@ -71,6 +71,7 @@ class Way:
     form: str = "auto"
     lanes: int = 0
     journal: Journal | None = None
+    steady: bool = False  # nothing depends on what has run before
 
 
 NOTHING = Way()  # no choice made
@@ -131,10 +132,21 @@ def using(name: str, form: str = "auto", lanes: int = 0) -> Iterator[None]:
 
 
 @contextmanager
+def steadily_compiled() -> Iterator[None]:
+    """A context in which compiled code runs, whatever has run before, so that the last bits are always the same."""
+    with _here(replace(VARIABLE.get(), chosen="compiled", form="auto", lanes=0, steady=True)):
+        yield
+
+
+@contextmanager
 def compiled_only_where_it_pays() -> Iterator[None]:
-    """A context in which nothing is compiled that doesn't pay, even where compiled code is chosen."""
+    """A context in which nothing is compiled that doesn't pay, even where compiled code is chosen.
+
+    What pays depends on the calls so far; where the way has to be `steady`, nothing is compiled at all.
+    """
     here = VARIABLE.get()
-    with _here(replace(here, chosen="auto") if backend() == "compiled" else here):
+    other = "plain" if here.steady else "auto"
+    with _here(replace(here, chosen=other) if backend() == "compiled" else here):
         yield
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, model_validator
@@ -11,10 +12,12 @@ from pydantic_core import PydanticCustomError
 from ...text.expression import ExpressionError, Quantity, dimension_in_words, evaluate
 from ...text.fields import QUANTITY, FileName, Or, Reader, Strict
 from ...text.json_schema import Schema, json_schema
+from ...text.units import PLAIN
 
 SAMPLED = ("random", "latin", "sobol")
 WAYS = ("grid", "list", *SAMPLED)
 MOST_RUNS = 1_000_000
+MOST_NUMBER = sys.float_info.max
 ALLOWED_NUMBER = "a number, or text with a unit such as `30 deg`"
 
 
@@ -22,11 +25,15 @@ def any_quantity(value: Any) -> Quantity:
     """A number of any dimension, from a number or an expression."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise PydanticCustomError("quantity", "a number is needed here", {"allowed": ALLOWED_NUMBER})
+    if not isinstance(value, str):
+        if not abs(value) <= MOST_NUMBER:
+            raise PydanticCustomError("quantity", "a finite number is needed here", {"allowed": ALLOWED_NUMBER})
+        return Quantity(value, PLAIN, str(value))
     try:
-        made = evaluate(str(value) if isinstance(value, str) else repr(value))
+        made = evaluate(value)
     except ExpressionError as error:
         raise PydanticCustomError("quantity", "{message}", {"message": str(error), "allowed": ALLOWED_NUMBER}) from None
-    return Quantity(made, made.dimension, str(value))
+    return Quantity(made, made.dimension, value)
 
 
 def _entry(value: Any) -> Quantity | str | bool:
