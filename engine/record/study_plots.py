@@ -119,7 +119,7 @@ def _scattered(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
     rows = -(-len(shown) // columns)
     figure = Arranged(3.6 * columns + 0.6, 3.2 * rows + 0.6, rows, columns)
     figure.suptitle(plots.plain(sweep.title, 40 * columns), fontsize=12)
-    size = float(np.clip(600 / max(len(values), 1), 1.0, 12.0))
+    size = float(np.clip(1500 / max(len(values), 1), 2.0, 16.0))
     for k, (across, x) in enumerate(shown):
         axes = figure.add_subplot(rows, columns, k + 1)
         axes.scatter(x, values, s=size, color=plots.COLOURS[0], linewidths=0, alpha=0.7)

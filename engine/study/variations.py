@@ -57,7 +57,7 @@ class Variations:
         return self._planned(self._changes(k))
 
     def nudged(self, k: int) -> Plan | None:
-        """The plan of variation k with slightly other numbers of links: shows which of the plan's numbers are theirs."""
+        """The plan of variation k with slightly other numbers of links: shows which numbers are theirs."""
         changes = [
             replace(one, value=NUDGE * one.value)
             if one.key.startswith(ROBOT) and may_be_plain(one.key) and type(one.value) in NUMBERS

@@ -23,6 +23,11 @@ from denoc.text.json_schema import schema_text
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs" / "schema" / "output"
 BRIEF = ("--no-plot", "--out", "results")
 SWING = "{name: swing, robot: planar3r, task: simulate, time: {end: 0.2, step: 0.1}}\n"
+STUDY = """
+scenario: swing.yaml
+vary: {load: {key: robot.links.link3.mass, list: [0.5, -1]}}
+keep: {last: {column: joint1.q, take: final}}
+"""
 GEARS = """
 name: gears
 convention: frames
@@ -47,6 +52,8 @@ CASES = [
     "matrices planar3r --only all --point link3",
     "distribute three-rrr-fall --nodes 3 --explain",
     "distribute three-rrr-idyn --set time.end=0.1",
+    "sweep study.yaml",  # with a run that makes no sense
+    "sweep study.yaml --explain",
     "complexity four-bar --no-measure",
     "paper",
     "paper saha-1999-fig-5 --no-plot --out results",
@@ -64,6 +71,7 @@ def denoc(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("swing.yaml").write_text(SWING)
     Path("gears.yaml").write_text(GEARS)
+    Path("study.yaml").write_text(STUDY)
 
     def command(*words):
         monkeypatch.setattr(sys, "argv", ["denoc", *words, "--json"])
@@ -108,7 +116,7 @@ def test_the_schema_is_the_one_in_the_documentation(command):
 @pytest.mark.parametrize("words", CASES)
 def test_documents_have_the_shape_of_their_schema(words, denoc):
     command, *rest = words.split()
-    if command in ("idyn", "simulate", "run", "distribute") and "--explain" not in rest:
+    if command in ("idyn", "simulate", "run", "distribute", "sweep") and "--explain" not in rest:
         rest += BRIEF
     code, document, _ = denoc(command, *rest)
     assert code == 0

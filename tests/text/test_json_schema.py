@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from denoc.cli.new import TEMPLATES
 from denoc.robot.json_schema import robot_schema
 from denoc.scenario.json_schema import scenario_schema
+from denoc.study.sweep.schema import study_schema
 from denoc.text.json_schema import schema_text
 from denoc.text.library import folder
 from denoc.text.source import parse, read
@@ -17,8 +18,8 @@ from denoc.text.source import parse, read
 pytestmark = pytest.mark.smoke
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMAS = {"robot": robot_schema(), "scenario": scenario_schema()}
-FILES = [(kind, path) for kind in SCHEMAS for path in sorted(folder(f"{kind}s").glob("*.yaml"))]
+SCHEMAS = {"robot": robot_schema(), "scenario": scenario_schema(), "study": study_schema()}
+FILES = [(kind, path) for kind in ("robot", "scenario") for path in sorted(folder(f"{kind}s").glob("*.yaml"))]
 
 
 def mistakes(kind, data):
@@ -45,7 +46,8 @@ def test_the_library_passes_and_tells_editors(kind, path):
 @pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.yaml")), ids=lambda path: path.stem)
 def test_templates_pass(path):
     text = path.read_text(encoding="utf-8").replace("MOTION", "  all: {law: cycloid, to: 90 deg}")
-    assert not mistakes("scenario" if "scenario" in path.stem else "robot", parse(text, path.name).data)
+    kind = path.stem.partition("-")[0]
+    assert not mistakes(kind if kind in SCHEMAS else "robot", parse(text, path.name).data)
 
 
 def properties(schema, at=""):

@@ -127,6 +127,8 @@ def opened(study: str | Path | Mapping[str, Any]) -> Study:
         path = Path(study)
         path = path if path.suffix in (".yaml", ".yml") else path.with_name(path.name + ".yaml")
         document, name, beside = read(path), name_of(path), path.parent
+    if isinstance(document.data, dict) and "task" in document.data:
+        raise document.error(("task",), "this is a scenario, not a study", key=True, hint="`denoc run` runs it")
     file = checked(StudyFile, document, document.data)
     _check(document, file)
     made = [_found(document, key, kind, beside) for key, kind in (("scenario", "scenarios"), ("robot", "robots"))]

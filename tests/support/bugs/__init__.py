@@ -16,11 +16,12 @@ from .formats import FORMATS
 from .loops import LOOPS
 from .results import RESULTS
 from .runs import RUNS
+from .studies import STUDIES
 from .ties import TIES
 
 BUGS: tuple[Bug, ...] = (
     *(*DYNAMICS, *LOOPS, *RUNS, *CONTACTS, *COMPILED, *DIRECT),
-    *(*FILES, *FORMATS, *RESULTS, *COMMANDS, *TIES),
+    *(*FILES, *FORMATS, *RESULTS, *COMMANDS, *TIES, *STUDIES),
 )
 
 __all__ = ["BUGS", "Bug", "wrong"]

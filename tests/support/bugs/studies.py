@@ -1,0 +1,58 @@
+"""Bugs in studies: which runs they have, what is kept of them, and when a kept run may stand for another."""
+
+from .bug import Bug
+
+DESIGN = "engine/study/sweep/design.py"
+KEEP = "engine/study/sweep/keep.py"
+RUN = "engine/study/sweep/run.py"
+STORE = "engine/study/sweep/store.py"
+TASKS = "engine/study/sweep/tasks.py"
+ROWS = ("study/test_sweep.py::test_rows_are_the_runs_one_by_one",)
+SAME = ("study/test_sweep.py::test_the_table_does_not_depend_on_batches_threads_and_processes",)
+
+STUDIES = (
+    Bug("the first of a study's grids varies quickest", DESIGN, "in reversed([name for", "in list([name for", ROWS),
+    Bug("means over rows, not over time", KEEP, "    weights[:-1] += steps / 2", "    weights[:-1] += steps / 3", ROWS),
+    Bug(
+        "a table's content is no part of a run's key",
+        RUN,
+        "[name, hashlib.sha256(one).hexdigest()]",
+        "[name]",
+        ("study/test_sweep.py::test_a_table_that_has_changed_makes_other_runs",),
+    ),
+    Bug(
+        "what is kept is no part of a run's key",
+        RUN,
+        '"compiled", wanted, document.data',
+        '"compiled", document.data',
+        ("study/test_sweep.py::test_only_what_is_new_is_computed",),
+    ),
+    Bug(
+        "the store can be opened twice",
+        STORE,
+        '"BEGIN EXCLUSIVE"',
+        '"BEGIN"',
+        ("study/test_sweep.py::test_a_second_start_is_refused",),
+    ),
+    Bug(
+        "a batch with a run that makes no sense is lost",
+        TASKS,
+        "_outcomes(task.part(slice(half, None)))",
+        "_outcomes(task.part(slice(None, half)))",
+        ("study/test_sweep.py::test_a_run_that_makes_no_sense_is_a_row",),
+    ),
+    Bug(
+        "runs with other lengths share a program with what is beside them",
+        "engine/study/variations.py",
+        "[key for key in keys if not may_be_plain(key)]",
+        "[]",
+        ("study/test_abreast.py::test_runs_with_other_lengths_in_blocks_are_the_same_to_the_last_bit",),
+    ),
+    Bug(
+        "columns of runs that go by themselves are compiled once that pays",
+        "engine/machine/jit/choice.py",
+        '"plain" if here.steady else "auto"',
+        '"auto"',
+        ("study/test_sweep.py::test_a_full_disk_ends_with_a_message_and_keeps_what_there_is",),
+    ),
+)
