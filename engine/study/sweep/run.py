@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DenocError, InputError
-from ...robot.load import load
+from ...formats.load import load
 from ...scenario.replay import tables as tables_of
 from ...scenario.run import opened as scenario_opened
 from ...scenario.run import prepare, robot_of
