@@ -20,7 +20,7 @@ from peers import Pinocchio
 
 WORK = "ensemble: fall 0.5 s with another mass, a run"
 KEPT = "the same, of 10,000 in blocks, five numbers of each kept"
-SWEPT = "the same as a study, with the text of its table"
+SWEPT = "the same as a study, six numbers of each kept, with its table"
 ROUGH = "the same with dry friction in all joints"
 COUNT, MANY, FEW, LINK = 2000, 10_000, 10, 1
 REACH = 15

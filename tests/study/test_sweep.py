@@ -161,7 +161,7 @@ def test_keys_for_whole_numbers_get_them():
 
 def test_what_has_no_value_is_empty():
     keep = {**study()["keep"], "nothing": {"expression": "last / (load - 0.5 kg)"}}
-    entry = {"load": {"key": "robot.links.link3.mass", "grid": {"from": "0.5 kg", "to": "1.5 kg", "count": 3}}}
+    entry = {"load": {"key": "robot.links.link3.mass", "grid": {"from": 0.5, "to": "1.5 kg", "count": 3}}}
     table = denoc.sweep(study(vary=entry, keep=keep)).table
     assert np.isnan(table["nothing"]).tolist() == [True, False, False]
     assert table["nothing"][2] == table["last"][2]
@@ -385,6 +385,7 @@ def test_the_best_runs_run_by_themselves(command):
         ("random: [0, 1]", "random: [0, .inf]", "a finite number", 7),
         ("random: [0, 1]", "random: [0, yes]", "unknown name `yes`", 7),
         ("random: [0, 1]", "random: [0, true]", "a number is needed", 7),
+        ("random: [0, 1]", "list: [1, 20 deg, 3 m]", "units of different kinds", 7),
         ("from: 0.5 kg", "from: 0.5 m", "units of different kinds", 4),
         ("samples: 3", "samples: 250000000000", "too many runs", 3),
         ("samples: 3\n", "", "`samples` is missing", 6),

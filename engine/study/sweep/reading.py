@@ -18,7 +18,7 @@ from ...text.library import find
 from ...text.source import from_mapping, read
 from ...text.units import Dimension
 from .design import Design, Value, size
-from .schema import MOST_RUNS, SAMPLED, StudyFile, VariedEntry
+from .schema import MOST_RUNS, SAMPLED, StudyFile, VariedEntry, alike
 
 _KEY = re.compile(r"variations\[\d+\]: ([^,]+)")
 _SYMBOL = re.compile(r"[^\W\d]\w*")
@@ -111,12 +111,11 @@ class Study:
 def dimension(one: VariedEntry) -> Dimension | None:
     """The dimension of a number that varies; None where it takes words."""
     if one.grid is not None:
-        return one.grid.from_.dimension
+        return alike(one.grid.from_, one.grid.to)
     if one.list_ is not None:
         numbers = [x for x in one.list_ if isinstance(x, Quantity)]
-        return numbers[0].dimension if len(numbers) == len(one.list_) else None
-    dimension: Dimension = one.given(one.way)[0].dimension
-    return dimension
+        return alike(*numbers) if len(numbers) == len(one.list_) else None
+    return alike(*one.given(one.way))
 
 
 def opened(study: str | Path | Mapping[str, Any]) -> Study:

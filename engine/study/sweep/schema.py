@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from ...text.expression import ExpressionError, Quantity, dimension_in_words, evaluate
 from ...text.fields import QUANTITY, FileName, Or, Reader, Strict
 from ...text.json_schema import Schema, json_schema
-from ...text.units import PLAIN
+from ...text.units import PLAIN, Dimension
 
 SAMPLED = ("random", "latin", "sobol")
 WAYS = ("grid", "list", *SAMPLED)
@@ -57,13 +57,20 @@ def _upwards(bounds: tuple[Quantity, Quantity]) -> tuple[Quantity, Quantity]:
     return bounds
 
 
-def alike(*numbers: Quantity) -> None:
-    """Raises an error if the numbers have different dimensions."""
-    for one in numbers[1:]:
-        if one.dimension != numbers[0].dimension:
-            words = f"{dimension_in_words(numbers[0].dimension)} and {dimension_in_words(one.dimension)}"
-            found = f"{numbers[0].written}, {one.written}"
+def alike(*numbers: Quantity) -> Dimension:
+    """The dimension of numbers, of which those without a unit are in SI units; different ones are an error."""
+    units = [one for one in numbers if one.dimension != PLAIN]
+    for one in units[1:]:
+        if one.dimension != units[0].dimension:
+            words = f"{dimension_in_words(units[0].dimension)} and {dimension_in_words(one.dimension)}"
+            found = f"{units[0].written}, {one.written}"
             raise PydanticCustomError("units", "units of different kinds: {words}", {"words": words, "found": found})
+    return units[0].dimension if units else PLAIN
+
+
+def _all_alike(entries: tuple[Quantity | str | bool, ...]) -> tuple[Quantity | str | bool, ...]:
+    alike(*(one for one in entries if isinstance(one, Quantity)))
+    return entries
 
 
 def _one_or_more(value: Any) -> Any:
@@ -103,7 +110,7 @@ class VariedEntry(Strict):
         default=[], description="of the scenario or, after `robot.`, of the robot, as for `--set`; several in a list"
     )
     grid: GridEntry | None = Field(default=None, description="each with each of the other grids and lists")
-    list_: Annotated[tuple[Entry, ...], Field(min_length=1)] | None = Field(
+    list_: Annotated[tuple[Entry, ...], Field(min_length=1), AfterValidator(_all_alike)] | None = Field(
         default=None,
         alias="list",
         description="numbers or words, each with each of the others",

@@ -1,0 +1,55 @@
+"""Plots of studies: what is drawn follows from what varies."""
+
+import numpy as np
+import pytest
+
+from denoc.record.study_plots import Sweep, figures
+
+X = np.array([3.0, 1.0, 2.0, 3.0, 1.0, 2.0])
+WORDS = ["rk45"] * 3 + ["rk56"] * 3
+Y = np.array([9.0, 1.0, 4.0, 27.0, 1.0, np.nan])
+
+
+def drawn(numbers, words, outputs):
+    return figures(Sweep("title", numbers, words, outputs, {"x": "kg", "y": "m", "z": "1"}))
+
+
+def test_one_number_gives_a_curve_for_each_word():
+    figure = drawn({"x": X}, {"way": WORDS}, {"y": Y})["y"]
+    (axes,) = figure.axes
+    assert [line.get_label() for line in axes.get_lines()] == ["way rk45", "way rk56"]
+    assert axes.get_lines()[0].get_xydata().tolist() == [[1, 1], [2, 4], [3, 9]]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("x (kg)", "y (m)")
+
+
+def test_a_full_grid_of_two_gives_contours_and_marks_runs_without_a_value():
+    z = np.repeat([5.0, 6.0], 3)
+    figure = drawn({"x": X, "z": z}, {}, {"y": Y})["y"]
+    axes, bar = figure.axes
+    (crosses,) = axes.get_lines()
+    assert crosses.get_xydata().tolist() == [[2, 6]]
+    assert (axes.get_xlabel(), axes.get_ylabel(), bar.get_ylabel()) == ("x (kg)", "z", "y (m)")
+
+
+@pytest.mark.parametrize("count", [5, 6])
+def test_anything_else_gives_points_over_each_number(count):
+    numbers = {"x": X[:count], "z": np.arange(6.0)[:count]}
+    figure = drawn(numbers, {}, {"y": Y[:count]})["y"]
+    assert len(figure.axes) == 2
+    for axes, x in zip(figure.axes, numbers.values()):
+        points = axes.collections[0].get_offsets()
+        known = np.isfinite(Y[:count])
+        assert np.asarray(points[:, 0])[known].tolist() == x[known].tolist()
+        assert points[0, 1] == Y[0]
+
+
+def test_an_output_without_values_or_numbers_gives_nothing():
+    assert drawn({"x": X}, {}, {"y": np.full(6, np.nan)}) == {}
+    assert drawn({}, {"way": WORDS}, {"y": Y}) == {}
+
+
+def test_a_constant_output_can_be_drawn(tmp_path):
+    z = np.repeat([5.0, 6.0], 3)
+    figure = drawn({"x": X, "z": z}, {}, {"y": np.ones(6)})["y"]
+    figure.savefig(tmp_path / "constant.png")
+    assert figure.axes[0].collections
