@@ -26,7 +26,7 @@ from .store import Store
 from .table import STANDING, Table, reductions, table
 from .tasks import Done, Task, carried_out, machine
 
-FIRST = 64  # runs of the first batch
+FIRST = 8  # runs of the first batch: a few, which may take long
 MOST = 5000  # runs of any
 BATCH = 1.0  # seconds that a batch should take: far more than to plan and to hand it over
 TRIED = 3  # runs of which one should be planned to see which tables they read
