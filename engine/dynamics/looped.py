@@ -96,7 +96,10 @@ def _first(kind: BodyKind, gravity: Vector) -> BodyStep:
     q = [step.take("q", k) for k in range(len(body.coordinates))]
     qd, x = ([step.take(name, k) for k in range(n)] for name in ("qd", "x"))
     rates = [x[k] if kind.given[k] else 0.0 for k in range(n)]
-    here = sweeps.outward(body, _motion(step, "up"), q, qd, rates, gravity)
+    free = [k for k in range(n) if not kind.given[k]]
+    here = sweeps.outward(body, _motion(step, "up"), q, qd, rates, gravity, free)
+    for k, chosen in here.chosen.items():
+        step.put("own", ("chosen", k), chosen)
     for name in ("w", "wd", "a"):
         for r in range(3):
             step.put("own", (name, r), getattr(here, name)[r])
@@ -150,6 +153,12 @@ def _placed(step: BodyStep, body: Body) -> tuple[Motion, list[Scalar]]:
     return here, list(angles)
 
 
+def _chosen(step: BodyStep, kind: BodyKind, body: Body) -> dict[int, Scalar]:
+    """The accelerations that the first sweep has chosen."""
+    free = [k for k in range(len(body.speeds)) if sweeps.chooses(body, kind.given[k])]
+    return {k: step.take("own", ("chosen", k)) for k in free}
+
+
 def _second(kind: BodyKind, output: str) -> BodyStep:
     """The second sweep's step for a kind: its speeds are eliminated, and inertia and wrench go to the parent."""
     step = BodyStep()
@@ -163,7 +172,8 @@ def _second(kind: BodyKind, output: str) -> BodyStep:
         upper = {(r, s): step.take("own", ("A", r, s)) for r, s in UPPER}
         A = [[upper[min(r, s), max(r, s)] for s in SIX] for r in SIX]
     pivots: dict[int, Pivot] = {}
-    A_up, W_up = sweeps.inward(body, A, W, q, qd, x, kind.given, pivots)
+    chosen = _chosen(step, kind, body)
+    A_up, W_up = sweeps.inward(body, A, W, q, qd, x, kind.given, pivots, chosen=chosen)
     for k, pivot in pivots.items():
         if pivot.row is None:
             step.put(output, k, pivot.x)
@@ -191,6 +201,7 @@ def _third(kind: BodyKind, output: str) -> BodyStep:
         return step
     body = kind.body(step)
     here, _ = _placed(step, body)
+    here.chosen = _chosen(step, kind, body)
     n = len(body.speeds)
     pivots = {k: Pivot([step.take("own", ("row", k, r)) for r in SIX], step.take("own", ("x", k))) for k in range(n)}
     sought: list[Scalar] = [0.0] * n

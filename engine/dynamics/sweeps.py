@@ -20,7 +20,7 @@ inertia M̂, W a wrench, psi = ψ̂ / m̂.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from ..machine.program.scalars import Scalar, cosine_sine, sign
@@ -48,12 +48,16 @@ from .spatial import (
 Wrenches = Mapping[int, Vector]  # body → [n; f] at its origin, in its axes
 Load = tuple[int, Vector, Vector]  # body, [n; f] in base axes, the point of the body (its axes) where f acts
 NONE_HELD: Mapping[int, Scalar] = {}
+NONE_CHOSEN: Mapping[int, Scalar] = {}
 
 
 class Motion:
-    """The motion of one body: its placement in the parent, w, wd, a of its origin, and U."""
+    """The motion of one body: its placement in the parent, w, wd, a of its origin, and U.
 
-    __slots__ = ("U", "a", "origin", "rotation", "squares", "w", "wd")
+    `chosen` are the accelerations of those speeds that were free to take any; see `outward`.
+    """
+
+    __slots__ = ("U", "a", "chosen", "origin", "rotation", "squares", "w", "wd")
 
     rotation: tuple[Factor, ...]
     origin: Vector
@@ -62,6 +66,7 @@ class Motion:
     a: Vector
     U: Matrix
     squares: tuple[Scalar, Scalar, Scalar]
+    chosen: Mapping[int, Scalar]
 
 
 # ---- placements
@@ -102,9 +107,19 @@ def joint_twist(body: Body, x: Sequence[Scalar]) -> tuple[Vector, Vector]:
 
 
 def outward(
-    body: Body, up: Motion | None, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], gravity: Vector
+    body: Body,
+    up: Motion | None,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    gravity: Vector,
+    free: Collection[int] = (),
 ) -> Motion:
-    """The motion of a body from that of its parent; gravity is an upward acceleration of the ground."""
+    """The motion of a body from that of its parent; gravity is an upward acceleration of the ground.
+
+    Accelerations of the speeds in `free` are 0 in `qdd`.  Any would do for them, since the last sweep adds what the
+    true ones differ by; those are chosen with which the link doesn't accelerate along their directions.
+    """
     here = Motion()
     here.rotation, here.origin = placement(body, q)
     spin, slide = joint_twist(body, qd)
@@ -120,9 +135,19 @@ def outward(
     wd = add(add(wd, cross(w, spin)), spin_rate)
     a = add(add(a, cross(add(scale(2.0, w), spin), slide)), slide_rate)
     w = add(w, spin)
+    six, here.chosen = wd + a, {}
+    for d, k in zip(body.directions, body.speeds):
+        if chooses(body, k not in free):
+            here.chosen[k], six[d] = -six[d], 0.0
+    wd, a = six[:3], six[3:]
     here.w, here.wd, here.a, here.squares = w, wd, a, (w[0] * w[0], w[1] * w[1], w[2] * w[2])
     here.U = rate_tensor(w, wd)
     return here
+
+
+def chooses(body: Body, known: bool) -> bool:
+    """Whether `outward` chooses the acceleration of one of the body's speeds."""
+    return not known and not body.pitch
 
 
 def rate_tensor(w: Vector, wd: Vector) -> Matrix:
@@ -140,10 +165,17 @@ def inertia_wrench(body: Body, here: Motion) -> Vector:
     E, m, U, a, (xx, yy, zz) = body.E, body.m, here.U, here.a, here.squares
     h: Vector = list(body.h)
     f = [dot(U[r], h) + m * a[r] for r in range(3)]
+    steady = {d for d, k in zip(body.directions, body.speeds) if k in here.chosen}  # where wd and a are 0
+    diagonal: Vector = []
+    for r, p, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        if r in steady:  # U[k][p] and U[p][k] are the same
+            diagonal.append(U[k][p] * (E[p][p] - E[k][k]))
+        else:
+            diagonal.append(U[k][p] * E[p][p] - U[p][k] * E[k][k])
     n = [
-        U[2][1] * E[1][1] - U[1][2] * E[2][2] + E[0][1] * U[2][0] - E[0][2] * U[1][0] + E[1][2] * (zz - yy),
-        U[0][2] * E[2][2] - U[2][0] * E[0][0] + E[0][2] * (xx - zz) + E[1][2] * U[0][1] - E[0][1] * U[2][1],
-        U[1][0] * E[0][0] - U[0][1] * E[1][1] + E[0][1] * (yy - xx) + E[0][2] * U[1][2] - E[1][2] * U[0][2],
+        diagonal[0] + E[0][1] * U[2][0] - E[0][2] * U[1][0] + E[1][2] * (zz - yy),
+        diagonal[1] + E[0][2] * (xx - zz) + E[1][2] * U[0][1] - E[0][1] * U[2][1],
+        diagonal[2] + E[0][1] * (yy - xx) + E[0][2] * U[1][2] - E[1][2] * U[0][2],
     ]
     return add(n, cross(h, a)) + f
 
@@ -243,6 +275,8 @@ def passive_force(drive: Drive, q: Sequence[Scalar], speed: Scalar) -> Scalar:
 class Pivot:
     """The data of one speed for the last sweep, a row of six and a scalar, and its m̂ if that was a divisor.
 
+    With unknown acceleration the row is ψ less 1 at the joint's own direction, so that x less the row's product with
+    the parent's motion is the link's acceleration along that direction; the joint's is what the parent's lacks of it.
     A speed that may be held has a `support`, the force that holds it besides the forces that act there: until the last
     sweep the part of it that doesn't depend on the parent's motion, whose share comes from the row `A_d`.
     """
@@ -270,6 +304,7 @@ def inward(
     motion_given: Sequence[bool],
     pivots: dict[int, Pivot],
     holds: Mapping[int, Scalar] = NONE_HELD,
+    chosen: Mapping[int, Scalar] = NONE_CHOSEN,
 ) -> tuple[Matrix | None, Vector]:
     """A and W of a body after the elimination of its joint's speeds, whose pivots are added to `pivots`.
 
@@ -290,9 +325,12 @@ def inward(
             size = A[d][d] + drive.rotor
             one_over = 1.0 / size
             force = given[k] - passive
+            if drive.rotor and k in chosen:
+                force = force - drive.rotor * chosen[k]
             x = (force - W[d]) * one_over  # the acceleration if the parent kept still
             row = A[d]
-            psi = [one_over * row[r] if r != d else 1.0 - drive.rotor * one_over for r in range(6)]
+            rotor_share = drive.rotor * one_over
+            psi = [one_over * row[r] if r != d else 1.0 - rotor_share for r in range(6)]
             # exact at the joint's own direction: only the rotor's share is left there
             W = [W[r] + row[r] * x if r != d else force - drive.rotor * x for r in range(6)]
             upper = [
@@ -300,7 +338,7 @@ def inward(
                 for r in range(6)
             ]
             A = [[upper[min(r, s)][abs(r - s)] for s in range(6)] for r in range(6)]
-            pivots[k] = Pivot(psi, x, size)
+            pivots[k] = Pivot([psi[r] if r != d else -rotor_share for r in range(6)], x, size)
         if body.pitch:
             A, W = shear(A, W, d, -body.pitch)
     return A, W
@@ -314,8 +352,10 @@ def eliminated_unless_held(
     size = row[d] + rotor
     one_over = loose / size
     x = one_over * (force - W[d])
-    psi = [one_over * row[r] if r != d else loose - rotor * one_over for r in range(6)]
-    pivot = Pivot(psi, x, size, row, W[d] - force)
+    rotor_share = rotor * one_over
+    psi = [one_over * row[r] if r != d else loose - rotor_share for r in range(6)]
+    less_own = [psi[r] if r != d else -hold - rotor_share for r in range(6)]
+    pivot = Pivot(less_own, x, size, row, W[d] - force)
     W = [W[r] + row[r] * x if r != d else loose * force + hold * W[d] - rotor * x for r in range(6)]
     along = [rotor * psi[r] + hold * row[r] for r in range(6)]
     upper = [
@@ -349,8 +389,11 @@ def outward_again(
         if motion_given[k]:
             sought[k] = pivot.x + share
         else:
-            sought[k] = pivot.x - share
-            extra[d] = extra[d] + sought[k]
+            moved = pivot.x - share
+            sought[k] = moved - extra[d]
+            if k in here.chosen:
+                sought[k] = sought[k] + here.chosen[k]
+            extra[d] = moved
         if pivot.row is not None and body.pitch:
             extra = [extra[r] + body.pitch * extra[d] if r == d + 3 else extra[r] for r in range(6)]
     return extra
@@ -395,10 +438,11 @@ def dynamics(
     """
     g: Vector = list(gravity)
     rates = [x if known else 0.0 for x, known in zip(given, motion_given)]
+    free = {k for k, known in enumerate(motion_given) if not known and k not in holds}
     motions: list[Motion] = []
     W: list[Vector] = []
     for i, body in enumerate(bodies):
-        here = outward(body, motions[body.parent] if body.parent is not None else None, q, qd, rates, g)
+        here = outward(body, motions[body.parent] if body.parent is not None else None, q, qd, rates, g, free)
         motions.append(here)
         wrench = inertia_wrench(body, here)
         if wrenches and i in wrenches:
@@ -412,7 +456,7 @@ def dynamics(
     A: list[Matrix | None] = [mass_matrix(body) if loose[i] else None for i, body in enumerate(bodies)]
     pivots = {} if pivots is None else pivots
     for i, body in reversed(list(enumerate(bodies))):
-        A_up, W_up = inward(body, A[i], W[i], q, qd, given, motion_given, pivots, holds)
+        A_up, W_up = inward(body, A[i], W[i], q, qd, given, motion_given, pivots, holds, motions[i].chosen)
         if body.parent is not None:
             W[body.parent] = add(W[body.parent], wrench_at_parent(motions[i], W_up))
             above = A[body.parent]

@@ -84,10 +84,11 @@ def first(group: Group, bodies: Sequence[Body], state: State, up: Motion | None)
     """The motions of the group's bodies and the wrenches that these need, accelerations within loops not included."""
     open_ = not group.portion.block.tied
     rates = [x if known and open_ else 0.0 for x, known in zip(state.given, state.motion_given)]
+    free = [k for k, known in enumerate(state.motion_given) if open_ and not known]
     for i in group.portion.block.bodies:
         body = bodies[i]
         before = up if body.parent is None else group.motions.get(body.parent, up)
-        here = outward(body, before, state.q, state.qd, rates, state.gravity)
+        here = outward(body, before, state.q, state.qd, rates, state.gravity, free)
         group.motions[i], group.W[i] = here, inertia_wrench(body, here)
 
 
@@ -109,7 +110,8 @@ def second(group: Group, bodies: Sequence[Body], state: State, moved: bool) -> t
     A, here = None, group.motions[i]
     if moved or not all(state.motion_given[k] for k in bodies[i].speeds):
         A = _with(group.A.get(i), mass_matrix(bodies[i]))
-    A, W = inward(bodies[i], A, group.W[i], state.q, state.qd, state.given, state.motion_given, group.pivots)
+    forces = state.q, state.qd, state.given, state.motion_given
+    A, W = inward(bodies[i], A, group.W[i], *forces, group.pivots, chosen=here.chosen)
     return (inertia_at_parent(here, A), wrench_at_parent(here, W)) if moved and A is not None else None
 
 

@@ -138,12 +138,17 @@ ALGORITHMS: dict[str, Callable[..., Vector]] = {
 
 @cache  # several tables ask for the same counts
 def of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
-    """The operations for a general chain of n revolute joints, with gravity along the first axis."""
+    """The operations for a general chain of n revolute joints, with gravity along the first axis.
+
+    What follows from the robot's numbers alone is computed once for all instants and isn't counted.
+    """
     recording = Recording(what)
     bodies = general_chain(recording, n, regroup=regroup)
+    numbers = [node for group in recording.inputs.values() for node in group]
     q, qd, x = (recording.input(name, n) for name in ("q", "qd", "x"))
     gravity = [0.0, 0.0, recording.graph.input("g")]
-    return count(recording.program(out=ALGORITHMS[what](bodies, gravity, q, qd, x)).results())
+    program = recording.program(out=ALGORITHMS[what](bodies, gravity, q, qd, x))
+    return count(program.results(), [*numbers, gravity[2]])
 
 
 class Dense(Forward):

@@ -322,11 +322,14 @@ _COUNTED = {
 }
 
 
-def count(results: Iterable[Node]) -> Count:
-    """Numbers of operations that the results need; a change of sign is free."""
+def count(results: Iterable[Node], known: Iterable[Node] = ()) -> Count:
+    """Numbers of operations that the results need; a change of sign is free, and so is what follows from `known`."""
     totals: dict[str, int] = {}
+    before = {node.id for node in known}
     for node in live(results):
-        kind = _COUNTED.get(node.op)
-        if kind:
+        kind, operands = _COUNTED.get(node.op), [x for x in (node.a, node.b) if x is not None]
+        if node.op == CONSTANT or (operands and all(x.id in before for x in operands)):
+            before.add(node.id)
+        elif kind:
             totals[kind] = totals.get(kind, 0) + 1
     return Count(**totals)

@@ -48,7 +48,7 @@ DYNAMICS = (
     Bug(
         "rotor felt by the parent",
         SWEEPS,
-        "if r != d else 1.0 - drive.rotor * one_over for r in range(6)]",
+        "if r != d else 1.0 - rotor_share for r in range(6)]",
         "if r != d else 1.0 for r in range(6)]",
         THERE_AND_BACK,
     ),
@@ -105,8 +105,29 @@ DYNAMICS = (
     Bug(
         "third sweep adds the parent's share",
         SWEEPS,
-        "sought[k] = pivot.x - share",
-        "sought[k] = pivot.x + share",
+        "moved = pivot.x - share",
+        "moved = pivot.x + share",
+        THERE_AND_BACK,
+    ),
+    Bug(
+        "third sweep forgets the accelerations that the first one has chosen",
+        SWEEPS,
+        "sought[k] = sought[k] + here.chosen[k]",
+        "sought[k] = sought[k]",
+        THERE_AND_BACK,
+    ),
+    Bug(
+        "rotors don't take part in the chosen accelerations",
+        SWEEPS,
+        "force = force - drive.rotor * chosen[k]",
+        "force = force + drive.rotor * chosen[k]",
+        THERE_AND_BACK,
+    ),
+    Bug(
+        "gyroscopic moment along a steady direction with the wrong sign",
+        SWEEPS,
+        "U[k][p] * (E[p][p] - E[k][k])",
+        "U[k][p] * (E[k][k] - E[p][p])",
         THERE_AND_BACK,
     ),
     Bug(
