@@ -94,7 +94,8 @@ def _show(
     _table("Table 2: forward dynamics", study.FORWARD, n, dense, _polynomial(own, "forward"))
     typer.echo(
         "Published rows: multiplications with divisions. Rows of denoc: a general chain of revolute joints, gravity\n"
-        "along its first axis, regrouped inertias; M, A, D, T: multiplications, additions, divisions, sines, cosines."
+        "along its first axis, regrouped inertias, without what follows from its numbers alone; M, A, D, T:\n"
+        "multiplications, additions, divisions, sines and cosines."
     )
     if model is not None:
         typer.echo(f"\n{model.name}, its numbers folded in")

@@ -146,9 +146,9 @@ def of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
     bodies = general_chain(recording, n, regroup=regroup)
     numbers = [node for group in recording.inputs.values() for node in group]
     q, qd, x = (recording.input(name, n) for name in ("q", "qd", "x"))
-    gravity = [0.0, 0.0, recording.graph.input("g")]
-    program = recording.program(out=ALGORITHMS[what](bodies, gravity, q, qd, x))
-    return count(program.results(), [*numbers, gravity[2]])
+    g = recording.graph.input("g")
+    out = ALGORITHMS[what](bodies, [0.0, 0.0, g], q, qd, x)
+    return count(recording.program(out=out).results(), [*numbers, g])
 
 
 class Dense(Forward):
