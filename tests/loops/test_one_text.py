@@ -12,7 +12,7 @@ from comparing import off
 from denoc.dynamics import mixed
 from denoc.dynamics import programs as tree_programs
 from denoc.loops import accelerations as compiled
-from denoc.loops import adjoint, branches, linear, reactions, regressor
+from denoc.loops import adjoint, branches, reactions, regressor, slopes
 from denoc.loops.constraints import closure
 from denoc.loops.exported import TEXTS, program
 from denoc.loops.rank import null_space
@@ -27,7 +27,7 @@ CASES = [
     ("carpet-scraper", "idyn", ((branches.Inverse, "text"),)),
     ("carpet-scraper", "fdyn", ((compiled.Forward, "text"),)),
     ("rssr", "idyn", ((branches.Inverse, "text"),)),
-    ("carpet-scraper", "fdyn-derivatives", ((linear.Slopes, "text"),)),
+    ("carpet-scraper", "fdyn-derivatives", ((slopes.Slopes, "text"),)),
     ("carpet-scraper", "fdyn-adjoint", ((adjoint.AlongState, "text"),)),
     ("carpet-scraper", "reactions", ((reactions.Reactions, "text"),)),
     ("carpet-scraper", "regressor", ((regressor.Regressor, "text"),)),
