@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,7 +11,10 @@ from denoc.cli import as_json as printed
 from denoc.cli import options
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from denoc.cli.robot_shapes import Linearized
+    from denoc.robot.model import Robot
 
 
 def linearize(
@@ -25,12 +29,17 @@ def linearize(
         str | None,
         typer.Option("--forces", help="Joint forces, separated by commas (default: those that hold the state)."),
     ] = None,
+    lqr: Annotated[
+        str | None,
+        typer.Option("--lqr", help="Find a regulator: Q, R as two numbers, or as diagonals: Q1, Q2, …; R1, …"),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Print A and B of the linearised state equations; x: displacements and speeds, u: actuator forces."""
     import numpy as np
 
     from denoc import linearize as linearized
+    from denoc.text.writing import yaml_text
 
     model = options.loaded(robot, floating, loops)
     kinds = [kind for joint in model.moving for kind in joint.type.kinds]
@@ -43,6 +52,7 @@ def linearize(
     q = tuple(float(x) for x in linear.get("q", q))
     inputs = [options.columns(model, "forces")[k] for k in linear["actuated"]]
     eigenvalues = np.linalg.eigvals(linear["A"])
+    regulated = _regulated(model, linear, q, lqr) if lqr is not None else None
     if as_json:
         document: Linearized = {
             "robot": model.name,
@@ -57,6 +67,8 @@ def linearize(
             "equilibrium": bool(linear["equilibrium"]),
             "eigenvalues": [[float(x.real), float(x.imag)] for x in eigenvalues],
         }
+        if regulated is not None:
+            document["K"], document["forces"] = regulated[0].tolist(), regulated[1]
         printed.show(document, indent=None)
         return
     state = "an equilibrium" if linear["equilibrium"] else "not an equilibrium"
@@ -65,5 +77,32 @@ def linearize(
         typer.echo(f"\n{name}")
         options.show(linear[name])
     typer.echo("\neigenvalues of A")
-    for x in sorted(eigenvalues, key=lambda x: (x.real, x.imag)):
+    _show_eigenvalues(eigenvalues)
+    if regulated is not None:
+        K, laws = regulated
+        typer.echo("\nK of u = -K x, and as the section `forces` of a scenario")
+        options.show(K)
+        typer.echo("eigenvalues of A - B K")
+        _show_eigenvalues(np.linalg.eigvals(linear["A"] - linear["B"] @ K))
+        typer.echo(yaml_text({"forces": laws}).rstrip())
+
+
+def _show_eigenvalues(values: np.ndarray) -> None:
+    for x in sorted(values, key=lambda x: (x.real, x.imag)):
         typer.echo(f"  {x.real:12.6g} {x.imag:+12.6g}i")
+
+
+def _regulated(
+    robot: Robot, linear: dict[str, Any], q: Sequence[float], text: str
+) -> tuple[np.ndarray, dict[str, dict[str, Any]]]:
+    """The gains of the regulator with these weights, and the force laws that use them."""
+    from denoc.errors import InputError
+    from denoc.study.regulator import as_laws, gains, weights
+
+    if not linear["equilibrium"]:
+        raise InputError(
+            f"{robot.name}: a regulator holds an equilibrium, and this state isn't one", hint="--at, --forces"
+        )
+    Q, R = weights(text, len(linear["A"]), len(linear["actuated"]))
+    K = gains(linear["A"], linear["B"], Q, R)
+    return K, as_laws(robot, linear, q, K)

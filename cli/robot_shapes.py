@@ -206,6 +206,8 @@ class Linearized(TypedDict):
     qdd: Row
     equilibrium: bool
     eigenvalues: Annotated[Matrix, about("pairs of real and imaginary parts")]
+    K: NotRequired[Annotated[Matrix, about("gains of the regulator u = -K x, with `--lqr`")]]
+    forces: NotRequired[Annotated[dict[str, Any], about("the regulator as the section `forces` of a scenario")]]
 
 
 class Operations(TypedDict):

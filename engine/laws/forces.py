@@ -1,6 +1,7 @@
 """Force laws, as rows of a table.
 
 `constant`, `harmonic`, `table` and `zero` are functions of time; `spring` and `pd` depend on the joint's state as well;
+`expression`, `lookup` and `state-feedback` are formulas over time and the state of all joints;
 `computed-torque` commands an acceleration and `feedforward` needs inverse dynamics, so those two are evaluated by the
 simulation, which knows the robot.
 """
@@ -12,9 +13,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, StrictBool, model_validator
+from pydantic_core import PydanticCustomError
 
 from ..text.fields import Angle, Numbers, OneOf, Position, number, one_or_more
+from ..text.formula import parsed
+from ..text.formula_fields import formula_text, one_or_more_formulas
+from ..text.formula_tree import Formula, Lookup, Named, Number, Operation, lookups
 from .motions import STEPS, Duration, Law, Pace, TableLaw, one_of, turn_rate
 from .table import Spline
 
@@ -37,13 +42,25 @@ class ForceLaw(Law):
         """Whether the law needs a coordinate for each speed, which Euler parameters aren't."""
         return False
 
+    def reads_all(self) -> bool:
+        """Whether the law's `formulas` may read the state of all joints."""
+        return False
+
+    def formulas(self, count: int) -> list[tuple[str, Formula]]:
+        """For each of a joint's `count` speeds, the key under which its formula stands, and the formula.
+
+        A list with one entry holds for all of them; an empty one says that the law isn't of this kind.  The names `q`
+        and `qd` are those of the speed's own coordinate and of the speed.
+        """
+        return []
+
     def steady(self) -> bool:
         """Whether the force is constant in time."""
         return False
 
     def of_time(self) -> bool:
         """Whether the force is a function of time alone."""
-        return not self.reads_state() and not self.follows_motion()
+        return not self.reads_state() and not self.follows_motion() and not self.reads_all()
 
 
 class Zero(ForceLaw):
@@ -183,6 +200,76 @@ class Feedforward(ForceLaw):
         return True
 
 
+class StateLaw(ForceLaw):
+    """A law that is a formula over time and the state of all joints."""
+
+    def reads_all(self) -> bool:
+        return True
+
+    def files(self) -> list[str]:
+        return list(dict.fromkeys(one.file for _, formula in self.formulas(1) for one in lookups(formula)))
+
+
+class Expression(StateLaw):
+    """A formula over time `t` and the coordinates and speeds of all joints, such as `A0.q`, `A0.qd`, `{III-2^0.q}`."""
+
+    example = {"force": "-3 N m s/rad * qd"}
+    law: Literal["expression"]
+    force: Annotated[str | tuple[str, ...], one_or_more_formulas()] = Field(
+        description="the formula, or a list with one for each speed of the joint"
+    )
+
+    def formulas(self, count: int) -> list[tuple[str, Formula]]:
+        texts = [self.force] if isinstance(self.force, str) else self.force
+        return [("force", parsed(text)) for text in texts]
+
+
+class LookupForce(StateLaw):
+    """A column of a CSV file over any quantity, such as the pressure in a cylinder over the angle of its crank."""
+
+    example = {"file": "spring.csv", "over": "q", "column": "force"}
+    law: Literal["lookup"]
+    file_: str = Field(alias="file", description="a CSV file beside the scenario; its first column is looked up in")
+    over: Annotated[str, formula_text()] = Field(default="q", description="the formula of what is looked up")
+    column: str = Field(default="", description="of the forces; default: the second one")
+    interpolation: Literal["spline", "pchip", "linear"] = Field(
+        default="spline", description="between the rows; `spline` may leave the range of the rows around"
+    )
+    periodic: StrictBool = Field(default=False, description="the table repeats itself; else its end values hold")
+
+    def formulas(self, count: int) -> list[tuple[str, Formula]]:
+        return [("over", Lookup(self.file_, parsed(self.over), self.column, self.interpolation, self.periodic))]
+
+
+class StateFeedback(StateLaw):
+    """force + Σ K (reference - value) over coordinates and speeds of any joints; `denoc linearize --lqr` finds K."""
+
+    example = {"K": {"q": 30, "qd": 4}, "reference": {"q": 0.5}}
+    law: Literal["state-feedback"]
+    K: dict[str, Annotated[float, number("number")]] = Field(
+        description="gains in SI by the names of columns, such as `pole.q`, `pole.qd`"
+    )
+    reference: dict[str, Annotated[float, number("initial")]] = Field(
+        default={}, description="values at which these columns ask for no force; default: 0"
+    )
+    force: Annotated[float, number("effort")] = Field(default=0.0, description="at the reference state")
+
+    @model_validator(mode="after")
+    def _known_references(self) -> StateFeedback:
+        for name in self.reference:
+            if name not in self.K:
+                context = {"name": name, "allowed": ", ".join(self.K)}
+                raise PydanticCustomError("reference", "`{name}` has a reference but no gain under `K`", context)
+        return self
+
+    def formulas(self, count: int) -> list[tuple[str, Formula]]:
+        total: Formula = Number(float(self.force))
+        for name, gain in self.K.items():
+            error = Operation("-", (Number(float(self.reference.get(name, 0.0))), Named(name)))
+            total = Operation("+", (total, Operation("*", (Number(float(gain)), error))))
+        return [("K", total)]
+
+
 def spread(value: Any, count: int) -> list[float]:
     """A list with one number for each coordinate."""
     return [float(x) for x in value] if isinstance(value, tuple) else [float(value)] * count
@@ -197,6 +284,9 @@ LAWS: dict[str, type[ForceLaw]] = {
     "pd": ProportionalDerivative,
     "computed-torque": ComputedTorque,
     "feedforward": Feedforward,
+    "expression": Expression,
+    "lookup": LookupForce,
+    "state-feedback": StateFeedback,
 }
 AnyForceLaw = Annotated[ForceLaw, OneOf(LAWS, "law")]
 

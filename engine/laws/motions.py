@@ -94,8 +94,13 @@ class Law(Strict):
         return ()
 
     def file(self) -> str | None:
-        """The name of the CSV file that the law reads, if there is one."""
+        """The name of the CSV file that the law reads over time, if there is one."""
         return None
+
+    def files(self) -> list[str]:
+        """The names of all files that the law reads."""
+        name = self.file()
+        return [] if name is None else [name]
 
     def columns_read(self) -> list[str]:
         """The names of the columns that the law reads."""

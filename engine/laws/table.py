@@ -19,15 +19,19 @@ DECIMALS = "decimals have a point, as in 0.5 (a spreadsheet that is set to Engli
 FORM = "a header line with names, `t` among them, then one line an instant"
 
 
-def read_columns(path: Path, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The time and the named columns of a CSV file with a header; the time is `t`, or else the first column."""
+def read_columns(path: Path, names: list[str], *, of_time: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """The time and the named columns of a CSV file with a header; the time is `t`, or else the first column.
+
+    Where the table isn't `of_time`, its first column takes the place of time, and the name "" is the second column.
+    """
     text = _text(path)
     rows = _rows(path, text)
     header = [name.strip() for name in next(rows, [])]
     if not header:
         raise InputError("the table is empty", place=Place(str(path)), allowed=FORM)
     _refuse_other_forms(path, header)
-    time = header.index("t") if "t" in header else 0
+    time = header.index("t") if of_time and "t" in header else 0
+    names = [name or (header[1] if len(header) > 1 else "(the second)") for name in names]
     for name in names:
         if header.count(name) != 1:
             raise InputError(
@@ -64,7 +68,7 @@ def read_columns(path: Path, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
     if not (steps > 0).all():
         k = int(np.argmin(steps > 0))
         raise InputError(
-            "time must grow from row to row",
+            f"{'time' if of_time else f'`{header[time]}`'} must grow from row to row",
             place=Place(str(path), lines[k + 1], time + 1),
             found=f"{array[k + 1, 0]:g} after {array[k, 0]:g}",
         )

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, Place, shown
+from ..laws.motions import Law
 from ..machine.jit import choice
 from ..record import checksums, plots
 from ..text.change import Change
 from ..text.document import Document
+from ..text.formula import with_files
 from ..text.writing import yaml_text
 from .plan import Plan
 from .schema import ScenarioFile
@@ -105,9 +107,8 @@ def _named(file: ScenarioFile) -> Iterator[str]:
     components = [x for wrench in file.wrenches for x in (*wrench.force, *wrench.moment)]
     drives = [drive.motion for drive in file.drives]
     for law in (*file.motion.values(), *file.forces.values(), *drives, *components):
-        name = law.file() if hasattr(law, "file") else None
-        if name is not None:
-            yield name
+        if isinstance(law, Law):
+            yield from law.files()
 
 
 def files(name: str, record: Mapping[str, Any], held: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -144,7 +145,16 @@ def _moved(data: Any, homes: Mapping[str, str]) -> Any:
     """The scenario's data with the names of the tables' copies beside the results."""
     if isinstance(data, Mapping):
         moved = {key: _moved(value, homes) for key, value in data.items()}
-        if data.get("law") == "table":
+        if data.get("law") in ("table", "lookup"):
             moved["file"] = homes.get(str(data.get("file")), data.get("file"))
+        elif data.get("law") == "expression":
+            moved["force"] = _elsewhere(data.get("force"), homes)
         return moved
     return [_moved(one, homes) for one in data] if isinstance(data, list | tuple) else data
+
+
+def _elsewhere(formula: Any, homes: Mapping[str, str]) -> Any:
+    """A formula, or a list of them, with the names of the tables' copies."""
+    if isinstance(formula, list | tuple):
+        return [_elsewhere(one, homes) for one in formula]
+    return with_files(formula, homes) if isinstance(formula, str) else formula

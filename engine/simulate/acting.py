@@ -22,13 +22,18 @@ def law_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.nd
             along = np.array([one.force(float(instant), 0.0, 0.0, None) for instant in t])
             forces[:, one.speed] += np.clip(along, one.low, one.high)
             continue
-        wanted = None
-        if one.reference is not None:
-            places, rates, _ = one.reference.at(t)
-            wanted = places[one.place], rates[one.place]
-        place: Scalar = q[:, one.coordinate] if one.coordinate is not None else 0.0
-        rate: Scalar = qd[:, one.speed]
-        forces[:, one.speed] += np.clip(as_samples(one.in_state(place, rate, wanted)), one.low, one.high)
+        if one.whole is not None:
+            with np.errstate(all="ignore"):
+                asked = one.whole(t, list(q.T), list(qd.T))
+        else:
+            wanted = None
+            if one.reference is not None:
+                places, rates, _ = one.reference.at(t)
+                wanted = places[one.place], rates[one.place]
+            place: Scalar = q[:, one.coordinate] if one.coordinate is not None else 0.0
+            rate: Scalar = qd[:, one.speed]
+            asked = one.in_state(place, rate, wanted)
+        forces[:, one.speed] += np.clip(as_samples(asked), one.low, one.high)
     return forces
 
 

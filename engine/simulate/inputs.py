@@ -9,9 +9,10 @@ from typing import Any, cast
 
 from ..laws.forces import ComputedTorque, Force
 from ..laws.motions import Curve
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Joint
 from .reference import Held, Reference, Turning
+from .state_force import StateForce
 
 Motion = Reference | Turning | Held
 
@@ -30,6 +31,14 @@ class Driven:
     law: Any = None  # the law that `force` evaluates, for the identity of programs
     low: float = -math.inf  # of the actuator's force
     high: float = math.inf
+    whole: StateForce | None = None  # the force, where it is a function of time and the state of all joints
+
+    @property
+    def varies(self) -> bool:
+        """Whether the force may vary while the state doesn't."""
+        if self.whole is not None:
+            return self.whole.timed
+        return (self.timed and not self.steady) or self.reference is not None
 
     @property
     def bounded(self) -> bool:
@@ -42,6 +51,8 @@ class Driven:
         """The law's force at t, whatever the limits."""
         if self.timed:
             return float(self.force(t, 0.0, 0.0, None))
+        if self.whole is not None:
+            return as_float(self.whole(t, q, qd))
         reference = None
         if self.reference is not None:
             places, rates, _ = self.reference.at(t)
@@ -107,5 +118,5 @@ class Inputs:
     @property
     def timeless(self) -> bool:
         """Whether the equations don't depend on time."""
-        timed = any((one.timed and not one.steady) or one.reference is not None for one in self.driven)
+        timed = any(one.varies for one in self.driven)
         return not (timed or self.prescribed or self.commanded or self.feedforward or self.wrenches or self.drives)

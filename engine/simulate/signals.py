@@ -42,6 +42,8 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned) -> lis
     for driven in inputs.driven:
         if driven.timed:
             numbers.append(_each(lambda x: driven.force(x, 0.0, 0.0, None), t))  # noqa: B023
+        elif driven.whole is not None:
+            numbers += [t] * driven.whole.timed
         elif driven.reference is not None:
             places, rates, _ = driven.reference.at(t)
             numbers += (places[driven.place], rates[driven.place])
@@ -95,6 +97,8 @@ def _first_of_forces(system: System) -> int:
 
 def _width(driven: Driven) -> int:
     """The number of signals of a force law."""
+    if driven.whole is not None:
+        return int(driven.whole.timed)
     return 1 if driven.timed else 2 if driven.reference is not None else 0
 
 

@@ -65,6 +65,10 @@ def _applied(
         if one.timed:
             applied[one.speed] = applied[one.speed] + next(signals)
             continue
+        if one.whole is not None:
+            now = next(signals) if one.whole.timed else 0.0
+            applied[one.speed] = applied[one.speed] + one.whole(now, q, qd)
+            continue
         reference = (next(signals), next(signals)) if one.reference is not None else None
         place: Scalar = q[one.coordinate] if one.coordinate is not None else 0.0
         applied[one.speed] = applied[one.speed] + one.in_state(place, qd[one.speed], reference)

@@ -225,7 +225,10 @@ class System:
             robot.gravity,
             [motion.joint.name for motion in (*inputs.prescribed, *inputs.feedforward)],
             [(one.joint.name, one.law) for one in inputs.commanded],
-            [(one.speed, one.coordinate, one.timed, one.reference is not None, one.law) for one in inputs.driven],
+            [
+                (one.speed, one.coordinate, one.timed, one.reference is not None, one.whole or one.law)
+                for one in inputs.driven
+            ],
             [(w.link, w.at, w.axes, robot.tree.seats[w.link]) for w in inputs.wrenches],
             self.constant,
             self.smooth,

@@ -177,7 +177,7 @@ def test_a_drive_and_a_wrench_take_laws_of_the_table():
         ),
         ("motion", {"amplitude": 1}, "`law` is missing", "table, dying-swing, sine"),
         ("forces", {"law": "cubic-spring", "stiffness": "3 N/m"}, "", "N m/rad)"),
-        ("forces", {"law": "cubic"}, "unknown value", "feedforward, cubic-spring"),
+        ("forces", {"law": "cubic"}, "unknown value", "state-feedback, cubic-spring"),
     ],
 )
 def test_mistakes_are_told_as_those_of_any_law(section, law, message, allowed):
@@ -198,6 +198,6 @@ def test_the_schema_and_the_reference_have_it_without_a_word_more(monkeypatch):
         text for path, text in runpy.run_path(str(TOOLS / "pages.py"))["pages"]().items() if path.suffix == ".md"
     )
     assert "[table](#scenario-table), [dying-swing](#scenario-dying-swing), [sine](#scenario-sine)." in page
-    assert "[feedforward](#scenario-feedforward), [cubic-spring](#scenario-cubic-spring)." in page
+    assert "[state-feedback](#scenario-state-feedback), [cubic-spring](#scenario-cubic-spring)." in page
     assert "Example: `{law: dying-swing, amplitude: 10 deg, period: 1 s, decay: 2 s}`" in page
     assert TypeAdapter(AnyForceLaw).validate_python({"law": "cubic-spring", "stiffness": 1}).softness == 1.0

@@ -291,7 +291,9 @@ def test_what_a_force_law_says_of_itself(name, folder):
     law = FORCE.validate_python({"law": name.split()[0], **FORCES[name]})
     assert law.follows_motion() == (name in ("pd", "computed-torque", "feedforward"))
     assert law.reads_state() == (name.split()[0] in ("spring", "pd", "computed-torque"))
-    if name not in ("computed-torque", "feedforward"):
+    assert law.reads_all() == bool(law.formulas(2)) == (name in ("expression", "lookup", "state-feedback"))
+    assert law.of_time() == (name.split()[0] in ("zero", "constant", "harmonic", "table"))
+    if name not in ("computed-torque", "feedforward") and not law.reads_all():
         push = law.forces(2, folder)[0]
         state = (0.4, 0.3, (0.1, 0.2))
         if not law.reads_state():

@@ -26,6 +26,12 @@ EXPECTED = {
         ("III-2^0.E.y", "min", -0.35400275),
         ("III-2^0.E.y", "max", -0.23942438),
     ],
+    "cart-pole-balance": [
+        ("cart.q", "min", -0.63776314),
+        ("pole.q", 6.0, -0.00041625),
+        ("cart.tau", 0.0, -8.0),
+        ("cart.tau", "max", 2.7125619),
+    ],
     "chain-fall": [("joint2.q", 1.0, -2.49197427), ("joint2.q", "min", -3.11664530), ("energy.total", 1.0, 0.95856011)],
     "chain-idyn": [("joint2.tau", 0.0, 4.46120639), ("joint2.tau", 1.21, 4.83623348)],
     "chaplygin-sleigh-glide": [
@@ -44,6 +50,12 @@ EXPECTED = {
         ("joint2.q", "min", -0.09594919),
         ("joint2.q", "max", -0.02440943),
         ("joint1.tau", 0.14, 117.93050),
+    ],
+    "engine-run": [
+        ("crank.qd", "min", 151.783391),
+        ("crank.qd", "max", 158.911760),
+        ("crank.qd", 0.32, 157.345807),
+        ("piston.tau", "min", -14069.5961),
     ],
     "five-bar-fall": [("J1^1.q", 1.0, -2.69483716), ("J1^2.q", 1.0, -2.94853239), ("energy.total", 1.0, 19.2027148)],
     "five-bar-idyn": [

@@ -115,6 +115,14 @@ class Block:
         up, down = (self.let(f"fcmp {how} {self.double} {x}, {zero}") for how in ("ogt", "olt"))
         return self.select(up, self.constant(1.0), self.select(down, self.constant(-1.0), zero))
 
+    def floor(self, x: str) -> str:
+        """The largest whole number that isn't above x, for |x| below 2^51, as angles in turns are."""
+        d, rounder = self.double, self.constant(trigonometry.ROUNDER)
+        rounded = self.let(f"fadd {d} {x}, {rounder}")
+        nearest = self.let(f"fsub {d} {rounded}, {rounder}")
+        above = self.let(f"fcmp ogt {d} {nearest}, {x}")
+        return self.let(f"fsub {d} {nearest}, {self.select(above, self.constant(1.0), self.constant(0.0))}")
+
     def larger(self, a: str, b: str) -> str:
         return self.select(self.let(f"fcmp ogt {self.double} {a}, {b}"), a, b)
 
@@ -162,6 +170,8 @@ class Block:
                 at[node.id] = circular[a][node.op == trace.COSINE]
             elif node.op == trace.SIGN:
                 at[node.id] = self.sign(a)
+            elif node.op == trace.FLOOR:
+                at[node.id] = self.floor(a)
             elif node.op == trace.INPUT:
                 at[node.id] = value(node)
             else:

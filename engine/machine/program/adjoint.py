@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .scalars import Scalar, cosine_sine, sign, square_root
+from .scalars import Scalar, cosine_sine, floor, sign, square_root
 
 
 class Taped:
@@ -68,6 +68,10 @@ class Taped:
     def sign(self) -> Scalar:
         """The sign, which is as good as constant."""
         return sign(self.value)
+
+    def floor(self) -> Scalar:
+        """The largest whole number that isn't above it, which is as good as constant."""
+        return floor(self.value)
 
     def square_root(self) -> Taped:
         root = square_root(self.value)

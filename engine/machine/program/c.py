@@ -14,6 +14,7 @@ FORM = {
     trace.SINE: "sin({a})",
     trace.SQUARE_ROOT: "sqrt({a})",
     trace.SIGN: "(double)(({a} > 0.0) - ({a} < 0.0))",
+    trace.FLOOR: "floor({a})",
 }
 
 

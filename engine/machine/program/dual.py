@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .scalars import Scalar, cosine_sine, sign, square_root
+from .scalars import Scalar, cosine_sine, floor, sign, square_root
 
 Parts = dict[int, Scalar]
 
@@ -71,6 +71,9 @@ class Dual:
 
     def sign(self) -> Dual:
         return Dual(sign(self.value))
+
+    def floor(self) -> Dual:
+        return Dual(floor(self.value))
 
     def square_root(self) -> Dual:
         root = square_root(self.value)

@@ -15,6 +15,7 @@ FORM = {
     trace.SINE: "Math.sin({a})",
     trace.SQUARE_ROOT: "Math.sqrt({a})",
     trace.SIGN: "Math.sign({a})",
+    trace.FLOOR: "Math.floor({a})",
 }
 
 

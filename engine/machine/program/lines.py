@@ -20,6 +20,7 @@ PYTHON = {
     trace.SINE: "sin({a})",
     trace.SQUARE_ROOT: "sqrt({a})",
     trace.SIGN: "(float({a} > 0.0) - float({a} < 0.0))",
+    trace.FLOOR: "float(floor({a}))",
 }
 
 
@@ -73,5 +74,5 @@ def python_call(program: Program, name: str) -> str:
 def python_file(program: Program, name: str, about: str, head: Sequence[str]) -> str:
     """The text of a module with a program's function, under a docstring of the lines `head`."""
     docstring = "\n".join(head).replace("\\", "/").replace('"', "'")
-    imports = "from math import cos, sin, sqrt  # noqa: F401\n\n\n"
+    imports = "from math import cos, floor, sin, sqrt  # noqa: F401\n\n\n"
     return f'"""{docstring}\n"""\n\n{imports}{python_function(program, name, about)}'

@@ -35,6 +35,7 @@ class Symbol(Scalar, Protocol):
 
     def cosine_sine(self) -> tuple[Scalar, Scalar]: ...
     def sign(self) -> Scalar: ...
+    def floor(self) -> Scalar: ...
     def square_root(self) -> Scalar: ...
 
 
@@ -57,6 +58,15 @@ def sign(x: Scalar) -> Scalar:
     if isinstance(x, np.ndarray):
         return np.sign(x)
     return cast(Symbol, x).sign()
+
+
+def floor(x: Scalar) -> Scalar:
+    """The largest whole number that isn't above x."""
+    if isinstance(x, float | int):
+        return float(math.floor(x)) if math.isfinite(x) else math.nan
+    if isinstance(x, np.ndarray):
+        return np.floor(x)
+    return cast(Symbol, x).floor()
 
 
 def square_root(x: Scalar) -> Scalar:

@@ -12,7 +12,7 @@ from typing import Any
 
 CONSTANT, INPUT = "const", "input"
 ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE = "add", "sub", "mul", "div", "neg"
-COSINE, SINE, SQUARE_ROOT, SIGN = "cos", "sin", "sqrt", "sign"
+COSINE, SINE, SQUARE_ROOT, SIGN, FLOOR = "cos", "sin", "sqrt", "sign", "floor"
 
 
 class Node:
@@ -63,6 +63,9 @@ class Node:
 
     def sign(self) -> Node:
         return self.graph.sign(self)
+
+    def floor(self) -> Node:
+        return self.graph.floor(self)
 
     def square_root(self) -> Node:
         return self.graph.square_root(self)
@@ -191,6 +194,13 @@ class Graph:
         if a.op == NEGATE:
             return self.negate(self.sign(a.a))  # type: ignore[arg-type]
         return self._make(SIGN, a)
+
+    def floor(self, a: Node) -> Node:
+        if a.op == CONSTANT:
+            from .scalars import floor
+
+            return self.node(floor(a.value))
+        return self._make(FLOOR, a)
 
     def square_root(self, a: Node) -> Node:
         return self.node(a.value**0.5) if a.op == CONSTANT else self._make(SQUARE_ROOT, a)

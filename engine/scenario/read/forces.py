@@ -10,6 +10,7 @@ from ...laws.forces import LAWS, ComputedTorque, Feedforward, ForceLaw
 from ...robot.model import Joint
 from ...simulate.inputs import Commanded, Driven, Motion
 from ...text.document import Keys
+from . import formulas
 from .motion import Motions
 from .reading import Reading
 
@@ -89,6 +90,8 @@ def _driven_speeds(
 ) -> list[Driven]:
     """The function of the law for each speed of the joint."""
     reading.law_fits(law, path, joint)
+    if law.reads_all():
+        return formulas.driven(reading, joint, law, path)
     nv = joint.type.nv
     functions = reading.tabled(law, path, nv, joint.name, partial(law.forces, nv, reading.folder))
     reference = references.get(joint.name) if law.follows_motion() else None

@@ -13,6 +13,7 @@ from .direct import DIRECT
 from .dynamics import DYNAMICS
 from .files import FILES
 from .formats import FORMATS
+from .formulas import FORMULAS
 from .loops import LOOPS
 from .results import RESULTS
 from .runs import RUNS
@@ -20,7 +21,7 @@ from .studies import STUDIES
 from .ties import TIES
 
 BUGS: tuple[Bug, ...] = (
-    *(*DYNAMICS, *LOOPS, *RUNS, *CONTACTS, *COMPILED, *DIRECT),
+    *(*DYNAMICS, *LOOPS, *RUNS, *FORMULAS, *CONTACTS, *COMPILED, *DIRECT),
     *(*FILES, *FORMATS, *RESULTS, *COMMANDS, *TIES, *STUDIES),
 )
 

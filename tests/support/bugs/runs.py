@@ -52,7 +52,7 @@ RUNS = (
     Bug(
         "the first column of a table is always its time",
         TABLE,
-        'time = header.index("t") if "t" in header else 0',
+        'time = header.index("t") if of_time and "t" in header else 0',
         "time = 0",
         ("laws/test_laws.py::test_time_is_the_column_t_else_the_first",),
     ),
@@ -122,8 +122,8 @@ RUNS = (
     Bug(
         "a law of time is taken for timeless",
         "engine/simulate/inputs.py",
-        "any((one.timed and not one.steady) or one.reference is not None for one in self.driven)",
-        "any(one.reference is not None for one in self.driven)",
+        "return (self.timed and not self.steady) or self.reference is not None",
+        "return self.reference is not None",
         ("simulate/test_runs.py::test_forces_and_wrenches_over_time_are_followed",),
     ),
     Bug(

@@ -1,0 +1,40 @@
+"""Forces that are functions of time and of the whole state of a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from ..machine.program.formulas import Curve, value
+from ..machine.program.scalars import Scalar
+from ..text.formula_tree import TIME, Formula, Lookup
+
+
+class StateForce(Protocol):
+    """A force from the time, all coordinates and all speeds; `timed` if it reads the time."""
+
+    @property
+    def timed(self) -> bool: ...
+
+    def __call__(self, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar: ...
+
+
+@dataclass(frozen=True)
+class FormulaForce:
+    """A formula whose names are places among the coordinates and the speeds; it runs on all scalars."""
+
+    formula: Formula
+    coordinates: tuple[tuple[str, int], ...]
+    speeds: tuple[tuple[str, int], ...]
+    timed: bool
+    tables: tuple[tuple[Lookup, Curve], ...] = field(default=())
+
+    @cached_property
+    def _curves(self) -> dict[Lookup, Curve]:
+        return dict(self.tables)
+
+    def __call__(self, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
+        known = {name: q[k] for name, k in self.coordinates} | {name: qd[k] for name, k in self.speeds}
+        return value(self.formula, {**known, TIME: t}, self._curves)

@@ -1,0 +1,306 @@
+"""Formulas over time and state, such as `-20 N m s/rad * A0.qd + 5*sin(2*t)`: read into a tree, never executed.
+
+    sum      = product (("+" | "-") product)*
+    product  = signed (("*" | "/") signed)*
+    signed   = ("+" | "-")* measured
+    measured = power unit*                                  a unit belongs to the number right before it
+    power    = primary (("^" | "**") ("+" | "-")* power)?   a whole exponent, or a whole one and a half
+    primary  = NUMBER | "pi" | unit | NAME | "{" ANY NAME "}" | FUNCTION "(" sum ("," sum)* ")" | lookup | "(" sum ")"
+    lookup   = "lookup" "(" TEXT "," sum ("," TEXT)? ("," WORD)* ")"
+
+Numbers are in SI once they are read; names stand for quantities that whoever uses the formula knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from ..errors import did_you_mean
+from .expression import DEPTH_LIMIT, ExpressionError
+from .formula_tree import TIME, Formula, Lookup, Named, Number, Operation
+from .units import UNITS
+
+LENGTH_LIMIT = 2000  # characters
+HIGHEST = 64  # exponent
+CONSTANTS = {"pi": 3.141592653589793}
+
+# name → how many arguments it may have
+ARITIES: dict[str, tuple[int, ...]] = {
+    "sin": (1,),
+    "cos": (1,),
+    "tan": (1,),
+    "sqrt": (1,),
+    "abs": (1,),
+    "sign": (1,),
+    "floor": (1,),
+    "step": (1,),
+    "smoothstep": (1, 3),
+    "min": (2,),
+    "max": (2,),
+    "clip": (3,),
+}
+LOOKUP = "lookup"
+INTERPOLATIONS = ("spline", "pchip", "linear")
+PERIODIC = "periodic"
+
+
+def parsed(text: str) -> Formula:
+    """The tree of a formula; a mistake is an `ExpressionError` at its place."""
+    if len(text) > LENGTH_LIMIT:
+        raise ExpressionError(f"the formula has {len(text)} characters; at most {LENGTH_LIMIT} are read")
+    parser = _Parser(text)
+    if parser.token.kind == "end":
+        raise ExpressionError("the formula is empty")
+    tree = parser.sum()
+    parser.finish()
+    return tree
+
+
+def with_files(text: str, homes: Mapping[str, str]) -> str:
+    """The text of a formula in which the files of its tables have other names."""
+    tokens, made, at = _tokens(text), "", 0
+    for before, opening, file in zip(tokens, tokens[1:], tokens[2:]):
+        if (before.text, opening.text, file.kind) == (LOOKUP, "(", "text") and file.text in homes:
+            end = text.index(text[file.position], file.position + 1) + 1
+            made, at = made + text[at : file.position] + f'"{homes[file.text]}"', end
+    return made + text[at:]
+
+
+class _Token(NamedTuple):
+    kind: str  # number, name, braced, text, sign or end
+    text: str
+    position: int
+
+
+_TOKEN = re.compile(
+    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
+    r"|(?P<name>[^\W\d]\w*(?:\.\w+)*|°)"
+    r"|\{(?P<braced>[^{}]*)\}|\"(?P<text>[^\"]*)\"|'(?P<quoted>[^']*)'|(?P<sign>\*\*|[-+*/^(),])"
+)
+
+
+def _tokens(text: str) -> list[_Token]:
+    """The tokens of a formula, with one at the end that marks it."""
+    tokens, at = [], 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        match = _TOKEN.match(text, at)
+        if not match:
+            what = {"{": "a brace that isn't closed", '"': "a quote that isn't closed"}.get(text[at])
+            raise ExpressionError(what or f"`{text[at]}` has no meaning here", at)
+        kind = str(match.lastgroup)
+        tokens.append(_Token("text" if kind == "quoted" else kind, match[kind].strip(), at))
+        at = match.end()
+    return [*tokens, _Token("end", "", len(text))]
+
+
+class _Parser:
+    """Recursive descent, one method for each rule of the grammar at the top of this file."""
+
+    def __init__(self, text: str):
+        self.tokens = _tokens(text)
+        self.at = 0
+        self.depth = 0
+
+    @property
+    def token(self) -> _Token:
+        return self.tokens[self.at]
+
+    @property
+    def at_unit(self) -> bool:
+        """Whether a unit stands here; `t` is the time, not a ton, and `min(` a function."""
+        token = self.token
+        if token.kind != "name" or token.text not in UNITS or token.text == TIME:
+            return False
+        return token.text not in ARITIES or self.tokens[self.at + 1].text != "("
+
+    def accept(self, *signs: str) -> _Token | None:
+        """Consumes and returns the next token if it is one of these signs."""
+        token = self.token
+        if token.kind != "sign" or token.text not in signs:
+            return None
+        self.at += 1
+        return token
+
+    def finish(self) -> None:
+        """Raises an error unless the text ends here."""
+        token = self.token
+        if token.kind != "end":
+            hint = (
+                "" if token.kind == "sign" and token.text != "(" else "; is an operator such as `*` missing before it?"
+            )
+            raise ExpressionError(f"`{token.text}` can't follow here{hint}", token.position)
+
+    def sum(self) -> Formula:
+        value = self.product()
+        while sign := self.accept("+", "-"):
+            value = _made(sign.text, (value, self.product()), sign.position)
+        return value
+
+    def product(self) -> Formula:
+        value = self.signed()
+        while sign := self.accept("*", "/"):
+            value = _made(sign.text, (value, self.signed()), sign.position)
+        return value
+
+    def signed(self) -> Formula:
+        negative, position = self.signs()
+        value = self.measured()
+        return _made("neg", (value,), position) if negative else value
+
+    def signs(self) -> tuple[bool, int]:
+        """Whether any number of signs makes a number negative, and where they begin."""
+        negative, position = False, self.token.position
+        while sign := self.accept("+", "-"):
+            negative ^= sign.text == "-"
+        return negative, position
+
+    def measured(self) -> Formula:
+        is_number = self.token.kind == "number"
+        value = self.power()
+        while is_number and self.at_unit:
+            value = _made("*", (value, self.unit()), self.token.position)
+        return value
+
+    def power(self) -> Formula:
+        base = self.primary()
+        sign = self.accept("^", "**")
+        return _made("^", (base, Number(self.exponent(sign))), sign.position) if sign else base
+
+    def exponent(self, sign: _Token) -> float:
+        """The number after `^`: whole, or whole and a half."""
+        self.deeper(sign)
+        negative, _ = self.signs()
+        value = self.power()
+        self.depth -= 1
+        if not isinstance(value, Number) or not (2 * value.value).is_integer() or abs(value.value) > HIGHEST:
+            raise ExpressionError(
+                f"an exponent is a number such as 2, -1 or 0.5 (a multiple of a half, at most {HIGHEST}); other powers "
+                "can be looked up in a table",
+                sign.position,
+            )
+        return -value.value if negative else value.value
+
+    def unit(self) -> Number:
+        """The size in SI of a unit that may have an exponent."""
+        up, down, _ = UNITS[self.token.text]
+        self.at += 1
+        sign = self.accept("^", "**")
+        return Number((up / down) ** (self.exponent(sign) if sign else 1.0))
+
+    def primary(self) -> Formula:
+        """A number, a unit, a name, a function of sums, or a sum in parentheses."""
+        token = self.token
+        if token.kind == "end":
+            raise ExpressionError("the formula ends too early", token.position)
+        if self.at_unit:
+            return self.unit()
+        self.at += 1
+        if token.kind == "number":
+            return _made("number", (Number(float(token.text)),), token.position)
+        if token.kind == "braced":
+            return Named(token.text, token.position)
+        if token.kind == "name":
+            return self.named(token)
+        if token.text == "(":
+            self.deeper(token)
+            value = self.sum()
+            self.closed(token)
+            return value
+        raise ExpressionError(f"a number or a name is missing before `{token.text}`", token.position)
+
+    def named(self, token: _Token) -> Formula:
+        """A constant, a function of its arguments, or the name of a quantity."""
+        if token.text in CONSTANTS:
+            return Number(CONSTANTS[token.text])
+        opening = self.accept("(")
+        if opening is None:
+            if token.text in ARITIES or token.text == LOOKUP:
+                raise ExpressionError(f"`{token.text}` needs its arguments in parentheses", token.position)
+            return Named(token.text, token.position)
+        if token.text == LOOKUP:
+            return self.lookup(token, opening)
+        if token.text not in ARITIES:
+            hint = did_you_mean(token.text, [*ARITIES, LOOKUP])
+            raise ExpressionError(f"no function `{token.text}` is known" + f"; {hint}" * bool(hint), token.position)
+        self.deeper(opening)
+        arguments = [self.sum()]
+        while self.accept(","):
+            arguments.append(self.sum())
+        self.closed(opening)
+        if len(arguments) not in ARITIES[token.text]:
+            allowed = " or ".join(str(n) for n in ARITIES[token.text])
+            raise ExpressionError(f"`{token.text}` takes {allowed} arguments, not {len(arguments)}", token.position)
+        return _made(token.text, tuple(arguments), token.position)
+
+    def lookup(self, token: _Token, opening: _Token) -> Lookup:
+        """A table over its argument: the file in quotes, the argument, perhaps a column in quotes, and words."""
+        self.deeper(opening)
+        file = self.token
+        if file.kind != "text":
+            raise ExpressionError('`lookup` takes a file in quotes first: lookup("file.csv", A0.q)', file.position)
+        self.at += 1
+        if not self.accept(","):
+            raise ExpressionError(
+                "`lookup` needs what the table is looked up over behind the file", self.token.position
+            )
+        argument, column, interpolation, periodic = self.sum(), "", "", False
+        while self.accept(","):
+            word = self.token
+            self.at += word.kind != "end"
+            if word.kind == "text" and not column:
+                column = word.text
+            elif word.kind == "name" and word.text in INTERPOLATIONS and not interpolation:
+                interpolation = word.text
+            elif word.kind == "name" and word.text == PERIODIC and not periodic:
+                periodic = True
+            else:
+                allowed = f"a column in quotes, {', '.join(INTERPOLATIONS)}, {PERIODIC}"
+                raise ExpressionError(f"`{word.text}` isn't one of {allowed}, or stands there twice", word.position)
+        self.closed(opening)
+        return Lookup(file.text, argument, column, interpolation or INTERPOLATIONS[0], periodic, token.position)
+
+    def closed(self, opening: _Token) -> None:
+        """Reads the parenthesis that closes this one."""
+        self.depth -= 1
+        if not self.accept(")"):
+            if self.token.kind != "end":
+                self.finish()
+            raise ExpressionError("a closing parenthesis is missing", opening.position)
+
+    def deeper(self, token: _Token) -> None:
+        """Counts one more level of nesting; too many are refused."""
+        self.depth += 1
+        if self.depth > DEPTH_LIMIT:
+            raise ExpressionError(f"nested too deep; at most {DEPTH_LIMIT} levels are read", token.position)
+
+
+def _made(name: str, operands: tuple[Formula, ...], position: int) -> Formula:
+    """An operation on operands, carried out at once where these are numbers and the operation is arithmetic."""
+    numbers = [one.value for one in operands if isinstance(one, Number)]
+    if name == "/" and isinstance(operands[1], Number) and operands[1].value == 0.0:
+        raise ExpressionError("division by zero", position)
+    if len(numbers) < len(operands) or name in ARITIES:
+        return Operation(name, operands)
+    try:
+        value = _ARITHMETIC[name](*numbers)
+    except (OverflowError, ZeroDivisionError):
+        value = float("inf")
+    if isinstance(value, complex) or not abs(value) < float("inf"):
+        raise ExpressionError("the value must be a finite real number", position)
+    return Number(float(value))
+
+
+_ARITHMETIC: dict[str, Callable[..., float]] = {
+    "number": lambda a: a,
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "^": lambda a, b: a**b,
+    "neg": lambda a: -a,
+}

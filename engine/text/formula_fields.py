@@ -1,0 +1,41 @@
+"""Field types of files whose values are formulas over time and state (`formula.py`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic_core import PydanticCustomError
+
+from .expression import ExpressionError
+from .fields import Reader
+from .formula import parsed
+
+WORDS = "a formula such as `-20 N m s/rad * A0.qd + 5*sin(2*t)`"
+SCHEMA = {"type": ["string", "number"]}
+
+
+def formula_text() -> Reader:
+    """A reader of a formula over time and state, which stays text; a bare number is one, too."""
+    return Reader(_formula, SCHEMA)
+
+
+def one_or_more_formulas() -> Reader:
+    """A reader of a formula, or of a list with one for each coordinate of a joint."""
+
+    def read(value: Any) -> Any:
+        return tuple(map(_formula, value)) if isinstance(value, list | tuple) and value else _formula(value)
+
+    return Reader(read, {"anyOf": [SCHEMA, {"type": "array", "items": SCHEMA, "minItems": 1}]})
+
+
+def _formula(value: Any) -> str:
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        value = repr(float(value))
+    if not isinstance(value, str):
+        raise PydanticCustomError("formula", "a formula is needed here", {"allowed": WORDS})
+    try:
+        parsed(value)
+    except ExpressionError as error:
+        message = f"at character {error.position + 1}: {error}"
+        raise PydanticCustomError("formula", "{message}", {"message": message, "allowed": WORDS}) from None
+    return value

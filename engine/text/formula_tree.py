@@ -1,0 +1,68 @@
+"""What formulas are once they are read: trees of numbers, names, operations and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+TIME = "t"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in SI."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Named:
+    """A quantity by its name, with the place of the name in the text."""
+
+    name: str
+    position: int = 0
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One of the four operations, `neg`, `^`, or a function of `ARITIES`, with its operands."""
+
+    name: str
+    operands: tuple[Formula, ...]
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """The value of a table over an argument; `column` is empty for the second column of the file."""
+
+    file: str
+    argument: Formula
+    column: str = ""
+    interpolation: str = "spline"
+    periodic: bool = False
+    position: int = 0
+
+
+Formula = Number | Named | Operation | Lookup
+
+
+def parts(formula: Formula) -> Iterator[Formula]:
+    """The formula and everything within it."""
+    yield formula
+    within = formula.operands if isinstance(formula, Operation) else ()
+    for one in (formula.argument,) if isinstance(formula, Lookup) else within:
+        yield from parts(one)
+
+
+def names(formula: Formula) -> list[Named]:
+    """The names in a formula, each once, in the order of the text."""
+    known: dict[str, Named] = {}
+    for one in parts(formula):
+        if isinstance(one, Named):
+            known.setdefault(one.name, one)
+    return list(known.values())
+
+
+def lookups(formula: Formula) -> list[Lookup]:
+    """The tables in a formula."""
+    return [one for one in parts(formula) if isinstance(one, Lookup)]

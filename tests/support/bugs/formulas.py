@@ -1,0 +1,68 @@
+"""Bugs in formulas, tables over any quantity, and forces that know the state."""
+
+from .bug import Bug
+
+SAME = ("text/test_formula.py::test_a_formula_means_the_same_as_in_python_on_all_scalars",)
+CURVES = ("laws/test_lookup.py::test_a_table_is_scipy_s_curve",)
+ALIKE = ("simulate/test_state_forces.py::test_a_formula_is_as_good_as_the_law_of_its_own",)
+REGULATOR = (
+    "simulate/test_state_forces.py::test_the_gains_in_the_library_are_those_of_the_riccati_equation",
+    "simulate/test_state_forces.py::test_state_feedback_is_a_sum_over_all_joints",
+)
+TEXT = "engine/text/formula.py"
+VALUES = "engine/machine/program/formulas.py"
+
+FORMULAS = (
+    Bug("signs don't count in pairs", TEXT, 'negative ^= sign.text == "-"', 'negative |= sign.text == "-"', SAME),
+    Bug("the larger of two numbers is the smaller", VALUES, "return -smaller(-a, -b)", "return smaller(a, b)", SAME),
+    Bug("a smooth step is a line", VALUES, "s * s * (3.0 - 2.0 * s)", "s * (1.0 + 0.0 * s)", SAME),
+    Bug(
+        "odd halves of exponents are lost",
+        VALUES,
+        "if abs(exponent) % 1:",
+        "if exponent < 0 and abs(exponent) % 1:",
+        SAME,
+    ),
+    Bug(
+        "tables repeat half a period late",
+        VALUES,
+        "floor((x - first) * (1.0 / period))",
+        "floor(0.5 + (x - first) * (1.0 / period))",
+        CURVES,
+    ),
+    Bug(
+        "periodic splines have a corner at their seam",
+        "engine/laws/lookup.py",
+        '"periodic" if periodic and degree > 1 else None',
+        "None",
+        CURVES,
+    ),
+    Bug(
+        "formulas see the start's time forever",
+        "engine/simulate/signals.py",
+        "numbers += [t] * driven.whole.timed",
+        "numbers += [0.0 * t] * driven.whole.timed",
+        ALIKE,
+    ),
+    Bug(
+        "compiled floors are rounded to the nearest",
+        "engine/machine/jit/block.py",
+        "self.select(above, self.constant(1.0), self.constant(0.0))",
+        "self.select(above, self.constant(0.0), self.constant(0.0))",
+        ("simulate/test_state_forces.py::test_an_engine_swings_as_its_own_equation_says",),
+    ),
+    Bug(
+        "state feedback pushes away from its reference",
+        "engine/laws/forces.py",
+        'Operation("-", (Number(float(self.reference.get(name, 0.0))), Named(name)))',
+        'Operation("-", (Named(name), Number(float(self.reference.get(name, 0.0)))))',
+        REGULATOR[1:],
+    ),
+    Bug(
+        "a regulator of the wrong weights",
+        "engine/study/regulator.py",
+        "np.linalg.solve(R, B.T @ P)",
+        "B.T @ P",
+        REGULATOR[:1],
+    ),
+)

@@ -1,0 +1,119 @@
+"""Formulas: what they are read as, by Python's own arithmetic, and where their mistakes are."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+from denoc.machine.program import trace
+from denoc.machine.program.dual import Dual
+from denoc.machine.program.formulas import value
+from denoc.machine.program.lines import python_function
+from denoc.machine.program.trace import Recording
+from denoc.text.expression import ExpressionError
+from denoc.text.formula import parsed, with_files
+from denoc.text.formula_tree import lookups, names
+
+# formula → the same in Python, with a, b for the names
+SAME = {
+    "a.q + 2*b.qd - 3": "a + 2*b - 3",
+    "-a.q^2": "-a**2",
+    "2 - -3 - a.q": "2 + 3 - a",
+    "a.q/b.qd/2": "a/b/2",
+    "a.q^-2 + b.qd^3": "a**-2 + b**3",
+    "(a.q*a.q)^0.5": "math.sqrt(a*a)",
+    "(a.q^2)^1.5": "abs(a)**3",
+    "sin(a.q)*cos(b.qd) + tan(a.q)": "math.sin(a)*math.cos(b) + math.tan(a)",
+    "abs(a.q) + sqrt(b.qd^2)": "abs(a) + abs(b)",
+    "sign(a.q)*step(b.qd)": "math.copysign(1, a)*(b > 0)",
+    "min(a.q, b.qd) - max(a.q, 0.5)": "min(a, b) - max(a, 0.5)",
+    "clip(3*a.q, -1, 2)": "min(max(3*a, -1), 2)",
+    "smoothstep(a.q)": "(lambda s: s*s*(3 - 2*s))(min(max(a, 0), 1))",
+    "smoothstep(a.q, -2, 2)": "(lambda s: s*s*(3 - 2*s))(min(max((a + 2)/4, 0), 1))",
+    "floor(3*a.q)": "math.floor(3*a)",
+    "10 N m/rad * a.q - 5 mm": "10*a - 0.005",
+    "90 deg + 2*pi + 30 rpm": "math.pi/2 + 2*math.pi + math.pi",
+    "9.81 m/s^2 * 2 kg": "9.81*2",
+    "{III-2^0.q}*{b x}": "a*b",
+    "1e-3*a.q + .5": "0.001*a + 0.5",
+    "t*t": "9",
+}
+
+
+def known(a, b):
+    return {"a.q": a, "b.qd": b, "III-2^0.q": a, "b x": b, "t": 3.0}
+
+
+@pytest.mark.parametrize("text", SAME)
+def test_a_formula_means_the_same_as_in_python_on_all_scalars(text):
+    dice, formula = random.Random(text), parsed(text)
+    points = [(dice.uniform(-2, 2), dice.uniform(-2, 2)) for _ in range(12)]
+    wanted = [float(eval(SAME[text], {"math": math, "a": a, "b": b})) for a, b in points]
+    assert [value(formula, known(a, b), {}) for a, b in points] == pytest.approx(wanted, rel=1e-13, abs=1e-14)
+    columns = value(formula, known(*np.array(points).T), {})
+    np.testing.assert_allclose(np.broadcast_to(columns, 12), wanted, rtol=1e-13, atol=1e-14)
+    recording = Recording("formula")
+    a, b = recording.input("x", 2)
+    space = {}
+    exec(
+        "from math import cos, floor, sin, sqrt\n"
+        + python_function(recording.program(y=[value(formula, known(a, b), {})]), "f", ""),
+        space,
+    )
+    assert [space["f"](point)[0] for point in points] == pytest.approx(wanted, rel=1e-13, abs=1e-14)
+    for a, b in points:  # derivatives along a
+        h = 1e-6
+        ends = [float(eval(SAME[text], {"math": math, "a": a + x, "b": b})) for x in (-h, h)]
+        dual = value(formula, known(Dual(a, {0: 1.0}), Dual(b)), {})
+        slope = dual.parts.get(0, 0.0) if isinstance(dual, Dual) else 0.0
+        assert slope == pytest.approx((ends[1] - ends[0]) / (2 * h), rel=1e-6, abs=1e-6)
+
+
+def test_constants_are_folded():
+    recording = Recording("formula")
+    (a,) = recording.input("x", 1)
+    program = recording.program(y=[value(parsed("3*(2 + 5 mm)*a.q"), {"a.q": a}, {})])
+    assert trace.count(program.results()).multiplications == 1
+
+
+def test_names_and_tables_of_a_formula():
+    formula = parsed("lookup('gas.csv', a.q - {b.q}, \"force\", periodic, pchip)*a.q + t")
+    assert [(one.name, one.position) for one in names(formula)] == [("a.q", 18), ("b.q", 24), ("t", 63)]
+    (table,) = lookups(formula)
+    assert (table.file, table.column, table.interpolation, table.periodic) == ("gas.csv", "force", "pchip", True)
+    assert with_files("2*lookup('a.csv', q, 'a.csv') + lookup( \"b.csv\" , q)", {"a.csv": "x-a.csv", "b.csv": "c"}) == (
+        '2*lookup("x-a.csv", q, \'a.csv\') + lookup( "c" , q)'
+    )
+
+
+@pytest.mark.parametrize(
+    "text, message, position",
+    [
+        ("", "empty", 0),
+        ("5 *", "ends too early", 3),
+        ("sin 3", "needs its arguments in parentheses", 0),
+        ("1 + sine(2)", "did you mean `sin`", 4),
+        ("a.q b.q", "can't follow here; is an operator", 4),
+        ("2 t", "can't follow here", 2),
+        ("lookup(x)", "a file in quotes first", 7),
+        ("lookup('f.csv')", "looked up over", 14),
+        ("lookup('f.csv', q, cubic)", "`cubic` isn't one of", 19),
+        ("lookup('f.csv', q", "closing parenthesis is missing", 6),
+        ("q^qd", "an exponent is a number such as", 1),
+        ("q^1.3", "an exponent is a number such as", 1),
+        ("1/0", "division by zero", 1),
+        ("clip(q, 2)", "`clip` takes 3 arguments, not 2", 0),
+        ("{q", "a brace that isn't closed", 0),
+        ("q; import", "`;` has no meaning here", 1),
+        ("9^64*9^64*9^64*9^64*9^64*9^64", "finite", 24),
+        ("(-2)^0.5", "finite real number", 4),
+        ("(" * 99, "nested too deep", 50),
+        ("q" * 3000, "at most 2000 are read", 0),
+    ],
+)
+def test_mistakes_and_their_places(text, message, position):
+    with pytest.raises(ExpressionError) as error:
+        parsed(text)
+    assert message in str(error.value)
+    assert error.value.position == position
