@@ -15,6 +15,7 @@ from ..machine.jit import choice
 from ..machine.jit.account import account
 from ..robot.build import build
 from ..robot.model import Robot
+from ..simulate.called import Called
 from ..simulate.feedforward import runner
 from ..simulate.loop import Progress, Trace
 from ..simulate.runner import Runner
@@ -23,6 +24,7 @@ from ..text.checking import in_words
 from ..text.document import Document
 from ..text.library import find
 from ..text.source import from_mapping, read
+from .callables import When, with_forces
 from .conclude import concluded
 from .course import Course, algebraic, course_of, followed, integrated
 from .plan import Plan, plan
@@ -32,9 +34,20 @@ from .result import Result
 Scenario = str | Path | Mapping[str, Any]
 
 
-def run(scenario: Scenario, robot: Robot | str | Path | None = None) -> Result:
-    """The result of a scenario (path, library name or mapping); `robot` replaces the file's."""
-    return carry_out(prepare(scenario, robot))
+def run(
+    scenario: Scenario,
+    robot: Robot | str | Path | None = None,
+    *,
+    forces: Mapping[str, Called] | None = None,
+    when: When = "stage",
+) -> Result:
+    """The result of a scenario (path, library name or mapping); `robot` replaces the file's.
+
+    `forces` are functions `f(t, state)` for the forces of joints, with `state.q`, `state.qd` and `state["A0.q"]`. They
+    are called at each stage of a step, and again for rows and events; with `when="step"` once, as each step begins.
+    """
+    plan = prepare(scenario, robot)
+    return carry_out(plan if forces is None else with_forces(plan, forces, when))
 
 
 def prepare(scenario: Scenario, robot: Robot | str | Path | None = None, changes: Sequence[Change] = ()) -> Plan:

@@ -249,7 +249,7 @@ class Compiled:
         """Whether the equations can be recorded and are short enough for straight-line code."""
         system = self._system
         numeric = system.loops is not None and system.method.afresh
-        return not numeric and len(system.model.bodies) <= MOST_BODIES
+        return not numeric and len(system.model.bodies) <= MOST_BODIES and system.inputs.recordable
 
     @property
     def _large(self) -> bool:

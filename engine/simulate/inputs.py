@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from ..laws.forces import ComputedTorque, Force
 from ..laws.motions import Curve
@@ -102,6 +102,12 @@ class Driving:
     curve: Curve
 
 
+class Sampled(Protocol):
+    """An input that reads the state at the beginning of each step and keeps what it finds until the next one."""
+
+    def sample(self, t: float, q: Sequence[float], qd: Sequence[float]) -> None: ...
+
+
 @dataclass(frozen=True)
 class Inputs:
     """All inputs of one system; joints that no input names are free and without actuator force."""
@@ -113,7 +119,13 @@ class Inputs:
     wrenches: tuple[TimedWrench, ...] = ()
     drives: tuple[Driving, ...] = ()
     pushes: tuple[Pushing, ...] = ()
+    sampled: tuple[Sampled, ...] = ()  # what is found anew at the beginning of each step
     breaks: tuple[float, ...] = ()  # instants at which derivatives of what is given in time may jump
+
+    @property
+    def recordable(self) -> bool:
+        """Whether the equations with these inputs can be recorded."""
+        return all(one.whole is None or one.whole.recordable for one in self.driven)
 
     @property
     def timeless(self) -> bool:

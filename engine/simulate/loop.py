@@ -113,6 +113,7 @@ def _run(
     """Takes the run leg by leg from kink to kink, and notes its rows, its events and how it ends."""
     t, end = float(grid[0]), float(grid[-1])
     unsettled = run.discrete
+    run.sample(t, y)
     y = settle(run, t, struck(run, t, y))
     trace.events += saturation.limit_events(run.system, unsettled, run.discrete, t)
     trace.keep(run, t, y)
@@ -164,6 +165,9 @@ def _leg(
             assert isinstance(stepper, RungeKutta)
             stepper.h = wanted
         stepper.t_end = min(end, float(grid[len(trace.t)])) if lands else end
+        if run.system.inputs.sampled:
+            run.sample(stepper.t, stepper.y)
+            stepper.renew()
         failure = _stepped(run, stepper, solver, trace)
         if failure:
             why = reasons.why(run, stepper.t, stepper.y, failure)

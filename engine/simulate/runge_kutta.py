@@ -97,6 +97,9 @@ class RungeKutta:
             state: np.ndarray = h * np.dot(self.Q, powers) + self.y_old
             return state
 
+    def renew(self) -> None:
+        self.f = None
+
     def settle(self, y: np.ndarray) -> None:
         if not np.array_equal(y, self.y):
             self.y, self.f = np.array(y, dtype=float), None

@@ -59,7 +59,7 @@ class Runner:
     def marches(self) -> bool:
         """Whether a compiled time loop can carry the run in its present discrete state."""
         planned = self.system.inputs.feedforward and self.system.loops is not None  # follows a path, step by step
-        return self._solve is None and not self.discrete.passing and not planned
+        return self._solve is None and not self.discrete.passing and not planned and not self.system.inputs.sampled
 
     # ---- the state
 
@@ -140,6 +140,13 @@ class Runner:
         return y, None if ahead is not None and ahead.turned else ahead, done
 
     # ---- signals
+
+    def sample(self, t: float, y: np.ndarray) -> None:
+        """Lets those inputs read the state that do so at the beginning of each step."""
+        if self.system.inputs.sampled:
+            q, qd = self.complete(t, y)
+            for one in self.system.inputs.sampled:
+                one.sample(t, q, qd)
 
     def signals(self, t: float, discrete: Discrete | None = None) -> list[float]:
         """All signals at t, in the present discrete state or another one."""

@@ -88,6 +88,9 @@ class Scipy:
         state: np.ndarray = self.curve(t)
         return state
 
+    def renew(self) -> None:
+        self.solver = None
+
     def settle(self, y: np.ndarray) -> None:
         """Replaces the state at the last step's end, and keeps the history of multistep methods where that is sound."""
         if np.array_equal(y, self.y):

@@ -18,6 +18,11 @@ class StateForce(Protocol):
     @property
     def timed(self) -> bool: ...
 
+    @property
+    def recordable(self) -> bool:
+        """Whether it runs on all scalars, so that equations with it can be compiled."""
+        ...
+
     def __call__(self, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar: ...
 
 
@@ -30,6 +35,10 @@ class FormulaForce:
     speeds: tuple[tuple[str, int], ...]
     timed: bool
     tables: tuple[tuple[Lookup, Curve], ...] = field(default=())
+
+    @property
+    def recordable(self) -> bool:
+        return True
 
     @cached_property
     def _curves(self) -> dict[Lookup, Curve]:

@@ -40,6 +40,10 @@ class Stepper(Protocol):
         """The state at an instant within the last step, as it was computed, not as it was settled."""
         ...
 
+    def renew(self) -> None:
+        """Forgets the derivative at the last step's end, where inputs may have changed."""
+        ...
+
     def settle(self, y: np.ndarray) -> None:
         """Replaces the state at the last step's end by another one: a new array, not `y` changed in place."""
         ...

@@ -36,11 +36,12 @@ def driven(reading: Reading, joint: Joint, law: ForceLaw, path: Keys) -> list[Dr
         at = (*path, key, place) if len(given) > 1 else (*path, key)
         whole = resolved(reading, formula, at, coordinate, speed)
         low, high = (joint.effort.low, joint.effort.high) if joint.actuated else (-math.inf, math.inf)
-        made.append(Driven(speed, coordinate, _silent, None, place, low=low, high=high, whole=whole))
+        made.append(Driven(speed, coordinate, silent, None, place, low=low, high=high, whole=whole))
     return made
 
 
-def _silent(t: float, q: float, qd: float, ref: tuple[float, float] | None) -> float:
+def silent(t: float, q: float, qd: float, ref: tuple[float, float] | None) -> float:
+    """The part of a force that its joint alone would give: none."""
     return 0.0
 
 

@@ -52,6 +52,13 @@ FORMULAS = (
         ("simulate/test_state_forces.py::test_an_engine_swings_as_its_own_equation_says",),
     ),
     Bug(
+        "forces are found once a run instead of once a step",
+        "engine/simulate/loop.py",
+        "            run.sample(stepper.t, stepper.y)\n",
+        "",
+        ("simulate/test_called_forces.py::test_once_a_step_a_force_is_held",),
+    ),
+    Bug(
         "state feedback pushes away from its reference",
         "engine/laws/forces.py",
         'Operation("-", (Number(float(self.reference.get(name, 0.0))), Named(name)))',
