@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .parallel.platform import platform_inverse
     from .robot.model import Robot
     from .scenario.run import Result, run
+    from .simulate.simulator import Simulator, simulator
     from .study.ensemble import ensemble
     from .study.sweep.run import sweep
 
@@ -48,6 +49,7 @@ _HOMES = {
     "formats.load": ("load", "loads"),
     "robot.model": ("Robot",),
     "scenario.run": ("Result", "run"),
+    "simulate.simulator": ("Simulator", "simulator"),
     "study.ensemble": ("ensemble",),
     "study.sweep.run": ("sweep",),
 }
@@ -61,6 +63,7 @@ __all__ = [
     "NumericalError",
     "Result",
     "Robot",
+    "Simulator",
     "__version__",
     "adjoint",
     "assemble",
@@ -89,6 +92,7 @@ __all__ = [
     "reduced",
     "regressor",
     "run",
+    "simulator",
     "sweep",
 ]
 

@@ -52,6 +52,20 @@ FORMULAS = (
         ("simulate/test_state_forces.py::test_an_engine_swings_as_its_own_equation_says",),
     ),
     Bug(
+        "a step weighs its stages alike",
+        "engine/simulate/one_step.py",
+        "a + 2.0 * b + 2.0 * c + d",
+        "1.5 * (a + b + c + d)",
+        ("simulate/test_simulator.py::test_steps_are_those_of_a_run",),
+    ),
+    Bug(
+        "steps end where loops have come open",
+        "engine/simulate/one_step.py",
+        "*(now.q[k] for k in system.state_coordinates), *(now.qd[k] for k in system.state_speeds), now.guard",
+        "*made, now.guard",
+        ("simulate/test_simulator.py::test_loops_are_closed_at_every_step_and_coordinates_change_on_the_way",),
+    ),
+    Bug(
         "forces are found once a run instead of once a step",
         "engine/simulate/loop.py",
         "            run.sample(stepper.t, stepper.y)\n",

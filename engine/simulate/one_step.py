@@ -1,0 +1,163 @@
+"""One step of a robot under held forces, as a text on scalars that is recorded and compiled whole: all four stages.
+
+A mechanism's loops are closed in every stage and at the step's end; Euler parameters come out with norm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from ..dynamics.spatial import dot
+from ..loops.constraints import closure
+from ..machine.jit import choice
+from ..machine.jit.kernel import Kernel, Single
+from ..machine.jit.offer import Offer
+from ..machine.program.formulas import clipped
+from ..machine.program.scalars import Scalar, square_root
+from ..machine.program.trace import Program, Recording
+from ..robot.model import Robot
+from . import coordinates
+from .compiled import fixed
+from .discrete import Discrete, partition_of
+from .equations import Evaluation, evaluate, rates
+from .inputs import Driven, Inputs
+from .system import System
+
+MOST_BODIES = 60  # whose four evaluations are compiled in one line
+NEAR = 0.3  # share of a pivot below which others are taken: steps of fixed length can't become shorter on the way there
+
+
+def plant(robot: Robot, friction_rate: float) -> System:
+    """The system of a robot whose actuated joints have held forces; dry friction is smooth, and limits are no stops."""
+    driven = tuple(
+        Driven(k, None, lambda t, q, qd, ref: 0.0, None, place, timed=True)
+        for joint in robot.moving
+        if joint.actuated
+        for place, k in enumerate(joint.speeds)
+    )
+    loops = closure(robot) if robot.tied else None
+    return System(robot, Inputs(driven=driven), loops, switches=True, smooth=friction_rate, stops=False)
+
+
+def efforts(robot: Robot) -> list[tuple[float, float]]:
+    """The limits of the forces, in the order of the forces."""
+    return [(joint.effort.low, joint.effort.high) for joint in robot.moving if joint.actuated for _ in joint.speeds]
+
+
+def limits(discrete: Discrete) -> list[float]:
+    """The inverse bounds of the pivots, which are signals of a mechanism."""
+    if discrete.partition is None:
+        return []
+    return [1.0 / (x * discrete.near) if x else 0.0 for x in partition_of(discrete).pivots]
+
+
+def stepped(
+    system: System, discrete: Discrete, y: Sequence[Scalar], forces: Sequence[Scalar], rest: Sequence[Scalar], h: Scalar
+) -> list[Scalar]:
+    """The state after a step of length h by the classical method of Runge and Kutta; behind it a mechanism's guard."""
+    signals = [*(_limited(x, *bounds) for x, bounds in zip(forces, efforts(system.robot))), *rest]
+
+    def evaluated(state: Sequence[Scalar]) -> Evaluation:
+        return evaluate(system, signals, [*state, 0.0, 0.0], discrete, system.regrouped)
+
+    def slope(state: Sequence[Scalar]) -> list[Scalar]:
+        return rates(system, evaluated(state))[:-2]
+
+    def moved(slopes: Sequence[Scalar], by: Scalar) -> list[Scalar]:
+        return [x + by * s for x, s in zip(y, slopes)]
+
+    first = slope(y)
+    second = slope(moved(first, 0.5 * h))
+    third = slope(moved(second, 0.5 * h))
+    last = slope(moved(third, h))
+    mean = [a + 2.0 * b + 2.0 * c + d for a, b, c, d in zip(first, second, third, last)]
+    made = _unit(system, moved(mean, h * (1.0 / 6.0)))
+    if system.loops is None:
+        return made
+    now = evaluated(made)
+    assert now.guard is not None
+    return [*(now.q[k] for k in system.state_coordinates), *(now.qd[k] for k in system.state_speeds), now.guard]
+
+
+def _limited(x: Scalar, low: float, high: float) -> Scalar:
+    """A force within its limits."""
+    return x if not np.isfinite([low, high]).any() else clipped(x, max(low, -1e300), min(high, 1e300))
+
+
+def _unit(system: System, y: list[Scalar]) -> list[Scalar]:
+    """The state with Euler parameters of norm 1."""
+    for first in system.units:
+        e = y[first : first + 4]
+        shrink = 1.0 / square_root(dot(e, e))
+        y[first : first + 4] = [x * shrink for x in e]
+    return y
+
+
+@dataclass(eq=False)
+class Stepping:
+    """The step of a system in one set of independent coordinates, compiled where there is compiled code."""
+
+    system: System
+    discrete: Discrete
+
+    @property
+    def guarded(self) -> bool:
+        """Whether the last number of a step is a guard."""
+        return self.system.loops is not None
+
+    @cached_property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """The widths of the inputs: state, forces, other signals, length."""
+        return self.system.measured, len(self.system.inputs.driven), len(limits(self.discrete)), 1
+
+    @cached_property
+    def offer(self) -> Offer:
+        identity = ("step", *fixed(self.system), repr(self.discrete.program), repr(efforts(self.system.robot)))
+        return Offer(self._program, self.sizes, [self.sizes[0] + self.guarded], lambda: identity)
+
+    def _program(self) -> Program:
+        recording = Recording("step")
+        y, forces, rest, h = (recording.input(name, size) for name, size in zip(("y", "tau", "rest", "h"), self.sizes))
+        return recording.program(next=stepped(self.system, self.discrete, y, forces, rest, h[0]))
+
+    @property
+    def _able(self) -> bool:
+        return choice.backend() != "plain" and len(self.system.model.bodies) <= MOST_BODIES
+
+    @cached_property
+    def single(self) -> Single | None:
+        """Machine code of one robot's step; None where the plain text is to run."""
+        if not self._able:
+            return None
+        with choice.using("compiled"):
+            return self.offer.single()
+
+    @cached_property
+    def lanes(self) -> Kernel | None:
+        """Machine code for many robots; None where the plain text is to run."""
+        if not self._able:
+            return None
+        with choice.using("compiled"):
+            return self.offer.lanes(1)
+
+    def plain(self, y: np.ndarray, forces: np.ndarray, rest: np.ndarray, h: float) -> np.ndarray:
+        """The step by the plain text, for one robot or for many, with a row for each of them."""
+        state, acting, more = ([*x.T] if y.ndim > 1 else x.tolist() for x in (y, forces, rest))
+        with np.errstate(all="ignore"):
+            try:
+                made = stepped(self.system, self.discrete, state, acting, more, h)
+            except (ZeroDivisionError, OverflowError, ValueError):
+                return np.full((*y.shape[:-1], self.sizes[0] + self.guarded), np.nan)
+        shape = y.shape[:-1]
+        return np.stack([np.broadcast_to(np.asarray(x, dtype=float), shape) for x in made], axis=-1)
+
+
+def begun(system: System, q: np.ndarray, *, anywhere: bool = False) -> Discrete:
+    """The independent coordinates at a position: the actuated ones if they serve, or those that serve best."""
+    if anywhere and system.loops is not None:
+        return Discrete(partition=coordinates.partition_at(system, q, ()), near=NEAR)
+    return replace(coordinates.beginning(system, q), near=NEAR)

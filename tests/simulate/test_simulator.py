@@ -1,0 +1,154 @@
+"""Robots that move step by step under given forces: as a run with the same steps, closed, alone or side by side."""
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.errors import DenocError
+from denoc.loops.constraints import closure
+from denoc.machine.jit.choice import using
+
+NAMES = ["puma", "four-bar", "cart-pole", "space-arm"]
+
+
+def marched(simulator, count, torques):
+    return [np.concatenate(simulator.step(2e-3, tau), axis=-1) for tau in torques[:count]]
+
+
+def torques(robot, count, rows=()):
+    size = len(denoc.simulator(robot).forces)
+    return np.random.default_rng(7).normal(size=(count, *rows, size))
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.parametrize("name", ["puma", "four-bar", "cart-pole"])
+def test_steps_are_those_of_a_run(name, backend):
+    """Under a force of time that is held through each step, as `run` holds what a function gives."""
+    robot = denoc.load(name)
+    driven = [joint.name for joint in robot.moving if joint.actuated]
+    with using(backend):
+        one = denoc.simulator(robot)
+        for k in range(6):
+            one.step(5e-3, [0.3 * np.cos(5e-3 * k)] * len(driven))
+    given = {joint: lambda t, state: 0.3 * np.cos(t) for joint in driven}
+    scenario = {
+        "task": "simulate",
+        "time": {"end": 0.03, "step": 0.03},
+        "solver": {"method": "rk4", "step": 0.005, "limits": "ignore"},
+    }
+    run = denoc.run({"robot": name, **scenario}, forces=given, when="step")
+    for joint in robot.moving:
+        for suffix, places, values in (
+            (joint.type.coordinates, joint.coordinates, one.q),
+            (joint.type.speeds, joint.speeds, one.qd),
+        ):
+            for x, k in zip(suffix, places):
+                assert values[k] == pytest.approx(run[f"{joint.name}.{x}"][-1], abs=1e-12)
+    assert one.t == pytest.approx(0.03)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_plain_compiled_and_side_by_side_are_one(name):
+    robot = denoc.load(name)
+    forces = torques(robot, 5, (3,))
+    many = denoc.simulator(robot, 3)
+    together = np.array(marched(many, 5, forces))
+    assert together.shape == (5, 3, robot.nq + robot.nv)
+    for k in range(3):
+        compiled = np.array(marched(denoc.simulator(robot), 5, forces[:, k]))
+        np.testing.assert_allclose(together[:, k], compiled, rtol=1e-12, atol=1e-12)
+    with using("plain"):
+        plain = np.array(marched(denoc.simulator(robot), 5, forces[:, 0]))
+        np.testing.assert_allclose(plain, together[:, 0], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(marched(denoc.simulator(robot, 3), 5, forces), together, rtol=1e-12, atol=1e-12)
+
+
+def test_loops_are_closed_at_every_step_and_coordinates_change_on_the_way():
+    """A slider-crank that is driven at its piston turns over both dead centres, where the piston's place says nothing."""
+    text = (denoc.text.library.folder("robots") / "slider-crank.yaml").read_text()
+    text = text.replace(", actuated: true", "").replace("axis: [1, 0, 0]}", "axis: [1, 0, 0], actuated: true}")
+    robot = denoc.loads(text)
+    loops, one, many = closure(robot), denoc.simulator(robot), denoc.simulator(robot, 3)
+    start = denoc.assemble(robot, [1.0, -1.3, 0.3])
+    one.reset(start, [9.0, 0.0, 0.0])
+    # speeds that fit: the crank's 9 rad/s in terms of the piston, which is the independent one here
+    J = loops.jacobian(start)[0]
+    speeds = np.linalg.lstsq(np.vstack([J, [1.0, 0.0, 0.0]]), [*np.zeros(len(J)), 9.0], rcond=None)[0]
+    one.reset(start, speeds)
+    many.reset(start, [speeds, speeds, 0.5 * speeds])
+    first = denoc.energy(robot, one.q, one.qd)
+    assert one.qd[0] == pytest.approx(9.0)
+    for _ in range(1500):
+        q, qd = one.step(1e-3, [0.0])
+        assert abs(loops.gap(q)).max() < 1e-13
+        assert abs(loops.jacobian(q)[0] @ qd).max() < 1e-11
+        many.step(1e-3, np.zeros((3, 1)))
+    assert q[0] > 6.0
+    last = denoc.energy(robot, q, qd)
+    assert sum(last.values()) == pytest.approx(sum(first.values()), abs=3e-7)
+    np.testing.assert_allclose(many.q[:2], [q, q], atol=1e-9)
+
+
+def test_efforts_end_at_their_limits_and_quaternions_have_norm_1():
+    robot = denoc.load("cart-pole")
+    one, other = denoc.simulator(robot), denoc.simulator(robot)
+    np.testing.assert_allclose(one.step(0.01, [50.0])[1], other.step(0.01, [8.0])[1], rtol=1e-14)
+    arm = denoc.load("space-arm")
+    one = denoc.simulator(arm, substeps=3)
+    joint = next(joint for joint in arm.moving if joint.type.orientation is not None)
+    at = joint.coordinates[joint.type.orientation]
+    for _ in range(20):
+        q, _ = one.step(0.02, [0.3] * len(one.forces))
+        assert np.linalg.norm(q[at : at + 4]) == pytest.approx(1.0, abs=1e-15)
+    assert one.t == pytest.approx(0.4)
+
+
+def test_some_of_many_start_anew():
+    robot = denoc.load("four-bar")
+    many = denoc.simulator(robot, 5)
+    start = many.q.copy()
+    for _ in range(3):
+        many.step(0.01, np.ones((5, 1)))
+    before = many.q
+    many.reset(which=[1, 3])
+    np.testing.assert_array_equal(many.q[[1, 3]], start[[1, 3]])
+    np.testing.assert_array_equal(many.q[[0, 2, 4]], before[[0, 2, 4]])
+    mask = np.array([True, False, False, False, True])
+    q = denoc.assemble(robot, [[x, *start[0, 1:]] for x in (0.9, 1.4)])
+    many.reset(q, which=mask)
+    np.testing.assert_allclose(many.q[mask], q, atol=1e-12)
+    single = denoc.simulator(robot)
+    single.reset(q[1])
+    np.testing.assert_allclose(many.step(0.01, np.ones((5, 1)))[0][4], single.step(0.01, [1.0])[0], atol=1e-12)
+
+
+def test_a_state_stays_as_it_was():
+    one = denoc.simulator(denoc.load("puma"))
+    q, qd = one.state
+    kept = q.copy(), qd.copy()
+    one.step(0.01, [1.0] * 6)
+    np.testing.assert_array_equal((q, qd), kept)
+    assert abs(one.q - q).max() > 0
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda robot: denoc.simulator("puma"), "not a robot"),
+        (lambda robot: denoc.simulator(robot, 0), "`count` must be"),
+        (lambda robot: denoc.simulator(robot, substeps=1.5), "`substeps` must be"),
+        (lambda robot: denoc.simulator(robot).step(0.01, [1.0]), "`tau` doesn't fit"),
+        (lambda robot: denoc.simulator(robot).step(0.01, 1.0), "`tau` doesn't fit"),
+        (lambda robot: denoc.simulator(robot).step(0.01, [np.nan] * 6), "`tau` has a number that isn't finite"),
+        (lambda robot: denoc.simulator(robot).step(0.0, [1.0] * 6), "a step has a positive length"),
+        (
+            lambda robot: denoc.simulator(robot, 2).step(0.1, np.full((2, 6), 1e200)),
+            "of robot 0 at t = 0 s has no finite",
+        ),
+        (lambda robot: denoc.simulator(robot, 2).reset([1.0, 2.0]), "`q` doesn't fit"),
+        (lambda robot: denoc.simulator(robot).reset(qd=[np.inf] * 6), "`qd` has a number"),
+    ],
+)
+def test_mistakes(call, message):
+    with pytest.raises(DenocError, match=message):
+        call(denoc.load("puma"))
