@@ -7,6 +7,7 @@ import denoc
 from denoc.errors import DenocError
 from denoc.loops.constraints import closure
 from denoc.machine.jit.choice import using
+from denoc.text.library import folder
 
 NAMES = ["puma", "four-bar", "cart-pole", "space-arm"]
 
@@ -65,7 +66,7 @@ def test_plain_compiled_and_side_by_side_are_one(name):
 
 def test_loops_are_closed_at_every_step_and_coordinates_change_on_the_way():
     """A slider-crank that is driven at its piston turns over both dead centres, where the piston's place says nothing."""
-    text = (denoc.text.library.folder("robots") / "slider-crank.yaml").read_text()
+    text = (folder("robots") / "slider-crank.yaml").read_text()
     text = text.replace(", actuated: true", "").replace("axis: [1, 0, 0]}", "axis: [1, 0, 0], actuated: true}")
     robot = denoc.loads(text)
     loops, one, many = closure(robot), denoc.simulator(robot), denoc.simulator(robot, 3)
