@@ -294,3 +294,8 @@ AnyForceLaw = Annotated[ForceLaw, OneOf(LAWS, "law")]
 def laws_of_time() -> list[str]:
     """The names of the laws in the table that are functions of time alone."""
     return [name for name, law in LAWS.items() if law.exemplary().of_time()]
+
+
+def laws_of_state() -> list[str]:
+    """The names of the laws in the table that are formulas over time and the state of all joints."""
+    return [name for name, law in LAWS.items() if issubclass(law, StateLaw)]

@@ -61,7 +61,7 @@ class ByLegs:
             rates = K.solve([*([0.0] * len(part.rows)), *(dot(list(row), now.qd) for row in part.N)])
         count = next((len(x) for x in (*q, *now.qd) if isinstance(x, np.ndarray)), None)
         places, speeds, forces = (_stacked(x, count) for x in (q, now.qd, equations.pushed(system, now, rates)))
-        wrenches = link_wrenches(system.robot, system.inputs.wrenches, t, places) if t is not None else None
+        wrenches = link_wrenches(system.robot, system.inputs.wrenches, t, places, speeds) if t is not None else None
         answer = self.conductor.moved(places, speeds, forces, wrenches, part.independent)
         qd, qdd = (x.tolist() if count is None else list(x.T) for x in answer)
         return equations.concluded(system, now, Moved(q, qd, qdd, {}, guard=1.0), discrete, system.model)

@@ -129,7 +129,7 @@ def _rows(plan: Plan, run: Course) -> tabulate.Rows:
         loops=plan.system.loops,
         forces=_with_pushes(plan, run),
         cuts=cuts,
-        loads=lambda: tabulate.together(timed_wrenches(plan, run.t, run.q), on_links) or None,
+        loads=lambda: tabulate.together(timed_wrenches(plan, run.t, run.q, run.qd), on_links) or None,
     )
 
 

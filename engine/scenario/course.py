@@ -90,7 +90,7 @@ def followed(plan: Plan, run: Runner, report: Progress) -> Course:
     times, each = prescribed.instants(plan.grid) if plan.record.wants("energy") else (plan.grid, 1)
     path = follow(run, np.array(plan.q0), times, report)
     t = times[: len(path.q)]
-    wrenches = timed_wrenches(plan, t, path.q)
+    wrenches = timed_wrenches(plan, t, path.q, path.qd)
     forces, tau, power = _sought(plan, t, path.q, path.qd, path.qdd, wrenches)
     rows = slice(0, len(t), each)
     balance = np.zeros(len(t[rows]))
@@ -163,18 +163,18 @@ def _finite_rows(*arrays: np.ndarray) -> int:
 
 def _forces(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, count: int) -> np.ndarray:
     """The forces of inverse dynamics at the first `count` rows."""
-    wrenches = timed_wrenches(plan, plan.grid[:count], q[:count])
+    wrenches = timed_wrenches(plan, plan.grid[:count], q[:count], qd[:count])
     return tree.inverse(plan.robot, q[:count], qd[:count], qdd[:count], wrenches)
 
 
-def timed_wrenches(plan: Plan, t: np.ndarray, q: np.ndarray) -> dict[str, np.ndarray] | None:
-    """The scenario's wrenches over time by link, as [n; f] at its origin in its axes."""
-    return link_wrenches(plan.robot, plan.system.inputs.wrenches, t, q)
+def timed_wrenches(plan: Plan, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> dict[str, np.ndarray] | None:
+    """The scenario's wrenches by link, as [n; f] at its origin in its axes."""
+    return link_wrenches(plan.robot, plan.system.inputs.wrenches, t, q, qd)
 
 
 def add_inner_forces(plan: Plan, run: Course) -> None:
     """Puts the forces of cuts, and in inverse dynamics those of actuators, into the run."""
-    robot, wrenches = plan.robot, timed_wrenches(plan, run.t, run.q)
+    robot, wrenches = plan.robot, timed_wrenches(plan, run.t, run.q, run.qd)
     if plan.task == "inverse":
         run.forces, run.tau, _ = _sought(plan, run.t, run.q, run.qd, run.qdd, wrenches, run.resistance)
     elif plan.system.loops is not None:

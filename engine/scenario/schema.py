@@ -222,7 +222,9 @@ class ScenarioFile(Strict):
     forces: dict[str, AnyForceLaw] = Field(
         default={}, description="joint or actuator: force law; `all` for every actuated joint that isn't named"
     )
-    wrenches: list[WrenchEntry] = Field(default=[], description="on links; components may be laws of time")
+    wrenches: list[WrenchEntry] = Field(
+        default=[], description="on links; components may be laws of time, or formulas over time and state"
+    )
     initial: dict[str, Annotated[Numbers, one_or_more("initial")]] = Field(
         default={}, description="joint: coordinates at the start, where they aren't the robot's"
     )

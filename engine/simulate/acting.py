@@ -37,14 +37,17 @@ def law_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.nd
     return forces
 
 
-def link_wrenches(robot: Robot, wrenches: Sequence[TimedWrench], t: Any, q: np.ndarray) -> dict[str, np.ndarray] | None:
+def link_wrenches(
+    robot: Robot, wrenches: Sequence[TimedWrench], t: Any, q: np.ndarray, qd: np.ndarray
+) -> dict[str, np.ndarray] | None:
     """Wrenches link → [n; f] at the link's origin in its axes, at one instant or at many; None where there are none."""
     if not wrenches:
         return None
     placed = frames(robot, q)
     total: dict[str, np.ndarray] = {}
     for one in wrenches:
-        six = np.stack([np.broadcast_to(component(t), np.shape(t)) for component in one.components], axis=-1)
+        parts = one.with_state([component(t) for component in one.components], list(q.T), list(qd.T))
+        six = np.stack([np.broadcast_to(as_samples(x), np.shape(t)) for x in parts], axis=-1)
         own = on_link(six, one.at, placed[one.link][..., :3, :3] if one.axes == "base" else None)
         total[one.link] = total[one.link] + own if one.link in total else own
     return total

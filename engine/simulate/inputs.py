@@ -76,12 +76,20 @@ class Commanded:
 
 @dataclass(frozen=True)
 class TimedWrench:
-    """A wrench on a link with six functions of time, [n; f]."""
+    """A wrench on a link with six functions of time, [n; f]; one that depends on the state gives the time itself."""
 
     link: str
     components: tuple[Callable[[Any], Any], ...]
     at: tuple[float, float, float]
     axes: str
+    whole: tuple[tuple[int, StateForce], ...] = ()  # places of components that depend on the state, and their functions
+
+    def with_state(self, six: Sequence[Scalar], q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+        """The six components, from the functions of time."""
+        made = list(six)
+        for place, force in self.whole:
+            made[place] = force(made[place], q, qd)
+        return made
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def work(system: System, grid: np.ndarray) -> np.ndarray:
     for node, weight in zip(NODES, WEIGHTS):
         t = grid[:-1] + node * steps
         q, qd, qdd = motion(system, t)
-        wrenches = link_wrenches(system.robot, system.inputs.wrenches, t, q)
+        wrenches = link_wrenches(system.robot, system.inputs.wrenches, t, q, qd)
         tau = tree.inverse(system.robot, q, qd, qdd, wrenches)
         total += weight * steps * ((tau * qd).sum(axis=1) + passive_power(system.robot, q, qd, wrenches))
     return np.concatenate([[0.0], np.cumsum(total)])

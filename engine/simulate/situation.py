@@ -45,7 +45,7 @@ def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
         for i, (c, k) in enumerate(zip(one.joint.coordinates, one.joint.speeds)):
             given[k] = seconds[i] + one.law.kd * (speeds[i] - qd[k]) + one.law.kp * (places[i] - q[c])
     applied, demanded = _applied(system, rest, q, qd)
-    wrenches, loads = _wrenches(system, rest)
+    wrenches, loads = _wrenches(system, rest, q, qd)
     slip = {} if system.smooth else {k: next(rest) for k in system.coulomb}
     holds = {k: next(rest) for k in discrete.switched}
     now = Situation(q, qd, given, applied, wrenches, loads, slip, holds, demanded=demanded)
@@ -82,12 +82,16 @@ def _applied(
     return applied, demanded
 
 
-def _wrenches(system: System, signals: Iterator[Scalar]) -> tuple[Wrenches, list[Load]]:
+def _wrenches(
+    system: System, signals: Iterator[Scalar], q: Sequence[Scalar], qd: Sequence[Scalar]
+) -> tuple[Wrenches, list[Load]]:
     """The wrenches of the robot's file and those of the scenario, on the bodies."""
     constant, loads = system.constant
     if not system.inputs.wrenches:
         return constant, loads
-    timed: list[Applied] = [(w.link, [next(signals) for _ in range(6)], w.at, w.axes) for w in system.inputs.wrenches]
+    timed: list[Applied] = [
+        (w.link, w.with_state([next(signals) for _ in range(6)], q, qd), w.at, w.axes) for w in system.inputs.wrenches
+    ]
     on, more = on_bodies(system.robot.tree, timed)
     merged = dict(on)
     for body, six in constant.items():
@@ -99,6 +103,6 @@ def planned_forces(
     system: System, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], wrenches: Iterator[Scalar]
 ) -> list[Scalar]:
     """Forces of a planned motion by inverse dynamics of the spanning tree, with wrenches and dry friction."""
-    on, loads = _wrenches(system, wrenches)
+    on, loads = _wrenches(system, wrenches, q, qd)
     given = [True] * system.robot.nv
     return dynamics(system.robot.tree.bodies, system.robot.gravity, q, qd, qdd, given, on, loads)[0]

@@ -229,7 +229,7 @@ class System:
                 (one.speed, one.coordinate, one.timed, one.reference is not None, one.whole or one.law)
                 for one in inputs.driven
             ],
-            [(w.link, w.at, w.axes, robot.tree.seats[w.link]) for w in inputs.wrenches],
+            [(w.link, w.at, w.axes, robot.tree.seats[w.link], w.whole) for w in inputs.wrenches],
             self.constant,
             self.smooth,
             self.coulomb,

@@ -219,7 +219,7 @@ def _inverse(
     """Inverse dynamics of the rows by legs, at the positions of the undistributed run."""
     robot = plan.robot
     q, qd, qdd = (_columns(plan, reference, what) for what in QUANTITIES)
-    wrenches = timed_wrenches(plan, reference.t, q)
+    wrenches = timed_wrenches(plan, reference.t, q, qd)
     begun = time.perf_counter()
     inverse(robot, q, qd, qdd, wrenches)
     before = time.perf_counter() - begun
@@ -337,7 +337,7 @@ def _cost(
     conductor = Distributed(plan.robot, timing, nodes, batch=setting.batch)
     if outcome.task == "inverse":
         samples = min(len(q), setting.batch)
-        wrenches = timed_wrenches(plan, outcome.result.t[:samples], q[:samples])
+        wrenches = timed_wrenches(plan, outcome.result.t[:samples], q[:samples], qd[:samples])
 
         def once() -> None:
             conductor.inverse(q[:samples], qd[:samples], qdd[:samples], wrenches)

@@ -103,7 +103,7 @@ class StoredRows:
             low=low,
             high=high,
             ties=ties,
-            wrenches=self._wrenches(q),
+            wrenches=self._wrenches(q, qd),
         )
 
     @property
@@ -160,13 +160,13 @@ class StoredRows:
         open_ = [r for r in range(loops.m) if r not in cuts and r not in known.values()]
         return np.einsum("nm,nmk->nk", forces, J[:, list(known.values())]), J[:, open_]
 
-    def _wrenches(self, q: np.ndarray) -> dict[str, np.ndarray]:
+    def _wrenches(self, q: np.ndarray, qd: np.ndarray) -> dict[str, np.ndarray]:
         """All wrenches on links: the scenario's, the robot file's, and those of cuts and further actuators."""
         robot, placed, count = self.plan.robot, frames(self.plan.robot, q), len(q)
         inputs = self.plan.system.inputs
         pushed = [one.wrench for one in inputs.pushes]  # by actuators, whose forces are in columns
         own = [one for one in inputs.wrenches if not any(one is push for push in pushed)]
-        total = dict(link_wrenches(robot, own, self.t[self.sound], q) or {})
+        total = dict(link_wrenches(robot, own, self.t[self.sound], q, qd) or {})
 
         def put(link: str, six: np.ndarray) -> None:
             if link != "base":

@@ -199,3 +199,36 @@ def test_the_gains_in_the_library_are_those_of_the_riccati_equation():
     assert law["K"] == pytest.approx(balanced.record["input"]["forces"]["cart"]["K"], rel=1e-9)
     assert abs(column(balanced, "pole.q")[-1]) < 1e-3
     assert abs(column(balanced, "cart.tau")).max() == pytest.approx(8.0, rel=1e-12)
+
+
+# ---- wrenches
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_a_wrench_may_know_the_state(backend):
+    """On the piston of a slider-crank along its guide it is as a force on the piston's own joint, in both tasks."""
+    formula = "-200 N s/m * piston.qd - 30*sin(crank.q)*t"
+    wrench = [{"link": "piston", "force": [{"law": "expression", "force": formula}, 0, 0], "axes": "base"}]
+    law = {"piston": {"law": "expression", "force": formula}}
+    start = {"initial": {"crank": 1.0}, **SHORT}
+    with using(backend):
+        pushed, driven = run("slider-crank", {}, wrenches=wrench, **start), run("slider-crank", law, **start)
+        np.testing.assert_allclose(column(pushed, "crank.q"), column(driven, "crank.q"), rtol=1e-10)
+        np.testing.assert_allclose(column(pushed, "energy.total"), column(driven, "energy.total"), rtol=1e-9)
+        assert pushed.audit["energy_share"] < 1e-8
+        given = {"robot": "slider-crank", "task": "inverse", "time": {"end": 1, "step": 0.1}}
+        given["motion"] = {"crank": {"law": "rate", "rate": 2, "from": 1.0}}
+        sought = denoc.run({**given, "wrenches": wrench}), denoc.run({**given, "forces": law})
+        np.testing.assert_allclose(column(sought[0], "crank.tau"), column(sought[1], "crank.tau"), atol=1e-10)
+        assert sought[0].audit["energy_share"] < 1e-6
+        assert abs(column(sought[0], "crank.tau") - column(denoc.run(given), "crank.tau")).max() > 1
+
+
+def test_mistakes_in_wrenches():
+    for law, message in [
+        ({"law": "expression", "force": "q"}, "unknown name `q`"),
+        ({"law": "expression", "force": ["t", "t"]}, "one component needs 1 formula"),
+        ({"law": "spring", "stiffness": 1}, "can't depend on the state of a joint"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            run("slider-crank", {}, wrenches=[{"link": "piston", "force": [law, 0, 0]}])

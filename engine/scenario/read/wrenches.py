@@ -1,4 +1,4 @@
-"""Section `wrenches`: wrenches on links, with components that may be laws of time."""
+"""Section `wrenches`: wrenches on links, with components that may be laws of time, or formulas over time and state."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...errors import did_you_mean
-from ...laws.forces import ForceLaw, laws_of_time
+from ...laws.forces import ForceLaw, laws_of_state, laws_of_time
 from ...simulate.inputs import TimedWrench
+from ...simulate.state_force import FormulaForce
 from ...text.checking import in_words
 from ...text.document import Keys
+from .formulas import resolved
 from .reading import Reading
 
 
@@ -29,13 +31,33 @@ def wrenches(reading: Reading) -> list[TimedWrench]:
                 allowed=", ".join(links),
                 hint=did_you_mean(entry.link, links),
             )
-        components = []
+        components: list[Callable[[Any], Any]] = []
+        whole = []
         for key, kind in (("moment", "moment"), ("force", "force")):
             for place, value in enumerate(getattr(entry, key)):
-                components.append(component(reading, value, kind, (*path, key, place)))
+                at = (*path, key, place)
+                if isinstance(value, ForceLaw) and value.reads_all():
+                    whole.append((len(components), _of_state(reading, value, at)))
+                    components.append(_time)
+                else:
+                    components.append(component(reading, value, kind, at))
         x, y, z = entry.at
-        wrenches.append(TimedWrench(entry.link, tuple(components), (float(x), float(y), float(z)), entry.axes))
+        given = TimedWrench(entry.link, tuple(components), (float(x), float(y), float(z)), entry.axes, tuple(whole))
+        wrenches.append(given)
     return wrenches
+
+
+def _of_state(reading: Reading, law: ForceLaw, path: Keys) -> FormulaForce:
+    """The force of a formula over time and state."""
+    given = law.formulas(1)
+    if len(given) != 1:
+        raise reading.error((*path, given[0][0]), "one component needs 1 formula", found=str(len(given)), allowed="one")
+    key, formula = given[0]
+    return resolved(reading, formula, (*path, key), None, None)
+
+
+def _time(t: Any) -> Any:
+    return t
 
 
 def laws(reading: Reading) -> list[tuple[ForceLaw, Keys]]:
@@ -58,9 +80,9 @@ def component(reading: Reading, value: Any, kind: str, path: Keys, what: str = "
     if not value.of_time():
         raise reading.error(
             path,
-            f"{what} can depend on time only",
+            f"{what} can't depend on the state of a joint" if what == "a wrench" else f"{what} can depend on time only",
             found=f"law: {getattr(value, 'law', '')}",
-            allowed=", ".join(["a number"] * (what == "a wrench") + laws_of_time()),
+            allowed=", ".join(["a number", *laws_of_state()] * (what == "a wrench") + laws_of_time()),
         )
     for key, kind_of_parameter, given in value.measured():
         if kind_of_parameter != "effort":

@@ -52,6 +52,13 @@ FORMULAS = (
         ("simulate/test_state_forces.py::test_an_engine_swings_as_its_own_equation_says",),
     ),
     Bug(
+        "wrenches see the time in the place of the state",
+        "engine/simulate/inputs.py",
+        "made[place] = force(made[place], q, qd)",
+        "made[place] = made[place]",
+        ("simulate/test_state_forces.py::test_a_wrench_may_know_the_state",),
+    ),
+    Bug(
         "a step weighs its stages alike",
         "engine/simulate/one_step.py",
         "a + 2.0 * b + 2.0 * c + d",
