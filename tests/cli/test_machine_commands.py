@@ -137,3 +137,34 @@ def test_backends_agree_and_are_recorded(denoc, tmp_path):
         assert record["code"]["backend"] == backend
         found[backend] = [float(x) for x in (folder / "planar3r-fall.csv").read_text().split()[-1].split(",")]
     assert found["plain"] == pytest.approx(found["compiled"], abs=1e-5)
+
+
+def test_linearize_finds_a_regulator_as_a_law_that_balances(denoc, tmp_path):
+    """What it prints is the section `forces` of a scenario, in which the pole stands upright again in the end."""
+    code, out, _ = denoc("linearize", "cart-pole", "--lqr", "5, 20, 1, 1; 0.5")
+    assert code == 0
+    law = out[out.index("\nforces:\n") :]
+    head = "robot: cart-pole\ntask: simulate\ntime: {end: 6, step: 0.1}\ninitial: {pole: 10 deg}\n"
+    (tmp_path / "up.yaml").write_text(head + law.lstrip("\n"), encoding="utf-8")
+    assert denoc("run", "up.yaml", "--no-plot")[0] == 0
+    rows = (tmp_path / "outputs" / "up" / "up.csv").read_text().splitlines()
+    assert abs(float(rows[-1].split(",")[rows[0].split(",").index("pole.q")])) < 1e-3
+    code, out, _ = denoc("linearize", "cart-pole", "--lqr", "1, 0.1", "--json")
+    document = json.loads(out)
+    assert document["forces"]["cart"]["K"]["pole.qd"] == document["K"][0][3] > 0
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--lqr", "1"], "these aren't two diagonals"),
+        (["--lqr", "1, 2, 3; 1"], "these aren't two diagonals"),
+        (["--lqr", "1; -1"], "a number that won't do"),
+        (["--lqr", "0, 1"], "no regulator"),
+        (["--lqr", "1, 1", "--at", "0, 30 deg"], "a regulator holds an equilibrium"),
+    ],
+)
+def test_a_regulator_that_is_none(denoc, arguments, message):
+    code, _, err = denoc("linearize", "cart-pole", *arguments)
+    assert code in (2, 3)
+    assert message in err
