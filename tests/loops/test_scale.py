@@ -42,7 +42,10 @@ def resized(robot, mass, length):
         tree=tree(robot.tree),
         parts=tree(robot.parts),
         links=tuple(replace(link, before=larger(link.before), end=larger(link.end)) for link in robot.links),
-        loops=tuple(replace(loop, first=larger(loop.first), second=larger(loop.second)) for loop in robot.loops),
+        loops=tuple(
+            replace(loop, first=larger(loop.first), second=larger(loop.second), radius=loop.radius * length)
+            for loop in robot.loops
+        ),
         q0=tuple(x * length if kind == "length" else x for x, kind in zip(robot.q0, kinds)),
         wrenches=(),
         actuators=(),
