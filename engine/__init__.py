@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .scenario.run import Result, run
     from .study.ensemble import ensemble
     from .study.sweep.run import sweep
+    from .study.identification.identify import identify
 
 _HOMES = {
     "loops.adjoint": ("adjoint",),
@@ -50,6 +51,7 @@ _HOMES = {
     "scenario.run": ("Result", "run"),
     "study.ensemble": ("ensemble",),
     "study.sweep.run": ("sweep",),
+    "study.identification.identify": ("identify",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -73,6 +75,7 @@ __all__ = [
     "frames",
     "function",
     "hybrid",
+    "identify",
     "inertia",
     "inverse",
     "inverse_inertia",

@@ -1,0 +1,140 @@
+"""Numbers of links and joints from those that data tell: the nearest to the robot's file."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+import numpy as np
+
+from ...dynamics.inertial import INERTIAL, NAMES
+from ...errors import InputError, NumericalError
+
+EXTRA = "identify"  # in pyproject.toml
+MARGIN = 1e-6  # least eigenvalue of a scaled pseudo-inertia
+PULL = 1e-2  # information of the robot's file: it counts as a measurement with ten times the size as its error
+MOST = 1e10  # information of the data, in terms of that, beyond which more makes no difference
+UNSEEN = 1e-9  # share of the largest singular value below which data tell nothing
+ROOT2 = np.sqrt(2.0)
+POSITIVE = ("rotor", "viscous", "coulomb", "stiffness")  # numbers of joints that are never negative
+# the entries of [Σ h; hᵀ m] by the ten numbers, Σ = ½ tr(J) 1 − J
+ENTRIES: dict[tuple[int, int], dict[str, float]] = {
+    (0, 0): {"Ixx": -0.5, "Iyy": 0.5, "Izz": 0.5},
+    (0, 1): {"Ixy": -1.0},
+    (1, 1): {"Ixx": 0.5, "Iyy": -0.5, "Izz": 0.5},
+    (0, 2): {"Ixz": -1.0},
+    (1, 2): {"Iyz": -1.0},
+    (2, 2): {"Ixx": 0.5, "Iyy": 0.5, "Izz": -0.5},
+    (0, 3): {"mx": 1.0},
+    (1, 3): {"my": 1.0},
+    (2, 3): {"mz": 1.0},
+    (3, 3): {"m": 1.0},
+}
+
+
+def least_change(grouping: np.ndarray, wanted: np.ndarray, numbers: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """The numbers that have these groups and differ least from the given ones, in terms of their sizes."""
+    change = np.linalg.lstsq(grouping * size, wanted - grouping @ numbers, rcond=None)[0]
+    result: np.ndarray = numbers + size * change
+    return result
+
+
+def physical(
+    X: np.ndarray,
+    y: np.ndarray,
+    deviations: np.ndarray,
+    names: tuple[str, ...],
+    numbers: np.ndarray,
+    size: np.ndarray,
+    length: float,
+) -> np.ndarray:
+    """The numbers of the best fit whose links all have a positive definite pseudo-inertia.
+
+    Where the data tell little, the values of the robot's file count.
+    """
+    solver = _solver()
+    from scipy import sparse
+
+    rows = (X / deviations[:, None] * size).reshape(-1, len(names))
+    R = np.asarray(np.linalg.qr(np.column_stack([rows, ((y - X @ numbers) / deviations).reshape(-1)]), mode="r"))
+    U, s, Vt = np.linalg.svd(R[:, :-1])
+    change = U.T[: len(s)] @ R[:, -1]
+    told = np.minimum(s, np.sqrt(PULL * MOST))
+    change = np.divide(change, s, out=np.zeros_like(s), where=s > UNSEEN * s.max(initial=0.0))
+    # in directions of unit information the objective is round, whatever the data tell
+    unit = np.sqrt(told**2 + PULL)
+    A, b, cones = _constraints(solver, names, numbers, size, length)
+    settings = solver.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
+    P = sparse.identity(len(names), format="csc")
+    made = solver.DefaultSolver(P, -(told**2) / unit * change, sparse.csc_matrix(A @ Vt.T / unit), b, cones, settings)
+    made = made.solve()
+    if str(made.status) not in ("Solved", "AlmostSolved"):
+        raise NumericalError(f"no physical numbers were reached: the solver ended with {made.status}")
+    result: np.ndarray = numbers + size * (Vt.T @ (np.array(made.x) / unit))
+    return result
+
+
+def _constraints(
+    solver: ModuleType, names: tuple[str, ...], numbers: np.ndarray, size: np.ndarray, length: float
+) -> tuple[np.ndarray, np.ndarray, list[object]]:
+    """The matrix A and b of b − A x in these cones, for the changes x in terms of their sizes."""
+    place = {name: k for k, name in enumerate(names)}
+    lone = [k for k, name in enumerate(names) if name.rsplit(".", 1)[1] in POSITIVE]
+    A, b, cones = [np.zeros(len(names)) for _ in lone], list(numbers[lone] / size[lone]), list[object]()
+    for row, k in zip(A, lone):
+        row[k] = -1.0
+    if lone:
+        cones.append(solver.NonnegativeConeT(len(lone)))
+    links = dict.fromkeys(name.rsplit(".", 1)[0] for name in names if name.rsplit(".", 1)[1] in NAMES)
+    for link in links:
+        mass = size[place[f"{link}.m"]]
+        for (r, c), parts in ENTRIES.items():  # the upper triangle, column by column
+            factor = (ROOT2 if r != c else 1.0) / (mass * length ** (2 - (r == 3) - (c == 3)))
+            row = np.zeros(len(names))
+            value = -MARGIN if r == c else 0.0
+            for name, share in parts.items():
+                k = place[f"{link}.{name}"]
+                row[k] = -factor * share * size[k]
+                value += factor * share * numbers[k]
+            A.append(row)
+            b.append(value)
+        cones.append(solver.PSDTriangleConeT(4))
+    return np.array(A), np.array(b), cones
+
+
+def kept(names: tuple[str, ...], silent: tuple[str, ...], numbers: np.ndarray, source: np.ndarray) -> np.ndarray:
+    """The numbers with the file's own where no force shows them, in links that such numbers leave physical."""
+    result = numbers.copy()
+    links = dict.fromkeys(name.rsplit(".", 1)[0] for name in names if name.rsplit(".", 1)[1] in NAMES)
+    for link in links:
+        own = [names.index(f"{link}.{name}") for name in NAMES]
+        given = np.where([names[k] in silent for k in own], source[own], numbers[own])
+        if np.linalg.eigvalsh(pseudo_inertia(given))[0] > 0.0:
+            result[own] = given
+    return result
+
+
+def pseudo_inertia(ten: np.ndarray) -> np.ndarray:
+    """The matrix [Σ h; hᵀ m] of a link's ten numbers."""
+    assert len(ten) == INERTIAL
+    values = dict(zip(NAMES, ten))
+    result = np.zeros((4, 4))
+    for (r, c), parts in ENTRIES.items():
+        result[r, c] = result[c, r] = sum(share * values[name] for name, share in parts.items())
+    return result
+
+
+def available() -> None:
+    """Raises an error if the solver isn't installed."""
+    _solver()
+
+
+def _solver() -> ModuleType:
+    try:
+        return import_module("clarabel")
+    except ImportError:
+        raise InputError(
+            "physical numbers need clarabel, which isn't installed", hint=f"pip install '.[{EXTRA}]'"
+        ) from None
