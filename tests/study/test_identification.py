@@ -13,7 +13,7 @@ from denoc.loops.constraints import closure
 from denoc.study.identification import written
 from denoc.study.identification.filters import derivative, smoothed
 from denoc.study.identification.least_squares import solve
-from denoc.study.identification.nearest import pseudo_inertia
+from denoc.study.identification.nearest import least_change, pseudo_inertia
 from denoc.study.identification.recorded import efforts_of, measured
 
 CHANGED = 0.3  # by which numbers of the file that the fit begins with are wrong
@@ -98,6 +98,26 @@ def test_numbers_that_no_force_shows_keep_the_files_values():
     own = denoc.parameters(robot)
     assert {"link1.m", "link1.mx", "link1.Ixx"} <= set(result.silent)
     assert all(result.numbers[name] == own[name] for name in result.silent)
+
+
+def test_what_is_free_keeps_masses_and_rotors_positive():
+    robot = denoc.load("puma")
+    data = data_of(robot)
+    result = denoc.identify(wrong(robot), data)
+    assert not result.unwritable
+    assert all(x >= 0.0 for name, x in result.numbers.items() if name.endswith((".rotor", ".m")))
+    again = result.to_robot()
+    tau = denoc.inverse(again, data["q"], data["qd"], data["qdd"])
+    assert abs(tau - data["tau"]).max() < 1e-10 * abs(data["tau"]).max()
+
+
+def test_the_change_is_the_least():
+    grouping, size = np.array([[1.0, 1.0, 2.0]]), np.array([1.0, 2.0, 1.0])
+    names, numbers = ("a.rotor", "b.Izz", "c.Ixx"), np.zeros(3)
+    free = least_change(grouping, np.array([8.0]), names, numbers, size)
+    assert free == pytest.approx(8.0 * np.array([1.0, 4.0, 2.0]) / 9.0)  # size² times the factors, by Lagrange
+    held = least_change(grouping, np.array([-8.0]), names, numbers, size)
+    assert held == pytest.approx([0.0, -4.0, -2.0])  # the same without the rotor, which isn't negative
 
 
 # ---- standard errors

@@ -19,8 +19,6 @@ from .least_squares import Fit, solve
 from .recorded import Recorded, efforts_of, recorded
 from .settings import DataFile, IdentificationFile, settings_of
 
-ROUNDED = 1e-12  # share of its size below which a number is 0
-
 
 @dataclass(frozen=True, eq=False)
 class Identified:
@@ -165,8 +163,8 @@ def _identified(
         )
         fitted = nearest.kept(wanted.numbers, base.silent, fitted, wanted.values[places])
     else:
-        fitted = nearest.least_change(base.grouping, fit.values, wanted.values[places], size)
-        fitted[abs(fitted) < ROUNDED * size] = 0.0
+        fitted = nearest.least_change(base.grouping, fit.values, wanted.numbers, wanted.values[places], size)
+        fitted[abs(fitted) < nearest.ROUNDED * size] = 0.0
     shown = (base.grouping != 0).any(axis=0) | constrained
     numbers = wanted.values.copy()
     numbers[places] = np.where(shown, fitted, wanted.values[places])

@@ -15,6 +15,8 @@ MARGIN = 1e-6  # least eigenvalue of a scaled pseudo-inertia
 PULL = 1e-2  # information of the robot's file: it counts as a measurement with ten times the size as its error
 MOST = 1e10  # information of the data, in terms of that, beyond which more makes no difference
 UNSEEN = 1e-9  # share of the largest singular value below which data tell nothing
+LIGHTEST = 1e-3  # share of a link's mass below which it doesn't fall
+ROUNDED = 1e-12  # share of its size below which a number is 0
 ROOT2 = np.sqrt(2.0)
 POSITIVE = ("rotor", "viscous", "coulomb", "stiffness")  # numbers of joints that are never negative
 # the entries of [Σ h; hᵀ m] by the ten numbers, Σ = ½ tr(J) 1 − J
@@ -32,10 +34,40 @@ ENTRIES: dict[tuple[int, int], dict[str, float]] = {
 }
 
 
-def least_change(grouping: np.ndarray, wanted: np.ndarray, numbers: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """The numbers that have these groups and differ least from the given ones, in terms of their sizes."""
-    change = np.linalg.lstsq(grouping * size, wanted - grouping @ numbers, rcond=None)[0]
-    result: np.ndarray = numbers + size * change
+def least_change(
+    grouping: np.ndarray, wanted: np.ndarray, names: tuple[str, ...], numbers: np.ndarray, size: np.ndarray
+) -> np.ndarray:
+    """The numbers that have these groups and differ least from the given ones, in terms of their sizes.
+
+    Masses stay positive, and numbers of joints that are never negative at least 0, if that is possible.
+    """
+    U, s, Vt = np.linalg.svd(grouping * size)
+    rank = int((s > UNSEEN * s.max(initial=0.0)).sum())
+    change = Vt[:rank].T @ ((U[:, :rank].T @ (wanted - grouping @ numbers)) / s[:rank])
+    kinds = [name.rsplit(".", 1)[1] for name in names]
+    bounded = [k for k, kind in enumerate(kinds) if kind in (*POSITIVE, "m")]
+    least = np.array([LIGHTEST * min(numbers[k] / size[k], 1.0) if kinds[k] == "m" else 0.0 for k in bounded])
+    free = Vt[rank:].T  # changes that no group shows
+    over = least - numbers[bounded] / size[bounded] - change[bounded]
+    result: np.ndarray = numbers + size * (change + free @ _least(free[bounded], over))
+    return result
+
+
+def _least(G: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """The shortest z with G z ≥ h, or 0 if there is none (Lawson and Hanson 1974, chapter 23)."""
+    from scipy.optimize import nnls
+
+    loose = np.linalg.norm(G, axis=1) > UNSEEN  # the data decide on the others
+    G, h = G[loose], h[loose]
+    if (h <= 0.0).all():
+        return np.zeros(G.shape[1])
+    E = np.vstack([G.T, h])
+    last = np.append(np.zeros(G.shape[1]), 1.0)
+    u, distance = nnls(E, last)
+    if distance < UNSEEN:  # no z is enough
+        return np.zeros(G.shape[1])
+    r = E @ u - last
+    result: np.ndarray = -r[:-1] / r[-1]
     return result
 
 

@@ -13,6 +13,7 @@ from .direct import DIRECT
 from .dynamics import DYNAMICS
 from .files import FILES
 from .formats import FORMATS
+from .identification import IDENTIFICATION
 from .loops import LOOPS
 from .results import RESULTS
 from .runs import RUNS
@@ -21,7 +22,7 @@ from .ties import TIES
 
 BUGS: tuple[Bug, ...] = (
     *(*DYNAMICS, *LOOPS, *RUNS, *CONTACTS, *COMPILED, *DIRECT),
-    *(*FILES, *FORMATS, *RESULTS, *COMMANDS, *TIES, *STUDIES),
+    *(*FILES, *FORMATS, *RESULTS, *COMMANDS, *TIES, *STUDIES, *IDENTIFICATION),
 )
 
 __all__ = ["BUGS", "Bug", "wrong"]
