@@ -19,6 +19,7 @@ from denoc.cli import (
     complexity,
     convert,
     distribute,
+    excite,
     identify,
     idyn,
     inspect,
@@ -66,6 +67,7 @@ app.command("regress")(regress.regress)
 app.command("paper")(paper.paper)
 app.command("compare")(compare.compare)
 app.command("identify")(identify.identify)
+app.command("excite")(excite.excite)
 app.command("distribute")(distribute.distribute)
 app.command("complexity")(complexity.complexity)
 app.command("codegen")(codegen.codegen)

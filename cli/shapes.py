@@ -234,6 +234,17 @@ class Identification(TypedDict):
     files: Files
 
 
+class Excited(TypedDict):
+    """A motion to identify a robot with."""
+
+    robot: str
+    time: Annotated[float, about("its period, s")]
+    log_det: Annotated[float, about("of the regressor's normal matrix, with columns in terms of their usual sizes")]
+    best_random: Annotated[float, about("the same of the best of 1000 motions at random")]
+    condition: Annotated[float, about("of the regressor's base columns, scaled to the same length")]
+    files: Files
+
+
 # ---- papers and the library
 
 
@@ -334,6 +345,7 @@ OUTPUTS = {
     "sweep": Output("the study, or with `--explain` what it would do", one=(Sweep, Forecast)),
     "compare": Output("the comparison", one=(Comparison,)),
     "identify": Output("the identified numbers", one=(Identification,)),
+    "excite": Output("the motion", one=(Excited,)),
     "complexity": Output("the operation counts", one=(Complexity,)),
     "paper": Output("tables and figures, listed or reproduced", many=(Paper, Reproduction)),
     "linearize": Output("the linearised equations", one=(Linearized,)),

@@ -61,6 +61,7 @@ CASES = [
     "paper saha-1999-fig-5 --no-plot --out results",
     "linearize planar3r",
     "linearize four-bar",
+    "excite planar3r --harmonics 2 --out results",
     "identify planar3r table.csv --out results",
     "list",
     "list robots",

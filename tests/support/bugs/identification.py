@@ -7,6 +7,7 @@ SQUARES = f"{HOME}least_squares.py"
 NEAREST = f"{HOME}nearest.py"
 COLUMNS = f"{HOME}columns.py"
 CLOSED = f"{HOME}closed.py"
+EXCITE = f"{HOME}excite.py"
 RECORDED = f"{HOME}recorded.py"
 TESTS = "study/test_identification.py::"
 EXACT = (f"{TESTS}test_exact_data_give_exact_numbers",)
@@ -89,5 +90,19 @@ IDENTIFICATION = (
         "start + step.change, own",
         "start + 0.5 * step.change, own",
         EXACT,
+    ),
+    Bug(
+        "speeds between the instants of a search aren't limited",
+        EXCITE,
+        "max(axis=-2) * beyond for",
+        "max(axis=-2) * 0.999 for",
+        ("study/test_excite.py::test_a_robot_can_be_identified_from_its_motion",),
+    ),
+    Bug(
+        "a search that makes the determinant small",
+        EXCITE,
+        "return -float(found[0]), -(found",
+        "return float(found[0]), (found",
+        ("study/test_excite.py::test_motions_stay_within_limits_and_are_better_than_at_random",),
     ),
 )
