@@ -25,6 +25,8 @@ def excite(
     ] = "1 rad/s",
     harmonics: Annotated[int, typer.Option("--harmonics", min=1, max=30, help="Frequencies of each joint.")] = 5,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random motions that the search begins with.")] = 0,
+    floating: options.Floating = False,
+    loops: options.Loops = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<robot>-excite/.")] = (
         options.OUTPUTS
     ),
@@ -38,14 +40,13 @@ def excite(
     """
     import numpy as np
 
-    from denoc import load
     from denoc.record.write import check_writable, csv_text, write_files
     from denoc.study.identification.excite import excite as excited
     from denoc.text.writing import yaml_text
 
     period = options.number(time, "time", "--time", above=0.0) or 0.0
     fastest = options.number(speed, "velocity", "--speed", above=0.0) or 0.0
-    model = load(robot)
+    model = options.loaded(robot, floating, loops)
     name = f"{model.name}-excite"
     check_writable(out / name)
     with Wait(name, quiet=quiet or as_json) as wait:

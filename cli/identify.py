@@ -31,6 +31,8 @@ def identify(
     physical: Annotated[
         bool, typer.Option("--physical", help="Only numbers that rigid bodies can have (needs clarabel).")
     ] = False,
+    floating: options.Floating = False,
+    loops: options.Loops = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<robot>-identify/.")] = (
         options.OUTPUTS
     ),
@@ -43,10 +45,9 @@ def identify(
     data don't tell are named; the identified robot is written as a robot file.
     """
     from denoc import identify as identified
-    from denoc import load
     from denoc.record.write import check_writable, write_files
 
-    model = load(robot)
+    model = options.loaded(robot, floating, loops)
     name = f"{model.name}-identify"
     check_writable(out / name)
     with Wait(name, quiet=quiet or as_json) as wait:

@@ -212,6 +212,17 @@ def test_physical_numbers_of_exact_data_are_exact():
     assert max(result.train["data"].values()) < 1e-3
 
 
+def test_what_is_fixed_to_the_ground_stays_as_it_is():
+    pytest.importorskip("clarabel")
+    robot = denoc.loads(ONE + "  - {name: foot, parent: base, joint: {type: fixed}, mass: 0}\n")
+    t = np.linspace(0, 5, 60)
+    q, qd, qdd = swing(robot, t)
+    data = {"q": q, "qd": qd, "qdd": qdd, "tau": denoc.inverse(robot, q, qd, qdd)}
+    result = denoc.identify(robot, data, physical=True)
+    assert not links_of(result)["foot"].any()
+    assert np.linalg.eigvalsh(pseudo_inertia(links_of(result)["arm"]))[0] > 0.0
+
+
 def test_pseudo_inertia_is_that_of_the_points_of_a_body():
     rng = np.random.default_rng(7)
     m, r = rng.uniform(1, 2, 9), rng.normal(size=(9, 3))

@@ -55,8 +55,8 @@ def excite(
 ) -> Excitation:
     """The motion of so long a period whose regressor has the largest determinant that was reached.
 
-    Positions keep to the joints' limits, speeds to `speed` (rad/s, m/s), efforts to the actuators' limits. The search
-    begins with the best of a thousand motions at random.
+    Positions keep to the joints' limits, speeds to theirs and to `speed` (rad/s, m/s), efforts to the actuators'
+    limits. The search begins with the best of a thousand motions at random.
     """
     from scipy.optimize import minimize
 
@@ -93,7 +93,8 @@ class _Search:
             raise InputError(
                 f"no motion is sought for `{robot.name}`", allowed="open trees of joints with one coordinate each"
             )
-        self.robot, self.time, self.harmonics, self.speed = robot, time, harmonics, speed
+        self.robot, self.time, self.harmonics = robot, time, harmonics
+        self._fastest = np.minimum(speed, [joint.largest_speed for joint in robot.moving])
         self._series = time, harmonics
         self.rows = SEARCHED * harmonics
         names = sought(robot, list(ESTIMATED), DryFriction()).numbers
@@ -122,7 +123,7 @@ class _Search:
         """
         beyond = 1.0 / np.cos(np.pi * self.harmonics / len(self._fine[0]))
         q, qd = (abs(wave @ np.swapaxes(x, -1, -2)).max(axis=-2) * beyond for wave in self._fine[:2])
-        share = np.minimum(self._reach / np.maximum(q, 1e-300), self.speed / np.maximum(qd, 1e-300))
+        share = np.minimum(self._reach / np.maximum(q, 1e-300), self._fastest / np.maximum(qd, 1e-300))
         result: np.ndarray = x * share[..., None]
         return result
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...dynamics.regressor import parameters
 from ...errors import InputError
-from ...robot.load import loads
+from ...formats.load import loads
 from ...robot.model import Robot
 from . import nearest, written
 from .columns import Sought, length_of, remaining, rows_of, sizes, sought, unit_of

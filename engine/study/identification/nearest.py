@@ -137,13 +137,17 @@ def _constraints(
 
 
 def kept(names: tuple[str, ...], silent: tuple[str, ...], numbers: np.ndarray, source: np.ndarray) -> np.ndarray:
-    """The numbers with the file's own where no force shows them, in links that such numbers leave physical."""
+    """The numbers with the file's own where no force shows them.
+
+    In links of which forces show something, that is so where it leaves them physical.
+    """
     result = numbers.copy()
     links = dict.fromkeys(name.rsplit(".", 1)[0] for name in names if name.rsplit(".", 1)[1] in NAMES)
     for link in links:
         own = [names.index(f"{link}.{name}") for name in NAMES]
         given = np.where([names[k] in silent for k in own], source[own], numbers[own])
-        if np.linalg.eigvalsh(pseudo_inertia(given))[0] > 0.0:
+        lost = all(names[k] in silent for k in own)  # such as what is fixed to the ground
+        if lost or np.linalg.eigvalsh(pseudo_inertia(given))[0] > 0.0:
             result[own] = given
     return result
 
