@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from .robot.model import Robot
     from .scenario.run import Result, run
     from .study.ensemble import ensemble
-    from .study.sweep.run import sweep
     from .study.identification.identify import identify
+    from .study.sweep.run import sweep
 
 _HOMES = {
     "loops.adjoint": ("adjoint",),

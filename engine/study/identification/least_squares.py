@@ -69,7 +69,7 @@ class _Step:
         length[length <= 1e-14 * length.max(initial=0.0)] = np.inf  # rounding
         scale = 1.0 / length
         R = np.asarray(np.linalg.qr(rows * np.append(scale, 1.0), mode="r"))
-        U, s, Vt = np.linalg.svd(R[:, :count], full_matrices=False)
+        U, s, Vt = np.linalg.svd(R[:, :count])  # all of V, for there may be fewer rows than columns
         self.rank = int((s > UNSEEN * s.max(initial=0.0)).sum())
         kept = slice(0, self.rank)
         self.condition = float(s[0] / s[self.rank - 1]) if self.rank else np.inf

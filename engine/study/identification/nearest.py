@@ -89,8 +89,9 @@ def physical(
 
     rows = (X / deviations[:, None] * size).reshape(-1, len(names))
     R = np.asarray(np.linalg.qr(np.column_stack([rows, ((y - X @ numbers) / deviations).reshape(-1)]), mode="r"))
-    U, s, Vt = np.linalg.svd(R[:, :-1])
-    change = U.T[: len(s)] @ R[:, -1]
+    U, own, Vt = np.linalg.svd(R[:, :-1])
+    s, change = np.zeros((2, len(names)))  # there may be fewer rows than columns
+    s[: len(own)], change[: len(own)] = own, U.T[: len(own)] @ R[:, -1]
     told = np.minimum(s, np.sqrt(PULL * MOST))
     change = np.divide(change, s, out=np.zeros_like(s), where=s > UNSEEN * s.max(initial=0.0))
     # in directions of unit information the objective is round, whatever the data tell

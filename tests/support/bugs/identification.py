@@ -36,6 +36,13 @@ IDENTIFICATION = (
         (f"{TESTS}test_numbers_that_the_data_dont_tell_are_named",),
     ),
     Bug(
+        "with fewer rows than numbers all count as told",
+        SQUARES,
+        "np.linalg.svd(R[:, :count])",
+        "np.linalg.svd(R[:, :count], full_matrices=False)",
+        (f"{TESTS}test_fewer_rows_than_numbers_tell_nothing_of_most",),
+    ),
+    Bug(
         "a body's pseudo-inertia with a wrong sign",
         NEAREST,
         '(0, 2): {"Ixz": -1.0}',
