@@ -19,6 +19,8 @@ from denoc.cli import (
     complexity,
     convert,
     distribute,
+    excite,
+    identify,
     idyn,
     inspect,
     library,
@@ -64,6 +66,8 @@ app.command("verify")(verify.verify)
 app.command("regress")(regress.regress)
 app.command("paper")(paper.paper)
 app.command("compare")(compare.compare)
+app.command("identify")(identify.identify)
+app.command("excite")(excite.excite)
 app.command("distribute")(distribute.distribute)
 app.command("complexity")(complexity.complexity)
 app.command("codegen")(codegen.codegen)

@@ -12,7 +12,7 @@ from denoc.cli import options
 if TYPE_CHECKING:
     from denoc.text.json_schema import Schema
 
-FILES = ("robot", "scenario", "study")
+FILES = ("robot", "scenario", "study", "identification")
 
 
 def kinds() -> list[str]:
@@ -26,7 +26,7 @@ def schema(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="robot|scenario|study|COMMAND|error",
+            metavar="robot|scenario|study|identification|COMMAND|error",
             help="Kind of files, or a command with --json.",
             autocompletion=options.names("denoc.cli.schema", "kinds"),
         ),
@@ -35,7 +35,7 @@ def schema(
         Path | None, typer.Option("--out", metavar="FILE", help="Write the schema to this file (default: print it).")
     ] = None,
 ) -> None:
-    """Print the JSON Schema of robot, scenario or study files, or of what a command prints with --json."""
+    """Print the JSON Schema of a kind of files, or of what a command prints with --json."""
     from denoc.text.json_schema import schema_text
 
     text = schema_text(made(kind))
@@ -60,6 +60,11 @@ def made(kind: str) -> Schema:
         from denoc.study.sweep.schema import study_schema
 
         return study_schema()
+    if kind == "identification":
+        from denoc.study.identification.settings import IdentificationFile
+        from denoc.text.json_schema import json_schema
+
+        return json_schema(IdentificationFile, "what `denoc identify` does")
     from denoc.cli.output_schema import output_schema
     from denoc.errors import InputError, did_you_mean
 

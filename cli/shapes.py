@@ -203,6 +203,48 @@ class Forecast(TypedDict):
     folder: str
 
 
+class BaseParameter(TypedDict):
+    """A base parameter, identified."""
+
+    name: str
+    group: Annotated[str, about("the numbers that it stands for, with their factors")]
+    unit: str
+    value: float
+    error: Annotated[float | None, about("standard error; null where the data tell nothing")]
+    file: Annotated[float, about("from the numbers of the robot's file")]
+    told: Annotated[bool, about("whether the data tell it")]
+
+
+class Identification(TypedDict):
+    """The numbers of a robot that fit measured data best."""
+
+    robot: str
+    physical: Annotated[bool, about("whether every link's pseudo-inertia is positive definite")]
+    parameters: Sequence[BaseParameter]
+    silent: Annotated[Sequence[str], about("numbers that no force shows")]
+    unknown: Annotated[Sequence[str], about("base parameters that the data don't tell")]
+    condition: Annotated[float | None, about("of the weighted columns, scaled to the same length")]
+    residuals: Annotated[Numbers, about("standard deviation, by effort")]
+    correlated: Annotated[bool, about("whether the standard errors allow for the residuals' autocorrelation")]
+    lags: Annotated[int, about("rows over which residuals hang together")]
+    numbers: Annotated[Numbers, about("of links and joints, the nearest to the robot's file")]
+    train: Annotated[dict[str, Numbers], about("error in % of RMS effort, by file and effort")]
+    test: dict[str, Numbers]
+    unwritable: Annotated[Sequence[str], about("why no robot's file has these numbers; then none is written")]
+    files: Files
+
+
+class Excited(TypedDict):
+    """A motion to identify a robot with."""
+
+    robot: str
+    time: Annotated[float, about("its period, s")]
+    log_det: Annotated[float, about("of the regressor's normal matrix, with columns in terms of their usual sizes")]
+    best_random: Annotated[float, about("the same of the best of 1000 motions at random")]
+    condition: Annotated[float, about("of the regressor's base columns, scaled to the same length")]
+    files: Files
+
+
 # ---- papers and the library
 
 
@@ -302,6 +344,8 @@ OUTPUTS = {
     "distribute": Output("the run, or with `--explain` its messages", one=(Distributed, Plan)),
     "sweep": Output("the study, or with `--explain` what it would do", one=(Sweep, Forecast)),
     "compare": Output("the comparison", one=(Comparison,)),
+    "identify": Output("the identified numbers", one=(Identification,)),
+    "excite": Output("the motion", one=(Excited,)),
     "complexity": Output("the operation counts", one=(Complexity,)),
     "paper": Output("tables and figures, listed or reproduced", many=(Paper, Reproduction)),
     "linearize": Output("the linearised equations", one=(Linearized,)),

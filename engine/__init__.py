@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .scenario.run import Result, run
     from .simulate.simulator import Simulator, simulator
     from .study.ensemble import ensemble
+    from .study.identification.identify import identify
     from .study.sweep.run import sweep
 
 _HOMES = {
@@ -52,6 +53,7 @@ _HOMES = {
     "simulate.simulator": ("Simulator", "simulator"),
     "study.ensemble": ("ensemble",),
     "study.sweep.run": ("sweep",),
+    "study.identification.identify": ("identify",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -76,6 +78,7 @@ __all__ = [
     "frames",
     "function",
     "hybrid",
+    "identify",
     "inertia",
     "inverse",
     "inverse_inertia",

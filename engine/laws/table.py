@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +20,40 @@ DECIMALS = "decimals have a point, as in 0.5 (a spreadsheet that is set to Engli
 FORM = "a header line with names, `t` among them, then one line an instant"
 
 
-def read_columns(path: Path, names: list[str], *, of_time: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """The time and the named columns of a CSV file with a header; the time is `t`, or else the first column.
+def read_columns(
+    path: Path, names: list[str], time: str | None = None, header: bool = True, *, of_time: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """The time and the named columns of a CSV file; the time is `t`, or else the first column.
 
     Where the table isn't `of_time`, its first column takes the place of time, and the name "" is the second column.
+    The columns of a file without a header are called 1, 2 and so on.
     """
     text = _text(path)
     rows = _rows(path, text)
-    header = [name.strip() for name in next(rows, [])]
-    if not header:
+    first = [name.strip() for name in next(rows, [])]
+    if not first:
         raise InputError("the table is empty", place=Place(str(path)), allowed=FORM)
-    _refuse_other_forms(path, header)
-    time = header.index("t") if of_time and "t" in header else 0
-    names = [name or (header[1] if len(header) > 1 else "(the second)") for name in names]
-    for name in names:
+    if header:
+        _refuse_other_forms(path, first)
+    named = first if header else [str(k) for k in range(1, len(first) + 1)]
+    if not of_time:
+        names = [name or (named[1] if len(named) > 1 else "(the second)") for name in names]
+        time = named[0]
+    grows = "time" if of_time else f"`{time}`"
+    return _read(path, rows if header else chain([first], rows), named, names, time, 2 if header else 1, grows)
+
+
+def _read(
+    path: Path,
+    rows: Iterator[list[str]],
+    header: list[str],
+    names: list[str],
+    clock: str | None,
+    begin: int,
+    grows: str,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The time and the named columns of the rows, of which the first one is in the line `begin`."""
+    for name in [*names, *([] if clock is None else [clock])]:
         if header.count(name) != 1:
             raise InputError(
                 "the table has several columns of this name" if name in header else "the table has no such column",
@@ -42,10 +63,11 @@ def read_columns(path: Path, names: list[str], *, of_time: bool = True) -> tuple
                 allowed=", ".join(header)[:200],
                 hint=did_you_mean(name, set(header) - {name}),
             )
+    time = header.index(clock) if clock is not None else header.index("t") if "t" in header else 0
     wanted = [time, *(header.index(name) for name in names)]
     values: list[list[float]] = []
     lines: list[int] = []
-    for line, row in enumerate(rows, start=2):
+    for line, row in enumerate(rows, start=begin):
         if not row or all(not cell.strip() for cell in row):
             continue
         if len(row) > len(header) and any(cell.strip() for cell in row[len(header) :]):
@@ -68,7 +90,7 @@ def read_columns(path: Path, names: list[str], *, of_time: bool = True) -> tuple
     if not (steps > 0).all():
         k = int(np.argmin(steps > 0))
         raise InputError(
-            f"{'time' if of_time else f'`{header[time]}`'} must grow from row to row",
+            f"{grows} must grow from row to row",
             place=Place(str(path), lines[k + 1], time + 1),
             found=f"{array[k + 1, 0]:g} after {array[k, 0]:g}",
         )

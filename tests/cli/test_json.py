@@ -36,6 +36,8 @@ links:
   - {name: two, joint: {type: revolute, name: b}, mass: 1, com: [0, 0, 0], inertia: {xx: 1, yy: 1, zz: 1}}
 couplings: [{joint: b, to: a, ratio: -2, offset: 0.3}]
 """
+TABLE = "t," + ",".join(f"joint{k}.{what}" for k in (1, 2, 3) for what in ("q", "tau")) + "\n"
+TABLE += "".join(f"{0.1 * n},{n * n % 7},1,{n * n % 5},2,{n % 3},3\n" for n in range(20))
 COMPARED = ("--methods", "denoc", "--rtol", "1e-4", "--steps", "", "--no-feedback", "--set", "time.end=0.2")
 # one command for each kind of entry that its documents may have
 CASES = [
@@ -59,6 +61,8 @@ CASES = [
     "paper saha-1999-fig-5 --no-plot --out results",
     "linearize planar3r",
     "linearize four-bar",
+    "excite planar3r --harmonics 2 --out results",
+    "identify planar3r table.csv --out results",
     "list",
     "list robots",
     "list puma",
@@ -72,6 +76,7 @@ def denoc(tmp_path, monkeypatch, capsys):
     Path("swing.yaml").write_text(SWING)
     Path("gears.yaml").write_text(GEARS)
     Path("study.yaml").write_text(STUDY)
+    Path("table.csv").write_text(TABLE)
 
     def command(*words):
         monkeypatch.setattr(sys, "argv", ["denoc", *words, "--json"])

@@ -14,6 +14,7 @@ from .dynamics import DYNAMICS
 from .files import FILES
 from .formats import FORMATS
 from .formulas import FORMULAS
+from .identification import IDENTIFICATION
 from .loops import LOOPS
 from .results import RESULTS
 from .runs import RUNS
@@ -22,7 +23,7 @@ from .ties import TIES
 
 BUGS: tuple[Bug, ...] = (
     *(*DYNAMICS, *LOOPS, *RUNS, *FORMULAS, *CONTACTS, *COMPILED, *DIRECT),
-    *(*FILES, *FORMATS, *RESULTS, *COMMANDS, *TIES, *STUDIES),
+    *(*FILES, *FORMATS, *RESULTS, *COMMANDS, *TIES, *STUDIES, *IDENTIFICATION),
 )
 
 __all__ = ["BUGS", "Bug", "wrong"]

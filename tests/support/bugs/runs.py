@@ -52,8 +52,8 @@ RUNS = (
     Bug(
         "the first column of a table is always its time",
         TABLE,
-        'time = header.index("t") if of_time and "t" in header else 0',
-        "time = 0",
+        'else header.index("t") if "t" in header else 0',
+        "else 0",
         ("laws/test_laws.py::test_time_is_the_column_t_else_the_first",),
     ),
     Bug(

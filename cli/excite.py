@@ -1,0 +1,92 @@
+"""`denoc excite`: a motion from which a robot's numbers can be identified well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from denoc.cli import as_json as printed
+from denoc.cli import options
+from denoc.cli.waiting import Wait
+
+if TYPE_CHECKING:
+    from denoc.cli.shapes import Excited
+
+ROWS = 40  # in the shortest period
+
+
+def excite(
+    robot: options.Robot,
+    time: Annotated[str, typer.Option("--time", metavar="T", help="Period of the motion.")] = "30 s",
+    speed: Annotated[
+        str, typer.Option("--speed", metavar="V", help="Limit of all speeds, in rad/s or m/s.")
+    ] = "1 rad/s",
+    harmonics: Annotated[int, typer.Option("--harmonics", min=1, max=30, help="Frequencies of each joint.")] = 5,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random motions that the search begins with.")] = 0,
+    floating: options.Floating = False,
+    loops: options.Loops = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<robot>-excite/.")] = (
+        options.OUTPUTS
+    ),
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find a periodic motion within the limits that tells a robot's numbers apart as well as can be.
+
+    It is a Fourier series for each joint with the largest determinant that was reached (D-optimality), written as a
+    table and as a scenario of inverse dynamics along it.
+    """
+    import numpy as np
+
+    from denoc.record.write import check_writable, csv_text, write_files
+    from denoc.study.identification.excite import excite as excited
+    from denoc.text.writing import yaml_text
+
+    period = options.number(time, "time", "--time", above=0.0) or 0.0
+    fastest = options.number(speed, "velocity", "--speed", above=0.0) or 0.0
+    model = options.loaded(robot, floating, loops)
+    name = f"{model.name}-excite"
+    check_writable(out / name)
+    with Wait(name, quiet=quiet or as_json) as wait:
+        wait.now("searching")
+        result = excited(model, period, fastest, harmonics=harmonics, seed=seed)
+    t = np.linspace(0.0, period, ROWS * harmonics + 1)
+    q, qd, qdd = result.at(t)
+    parts = [("coordinates", q), ("speeds", qd)]
+    table = {column: part[:, k] for what, part in parts for k, column in enumerate(options.columns(model, what))}
+    table |= {column.replace(".qd", ".qdd"): qdd[:, k] for k, column in enumerate(options.columns(model, "speeds"))}
+    scenario = {
+        "name": name,
+        "robot": str(Path(robot).resolve()) if Path(robot).is_file() else robot,
+        "task": "inverse",
+        "time": {"end": period, "step": period / (ROWS * harmonics)},
+        "motion": {
+            joint.name: {
+                "law": "table",
+                "file": f"{name}-motion.csv",
+                "column": f"{joint.name}.{joint.type.coordinates[0]}",
+            }
+            for joint in model.moving
+        },
+    }
+    head = [f"A motion to identify {model.name} with, from `denoc excite`; log det {result.log_det:.6g}."]
+    files = {f"{name}-motion.csv": csv_text(t, table), f"{name}.yaml": yaml_text(scenario, head)}
+    written = write_files(out / name, files, [f"{name}-motion"])
+    if as_json:
+        document: Excited = {
+            "robot": model.name,
+            "time": period,
+            "log_det": result.log_det,
+            "best_random": result.best_random,
+            "condition": result.condition,
+            "files": [str(file) for file in written],
+        }
+        printed.show(document)
+    elif not quiet:
+        typer.echo(
+            f"{name}: log det {result.log_det:.4g}; the best of 1000 motions at random: {result.best_random:.4g}"
+        )
+        typer.echo(f"condition {result.condition:.3g}")
+        typer.echo(f"{out / name}/: {', '.join(file.name for file in written)}")

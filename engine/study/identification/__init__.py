@@ -1,0 +1,1 @@
+"""Identification: the numbers of a robot from measured motions and forces."""

@@ -1,0 +1,119 @@
+"""The numbers that are sought, the columns that measured efforts have for them, and the sizes of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...dynamics.inertial import INERTIAL, NAMES
+from ...dynamics.regressor import names_of, parameters, speeds
+from ...loops.base import BaseParameters, base_parameters
+from ...loops.regressor import regressor
+from ...robot.model import Robot
+from .recorded import Recorded, measured
+from .settings import INERTIA, DryFriction
+
+BEYOND = 0.1  # share of the links' mean mass that counts as the size of lighter ones, too
+# of joints that slide, and of those that turn
+UNITS = (
+    {"rotor": "kg", "viscous": "N s/m", "coulomb": "N", "offset": "N", "stiffness": "N/m"},
+    {"rotor": "kg m^2", "viscous": "N m s/rad", "coulomb": "N m", "offset": "N m", "stiffness": "N m/rad"},
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Sought:
+    """The numbers that are fitted, and the groups of them that forces show."""
+
+    robot: Robot
+    base: BaseParameters
+    values: np.ndarray  # of all columns of the regressor, from the robot's file
+    places: tuple[int, ...]  # of the fitted numbers among all columns
+    friction: DryFriction
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The names of the fitted numbers."""
+        return self.base.numbers
+
+
+def sought(robot: Robot, kinds: list[str], friction: DryFriction) -> Sought:
+    """The numbers of these kinds; of joints that aren't measured only those that the file has."""
+    values = parameters(robot)
+    known = {joint.name for joint in measured(robot)}
+    inertial = INERTIAL * len(robot.links)
+    among = [name for name in list(values)[:inertial] if INERTIA in kinds]
+    for name in list(values)[inertial:]:
+        owner, _, kind = name.rpartition(".")
+        if kind in kinds and (values[name] or owner in known or owner.rpartition(".")[0] in known):
+            among.append(name)
+    places = tuple(k for k, name in enumerate(values) if name in set(among))
+    return Sought(robot, base_parameters(robot, among), np.array(list(values.values())), places, friction)
+
+
+def rows_of(wanted: Sought, motion: Recorded) -> np.ndarray:
+    """The regressor of a motion, (instants, efforts, columns), with the chosen law of dry friction."""
+    robot = wanted.robot
+    Y = np.array(regressor(robot, motion.q, motion.qd, motion.qdd))
+    if not robot.closed:
+        Y = Y[:, list(robot.driven)]
+    start = INERTIAL * len(robot.links)
+    for _, k, drive in speeds(robot):
+        own = names_of(drive)
+        v = motion.qd[:, k]
+        law = np.tanh(v / wanted.friction.width) if wanted.friction.law == "tanh" else np.sign(v)
+        Y[..., start + own.index("coulomb")] = Y[..., start + own.index("offset")] * law[:, None]
+        start += len(own)
+    return Y
+
+
+def remaining(wanted: Sought, Y: np.ndarray, efforts: np.ndarray) -> np.ndarray:
+    """The efforts without the part of the numbers that keep the values of the robot's file."""
+    fixed = wanted.values.copy()
+    fixed[list(wanted.places)] = 0.0
+    result: np.ndarray = efforts - Y @ fixed
+    return result
+
+
+def sizes(wanted: Sought, motions: list[Recorded]) -> np.ndarray:
+    """What a change of each fitted number is measured by: of links from masses and lengths, of joints from the data."""
+    robot = wanted.robot
+    masses = np.array([link.mass for link in robot.links])
+    mean, length = float(masses.mean()) or 1.0, length_of(robot)
+    result: dict[str, float] = {}
+    for link, m in zip(robot.links, np.maximum(masses, BEYOND * mean)):
+        for name in NAMES:
+            power = 0 if name == "m" else 1 if name.startswith("m") else 2
+            result[f"{link.name}.{name}"] = float(m) * length**power
+    efforts = _rms([motion.efforts for motion in motions]).max()
+    qd, qdd, q = (_rms([getattr(one, name) for one in motions]) for name in ("qd", "qdd", "q"))
+    for prefix, k, drive in speeds(robot):
+        joint = next(joint for joint in robot.moving if k in joint.speeds)
+        moved = q[joint.coordinates[0]]
+        over = {"rotor": qdd[k], "viscous": qd[k], "coulomb": 1.0, "offset": 1.0, "stiffness": moved}
+        for name in names_of(drive):
+            result[f"{prefix}.{name}"] = float(efforts / over[name]) if over[name] else 1.0
+    return np.array([result[name] for name in wanted.numbers])
+
+
+def unit_of(robot: Robot, name: str) -> str:
+    """The unit of a number that the regressor has a column for."""
+    owner, _, kind = name.rpartition(".")
+    if kind in NAMES:
+        return "kg" if kind == "m" else "kg m" if kind.startswith("m") else "kg m^2"
+    for joint in robot.moving:
+        if owner == joint.name or owner.rpartition(".")[0] == joint.name:
+            return UNITS["angle" in joint.type.kinds or joint.type.orientation is not None][kind]
+    raise KeyError(name)
+
+
+def length_of(robot: Robot) -> float:
+    """Half the typical distance between joints, the size of mass centres."""
+    away = np.array([np.linalg.norm(np.array(body.origin, dtype=float)) for body in robot.parts.bodies])
+    return float(np.sqrt((away**2).mean())) / 2 or 0.1
+
+
+def _rms(parts: list[np.ndarray]) -> np.ndarray:
+    result: np.ndarray = np.sqrt((np.concatenate(parts) ** 2).mean(axis=0))
+    return result

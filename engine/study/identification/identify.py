@@ -1,0 +1,203 @@
+"""The numbers of a robot from measured motions and forces: `denoc.identify`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...dynamics.regressor import parameters
+from ...errors import InputError
+from ...formats.load import loads
+from ...robot.model import Robot
+from . import nearest, written
+from .columns import Sought, length_of, remaining, rows_of, sizes, sought, unit_of
+from .least_squares import Fit, solve
+from .recorded import Recorded, efforts_of, recorded
+from .settings import DataFile, IdentificationFile, settings_of
+
+
+@dataclass(frozen=True, eq=False)
+class Identified:
+    """What data tell about a robot's numbers.
+
+    `values`, `errors` (standard errors, not a number where the data tell nothing) and `of_file` belong to the base
+    parameters `names`; `told` says which of them the data tell. `numbers` are those of links and joints that have
+    these values and are nearest to the robot's file.
+    """
+
+    robot: Robot
+    names: tuple[str, ...]
+    words: tuple[str, ...]  # the groups that the names stand for
+    values: np.ndarray
+    errors: np.ndarray
+    of_file: np.ndarray
+    told: np.ndarray
+    silent: tuple[str, ...]  # numbers that no force shows
+    condition: float
+    deviations: dict[str, float]  # of the residuals, by effort
+    correlated: bool  # whether the standard errors allow for the residuals' autocorrelation
+    lags: int
+    physical: bool
+    numbers: dict[str, float]
+    train: dict[str, dict[str, float]]  # error in % of RMS effort, by file and effort
+    test: dict[str, dict[str, float]]
+    unwritable: tuple[str, ...]  # why no file of a robot has these numbers
+    sources: tuple[str, ...]
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units of the base parameters."""
+        return tuple(unit_of(self.robot, name) for name in self.names)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The base parameters that the data don't tell."""
+        return tuple(name for name, there in zip(self.names, self.told) if not there)
+
+    def robot_text(self) -> str:
+        """The identified robot as the text of a robot's file."""
+        if self.unwritable:
+            raise InputError(
+                "no robot's file has these numbers", found="; ".join(self.unwritable[:3]), hint="`physical: true`"
+            )
+        data = written.with_numbers(self.robot, self.numbers, parameters(self.robot))
+        data["name"] = f"{self.robot.name}-identified"
+        head = [f"{self.robot.name} with numbers identified by `denoc identify` from {', '.join(self.sources)}."]
+        if self.physical:
+            head.append("Every link's pseudo-inertia is positive definite.")
+        head.append("What the data don't tell has the values nearest to the robot's file; unknown from the data:")
+        head.append(f"  {', '.join((*self.silent, *self.unknown)) or 'none'}")
+        constant = written.offsets(self.robot, self.numbers)
+        if constant:
+            head.append("Constant forces, which a robot's file doesn't have:")
+            head += [f"  {name}: {x:.17g}" for name, x in constant.items()]
+        return written.robot_text(data, head)
+
+    def to_robot(self) -> Robot:
+        """The identified robot."""
+        return loads(self.robot_text(), f"{self.robot.name}-identified")
+
+
+Data = str | Path | Mapping[str, Any] | Sequence[str | Path]
+
+
+def identify(
+    robot: Robot,
+    data: Data = (),
+    study: str | Path | dict[str, Any] | None = None,
+    *,
+    test: Sequence[str | Path] = (),
+    physical: bool | None = None,
+) -> Identified:
+    """The numbers of a robot that fit measured motions and efforts best.
+
+    `data` are CSV files to fit to, beside those of the file `study`, or a mapping with arrays `q`, `qd`, `qdd`, `tau`
+    (rows are instants; of all joints) and perhaps `t`.
+    """
+    if not isinstance(robot, Robot):
+        raise InputError("not a robot", found=type(robot).__name__, allowed="what `denoc.load` gives")
+    settings, document, folder = settings_of(study)
+    physical = settings.physical if physical is None else physical
+    if physical:
+        nearest.available()
+    training, others = _motions(robot, data, test, settings, folder)
+    if not training:
+        raise document.error((), "there are no data to fit to", allowed="`train: [file.csv]`, or files as arguments")
+    if robot.wrenches:
+        raise InputError("constant wrenches act on this robot", allowed="a robot's file without `wrenches`")
+    wanted = sought(robot, settings.estimate, settings.friction)
+    return _identified(wanted, training, others, settings.errors, physical)
+
+
+def _motions(
+    robot: Robot, data: Data, test: Sequence[str | Path], settings: IdentificationFile, folder: Path
+) -> tuple[list[Recorded], list[Recorded]]:
+    """The motions to fit to, and those to compare with."""
+
+    def read(files: Sequence[DataFile], home: Path) -> list[Recorded]:
+        return [recorded(robot, one, settings, home) for one in files]
+
+    training = read(settings.train, folder)
+    if isinstance(data, Mapping):
+        training.append(_given(robot, data))
+    else:
+        listed = [data] if isinstance(data, str | Path) else list(data)
+        training += read([DataFile(file=str(one)) for one in listed], Path())
+    others = read(settings.test, folder) + read([DataFile(file=str(one)) for one in test], Path())
+    return training, others
+
+
+def _given(robot: Robot, data: Mapping[str, Any]) -> Recorded:
+    """A motion that is given as arrays."""
+    arrays = {}
+    widths = {"q": robot.nq, "qd": robot.nv, "qdd": robot.nv, "tau": len(efforts_of(robot))}
+    for name, width in widths.items():
+        x = np.asarray(data[name], dtype=float) if name in data else np.zeros(())
+        if x.ndim != 2 or x.shape[1] != width or len(x) != len(np.atleast_1d(data.get("q", 0))):
+            raise InputError(f"`{name}` has another shape", found=str(x.shape), allowed=f"(instants, {width})")
+        arrays[name] = x
+    t = np.asarray(data.get("t", np.arange(len(arrays["q"]))), dtype=float)
+    return Recorded("data", t, arrays["q"], arrays["qd"], arrays["qdd"], arrays["tau"])
+
+
+def _identified(
+    wanted: Sought, training: list[Recorded], others: list[Recorded], errors: str, constrained: bool
+) -> Identified:
+    """The fit to some motions, compared with others."""
+    robot, base = wanted.robot, wanted.base
+    columns, places = list(base.columns), list(wanted.places)
+    regressors = [rows_of(wanted, one) for one in training]
+    Y = np.concatenate(regressors)
+    y = np.concatenate([remaining(wanted, rows, one.efforts) for rows, one in zip(regressors, training)])
+    ends = np.cumsum([len(one.t) for one in training])
+    fit: Fit = solve(Y[..., columns], y, base.values, list(ends), errors)
+    size = sizes(wanted, training)
+    if constrained:
+        size_of_links = length_of(robot)
+        fitted = nearest.physical(
+            Y[..., places], y, fit.deviations, wanted.numbers, wanted.values[places], size, size_of_links
+        )
+        fitted = nearest.kept(wanted.numbers, base.silent, fitted, wanted.values[places])
+    else:
+        fitted = nearest.least_change(base.grouping, fit.values, wanted.numbers, wanted.values[places], size)
+        fitted[abs(fitted) < nearest.ROUNDED * size] = 0.0
+    shown = (base.grouping != 0).any(axis=0) | constrained
+    numbers = wanted.values.copy()
+    numbers[places] = np.where(shown, fitted, wanted.values[places])
+    source = parameters(robot)
+    own = dict(zip(source, map(float, numbers)))
+    efforts = efforts_of(robot)
+
+    def compared(motions: list[Recorded]) -> dict[str, dict[str, float]]:
+        return {one.name: dict(zip(efforts, _error(rows_of(wanted, one) @ numbers, one.efforts))) for one in motions}
+
+    return Identified(
+        robot=robot,
+        names=base.names,
+        words=tuple(base.words(name) for name in base.names),
+        values=base.grouping @ fitted if constrained else fit.values,
+        errors=fit.errors,
+        of_file=base.values,
+        told=fit.told,
+        silent=base.silent,
+        condition=fit.condition,
+        deviations=dict(zip(efforts, map(float, fit.deviations))),
+        correlated=fit.correlated,
+        lags=fit.lags,
+        physical=constrained,
+        numbers=own,
+        train=compared(training),
+        test=compared(others),
+        unwritable=tuple(written.unwritable(robot, own, source)),
+        sources=tuple(one.name for one in training),
+    )
+
+
+def _error(fitted: np.ndarray, efforts: np.ndarray) -> list[float]:
+    """The RMS of the differences in % of the RMS effort."""
+    own, off = (np.sqrt((x**2).mean(axis=0)) for x in (efforts, efforts - fitted))
+    return [float(100 * b / a) if a else float("nan") for a, b in zip(own, off)]

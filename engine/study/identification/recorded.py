@@ -1,0 +1,183 @@
+"""Measured motions: their columns read, scaled, filtered and differentiated, with the ends left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...errors import InputError, Place
+from ...laws.table import read_columns
+from ...robot.model import Joint, Robot
+from .closed import followed
+from .filters import derivative, smoothed
+from .settings import Column, Columns, DataFile, IdentificationFile
+
+FEWEST = 5  # rows of a range
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """A motion of all joints, and the measured efforts; rows are instants."""
+
+    name: str
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    efforts: np.ndarray
+
+    def rows(self, first: int, end: int, every: int) -> Recorded:
+        """One of so many rows between two of them."""
+        parts = (part[first:end:every] for part in (self.t, self.q, self.qd, self.qdd, self.efforts))
+        return Recorded(self.name, *parts)
+
+
+def measured(robot: Robot) -> list[Joint]:
+    """The joints whose positions are measured: all, or with loops those with actuators."""
+    return [joint for joint in robot.moving if joint.actuated or not robot.tied]
+
+
+def efforts_of(robot: Robot) -> list[str]:
+    """The columns of the measured forces: of joints with actuators, and of actuators on links."""
+    own = [f"{joint.name}.{name}" for joint in robot.moving if joint.actuated for name in joint.type.forces]
+    return own + [f"{one.name}.tau" for one in robot.actuators]
+
+
+def recorded(robot: Robot, entry: DataFile, settings: IdentificationFile, folder: Path) -> Recorded:
+    """The motion in a file, ready for the regressor."""
+    path, joints = folder / entry.file, measured(robot)
+    table = _Table(path, settings)
+    t, q, qd, qdd, efforts = table.all(robot, joints)
+    if entry.rows is not None:
+        first, last = entry.rows
+        if last > len(t):
+            raise InputError("there are fewer rows", place=Place(str(path)), found=f"{last}", allowed=f"1 to {len(t)}")
+        t, q, efforts = (x[first - 1 : last] for x in (t, q, efforts))
+        qd, qdd = (None if x is None else x[first - 1 : last] for x in (qd, qdd))
+    if len(t) < FEWEST + 2 * settings.drop:
+        raise InputError(
+            "too few rows", place=Place(str(path)), found=str(len(t)), allowed=f"{FEWEST + 2 * settings.drop} or more"
+        )
+    kept = slice(settings.drop, len(t) - settings.drop, settings.every)
+    q, qd, qdd, efforts = _prepared(robot, joints, settings, t, q, qd, qdd, efforts)
+    t, q, qd, qdd, efforts = (x[kept] for x in (t, q, qd, qdd, efforts))
+    if robot.tied:
+        q, qd, qdd = followed(robot, joints, q, qd, qdd)
+    return Recorded(str(entry.file), t, q, qd, qdd, efforts)
+
+
+def _prepared(
+    robot: Robot,
+    joints: Sequence[Joint],
+    settings: IdentificationFile,
+    t: np.ndarray,
+    q: np.ndarray,
+    qd: np.ndarray | None,
+    qdd: np.ndarray | None,
+    efforts: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Positions, speeds, accelerations and efforts, filtered; what wasn't measured comes from differences."""
+    wanted = settings.filter.of if settings.filter is not None else []
+
+    def clean(name: str, x: np.ndarray) -> np.ndarray:
+        assert settings.filter is not None or name not in wanted
+        return smoothed(t, x, settings.filter.order, settings.filter.cutoff) if name in wanted else x  # type: ignore[union-attr]
+
+    if qd is None:
+        for joint in joints:
+            if joint.type.orientation is not None:
+                raise InputError(
+                    f"the speeds of `{joint.name}` aren't derivatives of its coordinates",
+                    key="columns.speeds",
+                    allowed="columns of speeds",
+                )
+    q = clean("positions", q)
+    qd = derivative(t, q) if qd is None else clean("speeds", qd)
+    qdd = derivative(t, qd) if qdd is None else clean("accelerations", qdd)
+    return q, qd, qdd, clean("efforts", efforts)
+
+
+class _Table:
+    """The columns of a file, by their names or places."""
+
+    def __init__(self, path: Path, settings: IdentificationFile):
+        self._path, self._settings = path, settings
+
+    def all(
+        self, robot: Robot, joints: Sequence[Joint]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray | None, np.ndarray]:
+        """Time, positions, speeds, accelerations and efforts; what isn't there is None."""
+        given, settings = self._settings.columns, self._settings
+        names = {
+            "positions": [f"{joint.name}.{name}" for joint in joints for name in joint.type.coordinates],
+            "speeds": [f"{joint.name}.{name}" for joint in joints for name in joint.type.speeds],
+            "accelerations": [f"{joint.name}.{_second(name)}" for joint in joints for name in joint.type.speeds],
+            "efforts": efforts_of(robot),
+        }
+        for what, own in (*names.items(), ("currents", names["efforts"])):
+            self._right_number(what, getattr(given, what), own)
+        if settings.header:
+            there = header(self._path)
+            for what in ("speeds", "accelerations"):
+                if getattr(given, what) is None and not set(names[what]) <= set(there):
+                    del names[what]
+        else:
+            self._all_given(given)
+            names = {what: own for what, own in names.items() if getattr(given, what) is not None or what == "efforts"}
+        chosen = {what: getattr(given, what) or own for what, own in names.items()}
+        if given.currents is not None:
+            chosen["efforts"] = given.currents
+        flat = [self._named(name) for own in chosen.values() for name in own]
+        time = None if given.time is None else self._named(given.time)
+        t, x = read_columns(self._path, flat, time=time, header=settings.header)
+        parts = dict(zip(chosen, np.split(x, np.cumsum([len(own) for own in chosen.values()])[:-1], axis=1)))
+        efforts = parts["efforts"] * (np.array(settings.gains) if given.currents is not None else 1.0)
+        return t, parts["positions"], parts.get("speeds"), parts.get("accelerations"), efforts
+
+    def _named(self, column: Column) -> str:
+        """The name of a column that is given by its name or its place."""
+        if isinstance(column, str) or not self._settings.header:
+            return str(column)
+        there = header(self._path)
+        if not 1 <= column <= len(there):
+            raise InputError(
+                "no such column", place=Place(str(self._path), 1), found=str(column), allowed=f"1 to {len(there)}"
+            )
+        return there[column - 1]
+
+    def _right_number(self, what: str, given: Sequence[Column] | None, own: Sequence[str]) -> None:
+        """Raises an error if a list hasn't one column for each of the robot's."""
+        if given is not None and len(given) != len(own):
+            raise InputError(
+                f"{len(own)} columns are needed",
+                key=f"columns.{what}",
+                found=str(len(given)),
+                allowed=f"those of {', '.join(own)}",
+            )
+
+    def _all_given(self, given: Columns) -> None:
+        """Raises an error if columns of a file without a header aren't given by their places."""
+        for what in ("time", "positions", "efforts" if given.currents is None else "currents"):
+            if getattr(given, what) is None:
+                raise InputError(
+                    "a file without a header needs the places of its columns",
+                    key=f"columns.{what}",
+                    allowed="places from 1",
+                )
+
+
+def _second(speed: str) -> str:
+    """The suffix of an acceleration, from that of its speed."""
+    return speed.replace("qd", "qdd", 1)
+
+
+def header(path: Path) -> list[str]:
+    """The names in the first line of a file; none where it can't be read, which its reader says."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            return [name.strip() for name in file.readline().split(",")]
+    except (OSError, ValueError):
+        return []

@@ -1,0 +1,63 @@
+"""What was identified, as rows and as CSV files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import TypedDict
+
+from ...dynamics.regressor import parameters
+from .columns import unit_of
+from .identify import Identified
+
+
+class Row(TypedDict):
+    """A base parameter, identified."""
+
+    name: str
+    group: str
+    unit: str
+    value: float
+    error: float | None
+    file: float
+    told: bool
+
+
+def parameter_rows(result: Identified) -> list[Row]:
+    """A row for each base parameter."""
+    listed = zip(result.names, result.words, result.units, result.values, result.errors, result.of_file, result.told)
+    return [
+        {
+            "name": name,
+            "group": words,
+            "unit": unit,
+            "value": float(value),
+            "error": float(error) if told else None,
+            "file": float(of_file),
+            "told": bool(told),
+        }
+        for name, words, unit, value, error, of_file, told in listed
+    ]
+
+
+def parameters_csv(result: Identified) -> str:
+    """The base parameters as CSV."""
+    rows = parameter_rows(result)
+    return _csv(list(Row.__annotations__), (list(row.values()) for row in rows))
+
+
+def numbers_csv(result: Identified) -> str:
+    """The numbers of links and joints as CSV."""
+    own = parameters(result.robot)
+    rows = ([name, unit_of(result.robot, name), x, own[name]] for name, x in result.numbers.items())
+    return _csv(("name", "unit", "value", "file"), rows)
+
+
+def _csv(heads: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(heads)
+    for row in rows:
+        writer.writerow(["" if x is None else f"{x:.17g}" if isinstance(x, float) else x for x in row])
+    return text.getvalue()

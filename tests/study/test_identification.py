@@ -1,0 +1,350 @@
+"""Identification: exact data give exact numbers, standard errors hold, and what data don't tell is said."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.dynamics.inertial import NAMES
+from denoc.errors import InputError
+from denoc.loops.base import _closed, _motions
+from denoc.loops.constraints import closure
+from denoc.study.identification import written
+from denoc.study.identification.filters import derivative, smoothed
+from denoc.study.identification.least_squares import solve
+from denoc.study.identification.nearest import least_change, pseudo_inertia
+from denoc.study.identification.recorded import efforts_of, measured
+
+CHANGED = 0.3  # by which numbers of the file that the fit begins with are wrong
+ONE = """
+name: one
+convention: frames
+links:
+  - {name: arm, joint: {type: revolute, name: J, axis: [0, 1, 0], friction: {coulomb: 2, viscous: 0.5}}, mass: 3,
+     com: [0.4, 0, 0.1], inertia: {xx: 0.1, yy: 0.2, zz: 0.2}}
+"""
+
+
+def states(robot, count, rng):
+    """Random states, with loops closed."""
+    if not robot.tied:
+        return rng.uniform(-2, 2, (count, robot.nq)), *rng.normal(size=(2, count, robot.nv)) * 2
+    loops, rows = closure(robot), []
+    for q in _closed(robot, 8 * count * robot.nv, rng)[:count]:
+        N = _motions(loops, q)
+        qd = N @ rng.normal(size=N.shape[1])
+        J, drift = loops.jacobian(q, qd)
+        qdd = N @ rng.normal(size=N.shape[1]) - np.linalg.lstsq(J, drift, rcond=1e-9)[0]
+        rows.append((q, qd, qdd))
+    return map(np.array, zip(*rows))
+
+
+def data_of(robot, count=60, seed=1):
+    """Exact data of a robot at random states."""
+    q, qd, qdd = states(robot, count, np.random.default_rng(seed))
+    return {"q": q, "qd": qd, "qdd": qdd, "tau": denoc.inverse(robot, q, qd, qdd)}
+
+
+def wrong(robot, seed=2):
+    """The robot with other numbers in its file."""
+    rng, own = np.random.default_rng(seed), denoc.parameters(robot)
+    other = {name: x * rng.uniform(1 - CHANGED, 1 + CHANGED) for name, x in own.items()}
+    return denoc.loads(written.robot_text(written.with_numbers(robot, other, own), []))
+
+
+@pytest.mark.parametrize("name", ["puma", "rx90", "three-rrr", pytest.param("gough-stewart", marks=pytest.mark.full)])
+def test_exact_data_give_exact_numbers(name):
+    robot = denoc.load(name)
+    data = data_of(robot)
+    result = denoc.identify(wrong(robot), data)
+    assert not result.unknown
+    own = denoc.parameters(robot)
+    base = denoc.base_parameters(robot, [*fitted_numbers(result)])
+    assert base.names == result.names
+    assert abs(result.of_file - base.values).max() > 0.01 * abs(base.values).max()
+    for unit in set(result.units):
+        here = np.array([one == unit for one in result.units])
+        size = abs(base.values[here]).max() or abs(base.values).max()
+        assert abs(result.values - base.values)[here].max() <= 1e-8 * size, unit
+    assert max(result.train["data"].values()) < 1e-8
+    assert set(result.numbers) == set(own)
+
+
+def fitted_numbers(result):
+    """The names of the numbers in groups, and of those that are silent."""
+    known = {joint.name for joint in measured(result.robot)}
+    for name, x in denoc.parameters(result.robot).items():
+        owner, _, kind = name.rpartition(".")
+        if kind in NAMES or owner in known or x:
+            yield name
+
+
+def test_the_written_robot_needs_the_same_forces():
+    robot = denoc.load("rx90")
+    data = data_of(robot)
+    result = denoc.identify(wrong(robot), data)
+    again = denoc.loads(result.robot_text())
+    tau = denoc.inverse(again, data["q"], data["qd"], data["qdd"])
+    assert abs(tau - data["tau"]).max() < 1e-10 * abs(data["tau"]).max()
+    own = denoc.parameters(again)
+    assert all(abs(own[name] - x) < 1e-12 for name, x in result.numbers.items() if not name.endswith(".offset"))
+    assert result.robot_text().startswith("# rx90 with numbers identified by `denoc identify` from data.")
+
+
+def test_numbers_that_no_force_shows_keep_the_files_values():
+    robot = wrong(denoc.load("rx90"))
+    result = denoc.identify(robot, data_of(denoc.load("rx90")))
+    own = denoc.parameters(robot)
+    assert {"link1.m", "link1.mx", "link1.Ixx"} <= set(result.silent)
+    assert all(result.numbers[name] == own[name] for name in result.silent)
+
+
+def test_what_is_free_keeps_masses_and_rotors_positive():
+    robot = denoc.load("puma")
+    data = data_of(robot)
+    result = denoc.identify(wrong(robot), data)
+    assert not result.unwritable
+    assert all(x >= 0.0 for name, x in result.numbers.items() if name.endswith((".rotor", ".m")))
+    again = result.to_robot()
+    tau = denoc.inverse(again, data["q"], data["qd"], data["qdd"])
+    assert abs(tau - data["tau"]).max() < 1e-10 * abs(data["tau"]).max()
+
+
+def test_the_change_is_the_least():
+    grouping, size = np.array([[1.0, 1.0, 2.0]]), np.array([1.0, 2.0, 1.0])
+    names, numbers = ("a.rotor", "b.Izz", "c.Ixx"), np.zeros(3)
+    free = least_change(grouping, np.array([8.0]), names, numbers, size)
+    assert free == pytest.approx(8.0 * np.array([1.0, 4.0, 2.0]) / 9.0)  # size² times the factors, by Lagrange
+    held = least_change(grouping, np.array([-8.0]), names, numbers, size)
+    assert held == pytest.approx([0.0, -4.0, -2.0])  # the same without the rotor, which isn't negative
+
+
+# ---- standard errors
+
+
+def coverage(X, y, beta, noise, errors):
+    """How often the true numbers are within 1.96 standard errors, over all numbers and repetitions."""
+    inside = []
+    for one in noise:
+        fit = solve(X, y + one, np.zeros(len(beta)), [len(y)], errors)
+        inside.append(abs(fit.values - beta) <= 1.96 * fit.errors)
+    return np.mean(inside)
+
+
+def regression(count):
+    """Columns, efforts and numbers of a small arm."""
+    robot = denoc.load("planar3r")
+    base, data = denoc.base_parameters(robot), data_of(robot, count)
+    X = denoc.regressor(robot, data["q"], data["qd"], data["qdd"])[..., list(base.columns)]
+    return X, X @ base.values, base.values
+
+
+def test_standard_errors_hold_with_white_noise():
+    X, y, beta = regression(100)
+    noise = np.random.default_rng(3).normal(size=(200, *y.shape)) * [2.0, 0.5, 0.1]
+    assert 0.92 <= coverage(X, y, beta, noise, "auto") <= 0.98
+
+
+def test_standard_errors_allow_for_autocorrelation():
+    X, y, beta = regression(1000)
+    X = smoothed(np.arange(1000.0), X.reshape(1000, -1), 2, 0.02).reshape(X.shape)  # a slow motion
+    y, rng = X @ beta, np.random.default_rng(4)
+    noise = np.zeros((60, *y.shape))
+    for k in range(1, 1000):
+        noise[:, k] = 0.9 * noise[:, k - 1] + 0.1 * rng.normal(size=noise[:, k].shape)
+    assert coverage(X, y, beta, noise, "white") < 0.6
+    assert 0.9 <= coverage(X, y, beta, noise, "auto") <= 0.98
+
+
+def test_joints_with_less_noise_count_more():
+    X, y, beta = regression(100)
+    fit = solve(X, y + np.random.default_rng(5).normal(size=y.shape) * [2.0, 0.5, 0.1], beta, [100])
+    assert fit.deviations == pytest.approx([2.0, 0.5, 0.1], rel=0.25)
+    assert not fit.correlated
+
+
+# ---- what data don't tell
+
+
+def test_numbers_that_the_data_dont_tell_are_named():
+    robot = denoc.loads(ONE)
+    t = np.linspace(0, 1, 40)
+    q, qd, qdd = (x[:, None] for x in (0.2 * t + t**2, 0.2 + 2 * t, np.full(40, 2.0)))  # always forwards
+    data = {"q": q, "qd": qd, "qdd": qdd, "tau": denoc.inverse(robot, q, qd, qdd) + 1.0}
+    result = denoc.identify(robot, data)
+    assert result.unknown == ("arm.Iyy", "J.coulomb", "J.offset")  # nor what a constant acceleration needs
+    assert np.isnan(result.errors[~result.told]).all()
+    assert np.isfinite(result.errors[result.told]).all()
+    assert max(result.train["data"].values()) < 1e-8
+
+
+@pytest.mark.parametrize("physical", [False, True])
+def test_fewer_rows_than_numbers_tell_nothing_of_most(physical):
+    if physical:
+        pytest.importorskip("clarabel")
+    robot = denoc.load("planar3r")
+    result = denoc.identify(robot, data_of(robot, 3), physical=physical)
+    assert len(result.names) - 9 <= len(result.unknown)
+    assert np.isnan(result.errors[~result.told]).all()
+    assert max(result.train["data"].values()) < (1e-4 if physical else 1e-8)
+
+
+# ---- physical numbers
+
+
+def links_of(result):
+    return {
+        link.name: np.array([result.numbers[f"{link.name}.{name}"] for name in NAMES]) for link in result.robot.links
+    }
+
+
+def test_physical_numbers_are_those_of_rigid_bodies():
+    pytest.importorskip("clarabel")
+    robot, rng = denoc.load("rx90"), np.random.default_rng(6)
+    data = data_of(robot)
+    data["tau"] = data["tau"] + rng.normal(size=data["tau"].shape) * 0.2 * data["tau"].std(axis=0)
+    free = denoc.identify(robot, data)
+    assert min(np.linalg.eigvalsh(pseudo_inertia(ten))[0] for ten in links_of(free).values()) < -1e-3
+    result = denoc.identify(robot, data, physical=True)
+    assert min(np.linalg.eigvalsh(pseudo_inertia(ten))[0] for ten in links_of(result).values()) > 0.0
+    assert all(
+        x >= 0.0 for name, x in result.numbers.items() if name.endswith((".rotor", ".viscous", ".coulomb", ".m"))
+    )
+    assert not result.to_robot().warnings
+    own = denoc.parameters(robot)
+    assert all(result.numbers[name] == own[name] for name in ("link1.m", "link1.mx", "link1.Ixy"))
+
+
+def test_physical_numbers_of_exact_data_are_exact():
+    pytest.importorskip("clarabel")
+    robot = denoc.load("planar3r")
+    result = denoc.identify(wrong(robot), data_of(robot), physical=True)
+    assert max(result.train["data"].values()) < 1e-3
+
+
+def test_what_is_fixed_to_the_ground_stays_as_it_is():
+    pytest.importorskip("clarabel")
+    robot = denoc.loads(ONE + "  - {name: foot, parent: base, joint: {type: fixed}, mass: 0}\n")
+    t = np.linspace(0, 5, 60)
+    q, qd, qdd = swing(robot, t)
+    data = {"q": q, "qd": qd, "qdd": qdd, "tau": denoc.inverse(robot, q, qd, qdd)}
+    result = denoc.identify(robot, data, physical=True)
+    assert not links_of(result)["foot"].any()
+    assert np.linalg.eigvalsh(pseudo_inertia(links_of(result)["arm"]))[0] > 0.0
+
+
+def test_pseudo_inertia_is_that_of_the_points_of_a_body():
+    rng = np.random.default_rng(7)
+    m, r = rng.uniform(1, 2, 9), rng.normal(size=(9, 3))
+    J = sum(a * (p @ p * np.eye(3) - np.outer(p, p)) for a, p in zip(m, r))
+    ten = np.array([m.sum(), *(m @ r), J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]])
+    points = np.column_stack([r, np.ones(9)])
+    assert pseudo_inertia(ten) == pytest.approx(points.T @ (m[:, None] * points))
+
+
+def test_without_the_solver_it_is_said_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    with pytest.raises(InputError, match="clarabel") as raised:
+        denoc.identify(denoc.loads(ONE), {}, physical=True)
+    assert "identify" in raised.value.hint
+
+
+# ---- files
+
+
+def swing(robot, t):
+    """A motion with several frequencies, of a tree."""
+    k = np.arange(1, robot.nv + 1)
+    waves = [(0.7, 1.0 + 0.31 * k), (0.3, 2.3 + 0.17 * k), (0.1, 5.0 - 0.2 * k)]
+    parts = [(a * np.sin(w * t[:, None] + k), w, a * np.cos(w * t[:, None] + k)) for a, w in waves]
+    q, qd, qdd = (sum(x) for x in zip(*((s, w * c, -(w**2) * s) for s, w, c in parts)))
+    return q, qd, qdd
+
+
+def write(path, columns, names=None):
+    text = "\n".join(",".join(f"{x:.17g}" for x in row) for row in np.column_stack(columns))
+    path.write_text((",".join(names) + "\n" if names else "") + text + "\n")
+
+
+def test_a_study_says_what_the_columns_are(tmp_path):
+    robot, t = denoc.load("planar3r"), np.linspace(0, 4, 300)
+    q, qd, qdd = swing(robot, t)
+    tau, gains = denoc.inverse(robot, q, qd, qdd), [10.0, 5.0, 2.0]
+    spoilt = np.full((3, 10), 1e3)
+    columns = [t, q, qd, qdd, tau / gains]
+    whole = [np.concatenate([spoilt[:, :1].T.ravel() * 0 - [3, 2, 1], t])]
+    whole += [np.vstack([spoilt[:, : x.shape[1]], x]) for x in columns[1:]]
+    write(tmp_path / "a.csv", whole)
+    write(tmp_path / "b.csv", columns)
+    (tmp_path / "study.yaml").write_text(
+        "train: [{file: a.csv, rows: [4, 303]}]\ntest: [b.csv]\nheader: false\ngains: [10, 5, 2]\n"
+        "columns: {time: 1, positions: [2, 3, 4], speeds: [5, 6, 7], accelerations: [8, 9, 10], currents: [11, 12, 13]}"
+    )
+    result = denoc.identify(wrong(robot), study=tmp_path / "study.yaml")
+    assert list(result.train) == ["a.csv"]
+    assert max(result.test["b.csv"].values()) < 1e-8
+    # speeds and accelerations by differences, too
+    given = {"train": [str(tmp_path / "b.csv")], "header": False, "gains": gains, "drop": 5}
+    given["columns"] = {"time": 1, "positions": [2, 3, 4], "currents": [11, 12, 13]}
+    assert 1e-8 < max(denoc.identify(robot, study=given).train[given["train"][0]].values()) < 1.0
+
+
+def test_the_columns_of_actuated_joints_suffice_in_loops(tmp_path):
+    robot = denoc.load("three-rrr")
+    run = denoc.run("three-rrr-idyn")
+    names = [f"{joint}.{what}" for joint in ("J1", "J2", "J3") for what in ("q", "qd", "qdd", "tau")]
+    pick = slice(None, None, 10)
+    write(tmp_path / "d.csv", [run.t[pick], *(run.table[name][pick] for name in names)], ["t", *names])
+    result = denoc.identify(wrong(robot), tmp_path / "d.csv")
+    assert efforts_of(robot) == ["J1.tau", "J2.tau", "J3.tau"]
+    assert max(result.train[str(tmp_path / "d.csv")].values()) < 1e-6
+
+
+def test_smooth_friction_is_the_law_that_is_asked_for():
+    robot, t = denoc.loads(ONE), np.linspace(0, 6, 200)
+    q, qd, qdd = swing(robot, t)
+    still = denoc.loads(ONE.replace("coulomb: 2", "coulomb: 0"))
+    tau = denoc.inverse(still, q, qd, qdd) + 2.0 * np.tanh(qd / 0.3)
+    result = denoc.identify(
+        robot, {"q": q, "qd": qd, "qdd": qdd, "tau": tau}, {"friction": {"law": "tanh", "width": 0.3}}
+    )
+    assert result.numbers["J.coulomb"] == pytest.approx(2.0, rel=1e-10)
+    assert max(result.train["data"].values()) < 1e-8
+
+
+def test_filters_delay_nothing():
+    t = np.linspace(0, 10, 1001)
+    x = np.sin(2 * np.pi * t)
+    noisy = x + 0.3 * np.sin(2 * np.pi * 40 * t)
+    inner = slice(100, -100)
+    assert abs(smoothed(t, noisy[:, None], 5, 10.0)[inner, 0] - x[inner]).max() < 1e-4
+    uneven = t + 0.004 * np.sin(37 * t)
+    rate = derivative(uneven, np.column_stack([uneven**2, np.sin(uneven)]))
+    assert abs(rate[:, 0] - 2 * uneven).max() < 1e-10  # of second order
+    assert abs(rate[1:-1, 1] - np.cos(uneven[1:-1])).max() < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("study", "message"),
+    [
+        ({"trian": ["a.csv"]}, "unknown key `trian`"),
+        ({}, "there are no data to fit to"),
+        ({"train": ["nowhere.csv"]}, "there is no such file"),
+        ({"train": [{"file": "a.csv", "rows": [5, 2]}]}, "two places of rows"),
+        ({"train": [{"file": "a.csv", "rows": [1, 99]}]}, "there are fewer rows"),
+        ({"train": ["a.csv"], "drop": 10}, "too few rows"),
+        ({"train": ["a.csv"], "columns": {"positions": ["x"]}}, "no such column"),
+        ({"train": ["a.csv"], "columns": {"positions": ["J.q", "J.q"]}}, "1 columns are needed"),
+        ({"train": ["a.csv"], "header": False}, "needs the places of its columns"),
+        ({"train": ["a.csv"], "filter": {"cutoff": 1000}}, "the filter lets everything pass"),
+        ({"train": ["a.csv"], "columns": {"currents": ["J.tau"]}}, "gains and currents"),
+        ({"train": ["a.csv"], "estimate": ["mass"]}, "unknown value"),
+    ],
+)
+def test_mistakes_are_said(study, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    t = np.linspace(0, 1, 20)
+    write(tmp_path / "a.csv", [t, np.sin(9 * t), np.cos(5 * t)], ["t", "J.q", "J.tau"])
+    with pytest.raises(InputError, match=message):
+        denoc.identify(denoc.loads(ONE), study=study)

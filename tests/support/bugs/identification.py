@@ -1,0 +1,115 @@
+"""Bugs in what is identified from measured data."""
+
+from .bug import Bug
+
+HOME = "engine/study/identification/"
+SQUARES = f"{HOME}least_squares.py"
+NEAREST = f"{HOME}nearest.py"
+COLUMNS = f"{HOME}columns.py"
+CLOSED = f"{HOME}closed.py"
+EXCITE = f"{HOME}excite.py"
+RECORDED = f"{HOME}recorded.py"
+TESTS = "study/test_identification.py::"
+EXACT = (f"{TESTS}test_exact_data_give_exact_numbers",)
+STUDY = (f"{TESTS}test_a_study_says_what_the_columns_are",)
+
+IDENTIFICATION = (
+    Bug(
+        "joints with much noise count more",
+        SQUARES,
+        "np.concatenate([R / one for",
+        "np.concatenate([R * one for",
+        (f"{TESTS}test_standard_errors_hold_with_white_noise",),
+    ),
+    Bug(
+        "standard errors take residuals for white",
+        SQUARES,
+        "if correlated else step.white()",
+        "if False else step.white()",
+        (f"{TESTS}test_standard_errors_allow_for_autocorrelation",),
+    ),
+    Bug(
+        "directions that the data don't show count as told",
+        SQUARES,
+        "(abs(Vt[self.rank :]) < INVOLVED)",
+        "(abs(Vt[self.rank :]) < 2.0)",
+        (f"{TESTS}test_numbers_that_the_data_dont_tell_are_named",),
+    ),
+    Bug(
+        "with fewer rows than numbers all count as told",
+        SQUARES,
+        "np.linalg.svd(R[:, :count])",
+        "np.linalg.svd(R[:, :count], full_matrices=False)",
+        (f"{TESTS}test_fewer_rows_than_numbers_tell_nothing_of_most",),
+    ),
+    Bug(
+        "a body's pseudo-inertia with a wrong sign",
+        NEAREST,
+        '(0, 2): {"Ixz": -1.0}',
+        '(0, 2): {"Ixz": 1.0}',
+        (f"{TESTS}test_pseudo_inertia_is_that_of_the_points_of_a_body",),
+    ),
+    Bug(
+        "the entries of a pseudo-inertia off the diagonal too small",
+        NEAREST,
+        "(ROOT2 if r != c else 1.0)",
+        "(0.1 if r != c else 1.0)",
+        (f"{TESTS}test_physical_numbers_are_those_of_rigid_bodies",),
+    ),
+    Bug(
+        "dry friction over the speed without its width",
+        COLUMNS,
+        "np.tanh(v / wanted.friction.width)",
+        "np.tanh(v)",
+        (f"{TESTS}test_smooth_friction_is_the_law_that_is_asked_for",),
+    ),
+    Bug(
+        "accelerations of mechanisms without the drift of their speeds",
+        CLOSED,
+        "(0.0 if drift is None else drift)",
+        "0.0",
+        (f"{TESTS}test_the_columns_of_actuated_joints_suffice_in_loops",),
+    ),
+    Bug(
+        "ranges of rows begin one row late",
+        RECORDED,
+        "x[first - 1 : last] for x in (t, q, efforts)",
+        "x[first:last] for x in (t, q, efforts)",
+        STUDY,
+    ),
+    Bug(
+        "numbers that no force shows are changed",
+        f"{HOME}identify.py",
+        "np.where(shown, fitted, wanted.values[places])",
+        "np.where(shown, fitted, 0.0)",
+        (f"{TESTS}test_numbers_that_no_force_shows_keep_the_files_values",),
+    ),
+    Bug(
+        "the least change leaves bounds out",
+        NEAREST,
+        "over = least - numbers",
+        "over = -least - 9.0 - numbers",
+        (f"{TESTS}test_the_change_is_the_least",),
+    ),
+    Bug(
+        "the fit goes half of the way",
+        SQUARES,
+        "start + step.change, own",
+        "start + 0.5 * step.change, own",
+        EXACT,
+    ),
+    Bug(
+        "speeds between the instants of a search aren't limited",
+        EXCITE,
+        "max(axis=-2) * beyond for",
+        "max(axis=-2) * 0.999 for",
+        ("study/test_excite.py::test_a_robot_can_be_identified_from_its_motion",),
+    ),
+    Bug(
+        "a search that makes the determinant small",
+        EXCITE,
+        "return -float(found[0]), -(found",
+        "return float(found[0]), (found",
+        ("study/test_excite.py::test_motions_stay_within_limits_and_are_better_than_at_random",),
+    ),
+)
