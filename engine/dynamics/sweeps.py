@@ -325,7 +325,7 @@ def inward(
             size = A[d][d] + drive.rotor
             one_over = 1.0 / size
             force = given[k] - passive
-            if drive.rotor and k in chosen:
+            if k in chosen:
                 force = force - drive.rotor * chosen[k]
             x = (force - W[d]) * one_over  # the acceleration if the parent kept still
             row = A[d]

@@ -280,9 +280,11 @@ def test_khans_record_is_what_comes_out(setting):
     ]
     run = Comparison("three-rrr-platform-idyn", Options()).run(setting)
     assert run.ended == kept["ended"]
-    assert run.evaluations == pytest.approx(int(kept["evaluations"]), rel=0.02)
     assert run.error_max == pytest.approx(float(kept["error_max"]), rel=0.01, abs=1e-12)
-    if run.ended == "done":
+    if (
+        run.ended == "done"
+    ):  # how often a motion that bursts is evaluated until that is seen depends on the code it runs by
+        assert run.evaluations == pytest.approx(int(kept["evaluations"]), rel=0.02)
         assert run.stiffness == pytest.approx(float(kept["stiffness"]), rel=1e-3)
 
 
