@@ -188,13 +188,32 @@ def _motion(model: Model) -> str:
     """The entries of `motion`: each actuated joint turns by 90 deg or slides by 0.1 m; in a mechanism by 20 deg."""
     data = model.document.data if model.document else {}
     turn = 20.0 if data.get("loops") or data.get("joints") else 90.0
-    moved = [joint for joint in model.moving if joint.actuated]
+    moved = _driving(model)
     goals = [_goal(model, joint, turn) for joint in moved]
     if not moved:
         return "  {}\n"
     if {*goals} == {f"{{law: cycloid, to: {turn:g} deg}}"}:
         return f"  all: {goals[0]}\n"
     return "".join(f"  {_written(joint.name)}: {goal}\n" for joint, goal in zip(moved, goals))
+
+
+def _driving(model: Model) -> list[Joint]:
+    """The actuated joints; where they are more than the freedoms, as many of them as can move by themselves."""
+    actuated = [joint for joint in model.moving if joint.actuated]
+    if not model.tied:
+        return actuated
+    import numpy as np
+
+    from denoc.errors import AssemblyError
+    from denoc.loops.assembly import assemble
+    from denoc.loops.constraints import closure
+    from denoc.loops.partition import partition
+
+    try:
+        free = partition(closure(model), assemble(model, np.array(model.q0)), (), model.driven).independent
+    except AssemblyError:
+        return actuated
+    return [joint for joint in actuated if set(joint.speeds) <= set(free)]
 
 
 def _goal(model: Model, joint: Joint, turn: float) -> str:
