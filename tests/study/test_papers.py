@@ -274,7 +274,8 @@ def test_ratings_beside_numbers():
     assert max(stiffness, key=stiffness.get) == max(errors, key=errors.get) == "penalty k = 100000"
     assert len(rows) == 5  # the thesis' five methods
     assert rows["denoc by legs"][4] == "medium; 16"  # four exchanges in each of four evaluations
-    assert "cost" in made("khan-2002-table-5.1").verdict.split(";")[0]
+    confirmed = made("khan-2002-table-5.1").verdict.split(";")[0]  # the cost is a time, which is the machine's
+    assert all(word in confirmed for word in ("efficiency", "stiffness", "distribution"))
 
 
 def test_the_least_time_counts():
