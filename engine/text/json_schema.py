@@ -42,6 +42,8 @@ def _tidied(schema: Any) -> Any:
     tidy = _with_tidy_parts({key: value for key, value in schema.items() if key not in ("title", "discriminator")})
     if isinstance(tidy.get("const"), str):
         tidy.setdefault("type", "string")  # which older versions of pydantic leave out
+    if tidy.get("additionalProperties") is True:
+        del tidy["additionalProperties"]  # which says nothing, and older versions leave out
     if len(tidy.get("allOf", ())) == 1:
         tidy = {**tidy.pop("allOf")[0], **tidy}
     if "oneOf" in tidy:  # one law or convention; its keys say which one
