@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, Place, shown
-from ..laws.motions import Law
+from ..laws.law import Law
 from ..machine.jit import choice
 from ..record import checksums, plots
 from ..text.change import Change
