@@ -105,7 +105,8 @@ def number(text: str | None, kind: str, option: str, *, above: float | None = No
     if text is None:
         return None
     from denoc.errors import InputError
-    from denoc.text.expression import ExpressionError, quantity
+    from denoc.text.expression import quantity
+    from denoc.text.tokens import ExpressionError
     from denoc.text.units import DIMENSIONS
 
     allowed = DIMENSIONS[kind][1]

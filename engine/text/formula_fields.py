@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from .expression import ExpressionError
 from .fields import Reader
 from .formula import parsed
+from .tokens import ExpressionError
 
 WORDS = "a formula such as `-20 N m s/rad * A0.qd + 5*sin(2*t)`"
 SCHEMA = {"type": ["string", "number"]}

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...text.expression import ExpressionError, Quantity, UndefinedError, evaluate
+from ...text.expression import Quantity, UndefinedError, evaluate
+from ...text.tokens import ExpressionError
 from ...text.units import PLAIN, Dimension
 
 Reduction = tuple[str, str]  # a column, and what is taken of it

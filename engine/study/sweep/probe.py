@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...errors import DenocError, InputError, did_you_mean
-from ...text.expression import ExpressionError, Quantity, UndefinedError, dimension_in_words, evaluate
+from ...text.expression import Quantity, UndefinedError, dimension_in_words, evaluate
+from ...text.tokens import ExpressionError
 from ...text.units import PLAIN, Dimension
 from ..ensemble import ensemble
 from .keep import dimension_of

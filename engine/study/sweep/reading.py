@@ -13,9 +13,10 @@ from ...errors import DenocError, InputError
 from ...scenario.replay import name_of
 from ...text.checking import checked
 from ...text.document import Document, Keys
-from ...text.expression import NAMES, ExpressionError, Quantity, UndefinedError, evaluate
+from ...text.expression import NAMES, Quantity, UndefinedError, evaluate
 from ...text.library import find
 from ...text.source import from_mapping, read
+from ...text.tokens import ExpressionError
 from ...text.units import Dimension
 from .design import Design, Value, size
 from .schema import MOST_RUNS, SAMPLED, StudyFile, VariedEntry, alike

@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
-from ...text.expression import ExpressionError, Quantity, dimension_in_words, evaluate
+from ...text.expression import Quantity, dimension_in_words, evaluate
 from ...text.fields import QUANTITY, FileName, Or, Reader, Strict
 from ...text.json_schema import Schema, json_schema
+from ...text.tokens import ExpressionError
 from ...text.units import PLAIN, Dimension
 
 SAMPLED = ("random", "latin", "sobol")
