@@ -152,6 +152,9 @@ def test_a_joint_with_an_actuator_is_not_cut():
     data["joints"][3]["actuated"] = True
     assert [loop.name for loop in load(data).loops] == ["A"]
     for entry in data["joints"]:
+        entry["actuated"] = entry["name"] != "B0"  # at the base, so that the tree becomes a chain of three
+    assert [loop.name for loop in load(data).loops] == ["B0"]
+    for entry in data["joints"]:
         entry["actuated"] = True
     robot = load(data)  # unless there is no other; then it is cut beside its coordinate
     (loop,) = robot.loops
