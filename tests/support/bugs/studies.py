@@ -53,6 +53,6 @@ STUDIES = (
         "engine/machine/jit/choice.py",
         '"plain" if here.steady else "auto"',
         '"auto"',
-        ("study/test_sweep.py::test_a_full_disk_ends_with_a_message_and_keeps_what_there_is",),
+        ("machine/test_offer.py::test_what_is_compiled_only_where_it_pays",),
     ),
 )
