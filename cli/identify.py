@@ -101,7 +101,7 @@ def _show(result: Identified) -> None:
     width = max((len(row["name"]) for row in rows), default=4)
     typer.echo(f"{'base parameter':<{width}}  {'identified':>12} {'± error':>10} {'file':>12}")
     for row in rows:
-        error = f"{row['error']:10.2g}" if row["told"] else f"{'unknown':>10}"
+        error = f"{row['error']:10.2g}" if row["determined"] else f"{'unknown':>10}"
         typer.echo(f"{row['name']:<{width}}  {row['value']:12.6g} {error} {row['file']:12.6g}  {row['unit']}")
     typer.echo("")
     kind = f"allow for autocorrelation over {result.lags} rows" if result.correlated else "are those of white noise"

@@ -56,7 +56,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
     given = forces.forces(reading, motions)
     own = actuators.laws(reading)
     laws: list[solver.Law] = [*motions.values(), *given.values(), *own.values()]
-    references = {joint.name: motion.reference(reading, joint, *law, q0) for joint, law in motions.items()}
+    references = {joint.name: motion.read_motion_of_joint(reading, joint, *law, q0) for joint, law in motions.items()}
     followed = {joint.name for joint, (law, _) in given.items() if law.follows_motion()}
     prescribed = [reference for joint, reference in references.items() if joint not in followed]
     start = loops.Start(q0, qd0, prescribed, [])

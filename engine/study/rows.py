@@ -18,7 +18,7 @@ from ..peers.peer import PeerModel
 from ..record.columns import WRENCH
 from ..robot.model import Robot
 from ..scenario.plan import Plan
-from ..simulate.acting import link_wrenches
+from ..simulate.acting import acting_wrenches
 
 Table = Mapping[str, np.ndarray]
 SLOW = 1e-6  # of a column's largest speed: a joint that is slower may stick
@@ -166,7 +166,7 @@ class StoredRows:
         inputs = self.plan.system.inputs
         pushed = [one.wrench for one in inputs.pushes]  # by actuators, whose forces are in columns
         own = [one for one in inputs.wrenches if not any(one is push for push in pushed)]
-        total = dict(link_wrenches(robot, own, self.t[self.sound], q, qd) or {})
+        total = dict(acting_wrenches(robot, own, self.t[self.sound], q, qd) or {})
 
         def put(link: str, six: np.ndarray) -> None:
             if link != "base":
