@@ -47,6 +47,18 @@ def name_of(path: Path) -> str:
     return path.stem.removesuffix(ENDING)
 
 
+def scenario_of_result(folder: Path, name: str) -> Path:
+    """The scenario that was written with a result, by which it can be run again and which names its robot."""
+    path = folder / f"{name}{ENDING}.yaml"
+    if not path.is_file():
+        raise InputError(
+            "the result has no scenario of its own, which says how it was computed and of which robot",
+            place=Place(str(path)),
+            hint="results of versions before 0.2.0 lack it: run the scenario again",
+        )
+    return path
+
+
 def unchanged(path: Path) -> None:
     """Raises an error if a replay's scenario, robot or tables have changed since the record beside it was written."""
     name = name_of(path)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, Place
+from ..errors import InputError
 from ..record.columns import Column
 from ..record.pages import html
 from ..record.plots import PLOTS, axis_label
 from ..record.scene import Poses, Scene
 from ..robot.model import Robot
-from ..scenario.replay import ENDING
+from ..scenario.replay import scenario_of_result
 from ..scenario.run import robot_of
 from ..scenario.stored import Stored
 from ..text.source import read
@@ -39,13 +39,7 @@ def filmed(kept: Stored) -> tuple[Scene, Poses]:
 
 def robot_of_result(kept: Stored) -> Robot:
     """The robot that a result belongs to, from the scenario and the robot that were written with it."""
-    path = kept.folder / f"{kept.name}{ENDING}.yaml"
-    if not path.is_file():
-        raise InputError(
-            "the result has no scenario of its own, which names its robot",
-            place=Place(str(path)),
-            hint="results of versions before 0.2.0 lack it: run the scenario again",
-        )
+    path = scenario_of_result(kept.folder, kept.name)
     return robot_of(read(path), path.parent)
 
 
