@@ -127,6 +127,32 @@ def _scattered(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
     return figure
 
 
+def front(sweep: Sweep, better: Mapping[str, str], unbeaten: np.ndarray) -> Figure:
+    """Each pair of outputs against each other, a point for each run, with those marked that no other run beats."""
+    from itertools import combinations
+
+    from .arranged import Arranged
+
+    pairs = list(combinations(sweep.outputs.items(), 2))[:MOST_PANELS]
+    columns = min(len(pairs), 3)
+    rows = -(-len(pairs) // columns)
+    figure = Arranged(max(4.2 * columns, 6.4) + 0.6, 4.0 * rows + 0.6, rows, columns)
+    figure.suptitle(plots.plain(sweep.title, 80), fontsize=12)
+    size = float(np.clip(1500 / max(len(unbeaten), 1), 3.0, 16.0))
+    for k, ((one, x), (other, y)) in enumerate(pairs):
+        axes = figure.add_subplot(rows, columns, k + 1)
+        axes.scatter(x[~unbeaten], y[~unbeaten], s=size, color="#999999", linewidths=0, label="beaten by another run")
+        these = np.flatnonzero(unbeaten)
+        these = these[np.argsort(x[these], kind="stable")]
+        line = "-" if len(sweep.outputs) == 2 else ""
+        look: dict[str, Any] = {"color": plots.COLOURS[1], "marker": "o", "markersize": 4, "linewidth": 1.0}
+        axes.plot(x[these], y[these], linestyle=line, **look, label="beaten by none")
+        words = [f"{sweep.label(name)}, {better[name]}imum sought" for name in (one, other)]
+        _dress(axes, *words)
+    axes.legend(fontsize=8)
+    return figure
+
+
 def _dress(axes: Axes, across: str, up: str) -> None:
     axes.set_xlabel(across, fontsize=9)
     axes.set_ylabel(up, fontsize=9)

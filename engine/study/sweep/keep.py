@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,19 +12,86 @@ from ...text.expression import Quantity, UndefinedError, evaluate
 from ...text.tokens import ExpressionError
 from ...text.units import PLAIN, Dimension
 
-Reduction = tuple[str, str]  # a column, and what is taken of it
+HALVINGS = 60  # of an interval between two rows, until its ends are neighbours
+
+
+class Reduction(NamedTuple):
+    """A number of a run: what is `take`n of a column, or its value when the column `of` passes a level."""
+
+    column: str
+    take: str
+    of: str = ""
+    level: float = 0.0
+    going: str = ""
 
 
 def taken(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[Reduction], runs: int) -> np.ndarray:
     """The wanted numbers of runs with the same instants, a row for each run; NaN where a run has no such column."""
     made = np.full((runs, len(wanted)), np.nan)
     weights = _weights(t)
-    for k, (name, take) in enumerate(wanted):
-        values = np.broadcast_to(t, (runs, len(t))) if name == "t" else columns.get(name)
-        if values is not None and len(t):
-            # rows one behind the other, so that each run's sums are made in the same order, whatever is beside it
-            made[:, k] = _reduced(np.ascontiguousarray(values), take, weights)
+    for k, one in enumerate(wanted):
+        values = _column(t, columns, one.column, runs)
+        if values is None or not len(t):
+            continue
+        if one.take:
+            made[:, k] = _reduced(values, one.take, weights)
+        elif (passing := _column(t, columns, one.of, runs)) is not None:
+            made[:, k] = [_at_crossing(t, x, y, one) for x, y in zip(passing, values)]
     return made
+
+
+def whole(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[str], runs: int) -> list[bytes]:
+    """The rows of each run as bytes, which `rows_of` reads: time and the wanted columns."""
+    if not wanted:
+        return [b""] * runs
+    found = [_column(t, columns, name, runs) for name in ("t", *wanted)]
+    lost = np.full((runs, len(t)), np.nan)
+    rows = np.stack([lost if one is None else one for one in found], axis=-1)
+    return [np.ascontiguousarray(one, dtype="<f8").tobytes() for one in rows]
+
+
+def rows_of(kept: bytes, width: int) -> np.ndarray:
+    """The rows of a run, time first, from its bytes."""
+    return np.frombuffer(kept, dtype="<f8").reshape(-1, 1 + width)
+
+
+def _column(t: np.ndarray, columns: Mapping[str, np.ndarray], name: str, runs: int) -> np.ndarray | None:
+    """A column of all runs, a row for each; None if they have none of this name.
+
+    Rows stand one behind the other, so that each run's sums are made in the same order, whatever is beside it.
+    """
+    values = np.broadcast_to(t, (runs, len(t))) if name == "t" else columns.get(name)
+    return None if values is None else np.ascontiguousarray(values)
+
+
+def _at_crossing(t: np.ndarray, passing: np.ndarray, values: np.ndarray, one: Reduction) -> float:
+    """The value at the first instant at which the other column comes to its level; NaN if it never does.
+
+    Between rows both columns are cubics through the four rows around.
+    """
+    above = passing - one.level
+    up, down = (above[:-1] < 0) & (above[1:] >= 0), (above[:-1] > 0) & (above[1:] <= 0)
+    crossed = np.flatnonzero(up if one.going == "up" else down if one.going == "down" else up | down)
+    if not len(crossed):
+        return math.nan
+    k = int(crossed[0])
+    first = min(max(k - 1, 0), max(len(t) - 4, 0))
+    some = slice(first, first + 4)
+    low, high = float(t[k]), float(t[k + 1])
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        before = _cubic(t[some], above[some], middle) * above[k] > 0
+        low, high = (middle, high) if before else (low, middle)
+    return _cubic(t[some], values[some], high)
+
+
+def _cubic(t: np.ndarray, values: np.ndarray, at: float) -> float:
+    """The polynomial through a few rows, by Neville's scheme."""
+    p = values.tolist()
+    for step in range(1, len(p)):
+        for i in range(len(p) - step):
+            p[i] = ((at - t[i + step]) * p[i] + (t[i] - at) * p[i + 1]) / (t[i] - t[i + step])
+    return float(p[0])
 
 
 def _weights(t: np.ndarray) -> np.ndarray:

@@ -20,10 +20,11 @@ from ...scenario.run import opened as scenario_opened
 from ...scenario.run import prepare, robot_of
 from ...text.change import Change
 from . import engines, store
+from .keep import Reduction
 from .probe import Probed, probed
 from .reading import Study, opened
 from .store import Store
-from .table import STANDING, Table, reductions, table
+from .table import STANDING, Table, reductions, table, whole_rows
 from .tasks import Done, Task, carried_out, machine
 
 FIRST = 8  # runs of the first batch: a few, which may take long
@@ -52,6 +53,7 @@ class Swept:
     table: Table
     computed: int  # runs that weren't in the store
     missed: list[str]  # what `expect` says and isn't so
+    rows: Table | None = None  # of the columns that are kept whole, one run behind the other
 
     def __getitem__(self, name: str) -> Any:
         return self.table[name]
@@ -122,8 +124,18 @@ class Runs:
                     self._keep(done)
             finally:
                 at_work.close()
-        made = table(self.probed, [self.outcomes[key] for key in self.keys])
-        return Swept(self.study.name, self.study.file.about, made, len(missing), missed(self.study, made))
+        outcomes = [self.outcomes[key] for key in self.keys]
+        made = table(self.probed, outcomes)
+        rows = self._whole(outcomes)
+        return Swept(self.study.name, self.study.file.about, made, len(missing), missed(self.study, made), rows)
+
+    def _whole(self, outcomes: Sequence[store.Outcome]) -> Table | None:
+        """The table of the columns that are kept whole, if there are any."""
+        names = self.study.file.rows
+        if not names:
+            return None
+        units = {name: unit for name, unit in self.probed.columns.items() if name in ("t", *names)}
+        return Table({**whole_rows(outcomes, names)}, units, ["run", "t"], [*names])
 
     def _keep(self, done: Done) -> None:
         pairs = [(self.keys[k], one) for k, one in zip(done.task.places, done.outcomes)]
@@ -153,7 +165,8 @@ class Runs:
     def task(self, places: list[int]) -> Task:
         """The task of carrying out these runs."""
         changes = [self.study.changes(k) for k in places]
-        return Task(places, self.study.scenario, self.study.robot, changes, self.wanted, self.machine)
+        study = self.study
+        return Task(places, study.scenario, study.robot, changes, self.wanted, study.file.rows, self.machine)
 
 
 @dataclass(frozen=True)
@@ -177,8 +190,9 @@ def forecast(runs: Runs) -> Forecast:
         some = [k for k in missing[:FIRST] if runs.study.words(k) == word]
         carried_out(runs.task(some[:1]))  # so that compiling isn't measured
         seconds = carried_out(runs.task(some)).seconds / len(some)
-    kept = 8 * (len(runs.wanted) + 2) + 60
-    return Forecast(runs.count, runs.count - len(missing), seconds, row * runs.count, kept * runs.count)
+    whole = runs.probed.whole_bytes
+    kept = 8 * (len(runs.wanted) + 2) + 60 + whole
+    return Forecast(runs.count, runs.count - len(missing), seconds, (row + 3 * whole) * runs.count, kept * runs.count)
 
 
 class _Batches:
@@ -210,13 +224,13 @@ class _Batches:
 class _Keys:
     """The hashes of the inputs of runs: files, changes, what is kept, sources, processor."""
 
-    def __init__(self, study: Study, machine: str, wanted: Sequence[tuple[str, str]]):
+    def __init__(self, study: Study, machine: str, wanted: Sequence[Reduction]):
         self._study = study
         document, _, beside = scenario_opened(study.scenario)
         robot = load(study.robot) if study.robot is not None else robot_of(document, beside)
         data = robot.document.data if robot.document is not None else None
         # the compiled backend, which all runs of a study go by
-        self._common = _text([store.FORM, machine, "compiled", wanted, document.data, data])
+        self._common = _text([store.FORM, machine, "compiled", wanted, study.file.rows, document.data, data])
         self._begun: dict[tuple[Any, ...], Any] = {}  # hashes that all runs with the same words begin with
 
     def all(self) -> list[bytes]:

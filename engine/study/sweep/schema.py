@@ -139,6 +139,14 @@ class VariedEntry(Strict):
         return self.list_ if way == "list" else getattr(self, way)
 
 
+class CrossingEntry(Strict):
+    """The first instant at which a column comes to a value from another one."""
+
+    column: str = Field(description="of the results")
+    reaches: Number = Field(description="the value that it comes to")
+    going: Literal["up", "down", "either"] = Field(default="either", description="the way in which it passes the value")
+
+
 class KeptEntry(Strict):
     """A number of each run that is kept: of a column, or an expression over others."""
 
@@ -146,17 +154,16 @@ class KeptEntry(Strict):
     take: Literal["max", "min", "largest", "rms", "mean", "final"] | None = Field(
         default=None, description="over the run; `largest` of absolute values, `rms` and `mean` over time"
     )
+    at: CrossingEntry | None = Field(default=None, description="in place of `take`: the value when a column …")
     expression: str | None = Field(default=None, description="over the names of numbers that vary or are kept above")
 
     @model_validator(mode="after")
     def _one_source(self) -> KeptEntry:
-        if self.expression is not None and self.column is None and self.take is None:
+        ways = (self.take is not None) + (self.at is not None)
+        if (self.expression is not None, self.column is not None, ways) in ((True, False, 0), (False, True, 1)):
             return self
-        if self.expression is None and self.column is not None and self.take is not None:
-            return self
-        raise PydanticCustomError(
-            "kept", "not a number of a run", {"allowed": "{column: joint1.tau, take: max}, or {expression: …}"}
-        )
+        allowed = "{column: joint1.tau, take: max}, {column: t, at: {column: joint1.q, reaches: 0}}, or {expression: …}"
+        raise PydanticCustomError("kept", "not a number of a run", {"allowed": allowed})
 
 
 class RangeEntry(Strict):
@@ -188,7 +195,14 @@ class StudyFile(Strict):
         default=None, description="how many points `random`, `latin` and `sobol` have, with each point of the grid"
     )
     seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=0, description="of `random`, `latin` and `sobol`")
+    repeat: Annotated[int, Field(strict=True, ge=1)] = Field(
+        default=1, description="how many times over all of it is done, each time with samples of its own"
+    )
     keep: dict[str, KeptEntry] = Field(description="name: a number of each run", min_length=1)
+    rows: list[str] = Field(default=[], description="columns that are kept whole, with a row for each instant")
+    pareto: dict[str, Literal["min", "max"]] = Field(
+        default={}, description="kept number: which is better; runs that no other run beats in all of them are marked"
+    )
     expect: ExpectedEntry = Field(default=ExpectedEntry(), description="what the study has to come to")
     plot: StrictBool = Field(default=True, description="the kept numbers over those that vary")
 
