@@ -113,7 +113,9 @@ def test_after_the_loss_of_a_scheduler_the_next_start_goes_on(seed, cluster, who
 
 def test_the_loss_of_a_scheduler_is_said(cluster, whole):
     def lose():
-        time.sleep(0.5)
+        file, deadline = Path("runs.sqlite"), time.monotonic() + HANGS
+        while not (file.exists() and file.stat().st_size > 20_000) and time.monotonic() < deadline:  # with some runs
+            time.sleep(0.01)
         cluster.kill(cluster.scheduler)
 
     loss = threading.Thread(target=lose)
