@@ -62,7 +62,9 @@ def distribute(
     name: options.Name = None,
     out: options.Out = options.OUTPUTS / "distribute",
     plot: options.Plots = True,
-    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
+    forms: options.Forms = options.NO_FORMS,
+    style: options.PlotStyle = "screen",
+    degrees: options.Degrees = False,
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -84,7 +86,7 @@ def distribute(
     if explain:
         _explain(*study.explained(make, setting), as_json=as_json)
         return
-    formats = options.formats(forms)
+    wanted = options.files(forms, style, degrees)
     folder = out / make().name
     writable(folder)
     with Wait(folder.name, quiet=quiet or as_json) as wait:
@@ -97,7 +99,7 @@ def distribute(
         listener = study.Listener(foretold, _progress(make, wait))
         with using(backend.value):
             outcome = study.study(make, setting, measured=measure, check=check, listener=listener)
-        files, others = running.written(outcome.result, folder, formats, wait, plot=plot)
+        files, others = running.written(outcome.result, folder, wanted, wait, plot=plot)
     if others and not quiet:
         typer.echo(f"warning: {others}", err=True)
     if as_json:

@@ -41,7 +41,9 @@ def idyn(
     name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
-    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
+    forms: options.Forms = options.NO_FORMS,
+    style: options.PlotStyle = "screen",
+    degrees: options.Degrees = False,
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -81,7 +83,15 @@ def idyn(
         options=options.timing(end, dt),
         settings=options.accepting(options.changes(settings, name), accept_energy),
     )
-    carry_out([plan], out, plot=plot, forms=options.formats(forms), backend=backend.value, as_json=as_json, quiet=quiet)
+    carry_out(
+        [plan],
+        out,
+        plot=plot,
+        files=options.files(forms, style, degrees),
+        backend=backend.value,
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 def _known(law: str | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -56,8 +56,12 @@ Forms = Annotated[
     list[ResultFormat],
     typer.Option(
         "--format",
-        help="Format of the plots: png, svg, pdf; `parquet` writes the table in that format, too. Repeatable.",
+        help="Format of the plots: png, svg, pdf (default: png; pdf for --style paper); `parquet` writes the table in "
+        "that format, too. Repeatable.",
     ),
+]
+PlotForm = Annotated[
+    Format | None, typer.Option("--format", help="Format of the plots (default: png; pdf for --style paper).")
 ]
 Way = Annotated[Backend, typer.Option("--backend", help="Run compiled code, plain Python, or whichever is faster.")]
 Json = Annotated[bool, typer.Option("--json", help="Print a machine-readable summary.")]
@@ -81,6 +85,7 @@ Name = Annotated[
 Step = Annotated[str | None, typer.Option("--step", metavar="DT", help="Output step, such as 0.01 or '10 ms'.")]
 
 OUTPUTS = Path("outputs")
+NO_FORMS: list[ResultFormat] = []
 
 
 def loaded(robot: str, floating: bool, loops: Path | None) -> Model:
@@ -98,6 +103,18 @@ def names(module: str, table: str) -> Callable[[str], list[str]]:
         return [name for name in (source() if callable(source) else source) if name.startswith(incomplete)]
 
     return beginning
+
+
+PlotStyle = Annotated[
+    str,
+    typer.Option(
+        "--style",
+        metavar="NAME",
+        help="Style of the plots: screen, or paper (a column of 86 mm, vector graphics, dashes instead of colours).",
+        autocompletion=names("denoc.record.styles", "STYLES"),
+    ),
+]
+Degrees = Annotated[bool, typer.Option("--degrees", help="Show angles in degrees in the plots.")]
 
 
 def number(text: str | None, kind: str, option: str, *, above: float | None = None) -> float | None:
@@ -156,17 +173,27 @@ def changes(settings: list[str] | None, name: str | None = None) -> list[Change]
     return asked
 
 
-def formats(given: list[ResultFormat]) -> tuple[str, list[str]]:
-    """The format of the plots, and those of the table beside CSV, which can be written."""
-    from denoc.errors import InputError
-    from denoc.record import tables
+class Files(NamedTuple):
+    """The format of the plots, if one is given; the formats of the table beside CSV; how plots are drawn."""
 
+    form: str | None
+    tables: list[str]
+    style: str
+    degrees: bool
+
+
+def files(given: list[ResultFormat], style: str = "screen", degrees: bool = False) -> Files:
+    """How plots and tables are written, all of which can be done."""
+    from denoc.errors import InputError
+    from denoc.record import figures, tables
+
+    figures.look(style, degrees=degrees)
     asked = list(dict.fromkeys(form.value for form in given))
     plots, others = [f for f in asked if f not in tables.FORMATS], [f for f in asked if f in tables.FORMATS]
     if len(plots) > 1:
         raise InputError("several formats of the plots", key="--format", found=", ".join(plots), allowed="one of them")
     tables.check(others)
-    return (plots or [Format.png.value])[0], others
+    return Files(plots[0] if plots else None, others, style, degrees)
 
 
 def accepting(changed: list[Change], accept_energy: bool) -> list[Change]:

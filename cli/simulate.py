@@ -44,7 +44,9 @@ def simulate(
     name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
-    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
+    forms: options.Forms = options.NO_FORMS,
+    style: options.PlotStyle = "screen",
+    degrees: options.Degrees = False,
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -84,4 +86,12 @@ def simulate(
         options=options.timing(end, dt) | {("solver", key): f"--{key}" for key in solver},
         settings=options.accepting(options.changes(settings, name), accept_energy),
     )
-    carry_out([plan], out, plot=plot, forms=options.formats(forms), backend=backend.value, as_json=as_json, quiet=quiet)
+    carry_out(
+        [plan],
+        out,
+        plot=plot,
+        files=options.files(forms, style, degrees),
+        backend=backend.value,
+        as_json=as_json,
+        quiet=quiet,
+    )

@@ -60,7 +60,7 @@ def sweep(
     count: Annotated[int, typer.Option("--count", min=1, metavar="N", help="How many best runs are written.")] = 1,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<study>/.")] = options.OUTPUTS,
     plot: options.Plots = True,
-    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
+    forms: options.Forms = options.NO_FORMS,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -72,11 +72,12 @@ def sweep(
     from denoc.study.sweep.reading import opened
     from denoc.study.sweep.run import Runs, forecast
 
-    form, others = options.formats(forms)
+    wanted = options.files(forms)
     asked = opened(study)
     sought = (*chosen.goal(asked, best), count) if best is not None else None
     folder = out / asked.name
     check_writable(folder)
+    form = (wanted.form or options.Format.png.value) if plot else ""
     with Wait(asked.name, quiet=quiet or as_json) as wait:
         wait.now("looking at the first run")
         ready = probed(asked)
@@ -92,7 +93,7 @@ def sweep(
             swept = _carried_out(runs, lambda: engines.engine(on.value, workers, scheduler), wait, store)
             wait.now(WRITING)
             with interrupts.held():
-                files = results.written(swept, runs.study, folder, form if plot else "", "parquet" in others, sought)
+                files = results.written(swept, runs.study, folder, form, "parquet" in wanted.tables, sought)
     if explain:
         _explain(asked.name, foretold, workers, on.value, folder, as_json=as_json)
         return

@@ -11,16 +11,18 @@ import numpy as np
 
 from ..machine.jit.account import account
 from ..record.columns import Column
+from ..record.drawings import Drawing
 from ..robot.model import Body
 from ..simulate.abreast import Traces
 from ..simulate.many_rows import Evaluated
-from . import tabulate
+from . import formula_columns, tabulate
 from .audit import DOUBTFUL, EnergyBalance, amounts, share
 from .conclude import audited, concluded
 from .course import Course
 from .plan import Plan
 from .replay import tables
 from .result import Result
+from .rows import Rows
 
 
 class Many:
@@ -40,21 +42,20 @@ class Many:
         self.values = np.empty(0)
         if tabulate.serves_many(of_all, plan.record.wants):
             table = tabulate.table(of_all, plan.record.wants)
+            formula_columns.add(table, traces.t[:, None], plan.formulas)
             self.columns, self.names = table.columns, list(table.data)
             # (runs, columns, rows), so that the columns of a run lie one behind the other
             self.values = np.ascontiguousarray(np.stack(list(table.data.values())).transpose(2, 0, 1))
 
-    def _rows(self) -> tabulate.Rows:
+    def _rows(self) -> Rows:
         """The rows of all runs; the last axis of all arrays is that of the runs."""
         q, qd, qdd, tau = (np.moveaxis(self.rows.fields[key], 0, -1) for key in ("q", "qd", "qdd", "tau"))
         kinetic, potential, elastic = np.moveaxis(self.rows.energies, (2, 1, 0), (0, 1, 2))
         known = {"kinetic": kinetic, "potential": potential, "elastic": elastic}
         plan = self.plan
-        return tabulate.Rows(
-            plan.robot, q, qd, qdd, tau, self.balance, plan.points, None, None, {}, lambda: None, known
-        )
+        return Rows(plan.robot, q, qd, qdd, tau, self.balance, plan.points, None, None, {}, lambda: None, known=known)
 
-    def _judge(self, bodies: Sequence[Body], rows: tabulate.Rows) -> None:
+    def _judge(self, bodies: Sequence[Body], rows: Rows) -> None:
         """Find which runs are in order: they came to their end, with sound numbers and a balance that nobody doubts."""
         self.in_order = self.traces.whole & self.rows.sound
         self.verdicts: tuple[np.ndarray, np.ndarray] | None = None
@@ -105,7 +106,7 @@ class OneOfMany(Result):
         return self._many.plan.name
 
     @cached_property
-    def plots(self) -> tuple[str, ...]:  # type: ignore[override]
+    def plots(self) -> tuple[Drawing, ...]:  # type: ignore[override]
         return self._many.plan.plots
 
     @cached_property

@@ -9,6 +9,7 @@ import numpy as np
 from ..laws.table import Spline
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS
+from ..record.drawings import Drawing
 from ..robot.model import Robot
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
@@ -16,6 +17,8 @@ from ..simulate.loop import Solver
 from ..simulate.reference import Reference
 from ..simulate.system import System
 from ..text.document import Document
+from .foreseen import column_names
+from .formula_columns import FormulaColumn
 from .read import actuators, forces, initial, loops, motion, plausible, record, solver, tables, time, unused, wrenches
 from .read.drives import Drives
 from .read.reading import Reading
@@ -38,7 +41,8 @@ class Plan:
     kinks: tuple[float, ...]
     record: RecordEntry
     points: tuple[tuple[str, str], ...]
-    plots: tuple[str, ...]
+    formulas: tuple[FormulaColumn, ...]
+    plots: tuple[Drawing, ...]
     expect: str
     file: ScenarioFile
     warnings: tuple[str, ...] = ()
@@ -79,6 +83,10 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
     initial.within_limits(reading, system, start.q0)
     if system.free and INTEGRATORS[file.solver.method].adaptive:
         solver.countable(reading, laws)
+    points = record.points(reading)
+    known: list[str] = []
+    if file.record.expressions or any(not isinstance(entry, str) for entry in file.plots):
+        known = column_names(system, start.q0, file.record, points)
     return Plan(
         name=name,
         about=file.about,
@@ -91,8 +99,9 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         solver=solver.solver(reading, grid, laws),
         kinks=(*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs)),
         record=file.record,
-        points=record.points(reading),
-        plots=tuple(file.plots),
+        points=points,
+        formulas=record.formulas(reading, known),
+        plots=record.drawings(reading, known),
         expect=file.expect,
         file=file,
         warnings=(

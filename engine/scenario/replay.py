@@ -19,7 +19,8 @@ from ..machine.jit import choice
 from ..record import checksums, plots
 from ..text.change import Change
 from ..text.document import Document
-from ..text.formula import with_files
+from ..text.formula import parsed, with_files
+from ..text.formula_tree import lookups
 from ..text.writing import yaml_text
 from .plan import Plan
 from .schema import ScenarioFile
@@ -118,6 +119,8 @@ def _named(file: ScenarioFile) -> Iterator[str]:
     """The tables that the laws of a scenario name."""
     components = [x for wrench in file.wrenches for x in (*wrench.force, *wrench.moment)]
     drives = [drive.motion for drive in file.drives]
+    for entry in file.record.expressions.values():
+        yield from (one.file for one in lookups(parsed(entry.formula)))
     for law in (*file.motion.values(), *file.forces.values(), *drives, *components):
         if isinstance(law, Law):
             yield from law.files()
@@ -161,6 +164,8 @@ def _moved(data: Any, homes: Mapping[str, str]) -> Any:
             moved["file"] = homes.get(str(data.get("file")), data.get("file"))
         elif data.get("law") == "expression":
             moved["force"] = _elsewhere(data.get("force"), homes)
+        elif "formula" in data:
+            moved["formula"] = _elsewhere(data.get("formula"), homes)
         return moved
     return [_moved(one, homes) for one in data] if isinstance(data, list | tuple) else data
 

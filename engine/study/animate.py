@@ -69,7 +69,7 @@ def animated(kept: Stored, robot: Robot, rows: np.ndarray) -> dict[str, Any]:
     turns = Rotation.from_matrix(poses.frames[..., :3, :3].reshape(-1, 3, 3)).as_quat()
     placed = np.concatenate([poses.frames[..., :3, 3].reshape(-1, 3), turns], axis=1)
     families = plotted(kept.columns)
-    wanted = [PLOTS[plot].family for plot in kept.record["plots"] if plot in PLOTS]
+    wanted = [PLOTS[one.plot].family for one in kept.plots if one.plot]
     return {
         "scene": scene.as_dict(),
         "t": html.numbers(kept.t[rows]),

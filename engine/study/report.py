@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..record import plots
+from ..record.drawings import Drawing
 from ..record.extremes import HEADER, extremes
+from ..record.figures import of_result
 from ..record.notebook import picture
 from ..record.pages import html
 from ..record.pages.html import text
@@ -91,6 +93,11 @@ def _sections(kept: Stored, robot: Robot) -> Iterator[str]:
     scene, poses = staged(robot, coordinates(kept, robot)[:1])
     yield picture(f"sketch of {robot.name}", draw(scene, poses, state="first row of the result"))
     yield html.table(JOINTS, joint_rows(robot))
+    own = [one for one in kept.plots if one.y]
+    if own:
+        yield '</section><section aria-label="Columns over others"><h2>Columns over others</h2>'
+        drawn = of_result(kept.name, kept.t, kept.table, kept.columns, own, record)
+        yield "\n".join(picture(stem, figure) for stem, figure in drawn.items())
     yield '</section><section aria-label="Extremes"><h2>Extremes</h2>'
     yield html.table(HEADER, (one.cells() for one in extremes(kept.t, kept.table, kept.columns))) + "</section>"
 
@@ -152,7 +159,8 @@ def _pages(kept: Stored, robot: Robot) -> Iterator[Figure]:
     yield from _text_pages(f"{robot.name}: {kept.name}", lines)
     scene, poses = staged(robot, coordinates(kept, robot)[:1])
     yield draw(scene, poses, state="first row of the result")
-    yield from plots.figures(kept.name, kept.t, kept.table, kept.columns, list(plots.PLOTS), robot.name).values()
+    wanted = [*map(Drawing, plots.PLOTS), *(one for one in kept.plots if one.y)]
+    yield from of_result(kept.name, kept.t, kept.table, kept.columns, wanted, kept.record).values()
     rows = [one.cells() for one in extremes(kept.t, kept.table, kept.columns)]
     widths = np.max([[len(cell) for cell in row] for row in (HEADER, *rows)], axis=0)
     cells = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in (HEADER, *rows)]

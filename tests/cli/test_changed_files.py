@@ -9,7 +9,7 @@ import pytest
 
 from denoc.cli.main import main
 from denoc.errors import InputError
-from denoc.record import plots
+from denoc.record import figures, plots
 from denoc.scenario.stored import stored
 
 FOLDER = Path("outputs/planar3r-idyn")
@@ -99,14 +99,14 @@ def test_further_plots_belong_to_the_result(denoc, result):
 
 def test_plots_of_a_result_that_is_there_no_more(denoc, result, monkeypatch):
     """A run may replace a result while its plots are being drawn: they aren't put beside another one's table."""
-    kept, figures = stored(result), plots.figures
+    kept, drawn = stored(result), figures.of_result
 
     def meanwhile(*rest):
         (result / "planar3r-idyn.json").write_text("{}")
-        return figures(*rest)
+        return drawn(*rest)
 
-    monkeypatch.setattr(plots, "figures", meanwhile)
-    monkeypatch.setattr(plots, "save", lambda figure, path: path.write_text("a plot"))
+    monkeypatch.setattr(figures, "of_result", meanwhile)
+    monkeypatch.setattr(plots, "save", lambda figure, path, **how: path.write_text("a plot"))
     with pytest.raises(InputError, match="another result now"):
         kept.draw(["angles"], result, "png")
     assert not list(result.glob("*.png"))

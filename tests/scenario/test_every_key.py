@@ -63,6 +63,7 @@ VALUES = {
     "solver.max_steps": 2, "solver.at_singularity": "switch", "solver.friction": "smooth",
     "solver.friction_rate": 0.5, "solver.limits": "ignore",
     "closure.method": "penalty", "closure.independent": ["b"],
+    "record.axes": "link", "record.expressions": {"now": "2 * t"},
     "expect": "singularity", "record.points": lambda robot: [f"{'upper' if robot == 'tree' else 'crank'}.p"],
 }  # fmt: skip
 # what is run, what its results are compared with or drawn as, what their user accepts, and denoc's own notes
