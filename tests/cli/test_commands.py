@@ -34,7 +34,13 @@ SWING = """
 robot: pendulum
 task: simulate
 time: {end: 1, step: 0.1}
-record: {reactions: true, points: [rod.tip]}
+record:
+  reactions: true
+  resultants: true
+  points: [rod.tip]
+  point_velocities: true
+  point_accelerations: true
+  expressions: {twice: 2 * hinge.q}
 """
 
 
@@ -602,7 +608,7 @@ def test_list_shows_where_a_file_is(denoc):
 
 
 def test_an_unfinished_plot_leaves_nothing(denoc, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(plots, "save", full)
