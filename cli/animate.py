@@ -13,7 +13,7 @@ from denoc.cli.waiting import WRITING, Wait
 
 
 def animate(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder, CSV or JSON file.")],
+    result: options.Result,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Folder of the files (default: that of the result)."),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import options
+from denoc.cli import completing, options, said
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ class EngineName(StrEnum):
 
 Scheduler = Annotated[
     str | None,
-    typer.Option("--scheduler", metavar="ADDRESS", help="Use the Dask scheduler that runs at this address."),
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="Use the Dask scheduler at this address (default: one of its own)."
+    ),
 ]
 Nodes = Annotated[
     int | None,
@@ -43,7 +45,12 @@ Nodes = Annotated[
 
 
 def distribute(
-    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file or library name.")],
+    scenario: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO", help="A scenario file or library name.", autocompletion=completing.scenarios
+        ),
+    ],
     nodes: Nodes = None,
     engine: Annotated[
         EngineName, typer.Option("--on", help="Run the nodes in one process, in threads, or on a local Dask cluster.")
@@ -101,7 +108,7 @@ def distribute(
             outcome = study.study(make, setting, measured=measure, check=check, listener=listener)
         files, others = running.written(outcome.result, folder, wanted, wait, plot=plot)
     if others and not quiet:
-        typer.echo(f"warning: {others}", err=True)
+        said.warning(others)
     if as_json:
         printed.show(_summary(outcome, files))
     elif not quiet:
@@ -109,7 +116,7 @@ def distribute(
     code = running.exit_code(outcome.result)
     if code:
         if quiet or as_json:
-            typer.echo(f"error: {outcome.name}: {outcome.result.record['reason']}", err=True)
+            said.error(f"{outcome.name}: {outcome.result.record['reason']}")
         raise typer.Exit(code)
 
 

@@ -23,10 +23,12 @@ def identify(
     ] = None,
     study: Annotated[
         Path | None,
-        typer.Option("--study", metavar="FILE", help="A file that says what the columns are, and which files to use."),
+        typer.Option(
+            "--study", metavar="FILE", help="Read from this file what the columns are, and which files to use."
+        ),
     ] = None,
     test: Annotated[
-        list[Path] | None, typer.Option("--test", metavar="FILE", help="Data to compare with; repeatable.")
+        list[Path] | None, typer.Option("--test", metavar="FILE", help="Compare with these data. Repeatable.")
     ] = None,
     physical: Annotated[
         bool, typer.Option("--physical", help="Only numbers that rigid bodies can have (needs clarabel).")

@@ -23,14 +23,18 @@ def idyn(
     scenario: options.ScenarioFile = None,
     to: Annotated[
         str | None,
-        typer.Option("--to", metavar="VALUE", help="Goal of the actuated joints; '90 deg' moves those that turn."),
+        typer.Option(
+            "--to",
+            metavar="VALUE",
+            help="Goal of the actuated joints; '90 deg' moves those that turn (default: by 90 deg, 0.1 m).",
+        ),
     ] = None,
     law: Annotated[
         str | None,
         typer.Option(
             "--law",
             metavar="NAME",
-            help="Law of the motion: cycloid (default), polynomial, trapezoid.",
+            help="Law of the motion: cycloid, polynomial, trapezoid (default: cycloid).",
             autocompletion=options.names("denoc.laws.motions", "profiled"),
         ),
     ] = None,
@@ -48,7 +52,7 @@ def idyn(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compute the actuators' forces for a motion (inverse dynamics, RIDIM); write CSV and plots.
+    """Compute the actuators' forces for a motion (inverse dynamics); write CSV and plots.
 
     The motion is that of --scenario, or else that of the other options, or else that of the library's scenario
     `<robot>-idyn`. Without any of these it is a cycloid by 90 deg (0.1 m) in 10 s. --time and --step change the

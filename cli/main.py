@@ -11,7 +11,7 @@ import sys
 import warnings
 from typing import Any
 
-from denoc.cli import as_json, interrupts, streams
+from denoc.cli import as_json, interrupts, said, streams
 from denoc.errors import DenocError
 
 INTERRUPTED = "interrupted; results that were not complete have not been written"
@@ -33,7 +33,7 @@ def main() -> None:
             if sys.stdout is not None:
                 sys.stdout.flush()
         except streams.OutputError as error:
-            print(f"error: {error}", file=sys.stderr)
+            said.error(error)
             code = error.code
             streams.forget()
     sys.exit(code)
@@ -93,10 +93,10 @@ def _report(kind: str, message: str, code: int, error: DenocError | None = None)
     if _json():
         as_json.show_failure(kind, message, code, error)
     else:
-        print(f"error: {message}", file=sys.stderr)
+        said.error(message)
     return code
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Prints a warning as one line."""
-    print(f"warning: {message}", file=sys.stderr)
+    said.warning(message)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from denoc.cli import completing
+
 if TYPE_CHECKING:
     from denoc.robot.model import Robot as Model
     from denoc.text.change import Change
@@ -40,14 +42,33 @@ class Backend(StrEnum):
     plain = "plain"
 
 
-Robot = Annotated[str, typer.Argument(metavar="ROBOT", help="A robot file, or a robot of the library.")]
+Robot = Annotated[
+    str,
+    typer.Argument(
+        metavar="ROBOT",
+        help="A robot file, or a robot of the library.",
+        autocompletion=completing.robots,
+    ),
+]
+Result = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RESULT",
+        help="A result's folder, CSV or JSON file.",
+        autocompletion=completing.results,
+    ),
+]
 Floating = Annotated[
     bool,
     typer.Option("--floating", help="The root of a URDF, MJCF or SDF file is free to move, not fixed to the ground."),
 ]
 Loops = Annotated[
     Path | None,
-    typer.Option("--loops", metavar="FILE", help="The file beside a URDF, MJCF or SDF that says how its loops close."),
+    typer.Option(
+        "--loops",
+        metavar="FILE",
+        help="The file beside a URDF, MJCF or SDF that says how its loops close (default: none).",
+    ),
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<scenario>/.")]
 Plots = Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the plots.")]
@@ -67,22 +88,40 @@ Way = Annotated[Backend, typer.Option("--backend", help="Run compiled code, plai
 Json = Annotated[bool, typer.Option("--json", help="Print a machine-readable summary.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 ScenarioFile = Annotated[
-    str | None, typer.Option("--scenario", metavar="FILE", help="A scenario file or a scenario of the library.")
+    str | None,
+    typer.Option(
+        "--scenario",
+        metavar="FILE",
+        help="A scenario file or a scenario of the library (default: see above).",
+        autocompletion=completing.scenarios,
+    ),
 ]
-Duration = Annotated[str | None, typer.Option("--time", metavar="T", help="Duration, such as 1.5 or '500 ms'.")]
+Duration = Annotated[
+    str | None, typer.Option("--time", metavar="T", help="Duration, such as 1.5 or '500 ms' (default: the scenario's).")
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a value of the scenario, or, after `robot.`, of the robot."
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a value of the scenario, or, after `robot.`, of the robot. Repeatable.",
     ),
 ]
 AcceptEnergy = Annotated[
     bool, typer.Option("--accept-energy", help="A broken energy balance is a warning and doesn't fail the run.")
 ]
 Name = Annotated[
-    str | None, typer.Option("--name", metavar="NAME", help="The name of the results: they go to DIR/NAME/.")
+    str | None,
+    typer.Option(
+        "--name", metavar="NAME", help="The name of the results: they go to DIR/NAME/ (default: the scenario's)."
+    ),
 ]
-Step = Annotated[str | None, typer.Option("--step", metavar="DT", help="Output step, such as 0.01 or '10 ms'.")]
+Step = Annotated[
+    str | None,
+    typer.Option(
+        "--step", metavar="DT", help="Output step, such as 0.01 or '10 ms' (default: the scenario's, or a 200th)."
+    ),
+]
 
 OUTPUTS = Path("outputs")
 NO_FORMS: list[ResultFormat] = []

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from denoc.cli import options
+from denoc.cli import completing, options
 from denoc.cli.waiting import WRITING, Wait
 
 
 def plot(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder, CSV or JSON file.")],
+    result: options.Result,
     which: Annotated[
         list[str] | None,
         typer.Option(
@@ -23,11 +23,22 @@ def plot(
         ),
     ] = None,
     y: Annotated[
-        list[str] | None, typer.Option("--y", metavar="COLUMN", help="Draw columns, such as --y tip.y --x tip.x.")
+        list[str] | None,
+        typer.Option(
+            "--y",
+            metavar="COLUMN",
+            help="Draw columns, such as --y tip.y --x tip.x.",
+            autocompletion=completing.columns,
+        ),
     ] = None,
     x: Annotated[
         list[str] | None,
-        typer.Option("--x", metavar="COLUMN", help="What they are drawn over: one for all, or one for each."),
+        typer.Option(
+            "--x",
+            metavar="COLUMN",
+            help="What they are drawn over: one for all, or one for each (default: the time).",
+            autocompletion=completing.columns,
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder of the plots (default: that of the result).")

@@ -6,11 +6,16 @@ from typing import Annotated
 
 import typer
 
-from denoc.cli import options
+from denoc.cli import completing, options
 
 
 def run(
-    scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO...", help="Scenario files or library names.")],
+    scenarios: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SCENARIO...", help="Scenario files or library names.", autocompletion=completing.scenarios
+        ),
+    ],
     settings: options.Settings = None,
     accept_energy: options.AcceptEnergy = False,
     name: options.Name = None,

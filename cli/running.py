@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import interrupts
+from denoc.cli import interrupts, said
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
@@ -45,20 +45,20 @@ def carry_out(
     summaries: list[Run] = []
     for plan in plans:
         for warning in plan.robot.warnings if not quiet else ():
-            typer.echo(f"warning: {warning}", err=True)
+            said.warning(warning)
         with Wait(plan.name, quiet=quiet or as_json) as wait:
             with using(backend):
                 result = computed(plan, wait)
             made, others = written(result, out / plan.name, files, wait, plot=plot)
         if others and not quiet:
-            typer.echo(f"warning: {others}", err=True)
+            said.warning(others)
         own = exit_code(result)
         code = max(code, own)
         summaries.append(summary(result, made))
         if not quiet and not as_json:
             show(result, made)
         elif own and not as_json:
-            typer.echo(f"error: {plan.name}: {result.record['reason']}", err=True)
+            said.error(f"{plan.name}: {result.record['reason']}")
         if result.ended == "interrupted":
             break
     if as_json:

@@ -18,7 +18,7 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="Integration method: rk45 (default), rkck, rk56, rk4, dop853, radau, bdf, lsoda.",
+        help="Integration method: rk45, rkck, rk56, rk4, dop853, radau, bdf, lsoda (default: rk45).",
         autocompletion=options.names("denoc.simulate.integrate", "INTEGRATORS"),
     ),
 ]
@@ -51,10 +51,10 @@ def simulate(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Simulate the motion of a robot under given forces (forward dynamics, RFDSIM); write CSV and plots.
+    """Simulate the motion of a robot under given forces (forward dynamics); write CSV and plots.
 
     The forces are given by --scenario, or else by the library's scenario `<robot>-fall`. Without either, the robot
-    falls freely from rest. The other options change the scenario that is run.
+    falls freely from rest for 1 s. The other options change the scenario that is run.
     """
     from denoc.cli.choose import overlaid, planned, timed
     from denoc.cli.running import carry_out

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import interrupts, options
+from denoc.cli import completing, interrupts, options, said
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
@@ -33,17 +33,31 @@ class Place(StrEnum):
 
 
 def sweep(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study file.")],
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A study file.",
+            autocompletion=completing.studies,
+        ),
+    ],
     on: Annotated[
         Place, typer.Option("--on", help="Run in threads of this process, in processes, or on a Dask cluster.")
     ] = Place.threads,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=1, metavar="N", help="How many threads, processes or workers of a cluster."),
+        typer.Option(
+            "--workers",
+            min=1,
+            metavar="N",
+            help="How many threads, processes or workers of a cluster (default: the processors).",
+        ),
     ] = None,
     scheduler: Annotated[
         str | None,
-        typer.Option("--scheduler", metavar="ADDRESS", help="Use the Dask scheduler that runs at this address."),
+        typer.Option(
+            "--scheduler", metavar="ADDRESS", help="Use the Dask scheduler at this address (default: one of its own)."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume/--fresh", help="Go on with the runs that are kept, or compute all anew.")
@@ -103,7 +117,7 @@ def sweep(
         _show(swept, files)
     if swept.missed:
         if quiet or as_json:
-            typer.echo(f"error: {swept.name}: {'; '.join(swept.missed)}", err=True)
+            said.error(f"{swept.name}: {'; '.join(swept.missed)}")
         raise typer.Exit(3)
 
 
