@@ -17,6 +17,7 @@ import os
 import random
 import shutil
 import tempfile
+from functools import cache
 from itertools import groupby
 
 import pytest
@@ -82,6 +83,14 @@ def no_word_of_waiting():
     from denoc.cli import waiting
 
     waiting.FIRST = None
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_tree_of_commands():
+    """A process that runs many commands, one after the other, reads the types of their options once."""
+    from typer import main
+
+    main.get_command = cache(main.get_command)
 
 
 @pytest.fixture(autouse=True, scope="session")
