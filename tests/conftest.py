@@ -8,13 +8,16 @@ Machine code comes from LLVM's quick code generator, but for tests marked `sound
 
 What programs cache while the tests run is in a folder of this run, which all its processes share: nothing is left in
 the user's own caches, and nothing that happens to be there makes a test cheaper or passes for its result.  Code that
-one test has compiled serves the others; tests of the cache itself take folders of their own.
+one test has compiled serves the others; tests of the cache itself take folders of their own.  Python's own bytecode is
+where Python keeps it, beside the sources: compiling that of NumPy and others again would cost ten seconds a run.
 """
 
+import gc
 import os
 import random
 import shutil
 import tempfile
+from functools import cache
 from itertools import groupby
 
 import pytest
@@ -28,7 +31,6 @@ CACHES = {
     "DENOC_CACHE": "denoc",
     "MPLCONFIGDIR": "matplotlib",
     "HYPOTHESIS_STORAGE_DIRECTORY": "hypothesis",
-    "PYTHONPYCACHEPREFIX": "bytecode",
 }
 settings.register_profile("sampled", deadline=None, derandomize=True, max_examples=12)
 settings.register_profile("full", deadline=None, derandomize=True, max_examples=80)
@@ -58,6 +60,13 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if item.nodeid not in left]
 
 
+def pytest_collection_finish():
+    """Tens of thousands of objects that stay aren't looked through again and again for those that can go."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
+
+
 def unsampled(cases):
     """Names of the cases of one test that aren't in its sample."""
     marker = cases[0].get_closest_marker("sampled")
@@ -74,6 +83,14 @@ def no_word_of_waiting():
     from denoc.cli import waiting
 
     waiting.FIRST = None
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_tree_of_commands():
+    """A process that runs many commands, one after the other, reads the types of their options once."""
+    from typer import main
+
+    main.get_command = cache(main.get_command)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -85,7 +85,7 @@ def test_a_loop_is_by_the_contract_and_nearly_closed_where_it_starts(denoc, conv
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("robot", names("robots"))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_a_scenario_runs_with_every_robot_of_the_library(denoc, robot, task):
     assert denoc("new", "scenario", "try", "--robot", robot, "--task", task)[0] == 0
     data = read(Path("try.yaml")).data

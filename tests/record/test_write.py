@@ -36,7 +36,7 @@ def contents(folder):
 # ---- CSV
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=8 * settings().max_examples)
 @given(st.lists(st.floats(allow_nan=False, width=64), min_size=1, max_size=8))
 def test_every_double_survives(numbers):
     values = np.array(numbers)

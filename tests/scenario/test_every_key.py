@@ -133,7 +133,7 @@ BASES = {
 }
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("robot, task", BASES)
 @pytest.mark.parametrize("key", sorted({*keys()} - NO_INPUTS))
 def test_a_key_of_a_scenario_does_something_or_is_said(robot, task, key):
@@ -174,7 +174,7 @@ LAW_VALUES = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("section, law", [("motion", law) for law in MOTIONS] + [("forces", law) for law in FORCES])
 def test_a_parameter_of_a_law_does_something_or_is_said(section, law):
     row = (MOTIONS if section == "motion" else FORCES)[law]
@@ -279,7 +279,7 @@ def test_every_model_of_robots_has_its_row():
     assert names - others == set(ROBOT_KEYS)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("model", ROBOT_KEYS)
 def test_a_key_of_a_robot_does_something_or_is_said(model):
     """In one of the tasks at least."""

@@ -14,7 +14,7 @@ ACCURATE = 1e-6  # of a joint's range, or of the energy at hand
 CASES = [(kind, seed) for kind in ("tree", "planar", "spatial") for seed in range(30)]
 
 
-@pytest.mark.sampled(18)
+@pytest.mark.sampled(36)
 @pytest.mark.parametrize(("kind", "seed"), CASES)
 def test_contacts_of_a_random_robot(kind, seed):
     robot = with_contacts(drawn(kind, seed), seed)

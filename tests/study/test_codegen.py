@@ -62,7 +62,7 @@ def agrees(robot, what, found, q, qd, x):
 @pytest.mark.parametrize("regroup", [False, True])
 @pytest.mark.parametrize("what", PROGRAMS)
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_python(name, what, regroup, tmp_path):
     robot = denoc.load(name)
     file, text = generate(robot, what, "python", regroup=regroup)
@@ -83,7 +83,7 @@ def test_python(name, what, regroup, tmp_path):
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
 @pytest.mark.parametrize("regroup", [False, True])
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_c(name, regroup, tmp_path):
     robot = denoc.load(name)
     q, qd, x = state(robot)

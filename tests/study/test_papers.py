@@ -41,7 +41,7 @@ def rows_at(table, t):
 
 
 @pytest.mark.parametrize("name", EXHIBITS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_every_entry_is_made_and_drawn(name):
     one, it = EXHIBITS[name], made(name)
     x, *columns = it.table.values()

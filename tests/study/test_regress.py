@@ -89,7 +89,7 @@ LIBRARY = ["puma-idyn", "puma-fall", "puma-pd", "planar3r-fall", "rx90-fall", "s
 
 
 @pytest.mark.parametrize("name", [*LIBRARY, "spherical-arm-fall", "chain-fall", "elastic-arm-idyn"])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 def test_rounding_passes(name, tmp_path, monkeypatch):
     """Plain text and compiled code, in lanes of any width, and a start that is off by the last digit."""
     kept = tmp_path / "kept"
@@ -112,7 +112,7 @@ OPEN_CHAINS = ("elastic", "kuka", "planar3r", "puma", "rx90", "space", "spherica
 
 
 @pytest.mark.parametrize("name", [name for name in names("scenarios") if name.startswith(OPEN_CHAINS)])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_a_mass_off_by_a_thousandth(name, tmp_path):
     """Of the last link that has one, in every scenario; that of the KUKA arm is light."""
     kept = tmp_path / "kept"
