@@ -89,7 +89,7 @@ def _idle(model: Robot, mobility: Mobility | None) -> list[str]:
 
 def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Path:
     """Draws a sketch, and returns its file."""
-    from denoc.record.sketch import draw
+    from denoc.record.sketch.drawing import draw
     from denoc.record.write import make_folder
     from denoc.study.staging import staged
 

@@ -14,7 +14,7 @@ from ..record.extremes import HEADER, extremes
 from ..record.notebook import picture
 from ..record.pages import html
 from ..record.pages.html import text
-from ..record.sketch import draw
+from ..record.sketch.drawing import draw
 from ..robot.model import Robot
 from ..scenario.audit import EnergyBalance
 from ..scenario.replay import ENDING
