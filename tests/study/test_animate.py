@@ -75,7 +75,7 @@ def test_the_page_asks_nobody_and_runs_nothing_else(tmp_path):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy
-    assert len(re.findall("'sha256-", policy)) == 5  # four scripts and the style
+    assert len(re.findall("'sha256-", policy)) == 7  # six scripts and the style
     assert set(re.findall(r"https?://[\w./]*", text)) == {"http://www.w3.org/1999/xhtml"}  # a name, not an address
     assert "MIT License" in text
     assert "three.js authors" in text

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..plots import plain
 from ..scene import Poses, Scene
+from .bodies import shaped
 from .canvas import VIOLET, XYZ, Canvas, proxy
 from .names import Paper, write_names
 from .outlines import rounded
@@ -34,6 +35,8 @@ def draw(
     from matplotlib.figure import Figure
 
     canvas = Canvas(scene, View.of(scene), poses.of(k))
+    if shaped(canvas):
+        canvas.lift = 10 * scene.size  # symbols are drawn over bodies, within which they are
     for add in (draw_links, draw_joints, draw_frames, draw_points):
         add(canvas)
     figure = Figure(figsize=(WIDTH, HEIGHT))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..scene import BASE, Solid
+from ..scene import BASE, FORMS, Solid
+from .bodies import draw_body
 from .canvas import GREEN, XYZ, Canvas
 from .outlines import capsule, circle
 from .view import moved
@@ -17,7 +18,7 @@ def draw_links(canvas: Canvas) -> None:
     for part in canvas.scene.parts:
         T = canvas.frames[part.name]
         for solid in part.solids:
-            _solid(canvas, solid, T)
+            (draw_body if solid.kind in FORMS else _solid)(canvas, solid, T)
         if part.centre is not None and part.mass and not part.ghost:
             _centre(canvas, moved(T, [part.centre])[0])
 
