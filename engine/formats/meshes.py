@@ -100,7 +100,7 @@ def _obj(data: bytes) -> Mesh:
             points.append([float(x) for x in words[1:4]])
         elif words[:1] == [b"f"]:
             corners = [_corner(word, len(points)) for word in words[1:]]
-            faces += ([corners[0], b, c] for b, c in itertools.pairwise(corners))
+            faces += ([corners[0], b, c] for b, c in itertools.pairwise(corners[1:]))
             _check_count(len(faces))
     return Mesh(np.array(points).reshape(-1, 3), np.array(faces, dtype=np.int64).reshape(-1, 3))
 

@@ -100,7 +100,7 @@ def test_missing_meshes_leave_the_link_as_it_was(tmp_path, monkeypatch, capsys):
     robot = denoc.load(tmp_path / "bodies.yaml")
     plain = denoc.loads(text[: text.index("    shape:\n      - {mesh:")])
     hands = [staged(one, one.q0)[0].parts[-1].solids for one in (robot, plain)]
-    assert [solid.kind for solid in hands[0]] == [solid.kind for solid in hands[1]] == ["rod"]
+    assert [solid.kind for solid in hands[0]] == [solid.kind for solid in hands[1]] == ["ball", "thin"]
 
 
 def test_a_result_elsewhere_keeps_its_meshes(tmp_path):
