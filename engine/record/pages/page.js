@@ -249,7 +249,7 @@
 
   // what a program may ask and do, such as a check of the numbers
   window.denoc = {
-    run: () => run(true), stop: () => run(false), reset,
+    viewer, run: () => run(true), stop: () => run(false), reset,
     set: (key, value) => { inputs.find((one) => one.key === key).set(value); renewed(); reset(); },
     rows: (times) => { const other = new Denoc.Simulation(data); other.numbers.values = [...simulation.numbers.values]; other.choose(set); other.reset(); return { rows: other.run(times), ended: other.ended }; },
     speed: (count) => { // nanoseconds an evaluation

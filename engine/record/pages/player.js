@@ -101,7 +101,7 @@
 
   // what a program may ask and do: a check of the page reads places and columns frame by frame
   window.denoc = {
-    frames: t.length,
+    frames: t.length, viewer,
     seek: seekFrame,
     play: () => play(true),
     pause: () => play(false),

@@ -40,7 +40,7 @@ Denoc.Solids = class {
     if (solid.kind === "plate") return this.plate(points, solid.radius, colour);
     if (solid.kind === "ground") return this.ground(points[0], points[1], solid.radius, colour);
     if (solid.kind === "ball") {
-      const ball = new THREE.Mesh(new THREE.SphereGeometry(solid.radius, 20, 14), this.material(colour));
+      const ball = new THREE.Mesh(new THREE.SphereGeometry(solid.radius, 14, 10), this.material(colour));
       ball.position.copy(points[0]);
       return ball;
     }
@@ -92,8 +92,9 @@ Denoc.Solids = class {
 
   between(a, b, radius, material, round = false) {
     const way = b.clone().sub(a), length = way.length();
-    const geometry = round ? new THREE.CapsuleGeometry(radius, length, 6, 16)
-      : new THREE.CylinderGeometry(radius, radius, length, 20);
+    const large = radius > 2.5 * this.unit; // small ones have few faces, so that slow computers draw them in time
+    const geometry = round ? new THREE.CapsuleGeometry(radius, length, large ? 8 : 2, large ? 28 : 9)
+      : new THREE.CylinderGeometry(radius, radius, length, large ? 40 : 12);
     const mesh = new THREE.Mesh(geometry, material);
     mesh.position.copy(a).addScaledVector(way, 0.5);
     mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), way.normalize());
@@ -151,13 +152,13 @@ Denoc.Solids = class {
     const colour = Denoc.LOOKS[joint.cut ? "cut" : joint.actuated ? "actuated" : "passive"];
     const material = this.material(colour), z = new THREE.Vector3(0, 0, 1);
     const bar = (radius, half, axis = z) => this.between(axis.clone().multiplyScalar(-half * unit), axis.clone().multiplyScalar(half * unit), radius * unit, material);
-    const ball = (radius) => new THREE.Mesh(new THREE.SphereGeometry(radius * unit, 24, 16), material);
+    const ball = (radius) => new THREE.Mesh(new THREE.SphereGeometry(radius * unit, 12, 8), material);
     const box = (x, y, zz) => new THREE.Mesh(new THREE.BoxGeometry(2 * x * unit, 2 * y * unit, 2 * zz * unit), material);
     if (joint.type === "revolute") group.add(bar(1.1, 1.3));
     else if (joint.type === "helical") {
       group.add(bar(0.8, 2.2));
       for (let k = -2; k <= 2; k++) {
-        const ring = new THREE.Mesh(new THREE.TorusGeometry(0.9 * unit, 0.18 * unit, 8, 24), material);
+        const ring = new THREE.Mesh(new THREE.TorusGeometry(0.9 * unit, 0.18 * unit, 5, 14), material);
         ring.position.z = 0.85 * k * unit; ring.rotation.x = 0.18;
         group.add(ring);
       }
@@ -173,5 +174,31 @@ Denoc.Solids = class {
     } else if (joint.radius) group.add(new THREE.Mesh(new THREE.SphereGeometry(joint.radius, 32, 20), this.material(colour, 0.6)));
     else if (joint.type !== "free") group.add(ball(1.25));
     return group;
+  }
+
+  // the opaque things of a link as one, since each thing takes a slow computer's time, and whose joints' symbols they are
+  merge(group) {
+    group.updateMatrixWorld(true);
+    const home = group.matrixWorld.clone().invert(), things = [], owners = [], made = { position: [], normal: [], color: [] };
+    group.traverse((thing) => { if (thing.isMesh && !thing.material.transparent && !thing.userData.body && !thing.userData.extra) things.push(thing); });
+    if (things.length < 2) return;
+    for (const thing of things) {
+      const geometry = (thing.geometry.index ? thing.geometry.toNonIndexed() : thing.geometry).applyMatrix4(home.clone().multiply(thing.matrixWorld));
+      const { color } = thing.material, count = geometry.attributes.position.count;
+      owners.push({ from: made.position.length / 9, joint: this.jointOf(thing, group) });
+      for (const name of ["position", "normal"]) for (const x of geometry.attributes[name].array) made[name].push(x);
+      for (let k = 0; k < count; k++) made.color.push(color.r, color.g, color.b);
+      thing.removeFromParent(); thing.geometry.dispose(); thing.material.dispose(); geometry.dispose();
+    }
+    const whole = new THREE.BufferGeometry();
+    for (const [name, values] of Object.entries(made)) whole.setAttribute(name, new THREE.BufferAttribute(new Float32Array(values), 3));
+    const material = this.material(0xffffff);
+    material.vertexColors = true;
+    group.add(Object.assign(new THREE.Mesh(whole, material), { userData: { owners } }));
+  }
+
+  jointOf(thing, group) {
+    for (; thing !== group; thing = thing.parent) if (thing.userData.joint) return thing.userData.joint;
+    return null;
   }
 };

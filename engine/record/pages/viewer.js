@@ -18,6 +18,7 @@ Denoc.Viewer = class {
     for (const part of scene.parts) this.addPart(part);
     this.joints = scene.joints.filter((joint) => !joint.ghost).map((joint) => ({ ...joint })); // with their symbols
     for (const joint of this.joints) this.addJoint(joint);
+    for (const group of this.groups.values()) this.solids.merge(group);
     this.addTrails();
     this.arrows = [];
     this.lookAtAll();
@@ -88,6 +89,7 @@ Denoc.Viewer = class {
     for (const part of scene.parts) this.addPart(part);
     this.joints = scene.joints.filter((joint) => !joint.ghost).map((joint) => ({ ...joint })); // with their symbols
     for (const joint of this.joints) this.addJoint(joint);
+    for (const group of this.groups.values()) this.solids.merge(group);
     this.labels.replaceChildren(); this.names = [];
     this.addNames();
     for (const [what, wanted] of Object.entries(this.shown)) this.show(what, wanted);
@@ -123,6 +125,8 @@ Denoc.Viewer = class {
   picked(event) {
     const hits = this.ray(event).intersectObjects([...this.groups.values()], true).filter((hit) => hit.object.isMesh);
     for (const hit of hits) {
+      const owner = (hit.object.userData.owners || []).findLast((one) => one.from <= hit.faceIndex);
+      if (owner && owner.joint) return owner.joint; // the link that the joint moves
       for (let thing = hit.object; thing; thing = thing.parent) {
         if (thing.userData.joint) return thing.userData.joint; // the link that the joint moves
         for (const [name, group] of this.groups) if (group === thing) return name === "base" ? null : name;
@@ -161,8 +165,9 @@ Denoc.Viewer = class {
       group.add(axes); this.extras.frames.push(axes);
     }
     if (part.centre && part.mass && !part.ghost) {
-      const ball = new THREE.Mesh(new THREE.SphereGeometry(0.55 * this.unit, 16, 12), this.solids.material(Denoc.LOOKS.centre));
+      const ball = new THREE.Mesh(new THREE.SphereGeometry(0.55 * this.unit, 10, 8), this.solids.material(Denoc.LOOKS.centre));
       ball.position.fromArray(part.centre);
+      ball.userData.extra = true;
       group.add(ball); this.extras.centres.push(ball);
     }
   }
@@ -184,7 +189,7 @@ Denoc.Viewer = class {
       label.className = "name";
       label.textContent = joint.name; // never as markup: names come from files
       this.labels.append(label);
-      this.names.push([label, joint.group]);
+      this.names.push({ label, group: joint.group, across: 7 * joint.name.length + 4 });
     }
   }
 
@@ -370,6 +375,7 @@ Denoc.Viewer = class {
     const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
     if (!width || !height) return;
     this.renderer.setSize(width, height, false);
+    this.width = width; this.height = height;
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
     if (!this.sized) { this.sized = true; this.home(); }
@@ -385,15 +391,18 @@ Denoc.Viewer = class {
 
   // names beside their joints; one that would cover another is left out until the view changes
   drawNames() {
-    const width = this.canvas.clientWidth, height = this.canvas.clientHeight, v = this.scratch.v, taken = [];
-    for (const [label, group] of this.names) {
-      group.getWorldPosition(v).project(this.camera);
-      const x = (v.x + 1) / 2 * width + 8, y = (1 - v.y) / 2 * height - 18;
-      const across = 7 * label.textContent.length + 4;
+    const { width, height } = this, v = this.scratch.v, taken = []; // sizes asked of the page here would lay it out anew
+    for (const one of this.names) {
+      one.group.getWorldPosition(v).project(this.camera);
+      const x = Math.round((v.x + 1) / 2 * width + 8), y = Math.round((1 - v.y) / 2 * height - 18), across = one.across;
       const free = !taken.some(([a, b, w]) => Math.abs(b - y) < 14 && x < a + w && a < x + across);
       const seen = v.z < 1 && x > 0 && x + across < width && y > 0 && y < height && free;
-      label.style.display = seen ? "" : "none";
-      if (seen) { label.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`; taken.push([x, y, across]); }
+      if (seen) taken.push([x, y, across]);
+      const at = seen ? `translate(${x}px, ${y}px)` : "";
+      if (at === one.at) continue;
+      if (!seen || !one.at) one.label.style.display = seen ? "" : "none";
+      if (seen) one.label.style.transform = at;
+      one.at = at;
     }
   }
 
