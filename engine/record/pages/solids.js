@@ -59,7 +59,7 @@ Denoc.Solids = class {
       const { corners, faces } = solid.kind === "box" ? Denoc.BOX : this.mesh(solid.mesh);
       return this.surface(points, corners, faces, material);
     }
-    if (solid.kind !== "sphere") return this.between(points[0], points[1], solid.radius, material, solid.kind === "capsule");
+    if (solid.kind !== "sphere") return this.between(points[0], points[1], solid.radius, material, solid.kind === "capsule", true);
     const ball = new THREE.Mesh(new THREE.SphereGeometry(solid.radius, 32, 20), material);
     ball.position.copy(points[0]);
     return ball;
@@ -90,9 +90,8 @@ Denoc.Solids = class {
     return new THREE.Mesh(geometry, material);
   }
 
-  between(a, b, radius, material, round = false) {
+  between(a, b, radius, material, round = false, large = radius > 2.5 * this.unit) { // the small have few faces, for slow computers
     const way = b.clone().sub(a), length = way.length();
-    const large = radius > 2.5 * this.unit; // small ones have few faces, so that slow computers draw them in time
     const geometry = round ? new THREE.CapsuleGeometry(radius, length, large ? 8 : 2, large ? 28 : 9)
       : new THREE.CylinderGeometry(radius, radius, length, large ? 40 : 12);
     const mesh = new THREE.Mesh(geometry, material);
