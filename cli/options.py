@@ -288,3 +288,8 @@ def save_figure(figure: Any, path: Path) -> None:
     from denoc.record.write import whole
 
     whole(path, lambda draft: plots.save(figure, draft))
+
+
+def warned(message: str) -> None:
+    """Shows a warning beside a command's output."""
+    typer.echo(f"warning: {message}", err=True)

@@ -44,7 +44,7 @@ def page(
     file = folder / f"{plan.name}-page.html"
     with Wait(plan.name, quiet=quiet) as wait:
         wait.now("recording the equations")
-        text = made(plan, wanted)
+        text = made(plan, wanted, options.warned)
         wait.now(WRITING)
         whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
     if not quiet:

@@ -15,6 +15,8 @@ from ..errors import InputError, NumericalError
 from ..loops.balance import Forces
 from ..machine.jit.account import account
 from ..record.drawings import plain
+from ..robot.mesh_files import folder_of, with_places
+from ..robot.model import Robot
 from ..simulate import internal_forces, prescribed
 from . import efforts, formula_columns, tabulate, wrenches
 from .audit import DOUBTFUL, EnergyBalance, energy_balance
@@ -111,7 +113,7 @@ def _origin(plan: Plan) -> dict[str, Any]:
             "file": robot.document.name if robot.document else "",
             "nq": robot.nq,
             "nv": robot.nv,
-            "data": _plain(robot.document.data) if robot.document else None,
+            "data": _data(robot),
         },
     }
 
@@ -271,6 +273,12 @@ def _beyond_limits(plan: Plan, run: Course) -> list[str]:
                     f"up to {fastest:.6g} {unit}"
                 )
     return warnings
+
+
+def _data(robot: Robot) -> Any:
+    """The data of a robot's file, as a copy of it elsewhere needs them."""
+    document = robot.document
+    return _plain(with_places(document.data, folder_of(document))) if document else None
 
 
 def _plain(value: Any) -> Any:

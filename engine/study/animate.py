@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..record.columns import Column
 from ..record.pages import html
 from ..record.plots import PLOTS, axis_label
-from ..record.scene import Poses, Scene
+from ..record.scene import Poses, Say, Scene, silent
 from ..robot.model import Robot
 from ..scenario.replay import scenario_of_result
 from ..scenario.run import robot_of
@@ -20,21 +20,30 @@ from ..text.source import read
 from .staging import staged
 
 MOST_FRAMES = 2000  # more rows are thinned evenly; the last one stays
-SCRIPTS = (html.THREE, "viewer.js", "charts.js", "player.js")
+SCRIPTS = ("player.js",)
 
 
-def animation(kept: Stored) -> str:
-    """The HTML of a result's animation."""
+def animation(kept: Stored, say: Say = silent) -> str:
+    """The HTML of a result's animation; `say` takes a sentence on each thing that can't be drawn."""
     robot = robot_of_result(kept)
-    rows = thinned(len(kept.t))
+    scene, poses = staged(robot, coordinates(kept, robot)[thinned(len(kept.t))])
+    say_undrawn(scene, say)
     words = {"title": f"{robot.name} ({kept.name})", "about": str(kept.record.get("about", ""))}
-    return html.page("animation.html", words, SCRIPTS, animated(kept, robot, rows))
+    return html.page("animation.html", html.PLAYER, words, SCRIPTS, animated(kept, robot, scene, poses))
 
 
-def filmed(kept: Stored) -> tuple[Scene, Poses]:
+def say_undrawn(scene: Scene, say: Say) -> None:
+    """Says which bodies of links can't be drawn, and why."""
+    for warning in scene.warnings:
+        say(warning)
+
+
+def filmed(kept: Stored, say: Say = silent) -> tuple[Scene, Poses]:
     """The scene of a result's robot and its poses at all rows."""
     robot = robot_of_result(kept)
-    return staged(robot, coordinates(kept, robot))
+    scene, poses = staged(robot, coordinates(kept, robot))
+    say_undrawn(scene, say)
+    return scene, poses
 
 
 def robot_of_result(kept: Stored) -> Robot:
@@ -61,11 +70,11 @@ def coordinates(kept: Stored, robot: Robot) -> np.ndarray:
     return np.stack([kept.table[name] for name in names], axis=1)
 
 
-def animated(kept: Stored, robot: Robot, rows: np.ndarray) -> dict[str, Any]:
-    """What the page reads: the scene, the poses of its links, the columns, and which of them are drawn together."""
+def animated(kept: Stored, robot: Robot, scene: Scene, poses: Poses) -> dict[str, Any]:
+    """What the page reads: the scene, its poses at the rows that are frames, the columns, what is drawn together."""
     from scipy.spatial.transform import Rotation
 
-    scene, poses = staged(robot, coordinates(kept, robot)[rows])
+    rows = thinned(len(kept.t))
     turns = Rotation.from_matrix(poses.frames[..., :3, :3].reshape(-1, 3, 3)).as_quat()
     placed = np.concatenate([poses.frames[..., :3, 3].reshape(-1, 3), turns], axis=1)
     families = plotted(kept.columns)

@@ -12,6 +12,7 @@ from ..dynamics.quantities import frames
 from ..record.scene import BASE, Axes, Point, Poses, Scene, SceneJoint, ScenePart, ScenePoint, Solid
 from ..robot.model import Link, Robot
 from ..robot.placement import turn_matrix_of
+from .shapes import corners, shapes_of
 
 NEAR = 1e-9  # metres; closer points are the same
 ROD, THIN, PLATE, TUBE = 0.010, 0.004, 0.008, 0.017  # half the thickness of solids, as a share of the machine's size
@@ -59,6 +60,7 @@ class _Stage:
         bodies = body_frames(robot.tree.bodies, first)
         self.seats = {link.name: self._seat(link, bodies) for link in robot.links}  # of joints, in the parents' axes
         self.ghosts = _ghosts(robot)
+        self.shapes = shapes_of(robot)
         self.mounts = self._mounts()
         self.size = self._size()
 
@@ -89,6 +91,8 @@ class _Stage:
             gravity=robot.gravity,
             flat=None if flat is None else _point(flat),
             about=robot.about,
+            meshes=tuple(self.shapes.meshes.values()),
+            warnings=self.shapes.warnings,
         )
 
     # ---- where things are
@@ -135,6 +139,8 @@ class _Stage:
                 continue
             for name, side in zip(loop.between, (loop.first, loop.second)):
                 mounts[name].joined.append(np.array(side.origin))
+        for name, solids in self.shapes.solids.items():
+            mounts[name].room += [at for solid in solids for at in corners(solid)]
         return mounts
 
     def _way(self, link: Link) -> tuple[float, float] | None:
@@ -193,7 +199,9 @@ class _Stage:
     # ---- solids
 
     def _solids(self, link: Link) -> list[Solid]:
-        """The solids of a link."""
+        """The solids of a link: the bodies of the robot's file, or what follows from where its joints are."""
+        if link.name in self.shapes.solids:
+            return self.shapes.solids[link.name]
         mounts, size = self.mounts[link.name], self.size
         joined, every = _distinct(mounts.joined), _distinct([*mounts.joined, *mounts.others])
         made = _body(joined, every, size)
@@ -328,7 +336,7 @@ def _ghosts(robot: Robot) -> set[str]:
         chain = [link]
         while not chain[-1].mass and chain[-1].name not in cut and len(children.get(chain[-1].name, [])) == 1:
             chain.append(children[chain[-1].name][0])
-        massless = [one for one in chain if not one.mass]
+        massless = [one for one in chain if not one.mass and not one.shape]
         if len(massless) > 1 and any(one.joint.type.name == "prismatic" for one in massless):
             found |= {one.name for one in massless}
     return found

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.record import labels, sketch
+from denoc.record.sketch import drawing, labels, names
 from denoc.study.staging import poses, staged
 from denoc.text.library import folder
 
@@ -57,9 +57,9 @@ def test_symbols_sit_where_links_meet(name):
 def test_a_sketch_can_be_read(name, monkeypatch):
     """No label covers another one, and all of them are within the picture."""
     seen = []
-    monkeypatch.setattr(sketch, "placed", lambda *given: seen.append((labels.placed(*given), given[-1])) or seen[-1][0])
+    monkeypatch.setattr(names, "placed", lambda *given: seen.append((labels.placed(*given), given[-1])) or seen[-1][0])
     robot = denoc.load(name)
-    figure = sketch.draw(*staged(robot, assembled(robot)))
+    figure = drawing.draw(*staged(robot, assembled(robot)))
     assert figure.axes[0].patches
     for made, frame in seen:
         boxes = [label.box for label in made]
