@@ -201,8 +201,8 @@ COMPILED = (
     Bug(
         "sources look as before where their writer set the time back",
         SOURCES,
-        " {one.st_mtime_ns} {one.st_ctime_ns}",
-        " {one.st_mtime_ns}",
+        "one.st_mtime_ns, one.st_ctime_ns)",
+        "one.st_mtime_ns, one.st_mtime_ns)",
         NOTED,
     ),
     Bug("sources that have just been written are noted", SOURCES, "SETTLED = 2.0", "SETTLED = 0.0", NOTED),
