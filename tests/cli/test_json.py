@@ -11,7 +11,7 @@ import typer
 from jsonschema import Draft202012Validator
 
 from denoc.cli import as_json
-from denoc.cli.app import app
+from denoc.cli.app import application
 from denoc.cli.main import main
 from denoc.cli.schema import FILES, kinds, made
 from denoc.cli.shapes import OUTPUTS
@@ -105,7 +105,7 @@ def mistakes(kind, document):
 
 @pytest.mark.smoke
 def test_every_command_with_json_has_a_schema():
-    commands = typer.main.get_command(app).commands
+    commands = typer.main.get_command(application()).commands
     with_json = {name for name, one in commands.items() if any("--json" in option.opts for option in one.params)}
     assert with_json | {"error"} == set(OUTPUTS)
 

@@ -14,6 +14,7 @@ TOGETHER = "engine/simulate/together.py"
 ABREAST = "engine/simulate/abreast.py"
 ABREAST_TESTS = ("study/test_abreast.py::test_modes_and_laws_go_side_by_side",)
 STEPPERS = ("simulate/test_march.py::test_every_step_is_the_steppers",)
+IMPLICIT = ("simulate/test_march_implicit.py::test_every_step_is_scipys",)
 LANES = ("simulate/test_march.py::test_every_lane_is_a_run_of_its_own",)
 RENTED = ("machine/test_offer.py::test_plain_runs_are_rented_until_they_have_cost_as_much_as_compiling",)
 VARY = ("study/test_ensemble.py::test_states_and_masses_vary",)
@@ -46,6 +47,41 @@ COMPILED = (
         "terms in (E, low))",
         "terms in (E, E))",
         STEPPERS,
+    ),
+    Bug(
+        "Newton's method in the loop takes the conjugate eigenvalue",
+        "engine/machine/jit/newton.py",
+        'upper = code.operation("fsub", code.operation("fmul", a, W[1])',
+        'upper = code.operation("fadd", code.operation("fmul", a, W[1])',
+        IMPLICIT,
+    ),
+    Bug(
+        "quadratures of an implicit step forget the derivatives",
+        "engine/machine/jit/newton.py",
+        'along.following.append(block.call("fma", J, x, along.values[k]))',
+        "along.following.append(along.values[k])",
+        IMPLICIT,
+    ),
+    Bug(
+        "an implicit method keeps its derivatives, however slowly Newton's method goes",
+        "engine/machine/jit/march_implicit.py",
+        'renew = code.both(many, code.compare("ogt", code.row(PACE), number(method.slow)))',
+        'renew = code.both(many, code.compare("olt", code.row(PACE), number(-1.0)))',
+        IMPLICIT,
+    ),
+    Bug(
+        "a refused implicit step has no second look at its error",
+        "engine/machine/jit/march_implicit.py",
+        "code.put(REFUSED, code.number(1.0))",
+        "code.put(REFUSED, code.number(0.0))",
+        IMPLICIT,
+    ),
+    Bug(
+        "elimination in machine code doesn't look for a pivot",
+        "engine/machine/jit/elimination.py",
+        'more = let(f"fcmp ogt double {size}, {search.values[0]}")',
+        'more = let(f"fcmp ogt double {search.values[0]}, {size}")',
+        ("simulate/test_march_implicit.py::test_elimination_solves",),
     ),
     Bug(
         "a lane that is held lets its joint give way",
@@ -165,8 +201,8 @@ COMPILED = (
     Bug(
         "sources look as before where their writer set the time back",
         SOURCES,
-        " {one.st_mtime_ns} {one.st_ctime_ns}",
-        " {one.st_mtime_ns}",
+        "one.st_mtime_ns, one.st_ctime_ns)",
+        "one.st_mtime_ns, one.st_mtime_ns)",
         NOTED,
     ),
     Bug("sources that have just been written are noted", SOURCES, "SETTLED = 2.0", "SETTLED = 0.0", NOTED),
