@@ -52,7 +52,7 @@ EPILOG = (
 
 
 def application(words: Sequence[str] = ()) -> typer.Typer:
-    """The application for a command line of these words: with one command if they begin with its name, else with all."""
+    """The app for a command line of these words: with one command if they begin with its name, else with all."""
     app = typer.Typer(
         name="denoc",
         no_args_is_help=True,
