@@ -22,7 +22,8 @@ from .spatial import (
     subtract,
     transpose,
 )
-from .sweeps import Motion, joint_twist, outward, placement
+from .sweeps import Motion, joint_twist, outward
+from .transfer import placement
 
 
 def body_placements(bodies: Sequence[Body], q: Sequence[Scalar]) -> list[tuple[Matrix, Vector]]:

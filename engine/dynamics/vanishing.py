@@ -20,7 +20,7 @@ from ..machine.jit.block import ENORMOUS
 from ..machine.program.scalars import Scalar
 from ..robot.bodies import scalar
 from ..robot.model import Body, Drive, Joint, Robot
-from . import sweeps
+from . import sweeps, transfer
 from .spatial import add_matrices
 from .sweeps import Motion, Pivot
 
@@ -117,8 +117,9 @@ def pivots(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[b
             result[k] = scalar(size)
         if body.parent is not None and above is not None:
             here = Motion()
-            here.rotation, here.origin = sweeps.placement(body, q)
-            A[body.parent] = add_matrices(A[body.parent], sweeps.inertia_at_parent(here, above))
+            here.steps = None
+            here.rotation, here.origin = transfer.placement(body, q)
+            A[body.parent] = add_matrices(A[body.parent], transfer.inertia_at_parent(here, above))
     return result
 
 

@@ -16,7 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..dynamics.spatial import Factor, Vector, add, cross, dot, into, outof, scale, subtract, transpose
-from ..dynamics.sweeps import joint_twist, placement, rate_tensor
+from ..dynamics.sweeps import joint_twist, rate_tensor
+from ..dynamics.transfer import placement
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Tree
 from ..robot.placement import Placement
