@@ -75,7 +75,9 @@ def test_forward_dynamics_of_a_chain_costs_no_more_than_published_recursions():
 
 def test_the_chain_that_is_counted_can_be_written_as_a_file():
     """A robot with Khalil's frames and no zeros takes no more than the symbols do."""
-    body = "mass: 0.12, com: [0.05, 0.01, -0.02], inertia: {xx: 6e-5, yy: 1e-4, zz: 1e-4, xy: 1e-5, xz: -2e-6, yz: 4e-6}"
+    body = (
+        "mass: 0.12, com: [0.05, 0.01, -0.02], inertia: {xx: 6e-5, yy: 1e-4, zz: 1e-4, xy: 1e-5, xz: -2e-6, yz: 4e-6}"
+    )
     placed = "d: 0.11, r: 0.03, alpha: 0.7"
     robot = loads(f"""
 name: chain
