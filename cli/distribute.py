@@ -91,7 +91,7 @@ def distribute(
         return prepare(scenario, changes=changes)
 
     if explain:
-        _explain(*study.explained(make, setting), as_json=as_json)
+        _explain(*study.explained(make, setting), study.part_of(make()), as_json=as_json)
         return
     wanted = options.files(forms, style, degrees)
     folder = out / make().name
@@ -133,12 +133,12 @@ def _progress(make: Callable[[], Any], wait: Wait) -> Callable[[float], None]:
     return reached
 
 
-def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], *, as_json: bool) -> None:
+def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], part: str, *, as_json: bool) -> None:
     if as_json:
         plan: Plan = {"unit": unit, "legs": legs, "nodes": nodes, "messages": _messages(rows)}
         printed.show(plan)
         return
-    typer.echo(f"{_count(legs, 'leg')} on {_count(nodes, 'node')}; messages of {unit}:")
+    typer.echo(f"{_count(legs, part)} on {_count(nodes, 'node')}; messages of {unit}:")
     widest = max(len(row.number) for row in rows)
     for row in rows:
         fields = ", ".join(f"{name} {width}" for name, width in row.fields.items())
@@ -156,7 +156,7 @@ def _show(outcome: Outcome, files: list[Path]) -> None:
     mark = "done" if result.ended == result.record["expected"] else result.ended.upper()
     where = {"process": "in one process", "threads": "on threads", "dask": "on Dask"}[outcome.engine]
     typer.echo(
-        f"{outcome.name}: {mark}, {outcome.task} {outcome.form}, {_count(outcome.legs, 'leg')} on "
+        f"{outcome.name}: {mark}, {outcome.task} {outcome.form}, {_count(outcome.legs, outcome.part)} on "
         f"{_count(outcome.nodes, 'node')} {where}"
     )
     if result.record["reason"]:
