@@ -23,6 +23,7 @@ from denoc.study.sweep import run as sweeping
 from denoc.study.sweep import store, tasks
 from limits import HANGS
 
+pytestmark = pytest.mark.usefixtures("unseen_pictures")
 SWING = "{robot: planar3r, task: simulate, time: {end: 0.2, step: 0.03}}\n"
 STUDY = """
 scenario: swing.yaml
