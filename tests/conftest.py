@@ -24,6 +24,7 @@ import pytest
 from hypothesis import settings
 
 import generator
+import unseen
 from costs import Costs
 
 SEED = 20260712
@@ -96,6 +97,15 @@ def one_tree_of_commands():
 @pytest.fixture(autouse=True, scope="session")
 def code_of_the_quick_generator():
     generator.only_quick()
+
+
+@pytest.fixture
+def unseen_pictures(request, monkeypatch):
+    """For tests that only count pictures (`unseen.py`)."""
+    if not request.config.getoption("full"):
+        from denoc.record import plots
+
+        monkeypatch.setattr(plots, "save", unseen.save)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -28,6 +28,7 @@ from denoc.cli.main import main
 from denoc.scenario.plan import plan
 from denoc.text.source import from_mapping
 
+pytestmark = pytest.mark.usefixtures("unseen_pictures")
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

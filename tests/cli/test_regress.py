@@ -14,6 +14,7 @@ import pytest
 from denoc.cli.main import main
 from denoc.record import folders, plots
 
+pytestmark = pytest.mark.usefixtures("unseen_pictures")
 PENDULUM = """
 name: pendulum
 convention: dh

@@ -25,6 +25,7 @@ from denoc.study.sweep.keep import Reduction, taken
 from denoc.study.sweep.table import unbeaten
 from limits import HANGS
 
+pytestmark = pytest.mark.usefixtures("unseen_pictures")
 SWING = "{robot: planar3r, task: simulate, time: {end: 0.2, step: 0.03}}\n"
 STUDY = """
 scenario: swing.yaml
