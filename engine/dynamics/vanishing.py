@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,10 @@ from ..errors import NumericalError
 from ..machine.jit.block import ENORMOUS
 from ..machine.program.scalars import Scalar
 from ..robot.bodies import scalar
-from ..robot.model import Body, Drive, Joint, Robot
+from ..robot.model import Body, Joint, Robot
 from . import sweeps, transfer
 from .spatial import add_matrices
+from .stripped import unhindered
 from .sweeps import Motion, Pivot
 
 LITTLE = 1e-10  # share of the diagonal below which a pivot is in doubt
@@ -80,7 +80,7 @@ def _vanishing(robot: Robot, q: Sequence[float], motion_given: Sequence[bool] | 
 def sound(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[bool]) -> np.ndarray:
     """For each of many positions and values of the bodies' numbers, whether no pivot is small at first sight."""
     little = LITTLE * min(1.0, (LONG / max(len(bodies), 1)) ** 3)
-    bodies = [replace(one, drives=tuple(Drive(rotor=drive.rotor) for drive in one.drives)) for one in bodies]
+    bodies = unhindered(bodies)
     with np.errstate(all="ignore"):
         eliminated, whole = pivots(bodies, q, motion_given), pivots(bodies, q, [True] * len(motion_given))
         good = [x > little * y for x, y, given in zip(eliminated, whole, motion_given) if not given]

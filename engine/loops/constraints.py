@@ -59,6 +59,7 @@ class Closure:
         self.turning = np.array(turning, dtype=bool)
         self.on_speeds = np.array(on_speeds + [False] * len(self.couplings), dtype=bool)
         self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
+        self.row_sizes: list[Scalar] = self.row_scale.tolist()  # the same, which may be symbols
         identity = (massless(self.bodies), [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
         self.numbers = CompiledGaps(self._whole, robot.nq, robot.nv, self.m, identity, len(self.bodies))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..loops.balance import Forces
 from ..machine.jit.account import account
 from ..record.columns import Column
 from ..record.drawings import Drawing
@@ -37,6 +38,7 @@ class Many:
         self.balance = work - loss
         self._turnover = np.maximum(abs(work), abs(loss)).max(axis=0)
         of_all = self._rows()
+        self.forces = of_all.forces
         self._judge(bodies, of_all)
         self.columns: list[Column] | None = None
         self.values = np.empty(0)
@@ -52,8 +54,42 @@ class Many:
         q, qd, qdd, tau = (np.moveaxis(self.rows.fields[key], 0, -1) for key in ("q", "qd", "qdd", "tau"))
         kinetic, potential, elastic = np.moveaxis(self.rows.energies, (2, 1, 0), (0, 1, 2))
         known = {"kinetic": kinetic, "potential": potential, "elastic": elastic}
-        plan = self.plan
-        return Rows(plan.robot, q, qd, qdd, tau, self.balance, plan.points, None, None, {}, lambda: None, known=known)
+        plan, cuts = self.plan, {}
+        if self.rows.cuts is not None:
+            wrenches = np.moveaxis(self.rows.cuts, (2, 1, 3, 0), (0, 1, 2, 3))
+            cuts = {loop.name: six for loop, six in zip(plan.robot.loops, wrenches)}
+        return Rows(
+            robot=plan.robot,
+            q=q,
+            qd=qd,
+            qdd=qdd,
+            tau=tau,
+            balance=self.balance,
+            points=plan.points,
+            loops=plan.system.loops,
+            forces=self._forces(tau, self.rows.multipliers),
+            cuts=cuts,
+            loads=lambda: None,
+            turned=plan.record.axes == "link",
+            known=known,
+        )
+
+    def _forces(self, tau: np.ndarray, multipliers: np.ndarray | None) -> Forces | None:
+        """The forces of actuators and ties in all rows of all runs, where there are loops."""
+        if multipliers is None:
+            return None
+        robot = self.plan.robot
+        none = np.zeros((len(tau), len(robot.actuators), tau.shape[2]))
+        actuated = np.concatenate([tau[:, list(robot.driven)], none], axis=1)
+        return Forces(actuated, np.moveaxis(multipliers, 0, -1))
+
+    def gaps(self, k: int) -> tuple[float, float]:
+        """The largest gap of any loop in any row of run k: a length and an angle."""
+        loops, gaps = self.plan.system.loops, self.rows.gaps
+        if loops is None or gaps is None:
+            return 0.0, 0.0
+        values = abs(gaps[k])
+        return float(values[:, ~loops.turning].max(initial=0.0)), float(values[:, loops.turning].max(initial=0.0))
 
     def _judge(self, bodies: Sequence[Body], rows: Rows) -> None:
         """Find which runs are in order: they came to their end, with sound numbers and a balance that nobody doubts."""
@@ -75,8 +111,11 @@ class Many:
 
     def course(self, k: int) -> Course:
         """The course of run k."""
-        traces = self.traces
+        traces, forces = self.traces, self.forces
+        if forces is not None:
+            forces = Forces(forces.actuated[..., k].copy(), forces.multipliers[..., k].copy())
         return Course(
+            forces=forces,
             t=traces.t.copy(),
             **{name: values[k].copy() for name, values in self.rows.fields.items()},
             balance=self.balance[:, k].copy(),
@@ -128,7 +167,7 @@ class OneOfMany(Result):
     def audit(self) -> dict[str, Any]:  # type: ignore[override]
         traces, k = self._many.traces, self._place
         steps, rejected, evaluations = (int(x[k]) for x in (traces.steps, traces.rejected, traces.evaluations))
-        return audited(steps, rejected, evaluations, self._many.verdict(k))
+        return audited(steps, rejected, evaluations, self._many.verdict(k), self._many.gaps(k))
 
     @cached_property
     def record(self) -> dict[str, Any]:  # type: ignore[override]

@@ -57,6 +57,8 @@ class Family:
 
 def serves_many(rows: Rows, wanted: Callable[[str], bool]) -> bool:
     """Whether the table of all wanted families can be made for many runs at once."""
+    if rows.turned and rows.cuts:  # which takes the frames of links
+        return False
     others = [row for name, row in FAMILIES.items() if wanted(name) and not row.many]
     return all(row.default is None and not list(row.owners(rows)) for row in others)
 
@@ -197,9 +199,11 @@ FAMILIES = {
         default=True,
         many=True,
     ),
-    "actuators": Family("forces of actuators that are no joint's", _actuators, _actuator_columns, _actuator_forces),
-    "drives": Family("forces of drives along what they drive", _drives, _drive_columns, _drive_forces),
-    "cuts": Family("wrenches in the cuts", wrenches.cuts, wrenches.cut_columns, wrenches.cut_wrenches),
+    "actuators": Family(
+        "forces of actuators that are no joint's", _actuators, _actuator_columns, _actuator_forces, many=True
+    ),
+    "drives": Family("forces of drives along what they drive", _drives, _drive_columns, _drive_forces, many=True),
+    "cuts": Family("wrenches in the cuts", wrenches.cuts, wrenches.cut_columns, wrenches.cut_wrenches, many=True),
     "reactions": Family(
         "reactions in the joints",
         wrenches.joints,

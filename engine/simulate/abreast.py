@@ -282,7 +282,8 @@ class _Abreast:
         """What the equations say about these runs."""
         assert self.code is not None
         inputs = self._inputs(self._signals(t), these, contacts)
-        (_, rows, _, watched), _, _ = self.code(inputs, np.ascontiguousarray(y[:, : self.system.measured]))
+        found = self.starts.groups(self.code, inputs, y[:, : self.system.measured])
+        rows, watched = found["row"], found["quantities"]
         nq, nv, held = self.system.robot.nq, self.system.robot.nv, len(self.patterns.switching)
         self.evaluations[these] += 1
         return Found(watched[:, :held], rows[:, nq + nv : nq + 2 * nv], watched[:, held:])

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..dynamics.spatial import dot
 from ..dynamics.symbols import planted
+from ..loops.constraints import Closure
 from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
 from ..machine.jit.march import Collocation, March, Method
@@ -83,7 +84,7 @@ def march_program(system: System, discrete: Discrete, signals: int) -> Program:
     quantities = watched(system, discrete, u, y, dict(zip(bearers, row[len(row) - len(bearers) :])))
     if closes(system):
         values = read(system, u, [*y, 0.0, 0.0], discrete).values
-        outputs["closed"] = [node(x) for x in _closed(system, row, values)]
+        outputs["closed"] = [node(x) for x in closed(system, row, values, constraints_of(system))]
     return replace(whole, outputs={**outputs, "quantities": [node(x) for x in quantities]})
 
 
@@ -100,11 +101,11 @@ def closes(system: System) -> bool:
     return system.loops is not None and system.method.closes and system.method.speeds == "independent"
 
 
-def _closed(system: System, row: Sequence[Scalar], values: Mapping[int, Scalar]) -> list[Scalar]:
+def closed(system: System, row: Sequence[Scalar], values: Mapping[int, Scalar], loops: Closure) -> list[Scalar]:
     """The closed state of an output `row`, and the sum of squares of the gaps that are left."""
-    loops, nq = constraints_of(system), system.robot.nq
+    nq = system.robot.nq
     left = [x - values.get(r, 0.0) for r, x in enumerate(loops.gaps(row[:nq]))]
-    scaled = [float(s) * x for s, x in zip(loops.row_scale, left)]
+    scaled = [s * x for s, x in zip(loops.row_sizes, left)]
     places = [*system.state_coordinates, *(nq + k for k in system.state_speeds)]
     return [*(row[k] for k in places), dot(scaled, scaled)]
 

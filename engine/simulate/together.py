@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dynamics.energy import energies
 from ..dynamics.regroup import moved_inwards
 from ..dynamics.symbols import Path, leaves, planted, shape
 from ..machine.jit import march, native
@@ -18,7 +17,8 @@ from ..machine.jit.march import March
 from ..machine.jit.offer import Offer
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body
-from .compiled import bearing, outputs, watched
+from .beside import beside, widths
+from .compiled import bearing, outputs
 from .discrete import Discrete
 from .integrate import INTEGRATORS
 from .loop import Solver
@@ -111,7 +111,15 @@ class Starts:
     @cached_property
     def watched(self) -> int:
         """The number of quantities besides the state that watches read."""
-        return len(self.run.system.switching) + len(self.run.system.bounded)
+        return self.widths.get("quantities", 0)
+
+    @cached_property
+    def widths(self) -> dict[str, int]:
+        """The widths of the program's groups of outputs, in their order."""
+        system = self.run.system
+        row = system.robot.nq + 4 * system.robot.nv + len(bearing(system, self.discrete))
+        guard = {} if system.loops is None else {"guard": 1}
+        return {"rate": system.measured + 2, "row": row, **guard, **widths(system)}
 
     # ---- code
 
@@ -122,21 +130,18 @@ class Starts:
         mark = dict.fromkeys(self.symbols, "a number")
         own = planted(numbers_of(system), mark)
         key = (*likeness(run), repr(self.discrete.program), repr(own), repr(self.symbols), repr(self.signals))
-        rows = system.robot.nq + 4 * system.robot.nv + len(bearing(system, self.discrete))
-        outputs = [system.measured + 2, rows, 3, self.watched]
-        return Offer(self.program, (self.signals + len(self.symbols), system.measured), outputs, lambda: key)
+        inputs = self.signals + len(self.symbols), system.measured
+        return Offer(self.program, inputs, list(self.widths.values()), lambda: key)
 
     def program(self) -> Program:
-        """The recorded equations of a run, for a tree with its energies and what watches read."""
+        """The recorded equations of a run, with all that its rows need."""
         system, recording = self.run.system, Recording("together")
         u, y = recording.input("u", self.signals + len(self.symbols)), recording.input("y", system.measured)
         numbers: Numbers = planted(numbers_of(system), dict(zip(self.symbols, u[self.signals :])))
-        now, groups = outputs(system, self.discrete, u[: self.signals], y, numbers.regrouped)
-        if system.loops is None:
-            robot = replace(system.robot, tree=replace(system.robot.tree, bodies=numbers.bodies))
-            groups["energy"] = list(energies(robot, now.q, now.qd))
-            groups["quantities"] = watched(system, self.discrete, u, y, now.support)
-        return recording.program(**groups)
+        signals = u[: self.signals]
+        now, groups = outputs(system, self.discrete, signals, y, numbers.regrouped)
+        more = beside(system, self.discrete, signals, y, now, numbers.regrouped, numbers.bodies)
+        return recording.program(**groups, **more)
 
     def march(self, solver: Solver) -> March | None:
         """The compiled loop of these runs; None where there is no compiled code."""
@@ -152,6 +157,11 @@ class Starts:
     def code(self, cached: bool) -> Kernel | None:
         """The equations as compiled code for many samples; with `cached`, None if the cache doesn't have it."""
         return self.offer.kernel(cached)
+
+    def groups(self, code: Kernel, inputs: np.ndarray, states: np.ndarray) -> dict[str, np.ndarray]:
+        """What the code says about these states without quadratures, by the names of its groups of outputs."""
+        found, _, _ = code(inputs, np.ascontiguousarray(states))
+        return dict(zip(self.widths, found))
 
     # ---- inputs
 

@@ -247,7 +247,8 @@ def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Tr
     def plan(k: int) -> Plan:
         return plans.get(places[k]) or asked.plan(places[k])
 
-    rows = evaluated(group.starts, traces) if group.plan.system.loops is None and not group.plan.robot.closed else None
+    pushed = group.plan.system.inputs.pushes or (group.plan.robot.closed and group.plan.system.loops is None)
+    rows = None if pushed else evaluated(group.starts, traces)
     if rows is not None:
         return Part(places, Many(group.plan, plan, group.numbers.bodies, traces, rows), {})
     alone = {k: _with(plan(k), group.starts.symbols) for k in np.flatnonzero(traces.whole).tolist()}

@@ -15,12 +15,14 @@ import numpy as np
 
 from ..dynamics.vanishing import sound
 from ..laws.forces import Constant
+from ..loops import vanishing as freedoms
 from ..robot.bodies import ReadLink, with_masses
 from ..robot.build import Draft, drafted, drives
 from ..robot.inertia import inertial
 from ..robot.model import Body, Joint, Robot
 from ..robot.schema import LinkEntry
 from ..scenario.plan import Plan
+from ..simulate.discrete import partition_of
 from ..simulate.runner import Runner
 from ..simulate.signals import steady_columns
 from ..simulate.system import System
@@ -58,7 +60,7 @@ def varied(
     have, and numbers that no run has otherwise may be of any kind.
     """
     robot = plan.robot
-    if robot.document is None or plan.system.loops is not None or robot.closed:
+    if robot.document is None or (robot.closed and plan.system.loops is None):
         return None
     if of_robot and plan.system.inputs.feedforward:  # whose forces are those of this robot
         return None
@@ -81,7 +83,7 @@ def varied(
         for path, values in states.items():
             _put(plan, path, values, y, signals, plain)
         bodies = robot.tree.bodies if draft is None else _bodies(robot, draft, numbers, plain)
-        plain &= _movable(plan, bodies, y)
+        plain &= _movable(plan, run, bodies, y)
     except _OtherError:
         return None
     return Varied(plain, y, signals, of_bodies(plan.system, bodies))
@@ -151,7 +153,7 @@ def _put(plan: Plan, path: Keys, values: np.ndarray, y: np.ndarray, signals: np.
     if joint is None or joint.type.nq != 1 or joint not in system.free:
         raise _OtherError
     if section in STATE and not rest:
-        if _follows(system, joint):  # a motion that may begin there
+        if _follows(system, joint) or system.loops is not None:  # a motion that may begin there; loops are to be closed
             raise _OtherError
         if section == "initial" and joint.speeds[0] in system.stopped:
             _, low, high = system.stopped[joint.speeds[0]]
@@ -222,11 +224,17 @@ def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plai
     return with_masses(bodies, robot.tree.seats, [links[k] for k in draft.order])
 
 
-def _movable(plan: Plan, bodies: Sequence[Body], y: np.ndarray) -> np.ndarray:
+def _movable(plan: Plan, run: Runner, bodies: tuple[Body, ...], y: np.ndarray) -> np.ndarray:
     """Whether each run, at its start, has an inertia to accelerate at every joint; what is in doubt isn't."""
+    system = plan.system
     columns = [np.ascontiguousarray(column) for column in y.T]
-    q, _, given = plan.system.expanded([0.0] * plan.system.motion_signals, columns)
-    return sound(bodies, q, [k in given for k in range(plan.robot.nv)])
+    motion = run.signals(float(plan.grid[0]))[: system.motion_signals]
+    q, _, given = system.expanded(motion, columns)
+    if system.loops is None:
+        return sound(bodies, q, [k in given for k in range(plan.robot.nv)])
+    loops = system.loops.with_numbers(bodies, system.loops.ties, system.loops.couplings)
+    known = freedoms.sound(loops, partition_of(run.discrete), q)
+    return np.zeros(len(y), dtype=bool) if known is None else known
 
 
 def _with_inertia(link: ReadLink, entry: LinkEntry, plain: np.ndarray) -> ReadLink:
