@@ -46,6 +46,7 @@ class Plan:
     expect: str
     file: ScenarioFile
     warnings: tuple[str, ...] = ()
+    asked: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())  # the start that the files give, with open loops
 
 
 def plan(document: Document, robot: Robot, name: str) -> Plan:
@@ -63,7 +64,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
     references = {joint.name: motion.read_motion_of_joint(reading, joint, *law, q0) for joint, law in motions.items()}
     followed = {joint.name for joint, (law, _) in given.items() if law.follows_motion()}
     prescribed = [reference for joint, reference in references.items() if joint not in followed]
-    start = loops.Start(q0, qd0, prescribed, [])
+    start, asked = loops.Start(q0, qd0, prescribed, []), (tuple(q0), tuple(qd0))
     if constraints is not None:
         start = loops.closed_start(reading, constraints, drives, start, motions, given, references)
     efforts, pushes = forces.force_laws(reading, given, references), actuators.pushes(reading, own)
@@ -110,6 +111,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
             *plausible.doubts(reading, [*motions.items(), *given.items()]),
             *unused.doubts(reading, system, start.q0, [path for _, path in laws]),
         ),
+        asked=asked,
     )
 
 

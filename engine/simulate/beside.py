@@ -25,26 +25,34 @@ def beside(
     now: Evaluation,
     model: Model,
     bodies: tuple[Body, ...],
+    length: Scalar,
 ) -> dict[str, list[Scalar]]:
     """The energies and, for trees, what watches read; for mechanisms, the closed state and what holds the loops.
 
-    The `bodies` have inertias of their own, those of the `model` are regrouped.
+    The `bodies` have inertias of their own, those of the `model` are regrouped; `length` is that of a mechanism.
     """
     robot = replace(system.robot, tree=replace(system.robot.tree, bodies=bodies))
     groups = {"energy": list(energies(robot, now.q, now.qd))}
     if system.loops is None:
         return {**groups, "quantities": watched(system, discrete, signals, y, now.support)}
-    return {**groups, **_of_loops(system, discrete, signals, y, now, model)}
+    return {**groups, **_of_loops(system, discrete, signals, y, now, model, length)}
 
 
 def _of_loops(
-    system: System, discrete: Discrete, signals: Sequence[Scalar], y: Sequence[Scalar], now: Evaluation, model: Model
+    system: System,
+    discrete: Discrete,
+    signals: Sequence[Scalar],
+    y: Sequence[Scalar],
+    now: Evaluation,
+    model: Model,
+    length: Scalar,
 ) -> dict[str, list[Scalar]]:
     """The closed state with what is left open, the rows' gaps and multipliers, and the wrenches in the cuts."""
     here = read(system, signals, [*y, 0.0, 0.0], discrete)
     robot = replace(system.robot, tree=replace(system.robot.tree, bodies=model.bodies))
-    loops = system.constraints(model)
+    loops = system.constraints(model).with_numbers(*model)
     loops.robot = robot
+    loops.row_sizes = [1.0 if turning else 1.0 / length for turning in loops.turning]
     tied, everything = loops.tied(now.q), [True] * robot.nv
     motion = now.q, now.qd, now.qdd
     needed, _ = dynamics(model.bodies, robot.gravity, *motion, everything, here.wrenches, here.loads)

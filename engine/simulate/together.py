@@ -35,6 +35,7 @@ class Numbers(NamedTuple):
 
     regrouped: Model
     bodies: tuple[Body, ...]
+    length: float  # of a mechanism
 
     def arrays(self) -> dict[Path, np.ndarray]:
         """The arrays by their places."""
@@ -48,13 +49,20 @@ class Numbers(NamedTuple):
 
 def numbers_of(system: System) -> Numbers:
     """The numbers of a system."""
-    return Numbers(system.regrouped, system.model.bodies)
+    return Numbers(system.regrouped, system.model.bodies, length_of(system))
+
+
+def length_of(system: System) -> float:
+    """The length of a mechanism, to which its gaps are related; of a tree, 1."""
+    return system.loops.length if system.loops is not None else 1.0
 
 
 def of_bodies(system: System, bodies: Sequence[Body]) -> Numbers:
     """The numbers of a system with the same structure but these bodies, whose numbers may be arrays."""
     own = without_dry_friction(bodies)
-    return Numbers(system.model._replace(bodies=moved_inwards(own)), own)
+    made = Numbers(system.model._replace(bodies=moved_inwards(own)), own, length_of(system))
+    zeros: Numbers = planted(made, {path: 0.0 for path, x in made.arrays().items() if not x.any()})
+    return zeros  # which belong to the structure
 
 
 def joined(each: Sequence[Numbers]) -> Numbers:
@@ -87,8 +95,8 @@ class Starts:
     @staticmethod
     def of(run: Runner, signals: np.ndarray, y: np.ndarray, numbers: Numbers) -> Starts:
         """The starts of runs with these numbers, and these signals there."""
-        # numbers that happen to be equal are inputs as well, so that the code is the same for other runs; zeros are not
-        arrays = {path: values for path, values in numbers.arrays().items() if values.any()}
+        # numbers that happen to be equal are inputs as well, so that the code is the same for other runs
+        arrays = numbers.arrays()
         columns = np.column_stack([np.zeros((len(y), 0)), *arrays.values()])
         return Starts(run, tuple(arrays), columns, signals[:, own_columns(run.system)], y, numbers)
 
@@ -128,7 +136,7 @@ class Starts:
         """The offer of the equations, with the numbers that differ among the inputs."""
         system, run = self.run.system, self.run
         mark = dict.fromkeys(self.symbols, "a number")
-        own = planted(numbers_of(system), mark)
+        own = planted(self.own, mark)
         key = (*likeness(run), repr(self.discrete.program), repr(own), repr(self.symbols), repr(self.signals))
         inputs = self.signals + len(self.symbols), system.measured
         return Offer(self.program, inputs, list(self.widths.values()), lambda: key)
@@ -137,10 +145,10 @@ class Starts:
         """The recorded equations of a run, with all that its rows need."""
         system, recording = self.run.system, Recording("together")
         u, y = recording.input("u", self.signals + len(self.symbols)), recording.input("y", system.measured)
-        numbers: Numbers = planted(numbers_of(system), dict(zip(self.symbols, u[self.signals :])))
+        numbers: Numbers = planted(self.own, dict(zip(self.symbols, u[self.signals :])))
         signals = u[: self.signals]
         now, groups = outputs(system, self.discrete, signals, y, numbers.regrouped)
-        more = beside(system, self.discrete, signals, y, now, numbers.regrouped, numbers.bodies)
+        more = beside(system, self.discrete, signals, y, now, *numbers)
         return recording.program(**groups, **more)
 
     def march(self, solver: Solver) -> March | None:

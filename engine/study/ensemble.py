@@ -173,12 +173,13 @@ def _member(plan: Plan) -> Member | None:
 def _of_numbers(asked: Variations, first: Member, family: Sequence[int]) -> Group | None:
     """The group of those runs of a family that differ from its first in plain numbers."""
     columns = asked.columns(first.plan, family)
-    found = varied(first.plan, first.run, len(family), *columns, independent=asked.independent)
+    base = lambda: asked.unvaried  # noqa: E731
+    found = varied(first.plan, first.run, len(family), *columns, base, independent=asked.independent)
     if found is None or found.plain.sum() < asked.fewest:
         return None
     these = np.flatnonzero(found.plain)
     numbers = found.numbers.some(these)
-    starts = Starts.of(first.run, found.signals[these], found.y[these], numbers)
+    starts = Starts.of(found.run, found.signals[these], found.y[these], numbers)
     return Group([family[k] for k in these.tolist()], first.plan, starts, numbers)
 
 
