@@ -29,7 +29,7 @@ from ..simulate.signals import steady_columns
 from ..simulate.system import System
 from ..simulate.together import Numbers, of_bodies
 from ..text.document import Keys
-from ..text.fields import Bounds, Strict, reader_of
+from ..text.fields import NO_BOUNDS, Bounds, Strict, reader_of
 from .arguments import draft_of
 from .placed import OtherError, rebuilt, started, with_partition
 
@@ -181,9 +181,11 @@ def _at(model: Strict, path: Keys) -> tuple[float, Bounds]:
                 value = value[step]
     except (AttributeError, KeyError, IndexError, TypeError):
         raise OtherError from None
-    if reader is None or not isinstance(value, float):
+    if not isinstance(value, float):
         raise OtherError
-    return value, reader.bounds
+    if reader is None and path[:1] != ("loops",):  # of which a point in a cut is a quantity or a name
+        raise OtherError
+    return value, reader.bounds if reader is not None else NO_BOUNDS
 
 
 # ---- where joints start, and constant forces

@@ -93,7 +93,7 @@ def same(found, expected):
         ("robot.links.slider.joint.rotor_inertia", (0.3, 0.4, 5.0)),
         ("robot.links.slider.joint.xyz.0", (0.5, 0.4, 0.7)),
         ("robot.links.slider.joint.xyz", ([0.5, 0, 0], [0.4, 0.1, 0], [0.7, 0, -0.1])),
-        ("robot.links.tool.joint.rpy.1", (0.0, 0.4, -1.1)),
+        ("robot.links.tool.joint.rpy", ([0, 0.2, 0], [0.1, 0.4, 0], [0, -1.1, 0.3])),
         ("initial.joint1", (0.0, 0.4, -2.0)),
         ("rates.joint2", (0.3, 0.4, -2.0)),
         ("forces.joint2.value", (0.0, 0.4, -2.0)),
