@@ -62,7 +62,7 @@ class _Abreast:
         self.grid = np.ascontiguousarray(grid)
         self.system, count = starts.run.system, len(starts.y)
         self.blank = replace(self.system, symbols=None)
-        self.patterns = Patterns(starts.run)
+        self.patterns = Patterns(starts.run, starts.limits)
         scheme = INTEGRATORS[solver.method].scheme
         assert scheme is not None, "these runs go by the compiled loop"
         self.scheme, self.P = scheme, np.array(scheme.P)
@@ -103,7 +103,8 @@ class _Abreast:
         signals = np.repeat(self._signals(self.grid)[None], len(self.y), axis=0)
         if self.starts.modal:
             flat = signals.reshape(-1, signals.shape[2])
-            self.patterns.put_signals(flat, self.patterns.contacts(self.modes.ravel()))
+            runs = np.repeat(np.arange(len(self.y)), len(self.grid))
+            self.patterns.put_signals(flat, self.patterns.contacts(self.modes.ravel()), runs)
         return signals
 
     # ---- legs
@@ -135,7 +136,7 @@ class _Abreast:
             many = Many(inputs, self.y[these], self.slope[these], self.states[these][:, 1:], pieces)
             if self.starts.modal:
                 many.places, many.quantities = self.patterns.places, self.starts.watched
-                many.rules = self.patterns.rules(self.mode[these])
+                many.rules = self.patterns.rules(self.mode[these], these)
             most = self.solver.max_steps
             control = self.march.carry(many, self.grid[1:].copy(), most, ATTEMPTS, **self._control(these, end))
             self._take(these, many, control)
@@ -228,8 +229,8 @@ class _Abreast:
         self._settle(these, loose, direction, blows=True)
         for k, watch, old in zip(these.tolist(), watches, before.tolist()):
             events = self.events.setdefault(k, [])
-            known = self.patterns.modes
-            events += reasons.described(self.starts.run, watch, float(self.t[k]), known[old], known[self.mode[k]])
+            modes_of_event = self.patterns.mode(old, k), self.patterns.mode(int(self.mode[k]), k)
+            events += reasons.described(self.starts.run, watch, float(self.t[k]), *modes_of_event)
             self.alive[k] &= len(events) <= CHATTER
 
     def _settle(
@@ -247,7 +248,7 @@ class _Abreast:
         t, y = self.t[these], self.y[these]
         if blows and self.system.stopped:
             q, qd = self._expanded(t, y)
-            y = struck(self.patterns, self.starts.bodies(these), y, q, qd)
+            y = struck(self.patterns, self.starts.limits.some(these), self.starts.bodies(these), y, q, qd)
         q, _ = self._expanded(t, y)
         loose, direction = none if loose is None else loose, none if direction is None else direction
         now = settled(self.patterns, self._ask, these, t, y, q, loose, direction)
@@ -262,8 +263,8 @@ class _Abreast:
     def _note_limits(self, these: np.ndarray, before: np.ndarray) -> None:
         """Note which actuators reach or leave their limits without an event: at the start, or at a kink of a law."""
         for k, old in zip(these.tolist(), before.tolist()):
-            earlier = self.patterns.modes[old] if self.rows[k] else self.patterns.blank
-            later = self.patterns.modes[self.mode[k]]
+            earlier = self.patterns.mode(old, k) if self.rows[k] else self.patterns.blank
+            later = self.patterns.mode(int(self.mode[k]), k)
             if events := saturation.limit_events(self.system, earlier, later, float(self.t[k])):
                 self.events.setdefault(k, []).extend(events)
 
@@ -291,5 +292,5 @@ class _Abreast:
     def _inputs(self, signals: np.ndarray, these: np.ndarray, contacts: Contacts) -> np.ndarray:
         """The inputs of these runs' equations, with their modes and with what is their own."""
         if self.starts.modal:
-            self.patterns.put_signals(signals, contacts)
+            self.patterns.put_signals(signals, contacts, these)
         return self.starts.inputs(signals[:, None], these)[:, 0]

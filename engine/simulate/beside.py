@@ -50,7 +50,7 @@ def _of_loops(
     """The closed state with what is left open, the rows' gaps and multipliers, and the wrenches in the cuts."""
     here = read(system, signals, [*y, 0.0, 0.0], discrete)
     robot = replace(system.robot, tree=replace(system.robot.tree, bodies=model.bodies))
-    loops = system.constraints(model).with_numbers(*model)
+    loops = system.constraints(model).with_numbers(*model[:3])
     loops.robot = robot
     loops.row_sizes = [1.0 if turning else 1.0 / length for turning in loops.turning]
     tied, everything = loops.tied(now.q), [True] * robot.nv

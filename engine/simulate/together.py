@@ -19,12 +19,13 @@ from ..machine.program.trace import Program, Recording
 from ..robot.model import Body
 from .beside import beside, widths
 from .compiled import bearing, outputs
+from .contacts import Limits
 from .discrete import Discrete
 from .integrate import INTEGRATORS
 from .loop import Solver
 from .runner import Runner
 from .signals import own_columns, signals
-from .system import Model, System, without_dry_friction
+from .system import Model, System, coulomb_of, without_dry_friction
 
 
 class Numbers(NamedTuple):
@@ -60,7 +61,8 @@ def length_of(system: System) -> float:
 def of_bodies(system: System, bodies: Sequence[Body]) -> Numbers:
     """The numbers of a system with the same structure but these bodies, whose numbers may be arrays."""
     own = without_dry_friction(bodies)
-    made = Numbers(system.model._replace(bodies=moved_inwards(own)), own, length_of(system))
+    model = system.model._replace(bodies=moved_inwards(own), coulomb=coulomb_of(system, bodies))
+    made = Numbers(model, own, length_of(system))
     zeros: Numbers = planted(made, {path: 0.0 for path, x in made.arrays().items() if not x.any()})
     return zeros  # which belong to the structure
 
@@ -91,14 +93,15 @@ class Starts:
     constants: np.ndarray  # the signals that `own_columns` lists
     y: np.ndarray
     own: Numbers  # of all runs
+    limits: Limits
 
     @staticmethod
-    def of(run: Runner, signals: np.ndarray, y: np.ndarray, numbers: Numbers) -> Starts:
+    def of(run: Runner, signals: np.ndarray, y: np.ndarray, numbers: Numbers, limits: Limits) -> Starts:
         """The starts of runs with these numbers, and these signals there."""
         # numbers that happen to be equal are inputs as well, so that the code is the same for other runs
         arrays = numbers.arrays()
         columns = np.column_stack([np.zeros((len(y), 0)), *arrays.values()])
-        return Starts(run, tuple(arrays), columns, signals[:, own_columns(run.system)], y, numbers)
+        return Starts(run, tuple(arrays), columns, signals[:, own_columns(run.system)], y, numbers, limits)
 
     @cached_property
     def modal(self) -> bool:
@@ -186,6 +189,7 @@ class Starts:
     def some(self, these: slice) -> Starts:
         """A part of the runs, with the same program."""
         own = self.own.some(these)
-        part = replace(self, numbers=self.numbers[these], constants=self.constants[these], y=self.y[these], own=own)
+        rows = {name: getattr(self, name)[these] for name in ("numbers", "constants", "y")}
+        part = replace(self, **rows, own=own, limits=self.limits.some(these))
         part.__dict__["offer"] = self.offer
         return part

@@ -240,11 +240,12 @@ def changed(robot: Robot, sliders: Sequence[Slider], values: Sequence[float]) ->
 def _model(robot: Robot, plan: Plan) -> Model:
     """The numbers of the equations."""
     from ..loops.constraints import closure
-    from ..simulate.system import without_dry_friction
+    from ..simulate.system import coulomb_of, without_dry_friction
 
     bodies = without_dry_friction(robot.tree.bodies)
     loops = closure(robot) if plan.system.loops is not None else None
-    return Model(bodies, *((loops.ties, loops.couplings) if loops is not None else ()))
+    tied = (loops.ties, loops.couplings) if loops is not None else ((), ())
+    return Model(bodies, *tied, coulomb_of(plan.system, robot.tree.bodies))
 
 
 def _geometry(robot: Robot) -> object:

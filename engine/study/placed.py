@@ -28,7 +28,7 @@ from ..simulate.discrete import partition_of
 from ..simulate.feedforward import runner
 from ..simulate.runner import Runner
 from ..simulate.signals import pivot_limits
-from ..simulate.system import Model, System, constraints_of, without_dry_friction
+from ..simulate.system import Model, System, constraints_of, coulomb_of, without_dry_friction
 from ..simulate.together import Numbers, length_of
 from ..text.document import Keys
 from .arguments import built, draft_of, with_scalars, with_value
@@ -54,7 +54,8 @@ def rebuilt(plan: Plan, columns: Mapping[Keys, np.ndarray], plain: np.ndarray) -
     _refuse_what_is_read_elsewhere(system, whole)
     own = without_dry_friction(whole.tree.bodies)
     tied = (own_ties(whole), whole.couplings) if system.loops is not None else ((), ())
-    made = Numbers(Model(moved_inwards(own), *tied), own, length_of(system))
+    model = Model(moved_inwards(own), *tied, coulomb_of(system, whole.tree.bodies))
+    made = Numbers(model, own, length_of(system))
     nodes: dict[int, Node] = {}
     with_scalars(made, lambda x: nodes.setdefault(x.id, x))
     computed = [x for x in nodes.values() if x.op != CONSTANT]

@@ -23,6 +23,7 @@ from ..robot.inertia import inertial
 from ..robot.model import Body, Joint, Robot
 from ..robot.schema import LinkEntry
 from ..scenario.plan import Plan
+from ..simulate.contacts import Limits
 from ..simulate.discrete import partition_of
 from ..simulate.runner import Runner
 from ..simulate.signals import steady_columns
@@ -36,7 +37,12 @@ from .placed import OtherError, rebuilt, started, with_partition
 OF_MASS = ("mass", "com", "r", "first_moments", "inertia")  # keys of a link
 OF_PLACE = ("a", "b", "alpha", "gamma", "d", "theta", "xyz", "rpy")  # keys of a joint
 OF_RATIO = ("ratio", "offset")  # of a coupling
-OF_DRIVE = (("rotor_inertia",), ("friction", "viscous"), *(("spring", key) for key in ("stiffness", "rest", "damping")))
+OF_DRIVE = (
+    ("rotor_inertia",),
+    ("friction", "viscous"),
+    ("friction", "coulomb"),
+    *(("spring", key) for key in ("stiffness", "rest", "damping")),
+)
 STATE = ("initial", "rates")  # sections of a scenario
 
 
@@ -48,6 +54,7 @@ class Varied:
     y: np.ndarray
     signals: np.ndarray
     numbers: Numbers
+    limits: Limits
     run: Runner  # with the coordinates that all of them have
 
 
@@ -78,6 +85,7 @@ def varied(
     try:
         states = _columns(plan.file, of_scenario, plain, independent)
         numbers = _columns(draft.file, of_robot, plain, independent) if draft is not None else {}
+        limited = {path: numbers.pop(path) for path in [*numbers] if _limiting(path)}
         for path, values in numbers.items():
             if _of_link(path):  # zero may mean that there is nothing
                 plain &= (values != 0.0) == (independent or values[0] != 0.0)
@@ -87,13 +95,13 @@ def varied(
         else:
             made = of_bodies(plan.system, robot.tree.bodies if draft is None else _bodies(robot, draft, numbers, plain))
         moved = plan.system.loops is not None and (placed or any(path[0] in STATE for path in states))
-        return _started(plan, base() if moved else None, run, made, states, plain)
+        return _started(plan, base() if moved else None, run, made, states | limited, plain)
     except (OtherError, DenocError):
         return None
 
 
 def _started(
-    plan: Plan, base: Plan | None, run: Runner, numbers: Numbers, states: Mapping[Keys, np.ndarray], plain: np.ndarray
+    plan: Plan, base: Plan | None, run: Runner, numbers: Numbers, columns: Mapping[Keys, np.ndarray], plain: np.ndarray
 ) -> Varied:
     """The runs at their starts; those of a mechanism that differ there go by the partition of `base`."""
     system, count = plan.system, len(plain)
@@ -101,14 +109,23 @@ def _started(
     signals = np.tile(run.signals(float(plan.grid[0])), (count, 1))
     start = (plan.q0, plan.qd0) if base is None else plan.asked
     q, qd = (np.tile(np.array(x, dtype=float), (count, 1)) for x in start)
-    for path, values in states.items():
-        _put(plan, path, values, q, qd, signals, plain)
+    limits = Limits.of(system, count)
+    for path, values in columns.items():
+        if _limiting(path):
+            _put_limit(plan, path, values, limits)
+        else:
+            _put(plan, path, values, q, qd, signals, plain)
+    _within(system, columns, q, limits, plain)
     if base is not None:
-        q, qd, limits, numbers = started(plan, base, run, numbers, q, qd, plain)
-        signals[:, signals.shape[1] - system.robot.nv :] = limits
+        q, qd, bounds, numbers = started(plan, base, run, numbers, q, qd, plain)
+        signals[:, signals.shape[1] - system.robot.nv :] = bounds
     y = np.column_stack([q[:, system.state_coordinates], qd[:, system.state_speeds], np.zeros((count, 2))])
     plain &= _movable(plan, run, numbers, y)
-    return Varied(plain, y, signals, numbers, run)
+    if (coulomb := numbers.regrouped.coulomb) and not system.smooth:
+        own = dict(zip(system.coulomb, coulomb))
+        for c, k in enumerate(system.switching):
+            limits.coulomb[:, c] = own.get(k, 0.0)
+    return Varied(plain, y, signals, numbers, limits, run)
 
 
 def may_be_plain(key: str) -> bool:
@@ -116,7 +133,9 @@ def may_be_plain(key: str) -> bool:
     first, *rest = key.split(".")
     if first != "robot":
         return first in (*STATE, "forces")
-    return (len(rest) >= 3 and rest[0] == "links" and _known(rest[2], tuple(rest[3:]))) or _placed(rest)
+    if len(rest) >= 3 and rest[0] == "links" and _known(rest[2], tuple(rest[3:])):
+        return True
+    return _placed(rest) or _limiting(rest)
 
 
 # ---- the numbers of one key
@@ -129,7 +148,7 @@ def _columns(
     result: dict[Keys, np.ndarray] = {}
     for path, values in given.items():
         for whole, one in _each(model, path, values):
-            known = path[0] in (*STATE, "forces") or _of_link(path) or _placed(path)
+            known = path[0] in (*STATE, "forces") or _of_link(path) or _placed(path) or _limiting(path)
             differ = any(x is not one[0] and x != one[0] for x in one)
             if differ and not known:
                 raise OtherError
@@ -183,7 +202,7 @@ def _at(model: Strict, path: Keys) -> tuple[float, Bounds]:
         raise OtherError from None
     if not isinstance(value, float):
         raise OtherError
-    if reader is None and path[:1] != ("loops",):  # of which a point in a cut is a quantity or a name
+    if reader is None and path[:1] != ("loops",) and not _limiting(path):  # which may have other forms
         raise OtherError
     return value, reader.bounds if reader is not None else NO_BOUNDS
 
@@ -208,9 +227,6 @@ def _put(
     if section in STATE and not rest:
         if _follows(system, joint):  # a motion that may begin there
             raise OtherError
-        if section == "initial" and joint.speeds[0] in system.stopped:
-            _, low, high = system.stopped[joint.speeds[0]]
-            plain &= (low < values) & (values < high)
         if section == "initial":
             q[:, joint.coordinates[0]] = values
         else:
@@ -221,6 +237,35 @@ def _put(
         signals[:, steady_columns(system)[joint.speeds[0]]] = values
     else:
         raise OtherError
+
+
+def _put_limit(plan: Plan, path: Keys, values: np.ndarray, limits: Limits) -> None:
+    """Put the values of a limit of the robot's file into those of the runs."""
+    system, side = plan.system, path[-1]
+    joint = plan.robot.links[int(path[1])].joint
+    if joint.type.nv != 1 or side not in (0, 1):
+        raise OtherError
+    speed = joint.speeds[0]
+    if path[3] == "limits":
+        if speed in system.stopped:  # of other joints, limits are but warned of
+            (limits.high if side else limits.low)[:, [*system.switching].index(speed)] = values
+    elif speed in system.bounded and not any(one.steady for one in system.inputs.driven if one.speed == speed):
+        (limits.most if side else limits.least)[:, [*system.bounded].index(speed)] = values
+    elif any(one.speed == speed for one in system.inputs.driven):  # whose force may come to other limits
+        raise OtherError
+
+
+def _within(
+    system: System, columns: Mapping[Keys, np.ndarray], q: np.ndarray, limits: Limits, plain: np.ndarray
+) -> None:
+    """Strike off runs with limits that are none, and those that start at or beyond a stop, if that may differ."""
+    plain &= (limits.low < limits.high).all(axis=1) & (limits.least < limits.most).all(axis=1)
+    if not any(path[0] == "initial" or _limiting(path) for path in columns):
+        return
+    for c, k in enumerate(system.switching):
+        if k in system.stopped:
+            x = q[:, system.stopped[k].coordinate]
+            plain &= (limits.low[:, c] < x) & (x < limits.high[:, c])
 
 
 def _follows(system: System, joint: Joint) -> bool:
@@ -253,6 +298,12 @@ def _placed(path: Sequence[str | int]) -> bool:
     if room == "links":
         return key == "points" or (key == "joint" and bool(within) and within[0] in OF_PLACE)
     return (room == "loops" and key in ("first", "second")) or (room == "couplings" and path[-1] in OF_RATIO)
+
+
+def _limiting(path: Sequence[str | int]) -> bool:
+    """Whether a path leads to the limits of a joint's position or of its actuator."""
+    within = tuple(path[3:5]) if tuple(path[:1]) == ("links",) and tuple(path[2:3]) == ("joint",) else ()
+    return within[:1] == ("limits",) or within == ("effort", "limits")
 
 
 def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plain: np.ndarray) -> tuple[Body, ...]:
