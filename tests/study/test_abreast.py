@@ -143,10 +143,15 @@ def test_runs_in_blocks_are_the_same_to_the_last_bit(monkeypatch):
 
 
 def test_runs_with_other_lengths_in_blocks_are_the_same_to_the_last_bit():
-    """Numbers that no program takes as inputs differ between some of the runs, and masses between all of them."""
+    """Numbers that no program takes as inputs differ between some of the runs, others between all of them."""
     fall = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.1, "step": 0.05}}
     variations = [
-        {"robot.links.link2.joint.a": 0.3 + 0.1 * (k // 2), "robot.links.link3.mass": 0.5 + k} for k in range(4)
+        {
+            "robot.gravity.1": -9.0 - (k // 2),
+            "robot.links.link2.joint.a": 0.3 + 0.1 * k,
+            "robot.links.link3.mass": 0.5 + k,
+        }
+        for k in range(4)
     ]
     whole = gathered(fall, variations, 4)
     assert sorted(whole) == list(range(4))
