@@ -175,7 +175,10 @@ def test_runs_of_a_mechanism_in_blocks_are_the_same_to_the_last_bit_and_share_th
 
 
 OWN = {
-    "dry friction": (scenario(), lambda x: rough(**{"robot.links.link2.joint.friction.coulomb": 2.0 + x})),
+    "dry friction": (
+        scenario(forces={"joint1": {"law": "harmonic", "amplitude": 20, "frequency": 3}}),
+        lambda x: rough(**{"robot.links.link1.joint.friction.coulomb": 1.5 + x, "rates.joint1": 0, "rates.joint3": 0}),
+    ),
     "stops": (scenario(), lambda x: {**STOPS, "robot.links.link2.joint.limits": [-0.1 - x / 50, 0.1 + x / 40]}),
     "effort limits": (
         scenario(forces=PULL),

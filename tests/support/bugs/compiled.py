@@ -20,7 +20,6 @@ RENTED = ("machine/test_offer.py::test_plain_runs_are_rented_until_they_have_cos
 ALIKE = "engine/loops/alike.py"
 CONTACTS = "engine/simulate/contacts.py"
 ALIKE_TESTS = ("study/test_mechanisms_abreast.py::test_many_mechanisms_are_closed_and_divided_as_each_by_itself",)
-MECHANISMS = ("study/test_mechanisms_abreast.py::test_mechanisms_that_differ_in_numbers_go_side_by_side",)
 OWN_LIMITS = ("study/test_abreast.py::test_limits_of_modes_are_those_of_each_run",)
 VARY = ("study/test_ensemble.py::test_states_and_masses_vary",)
 
@@ -140,8 +139,8 @@ COMPILED = (
     Bug(
         "joints end at the stops of another run",
         CONTACTS,
-        "rules[rows, slot, 1] = low if watch.what",
-        "rules[rows, slot, 1] = low[:1] if watch.what",
+        "limits.high[these, c]",
+        "limits.high[these * 0, c]",
         OWN_LIMITS,
     ),
     Bug(
@@ -171,13 +170,6 @@ COMPILED = (
         "Measures(numbers.bodies, regrouped.ties, regrouped.couplings)",
         "Measures(plan.robot.tree.bodies, loops.ties, loops.couplings)",
         ("study/test_mechanisms_abreast.py::test_the_loops_of_lengths_that_differ_stay_closed",),
-    ),
-    Bug(
-        "energies of runs side by side from regrouped inertias",
-        "engine/simulate/beside.py",
-        "replace(system.robot.tree, bodies=bodies))\n    groups",
-        "replace(system.robot.tree, bodies=model.bodies))\n    groups",
-        MECHANISMS,
     ),
     Bug(
         "the first of several events is any of them",
