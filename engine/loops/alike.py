@@ -177,7 +177,8 @@ class Alike:
             for k in range(K.shape[1] - 1):
                 factors = K[:, k + 1 :, k] / K[:, k, k, None]
                 K[:, k + 1 :, k + 1 :] -= factors[:, :, None] * K[:, k, None, k + 1 :]
-        return K.diagonal(axis1=1, axis2=2).copy()
+        result: np.ndarray = K.diagonal(axis1=1, axis2=2).copy()
+        return result
 
 
 def least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -120,7 +120,7 @@ def sound(loops: Closure, part: Partition, q: Sequence[Scalar]) -> np.ndarray | 
             pivots, whole = _eliminated(loops, part, q)
         except ZeroDivisionError:
             return None
-        good = [x > few * y for x, y in zip(pivots, whole)]
+        good = [np.asarray(x) > few * np.asarray(y) for x, y in zip(pivots, whole)]
         finite = [abs(np.asarray(x)) < np.inf for x in (*pivots, *whole, *q)]
     result: np.ndarray = np.all(np.broadcast_arrays(*good, *finite), axis=0)
     return result

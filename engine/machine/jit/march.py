@@ -224,22 +224,27 @@ class March:
         places = () if once else runs.places
         rules = self._blocks(runs.rules.reshape(count, -1)).reshape(len(states), -1, RULE, lanes) if places else None
 
+        # the addresses of an array's blocks, which NumPy takes longer to tell than many a block takes to march
+        arrays = (blocks, u, states, out) if stages is None else (blocks, u, states, out, stages)
+        bases = [(x.ctypes.data, x.strides[0]) for x in arrays]
+        grid_at, table_at = grid.ctypes.data, table.ctypes.data
+
         def run(first: int, end: int) -> None:
             watches = Watches(self.m, lanes, places, runs.quantities)
             if once:
                 watches.table[0] = DEMAND
             own = np.zeros_like(self._stages)
+            own_at, watched_at = own.ctypes.data, watches.table.ctypes.data
             for k in range(first, end):
                 kept = own if stages is None else stages[k]
                 kept[0] = slopes[k]
                 if rules is not None:
                     watches.look(rules[k])
-                before = [x.ctypes.data for x in (blocks[k], u[k], states[k], kept)]
+                control_at, u_at, y_at, out_at, *kept_at = (at + k * stride for at, stride in bases)
+                before = control_at, u_at, y_at, kept_at[0] if kept_at else own_at, grid_at, len(grid), out_at
                 status, accepted = PAUSED, 0
                 while status == PAUSED and accepted <= most:
-                    tries = min(attempts, most + 1 - accepted)
-                    behind = out[k].ctypes.data, tries, table.ctypes.data, watches.table.ctypes.data
-                    status = self._march(*before, grid.ctypes.data, len(grid), *behind)
+                    status = self._march(*before, min(attempts, most + 1 - accepted), table_at, watched_at)
                     accepted = int(blocks[k, ACCEPTED].max()) + once
                 slopes[k] = kept[0]
 
