@@ -119,7 +119,7 @@ class Many:
             t=traces.t.copy(),
             **{name: values[k].copy() for name, values in self.rows.fields.items()},
             balance=self.balance[:, k].copy(),
-            events=[dict(event) for event in traces.events.get(k, ())],
+            events=traces.events(k),
             turnover=float(self._turnover[k]),
             steps=int(traces.steps[k]),
             rejected=int(traces.rejected[k]),

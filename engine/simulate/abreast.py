@@ -7,9 +7,9 @@ isn't clear, or that can't go on, is left to the loop of single runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,15 @@ from .stepper import LEAST_ATOL, LEAST_RTOL
 from .together import Starts
 
 
+class Happening(NamedTuple):
+    """What came to a run: the watch that had an event, if one had, its instant, and the modes before and after."""
+
+    watch: Watch | None
+    t: float
+    before: int  # as the patterns number them; −1 at the start
+    after: int
+
+
 @dataclass(frozen=True)
 class Traces:
     """What runs side by side have left: for each run its states at all instants, its modes, and counts of steps."""
@@ -41,7 +50,20 @@ class Traces:
     rejected: np.ndarray
     evaluations: np.ndarray
     signals: np.ndarray  # (runs, instants, signals), but for what is a run's own
-    events: dict[int, list[dict[str, Any]]]  # of those runs that have any
+    happenings: Mapping[int, Sequence[Happening]]  # of those runs that have any
+    patterns: Patterns
+
+    def events(self, k: int) -> list[dict[str, Any]]:
+        """The events of run k, as its record has them."""
+        patterns, events = self.patterns, list[dict[str, Any]]()
+        for watch, t, before, after in self.happenings.get(k, ()):
+            earlier = patterns.mode(before, k) if before >= 0 else patterns.blank
+            later = patterns.mode(after, k)
+            if watch is None:
+                events += saturation.limit_events(patterns.run.system, earlier, later, t)
+            else:
+                events += reasons.described(patterns.run, watch, t, earlier, later)
+        return events
 
 
 def integrated(starts: Starts, grid: np.ndarray, solver: Solver, kinks: Sequence[float] = ()) -> Traces | None:
@@ -77,7 +99,7 @@ class _Abreast:
         self.modes = np.zeros((count, len(grid)), dtype=int)
         self.rows = np.zeros(count, dtype=int)  # that are known
         self.steps, self.rejected, self.evaluations = np.zeros((3, count), dtype=int)
-        self.events: dict[int, list[dict[str, Any]]] = {}
+        self.happenings: dict[int, list[Happening]] = {}
 
     def run(self, kinks: Sequence[float]) -> Traces | None:
         """The traces of the runs; None where they can't go side by side."""
@@ -96,7 +118,7 @@ class _Abreast:
                 self._settle(np.flatnonzero(self.alive))
             t = stop
         counts = self.steps, self.rejected, self.evaluations
-        return Traces(self.grid, self.states, self.alive, *counts, self._kept(), self.events)
+        return Traces(self.grid, self.states, self.alive, *counts, self._kept(), self.happenings, self.patterns)
 
     def _kept(self) -> np.ndarray:
         """The signals at all rows."""
@@ -227,11 +249,12 @@ class _Abreast:
             elif watch.what == "breaks loose":
                 loose[row], direction[row] = columns.index(watch.speed), watch.direction
         self._settle(these, loose, direction, blows=True)
-        for k, watch, old in zip(these.tolist(), watches, before.tolist()):
-            events = self.events.setdefault(k, [])
-            modes_of_event = self.patterns.mode(old, k), self.patterns.mode(int(self.mode[k]), k)
-            events += reasons.described(self.starts.run, watch, float(self.t[k]), *modes_of_event)
-            self.alive[k] &= len(events) <= CHATTER
+        after, t = self.mode[these].tolist(), self.t[these].tolist()
+        for k, *happened in zip(these.tolist(), watches, t, before.tolist(), after):
+            so_far = self.happenings.setdefault(k, [])
+            so_far.append(Happening(*happened))
+            if len(so_far) > CHATTER:
+                self.alive[k] = False
 
     def _settle(
         self,
@@ -263,10 +286,9 @@ class _Abreast:
     def _note_limits(self, these: np.ndarray, before: np.ndarray) -> None:
         """Note which actuators reach or leave their limits without an event: at the start, or at a kink of a law."""
         for k, old in zip(these.tolist(), before.tolist()):
-            earlier = self.patterns.mode(old, k) if self.rows[k] else self.patterns.blank
-            later = self.patterns.mode(int(self.mode[k]), k)
-            if events := saturation.limit_events(self.system, earlier, later, float(self.t[k])):
-                self.events.setdefault(k, []).extend(events)
+            earlier, later = old if self.rows[k] else -1, int(self.mode[k])
+            if earlier != later:
+                self.happenings.setdefault(k, []).append(Happening(None, float(self.t[k]), earlier, later))
 
     def _expanded(self, t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All coordinates and speeds of the robots."""

@@ -32,6 +32,7 @@ from ..simulate.together import Numbers, of_bodies
 from ..text.document import Keys
 from ..text.fields import NO_BOUNDS, Bounds, Strict, reader_of
 from .arguments import draft_of
+from .limited import kept, limiting, put_limit
 from .placed import OtherError, rebuilt, started, with_partition
 
 OF_MASS = ("mass", "com", "r", "first_moments", "inertia")  # keys of a link
@@ -85,7 +86,7 @@ def varied(
     try:
         states = _columns(plan.file, of_scenario, plain, independent)
         numbers = _columns(draft.file, of_robot, plain, independent) if draft is not None else {}
-        limited = {path: numbers.pop(path) for path in [*numbers] if _limiting(path)}
+        limited = {path: numbers.pop(path) for path in [*numbers] if limiting(path)}
         for path, values in numbers.items():
             if _of_link(path):  # zero may mean that there is nothing
                 plain &= (values != 0.0) == (independent or values[0] != 0.0)
@@ -111,11 +112,11 @@ def _started(
     q, qd = (np.tile(np.array(x, dtype=float), (count, 1)) for x in start)
     limits = Limits.of(system, count)
     for path, values in columns.items():
-        if _limiting(path):
-            _put_limit(plan, path, values, limits)
+        if limiting(path):
+            put_limit(plan, path, values, limits)
         else:
             _put(plan, path, values, q, qd, signals, plain)
-    _within(system, columns, q, limits, plain)
+    kept(system, columns, q, limits, plain)
     if base is not None:
         q, qd, bounds, numbers = started(plan, base, run, numbers, q, qd, plain)
         signals[:, signals.shape[1] - system.robot.nv :] = bounds
@@ -135,7 +136,7 @@ def may_be_plain(key: str) -> bool:
         return first in (*STATE, "forces")
     if len(rest) >= 3 and rest[0] == "links" and _known(rest[2], tuple(rest[3:])):
         return True
-    return _placed(rest) or _limiting(rest)
+    return _placed(rest) or limiting(rest)
 
 
 # ---- the numbers of one key
@@ -148,7 +149,7 @@ def _columns(
     result: dict[Keys, np.ndarray] = {}
     for path, values in given.items():
         for whole, one in _each(model, path, values):
-            known = path[0] in (*STATE, "forces") or _of_link(path) or _placed(path) or _limiting(path)
+            known = path[0] in (*STATE, "forces") or _of_link(path) or _placed(path) or limiting(path)
             differ = any(x is not one[0] and x != one[0] for x in one)
             if differ and not known:
                 raise OtherError
@@ -202,7 +203,7 @@ def _at(model: Strict, path: Keys) -> tuple[float, Bounds]:
         raise OtherError from None
     if not isinstance(value, float):
         raise OtherError
-    if reader is None and path[:1] != ("loops",) and not _limiting(path):  # which may have other forms
+    if reader is None and path[:1] != ("loops",) and not limiting(path):  # which may have other forms
         raise OtherError
     return value, reader.bounds if reader is not None else NO_BOUNDS
 
@@ -239,35 +240,6 @@ def _put(
         raise OtherError
 
 
-def _put_limit(plan: Plan, path: Keys, values: np.ndarray, limits: Limits) -> None:
-    """Put the values of a limit of the robot's file into those of the runs."""
-    system, side = plan.system, path[-1]
-    joint = plan.robot.links[int(path[1])].joint
-    if joint.type.nv != 1 or side not in (0, 1):
-        raise OtherError
-    speed = joint.speeds[0]
-    if path[3] == "limits":
-        if speed in system.stopped:  # of other joints, limits are but warned of
-            (limits.high if side else limits.low)[:, [*system.switching].index(speed)] = values
-    elif speed in system.bounded and not any(one.steady for one in system.inputs.driven if one.speed == speed):
-        (limits.most if side else limits.least)[:, [*system.bounded].index(speed)] = values
-    elif any(one.speed == speed for one in system.inputs.driven):  # whose force may come to other limits
-        raise OtherError
-
-
-def _within(
-    system: System, columns: Mapping[Keys, np.ndarray], q: np.ndarray, limits: Limits, plain: np.ndarray
-) -> None:
-    """Strike off runs with limits that are none, and those that start at or beyond a stop, if that may differ."""
-    plain &= (limits.low < limits.high).all(axis=1) & (limits.least < limits.most).all(axis=1)
-    if not any(path[0] == "initial" or _limiting(path) for path in columns):
-        return
-    for c, k in enumerate(system.switching):
-        if k in system.stopped:
-            x = q[:, system.stopped[k].coordinate]
-            plain &= (limits.low[:, c] < x) & (x < limits.high[:, c])
-
-
 def _follows(system: System, joint: Joint) -> bool:
     """Whether the law of a joint follows a motion."""
     inputs = system.inputs
@@ -298,12 +270,6 @@ def _placed(path: Sequence[str | int]) -> bool:
     if room == "links":
         return key == "points" or (key == "joint" and bool(within) and within[0] in OF_PLACE)
     return (room == "loops" and key in ("first", "second")) or (room == "couplings" and path[-1] in OF_RATIO)
-
-
-def _limiting(path: Sequence[str | int]) -> bool:
-    """Whether a path leads to the limits of a joint's position or of its actuator."""
-    within = tuple(path[3:5]) if tuple(path[:1]) == ("links",) and tuple(path[2:3]) == ("joint",) else ()
-    return within[:1] == ("limits",) or within == ("effort", "limits")
 
 
 def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plain: np.ndarray) -> tuple[Body, ...]:
