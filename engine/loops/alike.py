@@ -193,7 +193,7 @@ def least_squares(A: np.ndarray, b: np.ndarray) -> np.ndarray:
         factors = G[:, k + 1 :, k] / G[:, k, k, None]
         G[:, k + 1 :, k + 1 :] -= factors[:, :, None] * G[:, k, None, k + 1 :]
         right[:, k + 1 :] -= factors * right[:, k, None]
-    x = np.zeros_like(right)
+    x: np.ndarray = np.zeros_like(right)
     for k in reversed(range(columns)):
         x[:, k] = (right[:, k] - (G[:, k, k + 1 :] * x[:, k + 1 :]).sum(axis=1)) / G[:, k, k]
     x /= size

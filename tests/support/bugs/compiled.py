@@ -485,8 +485,8 @@ COMPILED = (
     Bug(
         "an ensemble's batches begin at the first run",
         "engine/machine/jit/march.py",
-        "before = [x.ctypes.data for x in (blocks[k], u[k], states[k], kept)]",
-        "before = [x.ctypes.data for x in (blocks[k], u[0], states[k], kept)]",
+        "before = control_at, u_at, y_at,",
+        "before = control_at, bases[1][0], y_at,",
         ("study/test_ensemble.py::test_mechanisms_in_lanes_of_every_width",),
     ),
     Bug(
