@@ -100,6 +100,21 @@ def code_of_the_quick_generator():
 
 
 @pytest.fixture
+def command_line(monkeypatch, capsys):
+    """Runs `denoc` with some words, in this process: the exit code, what it printed, what it complained of."""
+    from denoc.cli import main
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["denoc", *map(str, words)])
+        with pytest.raises(SystemExit) as leaving:
+            main.main()
+        printed = capsys.readouterr()
+        return leaving.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
 def unseen_pictures(request, monkeypatch):
     """For tests that only count pictures (`unseen.py`)."""
     if not request.config.getoption("full"):

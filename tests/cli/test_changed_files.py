@@ -2,12 +2,10 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
-from denoc.cli.main import main
 from denoc.errors import InputError
 from denoc.record import figures, plots
 from denoc.scenario.stored import stored
@@ -16,18 +14,10 @@ FOLDER = Path("outputs/planar3r-idyn")
 
 
 @pytest.fixture
-def denoc(tmp_path, monkeypatch, capsys):
+def denoc(tmp_path, monkeypatch, command_line):
     """Runs the command in a clean folder: exit code, what it printed, what it complained of."""
     monkeypatch.chdir(tmp_path)
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", *map(str, words)])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, told.out, told.err
-
-    return command
+    return command_line
 
 
 @pytest.fixture

@@ -54,17 +54,9 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def denoc(here, monkeypatch, capsys):
+def denoc(here, command_line):
     """Runs the command: exit code, what it printed, what it complained of."""
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", *map(str, words)])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, told.out, told.err
-
-    return command
+    return command_line
 
 
 def rows(path):

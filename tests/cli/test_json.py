@@ -70,7 +70,7 @@ CASES = [
 
 
 @pytest.fixture
-def denoc(tmp_path, monkeypatch, capsys):
+def denoc(tmp_path, monkeypatch, command_line):
     """Runs a command with `--json`: exit code, document, and what is on standard error."""
     monkeypatch.chdir(tmp_path)
     Path("swing.yaml").write_text(SWING)
@@ -79,11 +79,8 @@ def denoc(tmp_path, monkeypatch, capsys):
     Path("table.csv").write_text(TABLE)
 
     def command(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", *words, "--json"])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, json.loads(told.out), told.err
+        code, out, err = command_line(*words, "--json")
+        return code, json.loads(out), err
 
     return command
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 
 import pytest
 
-from denoc.cli import main, options
+from denoc.cli import options
 from denoc.dynamics.programs import PROGRAMS
 from denoc.laws.motions import profiled
 from denoc.machine.jit import objects
@@ -17,19 +16,11 @@ from denoc.simulate.integrate import INTEGRATORS
 
 
 @pytest.fixture
-def denoc(tmp_path, monkeypatch, capsys):
+def denoc(tmp_path, monkeypatch, command_line):
     """Runs the command line in a folder of its own; (exit code, out, err)."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "objects"))
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["denoc", *arguments])
-        with pytest.raises(SystemExit) as left:
-            main.main()
-        out, err = capsys.readouterr()
-        return left.value.code or 0, out, err
-
-    return run
+    return command_line
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,12 @@
 """`denoc new`: every template is a file that loads, runs, and explains its keys."""
 
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import denoc as package
-from denoc.cli.main import main
 from denoc.cli.new import TEMPLATES, Convention, Task
 from denoc.text.library import names
 from denoc.text.source import read
@@ -18,18 +16,10 @@ TASKS = [one.value for one in Task]
 
 
 @pytest.fixture
-def denoc(tmp_path, monkeypatch, capsys):
+def denoc(tmp_path, monkeypatch, command_line):
     """Runs the command in a clean folder: exit code, what it printed, what it complained of."""
     monkeypatch.chdir(tmp_path)
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", *words])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, told.out, told.err
-
-    return command
+    return command_line
 
 
 def test_there_is_a_template_for_each_choice_and_no_other():

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,6 @@ import pytest
 from scipy.integrate import trapezoid
 
 import denoc
-from denoc.cli.main import main
 from denoc.errors import InputError
 from denoc.study.sweep import probe, store, tasks
 from denoc.study.sweep import run as sweeping
@@ -62,17 +62,9 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def command(monkeypatch, capsys):
+def command(command_line):
     """Runs the command: exit code, what it printed, what it complained of."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", "sweep", *words])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        printed = capsys.readouterr()
-        return leaving.value.code or 0, printed.out, printed.err
-
-    return run
+    return partial(command_line, "sweep")
 
 
 def small_batches(monkeypatch, most=1):
