@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lint types layers peers models wheel bench regress baseline snapshot compare pages smoke full mutants hostile lowest newest clean
+.PHONY: demo test check lint types layers peers models wheel bench regress baseline snapshot compare pages site smoke full mutants hostile lowest newest clean
 
 SOURCES = $(shell find engine cli robots scenarios -name "*.py" -o -name "*.yaml" -o -name "*.csv")
 
@@ -106,6 +106,15 @@ compare: $(VENV)/test
 # the pages that are made of the program and checked to be so: docs/reference.md, docs/schema/, links to lines of code
 pages: $(VENV)/test
 	$(BIN)/python tests/tools/pages.py
+
+$(VENV)/site: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[site]'
+	touch $@ $(VENV)/demo
+
+# the documentation with its gallery as outputs/site/, which opens offline; links are checked
+site: $(VENV)/site
+	$(BIN)/python tests/tools/website.py
 
 clean:
 	rm -rf build dist *.egg-info .venv

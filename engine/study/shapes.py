@@ -17,6 +17,7 @@ from ..record.scene import Point, SceneMesh, Solid
 from ..robot.mesh_files import folder_of, located
 from ..robot.model import Robot, Shape
 from ..robot.values import counted
+from .solids import point
 
 MOST_FACES = 24_000  # of all meshes of a scene: what a page can hold and a sketch can draw
 LEAST_FACES = 300  # of one mesh, however many there are
@@ -68,11 +69,11 @@ def _solid(body: Shape, folder: Path, most: int, made: Shapes) -> Solid | None:
     if body.kind == "box":
         return Solid("box", _box(R, at, 0.5 * np.array(body.size)), 0.0, body.colour)
     if body.kind == "sphere":
-        return Solid("sphere", (_point(at),), body.size[0], body.colour)
+        return Solid("sphere", (point(at),), body.size[0], body.colour)
     if body.kind in ("cylinder", "capsule"):
         radius, half = body.size[0], 0.5 * body.size[1] * R[:, 2]
         kind = "cylinder" if body.kind == "cylinder" else "capsule"
-        return Solid(kind, (_point(at - half), _point(at + half)), radius, body.colour)
+        return Solid(kind, (point(at - half), point(at + half)), radius, body.colour)
     try:
         path = located(body.file, folder)
         if path is None:
@@ -100,8 +101,4 @@ def _read(path: Path, changed: int, most: int) -> tuple[Mesh, np.ndarray, np.nda
 
 def _box(R: np.ndarray, middle: np.ndarray, half: np.ndarray) -> tuple[Point, ...]:
     """The corners of a box, of which the x changes first."""
-    return tuple(_point(middle + R @ (half * corner)) for corner in CORNERS)
-
-
-def _point(at: np.ndarray) -> Point:
-    return float(at[0]), float(at[1]), float(at[2])
+    return tuple(point(middle + R @ (half * corner)) for corner in CORNERS)

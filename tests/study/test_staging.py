@@ -89,6 +89,30 @@ def test_a_slider_is_drawn_at_its_pin():
         assert 0 < (here - low) @ (high - low) < (high - low) @ (high - low)  # on the rail in every position
 
 
+def test_a_point_on_a_line_is_drawn_where_it_is():
+    robot = denoc.load("slider-crank-singular")
+    rows = np.array([denoc.assemble(robot, np.array([angle, *robot.q0[1:]])) for angle in (0.9, 1.2, 0.5)])
+    scene, at = staged(robot, rows)
+    ground = [solid for solid in scene.parts[0].solids if solid.kind == "ground"]
+    assert [solid.points[0] for solid in ground] == [(0.0, 0.0, 0.0)]  # of the crank
+    rail = next(solid for solid in scene.parts[0].solids if solid.kind == "rail")
+    low, high = np.array(rail.points)
+    slider = robot.link("rod").points["slider"]
+    for k in range(3):
+        here = place(scene, at, "guide", k)
+        assert np.allclose(here, at.seen_from([("rod", slider)], k)[0], atol=1e-9)
+        assert 0 < (here - low) @ (high - low) < (high - low) @ (high - low)
+
+
+def test_what_moves_freely_in_a_plane_stands_on_no_pivot():
+    for name, joint in (("diff-drive", "body"), ("steered-car", "chassis")):
+        robot = denoc.load(name)
+        scene, at = staged(robot, robot.q0)
+        assert not [solid for solid in scene.parts[0].solids if solid.kind == "ground"]
+        owner = next(link.name for link in robot.links if link.joint.name == joint)
+        assert np.allclose(place(scene, at, joint), at.of(0)[owner][:3, 3])
+
+
 def test_legs_are_telescopes_and_a_platform_is_a_plate():
     robot = denoc.load("gough-stewart")
     scene, at = staged(robot, assembled(robot))

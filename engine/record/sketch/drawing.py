@@ -111,6 +111,8 @@ def _corner(canvas: Canvas, paper: Paper) -> None:
         axes.text(*past, "xyz"[k], color=colour, fontsize=9, ha="center", va="center")
     length = rounded(0.9 * inch)
     start = paper.low + np.array([1.2, 0.2]) * inch
+    canvas.taken += [paper.low + np.array([[0.1, 0.05], [0.9, 0.9]]) * inch]
+    canvas.taken += [np.array([start, start + np.array([length, 0.25 * inch])])]
     axes.plot([start[0], start[0] + length], [start[1]] * 2, color="#555555", lw=2.0, solid_capstyle="butt")
     axes.text(start[0] + length / 2, start[1] + 0.06 * inch, f"{length:g} m", fontsize=8, ha="center", va="bottom")
 

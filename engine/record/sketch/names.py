@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..plots import plain
+from ..scene import BASE
 from .canvas import BLUE, GREEN, RED, Axes, Canvas
 from .labels import Box, placed
 from .outlines import together
@@ -15,6 +16,7 @@ from .view import moved
 MOST_NAMES = 40  # joints; sketches with more have no names
 MOST_WORDS = 14  # joints; beyond that, numbers stand beside the symbols, and the names in the legend
 FONT = 8.5
+FAR = 14.0  # points, from which on the base's axes have a name of their own
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ def write_names(canvas: Canvas, paper: Paper) -> list[str]:
             texts.append(plain(point.name, 24))
             places.append(_spot(canvas, paper, point.link, point.at)[0])
             colours.append(GREEN)
+    home = _spot(canvas, paper, BASE, (0.0, 0.0, 0.0))[0]
+    if min(np.linalg.norm(spot[0] - home) for spot in at) > FAR:  # axes alone somewhere
+        texts.append(BASE)
+        places.append(home)
+        colours.append("#666666")
     half = 36 * paper.inches
     frame = Box(half[0], half[1], half[0], half[1])
     taken = [_around(paper.points(spots)) for spots in canvas.taken]

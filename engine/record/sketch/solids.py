@@ -10,6 +10,7 @@ from .canvas import GREEN, XYZ, Canvas
 from .outlines import capsule, circle
 from .view import moved
 
+BESIDE = 12  # places along a rod that names had better not cover
 LINK, EDGE, EARTH = "#c9ced6", "#4a5360", "#a08f78"
 
 
@@ -61,6 +62,7 @@ def _solid(canvas: Canvas, solid: Solid, T: np.ndarray) -> None:
             rim = circle(view.flat(places[:1]), solid.radius)
         else:
             rim = capsule(view.flat(places), solid.radius)
+            canvas.taken += list(np.linspace(*view.flat(places), BESIDE)[:, None])
         label = "rod to a mass centre" if solid.kind == "thin" else "link"
         colour = {"tube": "#b4bbc6", "thin": "#e9ebee"}.get(solid.kind, LINK)
         canvas.patch(places, rim, label, facecolor=colour, edgecolor=EDGE, lw=0.5 if solid.kind == "thin" else 0.9)
