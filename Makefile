@@ -65,7 +65,7 @@ layers: $(VENV)/dev
 
 # the tests beside Pinocchio, which the developers' tools bring
 peers: $(VENV)/dev
-	$(BIN)/python -m pytest -q -n 0 tests/peers tests/cli/test_verify.py tests/dynamics/test_pinocchio.py tests/dynamics/test_derivatives.py tests/formats/test_urdf_beside_pinocchio.py
+	$(BIN)/python -m pytest -q -n 0 tests/peers tests/cli/test_verify.py tests/dynamics/test_pinocchio.py tests/dynamics/test_derivatives.py tests/formats/test_urdf_beside_pinocchio.py "tests/test_readme.py::test_what_is_shown_is_so[coming-from.md]"
 
 $(VENV)/models: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

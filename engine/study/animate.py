@@ -105,14 +105,15 @@ def plotted(columns: list[Column]) -> dict[str, dict[str, Any]]:
 
 
 def arrows(kept: Stored, robot: Robot) -> list[Mapping[str, Any]]:
-    """Forces that are drawn as arrows: joints' own along their axes, reactions in base axes."""
+    """Forces that are drawn as arrows: joints' own along their axes, reactions if they are in base axes."""
     made: list[Mapping[str, Any]] = []
     for joint in robot.moving:
         column = f"{joint.name}.tau"
         if column in kept.table and kept.table[column].any():
             made.append({"joint": joint.name, "kind": "force", "columns": [column]})
     owners = [link.joint.name for link in robot.links] + [loop.name for loop in robot.loops]
-    for name in owners:
+    section = kept.record.get("input", {}).get("record", {})
+    for name in owners if section.get("axes", "base") == "base" else ():
         for source in ("reaction", "lambda"):
             triple = [f"{name}.{source}.f{letter}" for letter in "xyz"]
             if all(column in kept.table for column in triple):

@@ -183,6 +183,8 @@ class StoredRows:
         for loop in robot.loops:
             six = self._columns([f"{loop.name}.lambda.{component}" for component in WRENCH])[self.sound]
             first, second = (placed.get(link, np.tile(np.eye(4), (count, 1, 1))) for link in loop.between)
+            if self.plan.record.axes == "link":
+                six = np.hstack([np.einsum("nij,nj->ni", second[:, :3, :3], x) for x in (six[:, :3], six[:, 3:])])
             point = second[:, :3, :3] @ np.array(loop.second.origin) + second[:, :3, 3]
             for link, T, sign in ((loop.between[0], first, -1.0), (loop.between[1], second, 1.0)):
                 inward, reach = T[:, :3, :3], point - T[:, :3, 3]

@@ -11,6 +11,9 @@ from denoc.dynamics.kinematics import point_rates
 from denoc.errors import InputError
 from denoc.scenario.rows import Rows
 from denoc.scenario.run import carry_out, prepare
+from denoc.scenario.stored import stored
+from denoc.study.animate import arrows
+from denoc.study.verify import verified
 from denoc.text.change import Change
 from displacing import eighth_order
 from random_robots import drawn
@@ -159,6 +162,18 @@ def test_wrenches_in_axes_of_links():
         assert other.record["input"]["record"]["axes"] == "link"
     assert "B.lambda.fz" in other.record["undetermined"]
     assert "B.lambda.fx" not in other.record["undetermined"]
+
+
+def test_wrenches_in_axes_of_links_are_verified_and_not_drawn_in_others(tmp_path):
+    bars = {"name": "bars", "robot": "four-bar", "task": "inverse", "time": {"end": 0.2}}
+    bars |= {"motion": {"A0": {"law": "cycloid", "to": 2.0}}, "plots": []}
+    drawn = {}
+    for axes in ("base", "link"):
+        denoc.run({**bars, "record": {"axes": axes}}).write(tmp_path / axes, plot=False)
+        kept = stored(tmp_path / axes)
+        assert verified(kept).ok
+        drawn[axes] = {one["joint"] for one in arrows(kept, denoc.load("four-bar")) if one["kind"] == "reaction"}
+    assert drawn == {"base": {"B"}, "link": set()}
 
 
 def test_sizes_of_what_is_not_determined_are_marked():
