@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from . import dressing
 from .columns import Column
 from .drawings import TIME, Drawing
@@ -40,7 +42,7 @@ def curves(view: View, asked: Drawing) -> Figure | None:
         if equal:
             axes.set_aspect("equal", adjustable="datalim")
         if len(group) > 1:
-            dressing.legend_outside(axes, style)
+            dressing.legend_outside(figure, axes, style)
     return figure
 
 
@@ -67,9 +69,10 @@ def _draw(view: View, axes: Axes, group: Sequence[Pair]) -> None:
         dressing.line(axes, view.style, across, up, (n, len(group)), label)
     for drawn, (x, _) in zip(list(axes.get_lines()), group):
         if x.name != TIME:
-            begin = [drawn.get_xdata()[0]], [drawn.get_ydata()[0]]
+            begin = np.asarray(drawn.get_xydata())[:1]
             axes.plot(
-                *begin,
+                begin[:, 0],
+                begin[:, 1],
                 marker="o",
                 markersize=4 * view.style.line / 1.4,
                 color=drawn.get_color(),

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 MOST_SEARCHED = 20_000  # rows; beyond that, searching the best place for a legend takes too long
 UNNAMED = "_"  # the beginning of labels that no legend shows
-GRID = {"visible": True, "color": "#dddddd", "lw": 0.6}
 
 
 def panelled(style: Style, title: str, width: float, height: float, down: int, across: int) -> Figure:
@@ -49,7 +48,7 @@ def labelled(axes: Axes, style: Style, across: str, up: str) -> None:
     axes.set_ylabel(plain(up), fontsize=style.fonts.axis)
     axes.tick_params(labelsize=style.fonts.tick)
     axes.ticklabel_format(axis="y", useOffset=False)
-    axes.grid(**GRID)
+    axes.grid(visible=True, color="#dddddd", lw=0.6)
 
 
 def steady(axes: Axes, size: float) -> bool:
@@ -65,7 +64,7 @@ def steady(axes: Axes, size: float) -> bool:
     return True
 
 
-def legend_outside(axes: Axes, style: Style, across: int = 1) -> None:
+def legend_outside(figure: Figure, axes: Axes, style: Style, across: int = 1) -> None:
     """Puts the legend beside the axes, or above them, where it covers nothing; there are so many panels `across`."""
     lines = [one for one in axes.get_lines() if not str(one.get_label()).startswith(UNNAMED)]
     step = 1 if len(lines) <= len(style.strokes) else -(-(len(lines) - 1) // 14)
@@ -75,7 +74,7 @@ def legend_outside(axes: Axes, style: Style, across: int = 1) -> None:
         columns = 1 + (len(shown) - 1) // 20
         axes.legend(handles=shown, fontsize=size, loc="center left", bbox_to_anchor=(1.01, 0.5), ncols=columns)
         return
-    letters = 95 * axes.figure.get_figwidth() / across / size  # in a line above the axes
+    letters = 95 * figure.get_figwidth() / across / size  # in a line above the axes
     columns = min(len(shown), max(1, int(letters / (max(len(str(one.get_label())) for one in shown) + 6))))
     tight = {"handlelength": 2.4, "columnspacing": 0.9, "handletextpad": 0.4, "borderpad": 0.1, "labelspacing": 0.2}
     axes.legend(

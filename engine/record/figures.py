@@ -165,7 +165,7 @@ def _one_each(view: View, row: Plot, title: str, grouped: list[Panel], notes: Se
         if not _dressed(view, axes, row, unit, size[unit]):
             varying.setdefault(unit, []).append(axes)
         if not alone:
-            dressing.legend_outside(axes, style, across)
+            dressing.legend_outside(figure, axes, style, across)
     for comparable in varying.values():
         scales.compared(comparable)
     return figure
@@ -199,7 +199,7 @@ def _overlay(view: View, row: Plot, title: str, chosen: list[Column], notes: Seq
             place = by_unit[unit].index(column), len(by_unit[unit])
             dressing.line(axes, style, view.t, view.values(column), place, view.label(column))
         _dressed(view, axes, row, unit, size[unit])
-        dressing.legend_outside(axes, style)
+        dressing.legend_outside(figure, axes, style)
     return figure
 
 

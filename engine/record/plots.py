@@ -63,17 +63,18 @@ def stems(name: str) -> list[str]:
     return [f"{name}-{plot}{ending}" for plot in PLOTS for ending in ("", "-overlay")]
 
 
-def save(figure: Figure, path: Path, dpi: int = 110, texts: Mapping[str, Any] | None = None) -> None:
+def save(figure: Figure, path: Path, dpi: int = 110, letters: Mapping[str, Any] | None = None) -> None:
     """Writes a figure in the format of the path's suffix, without dates and other things that change with each run.
 
-    `texts` are settings of matplotlib for letters in the file.
+    `letters` are settings of matplotlib for texts in the file.
     """
     from matplotlib import rc_context
 
     from .arranged import boxes
 
     no_date = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    with rc_context({"svg.hashsalt": "denoc", **(texts or {})}), boxes():
+    settings: dict[Any, Any] = {"svg.hashsalt": "denoc", **(letters or {})}
+    with rc_context(settings), boxes():
         figure.savefig(path, dpi=dpi, metadata=no_date[path.suffix[1:]])
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import plots
+from .styles import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +79,7 @@ def _curves(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
         groups.setdefault(", ".join(f"{key} {column[k]}" for key, column in sweep.words.items()), []).append(k)
     for n, (label, places) in enumerate(list(groups.items())[:MOST_LINES]):
         these = np.array(places)[np.argsort(x[places], kind="stable")]
-        look: dict[str, Any] = {"color": plots.COLOURS[n % 7], "linestyle": ("-", "--")[n // 7], "linewidth": 1.4}
+        look: dict[str, Any] = {"color": COLOURS[n % 7], "linestyle": ("-", "--")[n // 7], "linewidth": 1.4}
         marked: dict[str, Any] = {"marker": "o", "markersize": 3} if len(these) <= 60 else {}
         axes.plot(x[these], values[these], **look, **marked, label=plots.plain(label))
     if sweep.words:
@@ -122,7 +123,7 @@ def _scattered(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
     size = float(np.clip(1500 / max(len(values), 1), 2.0, 16.0))
     for k, (across, x) in enumerate(shown):
         axes = figure.add_subplot(rows, columns, k + 1)
-        axes.scatter(x, values, s=size, color=plots.COLOURS[0], linewidths=0, alpha=0.7)
+        axes.scatter(x, values, s=size, color=COLOURS[0], linewidths=0, alpha=0.7)
         _dress(axes, sweep.label(across), sweep.label(name))
     return figure
 
@@ -145,7 +146,7 @@ def front(sweep: Sweep, better: Mapping[str, str], unbeaten: np.ndarray) -> Figu
         these = np.flatnonzero(unbeaten)
         these = these[np.argsort(x[these], kind="stable")]
         line = "-" if len(sweep.outputs) == 2 else ""
-        look: dict[str, Any] = {"color": plots.COLOURS[1], "marker": "o", "markersize": 4, "linewidth": 1.0}
+        look: dict[str, Any] = {"color": COLOURS[1], "marker": "o", "markersize": 4, "linewidth": 1.0}
         axes.plot(x[these], y[these], linestyle=line, **look, label="beaten by none")
         words = [f"{sweep.label(name)}, {better[name]}imum sought" for name in (one, other)]
         _dress(axes, *words)

@@ -61,8 +61,8 @@ class Style:
             return {"color": colour, "linestyle": stroke, "linewidth": self.line}
         from matplotlib import colormaps
 
-        colour = colormaps["viridis"](0.93 * n / (count - 1))
-        return {"color": colour, "linestyle": "-", "linewidth": self.line - 0.4}
+        shade = colormaps["viridis"](0.93 * n / (count - 1))
+        return {"color": shade, "linestyle": "-", "linewidth": self.line - 0.4}
 
     @property
     def letters(self) -> Mapping[str, Any]:

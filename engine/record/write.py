@@ -123,7 +123,7 @@ def write_result(
         for kind in more_tables:
             tables.FORMATS[kind][0](draft / f"{name}.{kind}", t, table, columns)
         for stem, figure in figures.of_result(name, t, table, columns, wanted, record, look).items():
-            plots.save(figure, draft / f"{stem}.{form}", texts=look.style.letters)
+            plots.save(figure, draft / f"{stem}.{form}", letters=look.style.letters)
         for file, content in (more or {}).items():
             (draft / file).write_bytes(content)
         files = _recorded(draft, name, record)
@@ -143,7 +143,7 @@ def add_plots(
     made = [f"{stem}.{form}" for stem in drawn]
     with anew(folder, replaced) as draft:
         for file, figure in zip(made, drawn.values()):
-            plots.save(figure, draft / file, texts=look.style.letters)
+            plots.save(figure, draft / file, letters=look.style.letters)
         _recorded(draft, name, record)
     return [folder / file for file in made]
 

@@ -19,10 +19,11 @@ from ..simulate.system import System
 from ..text.document import Document
 from .foreseen import column_names
 from .formula_columns import FormulaColumn
+from .outputs import RecordEntry
 from .read import actuators, forces, initial, loops, motion, plausible, record, solver, tables, time, unused, wrenches
 from .read.drives import Drives
 from .read.reading import Reading
-from .schema import RecordEntry, ScenarioFile
+from .schema import ScenarioFile
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ class Result:
         if folder is not None:
             write.make_folder(Path(folder))
             for stem, figure in made.items():
-                save = partial(plots.save, figure, texts=look.style.letters)
+                save = partial(plots.save, figure, letters=look.style.letters)
                 write.whole(Path(folder) / f"{stem}.{form}", save)
         return made
 

@@ -10,10 +10,12 @@ import numpy as np
 
 from ..dynamics.kinematics import point_rates
 from ..dynamics.quantities import energy, frames, reactions
+from ..dynamics.spatial import Vector
 from ..dynamics.wrenches import moved
 from ..errors import NumericalError
 from ..loops.balance import Forces
 from ..loops.constraints import Closure
+from ..machine.program.scalars import as_samples
 from ..robot.model import Robot
 
 BASE = "base"  # the ground
@@ -86,9 +88,13 @@ class Rows:
         rates = {}
         for link, name in self.points:
             at = self.robot.link(link).points[name]
-            pair = point_rates(self.robot, list(self.q.T), list(self.qd.T), list(self.qdd.T), link, at)
-            rates[link, name] = tuple(np.stack(np.broadcast_arrays(*x, self.q[:, 0])[:3], axis=1) for x in pair)
+            v, a = point_rates(self.robot, list(self.q.T), list(self.qd.T), list(self.qdd.T), link, at)
+            rates[link, name] = self._stacked(v), self._stacked(a)
         return rates
+
+    def _stacked(self, vector: Vector) -> np.ndarray:
+        """A vector whose components are numbers or columns of rows, as one array."""
+        return np.stack([np.broadcast_to(as_samples(x), len(self.q)) for x in vector], axis=1)
 
     @cached_property
     def energies(self) -> Mapping[str, np.ndarray]:

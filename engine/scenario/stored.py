@@ -52,7 +52,7 @@ class Stored:
         make(folder)
         files = [folder / f"{stem}.{form}" for stem in made]
         for file, figure in zip(files, made.values()):
-            whole(file, partial(plots.save, figure, texts=look.style.letters))
+            whole(file, partial(plots.save, figure, letters=look.style.letters))
         return files
 
 

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from denoc.cli import completing
-from denoc.cli.app import app
+from denoc.cli.app import application
 from denoc.formats.table import FORMATS
 from denoc.text.library import names
 
@@ -26,7 +26,7 @@ def commands(command, words=()):
         yield " ".join(words), command
 
 
-COMMANDS = dict(commands(typer.main.get_command(app)))
+COMMANDS = dict(commands(typer.main.get_command(application())))
 OPTIONS = [(name, option) for name, one in COMMANDS.items() for option in one.params if hasattr(option, "help")]
 
 
@@ -44,7 +44,7 @@ def offered(monkeypatch, capsys, tmp_path):
             now.setenv("COMP_WORDS", line)
             now.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
             with pytest.raises(SystemExit) as leaving:
-                app(prog_name="denoc")
+                application()(prog_name="denoc")
         assert leaving.value.code == 0
         return capsys.readouterr().out.split()
 

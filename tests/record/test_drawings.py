@@ -216,5 +216,5 @@ def test_letters_of_vector_graphics_stay_letters(tmp_path):
     columns = [Column("j.q", "rad", "position", "j", "j.q")]
     look = Look(STYLES["paper"])
     made = figures.figures("x", t, {"j.q": t}, columns, ["angles"], "x", look=look)["x-angles"]
-    plots.save(made, tmp_path / "x.svg", texts=look.style.letters)
+    plots.save(made, tmp_path / "x.svg", letters=look.style.letters)
     assert ">time (s)<" in (tmp_path / "x.svg").read_text()

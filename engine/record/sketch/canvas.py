@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..plots import COLOURS
 from ..scene import Scene
+from ..styles import COLOURS
 from .view import View
 
 BLUE, RED, GREEN, VIOLET = COLOURS[0], COLOURS[1], COLOURS[2], "#7b3fa0"
