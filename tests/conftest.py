@@ -47,6 +47,7 @@ def pytest_configure(config):
         caches = tempfile.mkdtemp(prefix="denoc-tests-")
         config.add_cleanup(lambda: shutil.rmtree(caches, ignore_errors=True))
         os.environ |= {variable: os.path.join(caches, name) for variable, name in CACHES.items()}
+        os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "forkserver"  # so that Dask is imported once
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each of hundreds of processes would compile every module
     settings.load_profile("full" if config.getoption("full") else "sampled")
 

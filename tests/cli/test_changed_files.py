@@ -38,6 +38,7 @@ def test_a_table_that_was_edited_is_not_drawn(denoc, result):
     assert not list(result.glob("*.png"))
 
 
+@pytest.mark.usefixtures("unseen_pictures")
 def test_a_replay_needs_no_plots_and_no_table(denoc):
     assert denoc("idyn", "planar3r")[0] == 0
     edited(FOLDER / "planar3r-idyn.csv")

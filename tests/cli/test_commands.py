@@ -356,6 +356,7 @@ def test_the_record_can_be_run_again(denoc):
 # ---- runs that don't end as they should
 
 
+@pytest.mark.usefixtures("unseen_pictures")
 def test_a_failing_run_keeps_its_rows_and_says_why(denoc):
     Path("swing.yaml").write_text(SWING + "solver: {max_steps: 20}\n")
     code, out, err = denoc("run", "swing.yaml")

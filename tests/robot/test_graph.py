@@ -8,7 +8,11 @@ import pytest
 import denoc
 import yamls
 from denoc.machine.jit.choice import using
+from denoc.scenario.run import carry_out, prepare
+from denoc.text.change import Change
 from denoc.text.library import find
+
+ROWS = Change("time.step", "(pi/50) s", "test", "")  # eleven of them in a turn of the crank
 
 
 def four_bar():
@@ -34,8 +38,7 @@ def load(data):
 
 def torque(robot, joint="A0"):
     with using("plain"):  # whether code is compiled depends on what was asked before, and with it the last digits
-        result = denoc.run("four-bar-idyn", robot=robot)
-    return result.table[f"{joint}.tau"]
+        return carry_out(prepare("four-bar-idyn", robot, [ROWS])).table[f"{joint}.tau"]
 
 
 def test_the_same_mechanism():

@@ -267,6 +267,7 @@ def test_triangularization_stays_whole():
     assert not [row for row in made("khan-2002-fig-4.10").rows if "broke off" in row[-1]]
 
 
+@pytest.mark.full  # of what is compared here, the runs of `docs/khan.csv` are looked at before a commit, too
 def test_ratings_beside_numbers():
     rows = {row[0]: row[1:] for row in made("khan-2002-table-5.1").rows}
     stiffness = {name: numbers(row[1])[-1] for name, row in rows.items() if numbers(row[1])}
