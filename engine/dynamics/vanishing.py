@@ -25,6 +25,7 @@ from .stripped import unhindered
 from .sweeps import Motion, Pivot
 
 LITTLE = 1e-10  # share of the diagonal below which a pivot is in doubt
+NOTHING = 1e-25  # share that only squares of rounding errors leave, which may be the same at all positions by chance
 LONG = 100  # bodies; in a chain of n like links, the first one's share is 3/n³
 SHIFT = 1e-9  # shift of all coordinates, which hardly changes a sound pivot
 USUAL = 1e3  # least ratio of a usual pivot to one that has been lost
@@ -47,7 +48,7 @@ def doubtful(q: Sequence[float] | np.ndarray, shares: Shares, bodies: int) -> li
         if doubt.any():
             uneven = np.cos(np.arange(len(here)))  # not a motion of the robot as a whole
             beside, _ = shares(here + SHIFT * uneven)
-            doubt &= ~((result > 0.0) & (abs(beside - result) <= SOUND * result))
+            doubt &= ~((result > NOTHING * whole) & (abs(beside - result) <= SOUND * result))
     return [int(k) for k in np.flatnonzero(doubt)]
 
 

@@ -96,12 +96,13 @@ def general_chain(recording: Recording, n: int, *, regroup: bool, frames: str) -
         inertias: list[Any] = list(recording.input(f"e{i}_", 10))
         ca, sa, tangent, a, b = dh
         exx, eyy, ezz, exy, exz, eyz, hx, hy, hz, m = inertias
+        turned: Any = ((*TURN_PLANES[X], ca, sa, tangent),) if i else ()
         if regroup:  # these parts have been moved to the parent
             ezz, hz, m = 0.0, 0.0, 0.0
         bodies.append(
             Body(
                 parent=i - 1 if i else None,
-                rotation=((*TURN_PLANES[X], ca, sa, tangent),) if i else (),
+                rotation=turned,
                 origin=(0.0, 0.0, 0.0) if i == 0 else (a, 0.0, b) if frames == "saha" else (a, 0.0, 0.0),
                 beyond=b if i and frames == "khalil" else 0.0,
                 moves=(("turn", 2, 0),),
