@@ -336,7 +336,9 @@ class Compiled:
             rest = record.__name__, self._fixed[-1], discrete.name, repr(signals)
             return shared("system", system.regrouped, rest, recorded, INERTIAL)
 
-        return lambda: recorded(Recording("system"), system.regrouped), None if system.symbols is not None else common
+        # of a large tree, to find out what it shares takes as long as some hundred evaluations
+        alone = system.symbols is not None or self._large
+        return lambda: recorded(Recording("system"), system.regrouped), None if alone else common
 
     def _width(self, discrete: Discrete) -> int:
         """The number of quantities in the output `row`."""

@@ -65,7 +65,7 @@ def test_a_third_mass_compiles_nothing(name, compiled, tmp_path, monkeypatch):
         np.testing.assert_array_equal(again.table[column], values, err_msg=column)
 
 
-def test_with_compiled_code_chosen_numbers_do_not_depend_on_what_ran_before(compiled):
+def test_with_compiled_code_chosen_numbers_do_not_depend_on_what_ran_before(compiled, tmp_path, monkeypatch):
     scenario = {"robot": "planar3r", **CASES["planar3r"][1]}
 
     def run():
@@ -73,9 +73,10 @@ def test_with_compiled_code_chosen_numbers_do_not_depend_on_what_ran_before(comp
             return denoc.run(scenario, heavier("planar3r", 1.3)).table
 
     before = run()
+    monkeypatch.setenv("DENOC_CACHE", str(tmp_path / "another"))
+    objects.forget()
     for mass in (1.1, 1.2):
         denoc.run(scenario, heavier("planar3r", mass))
-    objects.forget()
     after = run()
     for column, values in before.items():
         np.testing.assert_array_equal(after[column], values, err_msg=column)
