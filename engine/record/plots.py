@@ -76,7 +76,7 @@ def save(figure: Figure, path: Path, dpi: int = 110, letters: Mapping[str, Any] 
     no_date = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     settings: dict[Any, Any] = {"svg.hashsalt": "denoc", **(letters or {})}
     with rc_context(settings), boxes():
-        quick = {"pil_kwargs": {"compress_level": COMPRESSION}} if path.suffix == ".png" else {}
+        quick: dict[str, Any] = {"pil_kwargs": {"compress_level": COMPRESSION}} if path.suffix == ".png" else {}
         figure.savefig(path, dpi=dpi, metadata=no_date[path.suffix[1:]], **quick)
 
 

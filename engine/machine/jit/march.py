@@ -18,6 +18,7 @@ import numpy as np
 
 from ..program.trace import Program
 from . import cores, march_block, march_implicit, native, objects
+from .collocation import Collocation
 from .curves import EMPTY, SignalPieces
 from .kernel import Single
 from .march_block import (
@@ -39,7 +40,6 @@ from .march_block import (
 )
 from .march_code import march
 from .march_dense import Scheme
-from .march_implicit import Collocation
 from .march_watch import RULE, SAMPLES
 
 __all__ = [

@@ -178,7 +178,8 @@ class Offer:
         if not shares or self._shared is None:
             return kernel.build_single(*own)
         given = self._shared()
-        return kernel.build_single(given.program, *own[1:3], given.identity, cached, self.level, given.numbers)
+        _, inputs, outputs, *_ = own
+        return kernel.build_single(given.program, inputs, outputs, given.identity, cached, self.level, given.numbers)
 
     # ---- decisions
 
