@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
@@ -68,10 +68,11 @@ class Coupling(TypedDict):
 
 
 class Actuator(TypedDict):
-    """An actuator that belongs to no joint."""
+    """An actuator that belongs to no joint: on a link, or on a sum of joints."""
 
     name: str
-    link: str
+    link: NotRequired[str]
+    joints: NotRequired[Annotated[Mapping[str, float], about("coefficients")]]
 
 
 class Unknowable(TypedDict):

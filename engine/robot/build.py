@@ -246,6 +246,8 @@ def _actuated(file: RobotFile, entry: LinkEntry, k: int) -> bool:
     name = joint.name or f"joint{k + 1}"
     if file.loops or isinstance(joint, GraphJoint) or any(name == coupling.joint for coupling in file.couplings):
         return False
+    if any(name in actuator.joints for actuator in file.actuators):
+        return False
     return TYPES[joint.type].nv == 1 and joint.spring is None
 
 

@@ -174,15 +174,25 @@ class Coupling:
 
 @dataclass(frozen=True)
 class Actuator:
-    """An actuator on a link whose force along `direction` at a point, or moment about it, is sought."""
+    """An actuator that is no single joint's, whose force is sought.
+
+    It acts on a link, with a force along `direction` at a point or a moment about it; or on joints, along each of them
+    with its force times a ratio, as a tendon that runs over pulleys on them does.
+    """
 
     name: str
-    link: str
-    at: Three
-    direction: Three
-    axes: str  # link or base
+    link: str = ""
+    at: Three = ZERO
+    direction: Three = ZERO
+    axes: str = "link"  # or base
     moment: bool = False
     effort: Effort = Effort()
+    joints: tuple[Leader, ...] = ()
+
+    @property
+    def on_link(self) -> bool:
+        """Whether it acts on a link rather than along joints."""
+        return not self.joints
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -68,15 +68,14 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
     start, asked = loops.Start(q0, qd0, prescribed, []), (tuple(q0), tuple(qd0))
     if constraints is not None:
         start = loops.closed_start(reading, constraints, drives, start, motions, given, references)
-    efforts, pushes = forces.force_laws(reading, given, references), actuators.pushes(reading, own)
+    efforts = forces.force_laws(reading, given, references)
     inputs = Inputs(
         prescribed=tuple(start.prescribed),
-        driven=tuple(efforts.driven),
+        driven=(*efforts.driven, *actuators.driven(reading, own)),
         commanded=tuple(efforts.commanded),
         feedforward=tuple(efforts.feedforward),
-        wrenches=(*wrenches.wrenches(reading), *(one.wrench for one in pushes)),
+        wrenches=tuple(wrenches.wrenches(reading)),
         drives=tuple(start.driving),
-        pushes=tuple(pushes),
         breaks=tables.breaks(reading, laws),
     )
     system = _system(reading, constraints, inputs)
@@ -146,8 +145,7 @@ def _system(reading: Reading, constraints: Closure | None, inputs: Inputs) -> Sy
 
 
 def _breaks(inputs: Inputs) -> list[float]:
-    """The ends of prescribed motions' tables, at which a rate may jump, and instants at which forces reach limits."""
+    """The ends of prescribed motions' tables, at which a rate may jump."""
     curves = [curve for one in inputs.prescribed if isinstance(one, Reference) for curve in one.curves]
     curves += [drive.curve for drive in inputs.drives]
-    ends = [end for curve in curves if isinstance(curve, Spline) for end in curve.ends]
-    return [*ends, *(t for one in inputs.pushes for t, _, _ in one.changes)]
+    return [end for curve in curves if isinstance(curve, Spline) for end in curve.ends]

@@ -19,9 +19,12 @@ Motion = Reference | Turning | Held
 
 @dataclass(frozen=True)
 class Driven:
-    """A speed under a force law; `timed` if the force depends on time alone, `steady` if it is constant."""
+    """A speed, or an actuator that is no joint's, under a force law.
 
-    speed: int
+    `timed` if the force depends on time alone, `steady` if it is constant.
+    """
+
+    speed: int  # from the number of the robot's speeds on: of its actuators that are no joint's
     coordinate: int | None
     force: Force
     reference: Motion | None
@@ -93,16 +96,6 @@ class TimedWrench:
 
 
 @dataclass(frozen=True)
-class Pushing:
-    """An actuator that is no joint's under a law of time, within its limits; its wrench is among the inputs', too."""
-
-    name: str
-    force: Callable[[Any], Any]
-    wrench: TimedWrench
-    changes: tuple[tuple[float, str, str], ...]  # instants at which it reaches or leaves a limit
-
-
-@dataclass(frozen=True)
 class Driving:
     """A drive of the scenario: the motion of one row of the constraints."""
 
@@ -126,7 +119,6 @@ class Inputs:
     feedforward: tuple[Motion, ...] = ()
     wrenches: tuple[TimedWrench, ...] = ()
     drives: tuple[Driving, ...] = ()
-    pushes: tuple[Pushing, ...] = ()
     sampled: tuple[Sampled, ...] = ()  # what is found anew at the beginning of each step
     breaks: tuple[float, ...] = ()  # instants at which derivatives of what is given in time may jump
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
+from ..dynamics.spatial import dot
+from ..laws.forces import ForceLaw
 from ..machine.program.formulas import Curve, value
 from ..machine.program.scalars import Scalar
+from ..robot.model import Leader
 from ..text.formula_tree import TIME, Formula, Lookup
 
 
@@ -24,6 +27,28 @@ class StateForce(Protocol):
         ...
 
     def __call__(self, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar: ...
+
+
+@dataclass(frozen=True)
+class AlongForce:
+    """A law of one coordinate and its rate, for an actuator that moves by the weighted sum of several joints."""
+
+    law: ForceLaw
+    force: Callable[..., Scalar] = field(repr=False, compare=False)
+    joints: tuple[Leader, ...]
+
+    @property
+    def timed(self) -> bool:
+        return False
+
+    @property
+    def recordable(self) -> bool:
+        return True
+
+    def __call__(self, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
+        place = dot([one.ratio for one in self.joints], [q[one.coordinate] for one in self.joints])
+        rate = dot([one.ratio for one in self.joints], [qd[one.speed] for one in self.joints])
+        return self.force(0.0, place, rate, None)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from ...errors import InputError, did_you_mean
 from ...laws.forces import ForceLaw
 from ...laws.lookup import pieces
 from ...machine.program.formulas import Curve
-from ...robot.model import Joint, Robot
+from ...robot.model import Actuator, Joint, Robot
 from ...robot.values import counted
 from ...simulate.inputs import Driven
 from ...simulate.state_force import FormulaForce
 from ...text.document import Keys
-from ...text.formula_tree import TIME, Formula, Lookup, lookups, names
+from ...text.formula_tree import TIME, Formula, Lookup, lookups, names, replaced, total
 from .reading import Reading
 
 OWN = "q", "qd"  # the names of a law's own coordinate and speed
@@ -38,6 +38,21 @@ def driven(reading: Reading, joint: Joint, law: ForceLaw, path: Keys) -> list[Dr
         low, high = (joint.effort.low, joint.effort.high) if joint.actuated else (-math.inf, math.inf)
         made.append(Driven(speed, coordinate, silent, None, place, low=low, high=high, whole=whole))
     return made
+
+
+def of_actuator(reading: Reading, one: Actuator, law: ForceLaw, path: Keys) -> FormulaForce:
+    """The force of an actuator that is no joint's; `q` and `qd` are the sums by which it moves, if it moves joints."""
+    given = law.formulas(1)
+    if len(given) != 1:
+        raise reading.error(
+            (*path, given[0][0]), f"`{one.name}` needs 1 formula", found=str(len(given)), allowed="one formula"
+        )
+    key, formula = given[0]
+    if one.joints:
+        owners = {k: joint.name for joint in reading.robot.moving for k in joint.speeds}
+        ratios = {owners[joint.speed]: joint.ratio for joint in one.joints}
+        formula = replaced(formula, {own: total({f"{name}.{own}": x for name, x in ratios.items()}) for own in OWN})
+    return resolved(reading, formula, (*path, key), None, None)
 
 
 def silent(t: float, q: float, qd: float, ref: tuple[float, float] | None) -> float:

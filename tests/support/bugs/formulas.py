@@ -9,6 +9,7 @@ REGULATOR = (
     "simulate/test_state_forces.py::test_the_gains_in_the_library_are_those_of_the_riccati_equation",
     "simulate/test_state_forces.py::test_state_feedback_is_a_sum_over_all_joints",
 )
+TENDONS = ("loops/test_tendons.py::test_a_tendon_pulls_each_joint_by_its_coefficient",)
 VALUES = "engine/machine/program/formulas.py"
 
 FORMULAS = (
@@ -90,6 +91,42 @@ FORMULAS = (
         'Operation("-", (Number(float(self.reference.get(name, 0.0))), Named(name)))',
         'Operation("-", (Named(name), Number(float(self.reference.get(name, 0.0)))))',
         REGULATOR[1:],
+    ),
+    Bug(
+        "tendons pull all joints alike",
+        "engine/simulate/situation.py",
+        "forces.get(one.speed, 0.0) + one.ratio * force",
+        "forces.get(one.speed, 0.0) + force",
+        TENDONS,
+    ),
+    Bug("tendons do no work", "engine/simulate/equations.py", "power = power + force * qd[k]", "pass", TENDONS),
+    Bug(
+        "a tendon's coordinate is its first joint's",
+        "engine/text/formula_tree.py",
+        'result = Operation("+", (result, Operation("*", (Number(factor), Named(name)))))',
+        'result = result if result != Number(0.0) else Operation("*", (Number(factor), Named(name)))',
+        TENDONS,
+    ),
+    Bug(
+        "cuts bear what a tendon does",
+        "engine/simulate/internal_forces.py",
+        "left -= np.einsum(",
+        "left += 0.0 * np.einsum(",
+        TENDONS,
+    ),
+    Bug(
+        "what is planned ignores tendons",
+        "engine/simulate/situation.py",
+        "forces[k] = forces[k] - force",
+        "forces[k] = forces[k] + 0.0 * force",
+        ("loops/test_tendons.py::test_feedforward_knows_what_tendons_do",),
+    ),
+    Bug(
+        "moment arms of tendons without their gear",
+        "engine/formats/mjcf_motors.py",
+        '({"gear": gear} if gear != 1.0 else {})',
+        "{}",
+        ("formats/test_mjcf.py::test_actuators_of_tendons_and_sites",),
     ),
     Bug(
         "a regulator of the wrong weights",
