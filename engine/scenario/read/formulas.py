@@ -11,7 +11,7 @@ from ...machine.program.formulas import Curve
 from ...robot.model import Actuator, Joint, Robot
 from ...robot.values import counted
 from ...simulate.inputs import Driven
-from ...simulate.state_force import FormulaForce
+from ...simulate.state_force import FormulaForce, points_of
 from ...text.document import Keys
 from ...text.formula_tree import TIME, Formula, Lookup, lookups, names, replaced, total
 from .reading import Reading
@@ -67,22 +67,24 @@ def resolved(reading: Reading, formula: Formula, path: Keys, coordinate: int | N
         coordinates[OWN[0]] = coordinate
     if speed is not None:
         speeds[OWN[1]] = speed
+    used = [one.name for one in names(formula)]
+    points = {name: point for point in points_of(reading.robot) for name in point.columns()}
     for one in names(formula):
-        if one.name not in coordinates and one.name not in speeds and one.name != TIME:
-            known = [TIME, *coordinates, *speeds]
+        if one.name not in coordinates and one.name not in speeds and one.name not in points and one.name != TIME:
+            known = [TIME, *coordinates, *speeds, *points]
             raise reading.error(
                 path,
                 f"at character {one.position + 1}: unknown name `{one.name}`",
                 allowed=", ".join(known),
                 hint=did_you_mean(one.name, known),
             )
-    used = [one.name for one in names(formula)]
     return FormulaForce(
         formula,
         tuple((name, coordinates[name]) for name in used if name in coordinates),
         tuple((name, speeds[name]) for name in used if name in speeds),
         TIME in used,
         tuple((one, curve(reading, one, path)) for one in lookups(formula)),
+        tuple({point.name: point for name, point in points.items() if name in used}.values()),
     )
 
 

@@ -9,6 +9,7 @@ REGULATOR = (
     "simulate/test_state_forces.py::test_the_gains_in_the_library_are_those_of_the_riccati_equation",
     "simulate/test_state_forces.py::test_state_feedback_is_a_sum_over_all_joints",
 )
+POINTS = ("simulate/test_point_forces.py::test_points_are_where_frames_say_and_their_rates_are_their_slopes",)
 TENDONS = ("loops/test_tendons.py::test_a_tendon_pulls_each_joint_by_its_coefficient",)
 VALUES = "engine/machine/program/formulas.py"
 
@@ -91,6 +92,20 @@ FORMULAS = (
         'Operation("-", (Number(float(self.reference.get(name, 0.0))), Named(name)))',
         'Operation("-", (Named(name), Number(float(self.reference.get(name, 0.0)))))',
         REGULATOR[1:],
+    ),
+    Bug(
+        "points of formulas sit on their body's origin",
+        "engine/simulate/state_force.py",
+        "on_body(seat, at))",
+        "on_body(seat, ZERO))",
+        POINTS,
+    ),
+    Bug(
+        "points of formulas turn, but don't slide",
+        "engine/dynamics/kinematics.py",
+        "velocity = add(velocity, scale(qd[k], twist[3:]))",
+        "velocity = add(velocity, scale(qd[k] if any(twist[:3]) else 0.0, twist[3:]))",
+        POINTS,
     ),
     Bug(
         "tendons pull all joints alike",
