@@ -41,6 +41,13 @@ GRAPH: Final = "graph"  # the mark of a joint in a mechanism's list of all joint
 MARK: Final = "(convention)"  # put into each joint by `with_conventions`; no file can have such a key by accident
 
 
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+Coordinates = Annotated[tuple[Position, ...], BeforeValidator(_listed), Or()]
+
+
 class Friction(Strict):
     coulomb: Annotated[float, number("effort", at_least=0.0)] = Field(default=0.0, description="dry friction")
     viscous: Annotated[float, number("damping", at_least=0.0)] = Field(default=0.0, description="force over rate")
@@ -51,6 +58,9 @@ class Spring(Strict):
         description="of a spring beside the actuator, or of an elastic joint"
     )
     rest: Position = Field(default=0.0, description="where its force is 0")
+    pose: Coordinates | None = Field(
+        default=None, description="where it is relaxed, of spherical and free joints: the joint's coordinates there"
+    )
     damping: Annotated[float, number("damping", at_least=0.0)] = Field(default=0.0, description="force over rate")
 
 
@@ -82,13 +92,6 @@ class EffortEntry(Strict):
     weight: Annotated[float, number("number", above=0.0)] = Field(
         default=1.0, description="its share of the sum of squares that is kept least"
     )
-
-
-def _listed(value: Any) -> Any:
-    return value if isinstance(value, list | tuple) else [value]
-
-
-Coordinates = Annotated[tuple[Position, ...], BeforeValidator(_listed), Or()]
 
 
 class LimitsEntry(Strict):

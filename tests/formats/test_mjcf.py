@@ -235,3 +235,32 @@ def test_actuators_act_as_mujocos():
         data.ctrl[k] = 0.5
         mujoco.mj_forward(model, data)
         np.testing.assert_allclose(data.qfrc_actuator, 0.5 * size * S[:, k], atol=1e-13)
+
+
+SPRUNG = """<worldbody><body name="a" pos="0.1 0.2 0.3" euler="10 20 30">
+  <joint type="free" name="float" stiffness="40"/><inertial pos="0.1 0 0.05" mass="2" diaginertia="0.03 0.04 0.05"/>
+  <body name="b" pos="0.3 0 0" euler="0 40 0"><joint name="ball" type="ball" stiffness="7" damping="0.3" pos="0 0.1 0"/>
+    <inertial pos="0.1 0.03 0" mass="1" diaginertia="0.01 0.02 0.015"/></body></body></worldbody>"""
+
+
+def test_springs_of_balls_are_relaxed_where_the_model_stands():
+    robot = loaded(SPRUNG)
+    assert not robot.warnings
+    still = denoc.bias(robot, np.array(robot.q0), np.zeros(robot.nv))
+    heavy = denoc.bias(loaded(SPRUNG.replace("stiffness", "user")), np.array(robot.q0), np.zeros(robot.nv))
+    np.testing.assert_allclose(still, heavy, atol=1e-14)
+
+
+def test_springs_of_balls_are_mujocos(tmp_path):
+    """For turns of any size, of both signs of the Euler parameters."""
+    pytest.importorskip("mujoco")
+    from beside_mujoco import Pair
+
+    (tmp_path / "m.xml").write_text(f"<mujoco>{SPRUNG}</mujoco>")
+    pair = Pair(tmp_path / "m.xml", loaded(SPRUNG))
+    rng = np.random.default_rng(7)
+    for _ in range(5):
+        q = rng.normal(size=11)
+        for e in (slice(3, 7), slice(7, 11)):
+            q[e] /= np.linalg.norm(q[e])
+        assert max(pair.at(q, rng.uniform(-1, 1, 9)).values()) < 1e-13
