@@ -140,8 +140,7 @@ def point_rates(
         own = [outof(here.rotation, [float(r == k) for r in range(3)]) for k in range(3)]
         R = transpose([[dot(row, column) for row in R] for column in own])
     assert here is not None
-    turned = [dot([float(x) for x in row], list(at)) for row in seat.rotation()]
-    r = add([float(x) for x in seat.origin], turned)
+    r = on_body(seat, at)
     velocity, acceleration = add(v, cross(here.w, r)), add(here.a, [dot(row, r) for row in here.U])
     return [dot(row, velocity) for row in R], [dot(row, acceleration) for row in R]
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
+import numpy as np
+
 from ..laws.forces import ComputedTorque, Force
 from ..laws.motions import Curve
 from ..machine.program.scalars import Scalar, as_float
@@ -35,6 +37,7 @@ class Driven:
     low: float = -math.inf  # of the actuator's force
     high: float = math.inf
     whole: StateForce | None = None  # the force, where it is a function of time and the state of all joints
+    dead_time: float = 0.0  # how long ago the state was that the law sees
 
     @property
     def varies(self) -> bool:
@@ -109,6 +112,18 @@ class Sampled(Protocol):
     def sample(self, t: float, q: Sequence[float], qd: Sequence[float]) -> None: ...
 
 
+class Recalled(Protocol):
+    """What a run remembers of its states (`memory.py`)."""
+
+    def begin(
+        self, t: float, y: np.ndarray, complete: Callable[[float, np.ndarray], tuple[list[float], list[float]]]
+    ) -> None: ...
+
+    def add(self, begin: float, course: Callable[[float], np.ndarray]) -> None: ...
+
+    def breaks_behind(self, t: float) -> list[float]: ...
+
+
 @dataclass(frozen=True)
 class Inputs:
     """All inputs of one system; joints that no input names are free and without actuator force."""
@@ -120,6 +135,7 @@ class Inputs:
     wrenches: tuple[TimedWrench, ...] = ()
     drives: tuple[Driving, ...] = ()
     sampled: tuple[Sampled, ...] = ()  # what is found anew at the beginning of each step
+    memory: Recalled | None = None  # of the states that laws with dead time see
     breaks: tuple[float, ...] = ()  # instants at which derivatives of what is given in time may jump
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ...laws.forces import LAWS, ComputedTorque, Feedforward, ForceLaw
@@ -91,7 +91,7 @@ def _driven_speeds(
     """The function of the law for each speed of the joint."""
     reading.law_fits(law, path, joint)
     if law.reads_all():
-        return formulas.driven(reading, joint, law, path)
+        return [replace(one, dead_time=law.delay()) for one in formulas.driven(reading, joint, law, path)]
     nv = joint.type.nv
     functions = reading.tabled(law, path, nv, joint.name, partial(law.forces, nv, reading.folder))
     reference = references.get(joint.name) if law.follows_motion() else None
@@ -106,6 +106,7 @@ def _driven_speeds(
             law.steady(),
             law if law.reads_state() else None,
             *((joint.effort.low, joint.effort.high) if joint.actuated else ()),
+            dead_time=law.delay(),
         )
         for place, (speed, function) in enumerate(zip(joint.speeds, functions))
     ]

@@ -10,6 +10,7 @@ REGULATOR = (
     "simulate/test_state_forces.py::test_state_feedback_is_a_sum_over_all_joints",
 )
 POINTS = ("simulate/test_point_forces.py::test_points_are_where_frames_say_and_their_rates_are_their_slopes",)
+LATE = ("simulate/test_dead_time.py::test_a_block_moves_by_the_polynomials_of_the_method_of_steps",)
 TENDONS = ("loops/test_tendons.py::test_a_tendon_pulls_each_joint_by_its_coefficient",)
 VALUES = "engine/machine/program/formulas.py"
 
@@ -92,6 +93,20 @@ FORMULAS = (
         'Operation("-", (Number(float(self.reference.get(name, 0.0))), Named(name)))',
         'Operation("-", (Named(name), Number(float(self.reference.get(name, 0.0)))))',
         REGULATOR[1:],
+    ),
+    Bug(
+        "dead time is forgotten",
+        "engine/simulate/memory.py",
+        "memory.at(t - one.dead_time)",
+        "memory.at(t)",
+        LATE,
+    ),
+    Bug(
+        "what laws still see is forgotten too soon",
+        "engine/simulate/memory.py",
+        "begin - max(self.dead_times)",
+        "begin - 0.5 * max(self.dead_times)",
+        LATE,
     ),
     Bug(
         "points of formulas sit on their body's origin",
