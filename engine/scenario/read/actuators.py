@@ -49,8 +49,8 @@ def _driven(reading: Reading, one: Actuator, place: int, law: ForceLaw, path: Ke
         if isinstance(value, tuple):
             raise reading.error((*path, key), f"`{one.name}` needs 1 number", found=in_words(value), allowed="one")
         reading.fits(value, OF_JOINT[kind][0 if one.moment else 1], (*path, key))
-    limits = {"low": one.effort.low, "high": one.effort.high}
-    limited = partial(Driven, place, None, reference=None, place=0, dead_time=law.delay(), **limits)
+    low, high = one.effort.low, one.effort.high
+    limited = partial(Driven, place, None, reference=None, place=0, low=low, high=high, dead_time=law.delay())
     if law.reads_all():
         return limited(force=formulas.silent, whole=formulas.of_actuator(reading, one, law, path))
     function = reading.tabled(law, path, 1, one.name, partial(law.forces, 1, reading.folder))[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ...laws.forces import LAWS, ComputedTorque, Feedforward, ForceLaw
-from ...robot.model import Joint
+from ...robot.model import Effort, Joint
 from ...simulate.inputs import Commanded, Driven, Motion
 from ...text.document import Keys
 from . import formulas
@@ -95,6 +95,7 @@ def _driven_speeds(
     nv = joint.type.nv
     functions = reading.tabled(law, path, nv, joint.name, partial(law.forces, nv, reading.folder))
     reference = references.get(joint.name) if law.follows_motion() else None
+    effort = joint.effort if joint.actuated else Effort()
     return [
         Driven(
             speed,
@@ -105,7 +106,8 @@ def _driven_speeds(
             not law.reads_state(),
             law.steady(),
             law if law.reads_state() else None,
-            *((joint.effort.low, joint.effort.high) if joint.actuated else ()),
+            effort.low,
+            effort.high,
             dead_time=law.delay(),
         )
         for place, (speed, function) in enumerate(zip(joint.speeds, functions))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 from ...errors import InputError, did_you_mean
 from ...laws.forces import ForceLaw
 from ...laws.lookup import pieces
 from ...machine.program.formulas import Curve
-from ...robot.model import Actuator, Joint, Robot
+from ...robot.model import Actuator, Effort, Joint, Robot
 from ...robot.values import counted
 from ...simulate.inputs import Driven
 from ...simulate.state_force import FormulaForce, points_of
@@ -35,8 +33,8 @@ def driven(reading: Reading, joint: Joint, law: ForceLaw, path: Keys) -> list[Dr
         key, formula = given[place if len(given) > 1 else 0]
         at = (*path, key, place) if len(given) > 1 else (*path, key)
         whole = resolved(reading, formula, at, coordinate, speed)
-        low, high = (joint.effort.low, joint.effort.high) if joint.actuated else (-math.inf, math.inf)
-        made.append(Driven(speed, coordinate, silent, None, place, low=low, high=high, whole=whole))
+        effort = joint.effort if joint.actuated else Effort()
+        made.append(Driven(speed, coordinate, silent, None, place, low=effort.low, high=effort.high, whole=whole))
     return made
 
 
