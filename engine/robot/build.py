@@ -358,7 +358,7 @@ def _rest(joint: JointEntry, row: JointType, complain: Complain) -> None:
             "joint", "spring", "rest", f"a {joint.type} joint has several coordinates", key=True, allowed="`pose`"
         )
     if spring.pose is not None:
-        checked_coordinates(spring.pose, ("joint", "spring", "pose"), row, complain)
+        joint_coordinates(spring.pose, ("joint", "spring", "pose"), row, complain)
 
 
 def _pose(joint: JointEntry, row: JointType, q: int, k: int) -> PoseStretch | None:

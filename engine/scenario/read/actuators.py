@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ...laws.forces import LAWS, ForceLaw, laws_of_state, laws_of_time
-from ...laws.motions import OF_JOINT
+from ...laws.law import OF_JOINT
 from ...robot.model import Actuator
 from ...simulate.inputs import Driven
 from ...simulate.state_force import AlongForce
