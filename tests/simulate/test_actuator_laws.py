@@ -128,6 +128,22 @@ def test_a_law_of_the_state_ends_at_its_limits(backend):
     assert len(times[0]) > 2
 
 
+@pytest.mark.parametrize("when", ["stage", "step"])
+def test_a_function_of_pythons_drives_an_actuator(when):
+    """As the formula does, within the limits; once a step, the force is that of the step's beginning."""
+    scenario = {"task": "simulate", "time": {"end": 1, "step": 0.05}, "solver": {"method": "rk4", "step": 0.01}}
+    robot = denoc.loads(BLOCK)
+    called = denoc.run(scenario, robot, forces={"pull": lambda t, state: 5 - 9 * state["slide.q"]}, when=when)
+    formula = {"law": "expression", "force": "5 - 9*slide.q"}
+    written = denoc.run({**scenario, "forces": {"pull": formula}}, robot)
+    close = 1e-12 if when == "stage" else 0.1
+    np.testing.assert_allclose(called.table["slide.q"], written.table["slide.q"], atol=close)
+    np.testing.assert_allclose(called.table["pull.force"], written.table["pull.force"], atol=10 * close)
+    assert called.table["pull.force"].max() == 3
+    with pytest.raises(denoc.InputError, match="an entry in the scenario already"):
+        denoc.run({**scenario, "forces": {"pull": formula}}, robot, forces={"pull": lambda t, state: 0.0})
+
+
 def test_a_lookup_moves_an_actuator(tmp_path):
     """A spring of 8 N/m from a table: a block swings through its middle after a quarter of its period."""
     (tmp_path / "spring.csv").write_text("x,force\n-1,8\n0,0\n1,-8\n")
