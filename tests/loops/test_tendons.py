@@ -93,6 +93,23 @@ def test_limits_are_those_of_the_tendon_itself():
     np.testing.assert_allclose(*times, atol=1e-9)
 
 
+@pytest.mark.parametrize("name, first, second", [("planar3r", "joint1", "joint2"), ("four-bar", "A0", "B0")])
+def test_runs_side_by_side_are_those_alone(name, first, second, tmp_path):
+    (tmp_path / "r.yaml").write_text(yamls.dump(with_tendons(name, tendon(first, second)).document.data))
+    law = {"law": "expression", "force": "3*cos(4*t) - 5*q - 0.4*qd"}
+    scenario = {**SHORT, "robot": str(tmp_path / "r.yaml"), "forces": {"pull": law}}
+    link = "link2" if name == "planar3r" else "coupler"
+    variations = [{f"robot.links.{link}.mass": mass} for mass in (0.5, 0.8, 1.1)]
+    for one, variation in zip(denoc.ensemble(scenario, variations), variations):
+        alone = denoc.ensemble(scenario, [variation])[0]
+        for column in (f"{first}.q", f"{second}.qd", "pull.force"):
+            np.testing.assert_allclose(one.table[column], alone.table[column], rtol=0, atol=1e-9)
+        length = 2 * one.table[f"{first}.q"] - one.table[f"{second}.q"]
+        rate = 2 * one.table[f"{first}.qd"] - one.table[f"{second}.qd"]
+        wanted = 3 * np.cos(4 * one.t) - 5 * length - 0.4 * rate
+        np.testing.assert_allclose(one.table["pull.force"], wanted, atol=1e-9)
+
+
 def motion(robot, seed=3):
     generator = np.random.default_rng(seed)
     return [generator.uniform(-1, 1, (5, robot.nv)) for _ in range(3)]
