@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from denoc.cli import completing, options, said
 
 if TYPE_CHECKING:
+    from denoc.cli.robot_shapes import Conversion, Part
     from denoc.formats.report import Report
     from denoc.formats.table import Format
 
@@ -47,6 +49,7 @@ def convert(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 1 if anything was changed or dropped.")
     ] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Convert a robot file: URDF, MJCF, SDF and others to denoc's format, and back where the target can hold it."""
     from denoc.formats.load import converted
@@ -58,20 +61,56 @@ def convert(
     target = _target(to, out)
     assert target.write is not None
     written = target.write(robot)
-    if out is None:
-        typer.echo(written.text, nl=False)
-    else:
+    warnings = [*robot.warnings, *written.report.warnings()]
+    files = []
+    if out is not None:
         path = out / f"{robot.name}{target.suffixes[0]}" if os.path.isdir(out) else out
         options.write_text(path, written.text)
-        typer.echo(str(path))
-    if report:
-        _tell("reading", read.report)
-        _tell("writing", written.report)
-    warnings = [*robot.warnings, *written.report.warnings()]
-    for warning in warnings:
-        said.warning(warning)
+        files.append(str(path))
+    if as_json:
+        parts = [*_parts("reading", read.report), *_parts("writing", written.report)]
+        text = None if files else written.text
+        _show(robot.name, target.name, files, text, parts, warnings)
+    else:
+        typer.echo(written.text if out is None else files[0], nl=out is not None)
+        if report:
+            _tell("reading", read.report)
+            _tell("writing", written.report)
+        for warning in warnings:
+            said.warning(warning)
     if strict and warnings:
         raise typer.Exit(1)
+
+
+def _show(
+    robot: str, to: str, files: Sequence[str], text: str | None, parts: Sequence[Part], warnings: Sequence[str]
+) -> None:
+    """Prints the data of `--json`."""
+    from denoc.cli.as_json import show
+
+    document: Conversion = {
+        "robot": robot,
+        "to": to,
+        "files": files,
+        "text": text,
+        "parts": parts,
+        "warnings": warnings,
+    }
+    show(document)
+
+
+def _parts(when: Literal["reading", "writing"], report: Report) -> Iterator[Part]:
+    """What became of the parts of a file, as data."""
+    for one in report.entries.values():
+        lines = [line for line in one.lines if line]
+        yield {
+            "when": when,
+            "what": one.what,
+            "fate": one.fate,
+            "why": one.why,
+            "times": len(one.lines),
+            "lines": lines,
+        }
 
 
 def _target(to: str | None, out: Path | None) -> Format:

@@ -193,7 +193,12 @@ def _add_closing(facts: robot_shapes.Robot, model: Robot, mobility: Mobility) ->
         }
         for c in model.couplings
     ]
-    facts["actuators"] = [{"name": one.name, "link": one.link} for one in model.actuators]
+    facts["actuators"] = [
+        {"name": one.name, "link": one.link}
+        if one.on_link
+        else {"name": one.name, "joints": {names[joint.coordinate]: joint.ratio for joint in one.joints}}
+        for one in model.actuators
+    ]
     document: robot_shapes.Mobility = {
         "closed": mobility.closed,
         "assembled": {j.name: [mobility.q[k] for k in j.coordinates] for j in model.moving},

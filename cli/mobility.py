@@ -29,6 +29,10 @@ def lines(model: Robot, mobility: Mobility) -> Iterator[str]:
         led = " + ".join(f"{one.ratio:g} × {owners[one.coordinate]}" for one in c.leaders)
         yield f"coupling: {owners[c.coordinate]} = {led}{offset}"
     for one in model.actuators:
+        if not one.on_link:
+            pulled = " + ".join(f"{joint.ratio:g} × {owners[joint.coordinate]}" for joint in one.joints)
+            yield f"actuator {one.name}: a {'moment' if one.moment else 'force'} along {pulled}"
+            continue
         what, direction = "moment about" if one.moment else "force along", ", ".join(f"{x:.4g}" for x in one.direction)
         yield f"actuator {one.name}: a {what} [{direction}] ({one.axes} axes) on {one.link}"
     extent = f"{counted(len(model.links), 'link')}, {counted(mobility.loops, 'independent loop')}"

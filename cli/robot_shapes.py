@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, NotRequired
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -68,10 +68,11 @@ class Coupling(TypedDict):
 
 
 class Actuator(TypedDict):
-    """An actuator that belongs to no joint."""
+    """An actuator that belongs to no joint: on a link, or on a sum of joints."""
 
     name: str
-    link: str
+    link: NotRequired[str]
+    joints: NotRequired[Annotated[Mapping[str, float], about("coefficients")]]
 
 
 class Unknowable(TypedDict):
@@ -238,3 +239,25 @@ class Complexity(TypedDict):
     robot: Annotated[dict[str, dict[str, Operations]], about("program → `regrouped` or `plain` → operations")]
     crossover: Annotated[dict[str, int | None], about("joints from which on O(n) is cheaper than dense matrices")]
     seconds: Annotated[dict[str, dict[str, float]], about("joints → algorithm → seconds a sample, measured")]
+
+
+class Part(TypedDict):
+    """Parts of one kind, such as all elements with one tag, with which the same happened for the same reason."""
+
+    when: Literal["reading", "writing"]
+    what: str
+    fate: Annotated[str, about("used, changed (read otherwise than it stands), ignored (it means nothing), dropped")]
+    why: str
+    times: int
+    lines: Annotated[Sequence[int], about("of the file, where they are known")]
+
+
+class Conversion(TypedDict):
+    """A robot's file in another format."""
+
+    robot: str
+    to: Annotated[str, about("the format that was written")]
+    files: Files
+    text: Annotated[str | None, about("what was written, if not to a file")]
+    parts: Sequence[Part]
+    warnings: Annotated[Sequence[str], about("what was changed or dropped, and doubts about the robot")]

@@ -12,7 +12,7 @@ from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
-from denoc.cli.robot_shapes import Complexity, Files, Linearized, Matrices, Robot, about
+from denoc.cli.robot_shapes import Complexity, Conversion, Files, Linearized, Matrices, Robot, about
 
 Numbers = Annotated[dict[str, float | None], about("numbers by name; null for those that aren't known")]
 
@@ -338,6 +338,7 @@ OUTPUTS = {
     "simulate": Output("the run", one=(Run,)),
     "run": Output("the runs, whatever their number", many=(Run,)),
     "inspect": Output("the robot", one=(Robot,)),
+    "convert": Output("the converted robot", one=(Conversion,)),
     "matrices": Output("the matrices of one state", one=(Matrices,)),
     "regress": Output("the comparison", one=(Regression,)),
     "verify": Output("the checks of a result", one=(Verified,)),

@@ -11,6 +11,7 @@ from ..robot.model import ZERO, Body, Robot
 from .kinematics import body_placements
 from .samples import BLOCK, Samples
 from .spatial import Vector, dot
+from .springs import stretch
 from .stripped import bare
 from .sweeps import Load, Wrenches, dynamics
 from .wrenches import balancing
@@ -34,8 +35,8 @@ def energies(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar]) -> tuple[S
         potential = potential - dot(g, moment)
         for drive in body.drives:
             if drive.stiffness:
-                stretch = q[drive.coordinate] - drive.rest
-                elastic = elastic + 0.5 * drive.stiffness * (stretch * stretch)
+                way = stretch(drive, q)
+                elastic = elastic + 0.5 * drive.stiffness * (way * way)
     return kinetic, potential, elastic
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import Body, Robot
+from ..robot.placement import Placement
 from .spatial import (
     Matrix,
     Vector,
@@ -72,22 +73,50 @@ def jacobian(robot: Robot, q: Sequence[Scalar], link: str, at: Sequence[Scalar])
     """The 6 × nv Jacobian: speeds → [ω; v] of the link's point `at` (link axes), in base axes."""
     J: list[Vector] = [[0.0] * robot.nv for _ in range(6)]
     bodies, (i, seat) = robot.tree.bodies, robot.tree.seats[link]
-    placed = body_placements(bodies, q)
     if i is None:
         return J
-    R, p = placed[i]
+    placed = body_placements(bodies, q)
+    point = _point(placed[i], on_body(seat, at))
+    for k, twist in _twists(bodies, placed, i, point):
+        for r, x in enumerate(twist):
+            J[r][k] = x
+    return J
+
+
+def on_body(seat: Placement, at: Sequence[Scalar]) -> Vector:
+    """A point of a link, in link axes, as a point of the body on which the link sits."""
     turned = [dot([float(x) for x in row], list(at)) for row in seat.rotation()]
-    in_body = add([float(x) for x in seat.origin], turned)
-    point = add(p, [dot(row, in_body) for row in R])
-    while i is not None:
-        body, (R, p) = bodies[i], placed[i]
+    return add([float(x) for x in seat.origin], turned)
+
+
+def point_motion(
+    bodies: Sequence[Body], q: Sequence[Scalar], qd: Sequence[Scalar], i: int, at: Sequence[Scalar]
+) -> tuple[Vector, Vector]:
+    """Place and velocity in the base of the point `at` of body i."""
+    placed = body_placements(bodies, q)
+    point, velocity = _point(placed[i], at), list[Scalar]([0.0, 0.0, 0.0])
+    for k, twist in _twists(bodies, placed, i, point):
+        velocity = add(velocity, scale(qd[k], twist[3:]))
+    return point, velocity
+
+
+def _point(frame: tuple[Matrix, Vector], at: Sequence[Scalar]) -> Vector:
+    R, p = frame
+    return add(p, [dot(row, list(at)) for row in R])
+
+
+def _twists(
+    bodies: Sequence[Body], placed: Sequence[tuple[Matrix, Vector]], i: int, point: Vector
+) -> Iterator[tuple[int, Vector]]:
+    """For each speed that moves a point of body i, the speed's place and [ω; v] of the point by a unit of it."""
+    link: int | None = i
+    while link is not None:
+        body, (R, p) = bodies[link], placed[link]
         for d, k in zip(body.directions, body.speeds):
             e = [row[d % 3] for row in R]
             v = add(cross(e, subtract(point, p)), scale(body.pitch, e)) if d < 3 else e  # Saha 1999, eqs. 13 and 15
-            for r, x in enumerate([*e, *v] if d < 3 else [0.0, 0.0, 0.0, *v]):
-                J[r][k] = x
-        i = body.parent
-    return J
+            yield k, [*e, *v] if d < 3 else [0.0, 0.0, 0.0, *v]
+        link = body.parent
 
 
 def point_rates(
@@ -111,8 +140,7 @@ def point_rates(
         own = [outof(here.rotation, [float(r == k) for r in range(3)]) for k in range(3)]
         R = transpose([[dot(row, column) for row in R] for column in own])
     assert here is not None
-    turned = [dot([float(x) for x in row], list(at)) for row in seat.rotation()]
-    r = add([float(x) for x in seat.origin], turned)
+    r = on_body(seat, at)
     velocity, acceleration = add(v, cross(here.w, r)), add(here.a, [dot(row, r) for row in here.U])
     return [dot(row, velocity) for row in R], [dot(row, acceleration) for row in R]
 

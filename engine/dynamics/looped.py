@@ -12,7 +12,7 @@ from typing import Any
 
 from ..machine.jit.rolled import BodyStep, Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
-from ..robot.model import Body
+from ..robot.model import Body, Drive
 from . import sweeps, transfer
 from .spatial import Matrix, Vector, dot, into, subtract, transported
 from .sweeps import Motion, Pivot
@@ -55,10 +55,7 @@ class BodyKind:
             parent=None,
             coordinates=tuple(range(len(m.coordinates))),
             speeds=tuple(range(len(m.speeds))),
-            drives=tuple(
-                replace(drive, coordinate=drive.coordinate - m.coordinates[0] if drive.coordinate >= 0 else -1)
-                for drive in m.drives
-            ),
+            drives=_local(m),
         )
         return with_symbols(local, {path: step.take("number", k) for k, path in enumerate(self.paths)})
 
@@ -66,9 +63,14 @@ class BodyKind:
         m = self.model
         planes = tuple((i, j) for i, j, _, _ in m.rotation)
         fixed = tuple((path, number_at(m, path)) for path in paths(m) if path not in self.paths)
-        springs = tuple(drive.coordinate - (m.coordinates[0] if m.coordinates else 0) for drive in m.drives)
+        springs = tuple((drive.coordinate, drive.pose) for drive in _local(m))
         shape = (m.moves, m.directions, len(m.coordinates), planes, tuple(self.paths), fixed, springs)
         return (*shape, self.given, self.loose, self.loose_above, self.wrenched, self.turned, self.loads, self.watched)
+
+
+def _local(body: Body) -> tuple[Drive, ...]:
+    """The drives of a body with coordinates that are counted from its first one."""
+    return tuple(drive.moved(lambda c: c - body.coordinates[0]) for drive in body.drives)
 
 
 def _constant(path: Path, values: list[float]) -> bool:
@@ -234,7 +236,7 @@ def _structure(body: Body) -> tuple[Any, ...]:
         body.directions,
         bool(body.pitch),
         tuple((a, b) for a, b, _, _ in body.rotation),
-        tuple(drive.coordinate - (body.coordinates[0] if body.coordinates else 0) for drive in body.drives),
+        tuple((drive.coordinate, drive.pose) for drive in _local(body)),
         tuple(bool(drive.coulomb) for drive in body.drives),
         tuple(bool(drive.stiffness) for drive in body.drives),
     )

@@ -39,6 +39,7 @@ from .spatial import (
     transported,
     transpose,
 )
+from .springs import stretch
 from .transfer import Steps, in_two_steps, inertia_at_parent, join, motion_at_child, placement, wrench_at_parent
 
 Wrenches = Mapping[int, Vector]  # body → [n; f] at its origin, in its axes
@@ -206,7 +207,7 @@ def passive_force(drive: Drive, q: Sequence[Scalar], speed: Scalar) -> Scalar:
     if drive.coulomb:
         force = force + drive.coulomb * sign(speed)
     if drive.stiffness:
-        force = force + drive.stiffness * (q[drive.coordinate] - drive.rest)
+        force = force + drive.stiffness * stretch(drive, q)
     return force
 
 

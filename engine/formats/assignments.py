@@ -25,6 +25,7 @@ from ..text.document import Document, Spot
 
 MOST = 100_000  # numbers in a matrix
 DEPTH = 50
+_NEXT = re.compile(r"\s+[+-]\S")  # the sign of a new number in a row
 _TOKEN = re.compile(
     r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\.\*|\./|\.\^|.))", re.DOTALL
 )
@@ -172,8 +173,7 @@ class _Parser:
         """Whether, within brackets, the next sign begins a new number: it has a blank before it and none behind."""
         if not self.rows:
             return False
-        rest = self.text[self.at :]
-        return bool(re.match(r"\s+[+-]\S", rest))
+        return _NEXT.match(self.text, self.at) is not None
 
     def sum(self) -> np.ndarray:
         self.depth += 1
@@ -278,6 +278,7 @@ class _Parser:
         """A matrix in brackets."""
         self.rows += 1
         rows: list[list[np.ndarray]] = [[]]
+        count = 0
         while (word := self.peek()) != "]":
             if word in (";", ","):
                 self.take()
@@ -285,7 +286,8 @@ class _Parser:
                     rows.append([])
             else:
                 rows[-1].append(self.sum())
-            if sum(map(len, rows)) > MOST:
+                count += 1
+            if count > MOST:
                 raise Unreadable("a matrix of more than 100,000 numbers")
         self.take()
         self.rows -= 1

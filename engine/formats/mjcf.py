@@ -154,6 +154,8 @@ class _Reader:
         self._losses(entry, one, unit)
         if kind == "free":
             entry["initial"] = _pose(frame)
+            if "spring" in entry:
+                entry["spring"]["pose"] = _pose(frame)
             return entry, anchor
         if kind == "ball":
             if one.attributes.get("range"):
@@ -196,14 +198,14 @@ class _Reader:
         if any(damping[1:]) or any(stiffness[1:]):
             draft.note(DROPPED, "damping and stiffness that change", "only their first number is used", one)
         ball = entry["type"] in ("free", "spherical")
-        for key, value in (("frictionloss", coulomb[0]), ("stiffness", stiffness[0])):
-            if ball and value:
-                draft.note(DROPPED, key, f"a {entry['type']} joint has none here", one)
+        if ball and coulomb[0]:
+            draft.note(DROPPED, "frictionloss", f"a {entry['type']} joint has none here", one)
         own = {"viscous": damping[0], "coulomb": 0.0 if ball else coulomb[0]}
         if any(own.values()):
             entry["friction"] = {key: x for key, x in own.items() if x}
-        if stiffness[0] and not ball:
-            entry["spring"] = {"stiffness": stiffness[0], "rest": draft.number(one, "springref", 0.0) * unit}
+        if stiffness[0]:
+            rest = {} if ball else {"rest": draft.number(one, "springref", 0.0) * unit}
+            entry["spring"] = {"stiffness": stiffness[0], **rest}
         if armature[0]:
             entry["rotor_inertia"] = armature[0]
 

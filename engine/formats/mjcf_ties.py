@@ -1,31 +1,18 @@
-"""The ties and actuators of an MJCF file: equality constraints as cuts and couplings, motors as efforts of joints."""
+"""The ties of an MJCF file: equality constraints as cuts and couplings."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from ..robot.orientation import rotation_of
+from . import mjcf_motors
 from .draft import Draft
 from .mjcf_model import MAIN, Defaults, Frame, Model
 from .pieces import rows
 from .report import CHANGED, DROPPED
 from .xml import Element
-
-CONTROLLED = (
-    "general",
-    "motor",
-    "position",
-    "velocity",
-    "intvelocity",
-    "damper",
-    "cylinder",
-    "muscle",
-    "dcmotor",
-    "plugin",
-)
 
 
 def read(draft: Draft, root: Element, model: Model, defaults: Defaults) -> None:
@@ -35,17 +22,11 @@ def read(draft: Draft, root: Element, model: Model, defaults: Defaults) -> None:
         for one in section.children:
             own = defaults.apply(one, MAIN, draft, "tendon")
             tendons[own.attributes.get("name", "")] = own
-            _tendon(draft, own)
+            mjcf_motors.tendon(draft, own)
     for section in root.all("equality"):
         for one in section.children:
             _equality(draft, defaults.apply(one, MAIN, draft, "equality"), model, tendons)
-    driven = False
-    for section in root.all("actuator"):
-        for one in section.children:
-            driven |= _actuator(draft, defaults.apply(one, MAIN, draft), model, tendons)
-    if driven:
-        for entry in model.joints.values():
-            entry.setdefault("actuated", False)
+    mjcf_motors.read(draft, root, model, defaults, tendons)
 
 
 # ---- equality
@@ -153,63 +134,3 @@ def _pulled(draft: Draft, one: Element, model: Model, tendons: dict[str, Element
     entry |= {"ratio": [-x / share for _, x in others], "offset": (constant + a[0]) / share}
     draft.put("couplings", entry, one)
     model.joints[first].setdefault("actuated", False)
-
-
-# ---- forces
-
-
-def _tendon(draft: Draft, one: Element) -> None:
-    """Notes what a tendon does by itself, apart from its actuator."""
-    acting = [key for key in ("stiffness", "damping", "frictionloss", "limited") if _set(draft, one, key)]
-    if acting or one.tag == "spatial":
-        why = f"its {', '.join(acting)} can't be held" if acting else "its way over bodies can't be held"
-        draft.note(DROPPED, f"tendon {one.tag}", why, one)
-
-
-def _set(draft: Draft, one: Element, key: str) -> bool:
-    value = one.attributes.get(key, "0")
-    return value == "true" if key == "limited" else any(draft.parsed(one, key, value, 0))
-
-
-def _actuator(draft: Draft, one: Element, model: Model, tendons: dict[str, Element]) -> bool:
-    """Gives the joint of a motor its actuator; what a controller computes from positions is left out."""
-    if one.tag not in CONTROLLED:
-        draft.note(DROPPED, f"actuator {one.tag}", "there is no such actuator here", one)
-        return True
-    key = next((key for key in ("joint", "jointinparent", "tendon") if key in one.attributes), None)
-    if key is None:
-        draft.note(DROPPED, f"actuator {one.tag}", "it acts on no joint", one)
-        return True
-    gear = draft.numbers(one, "gear", 0, (1.0,))[0]
-    if key == "tendon":
-        tendon = tendons.get(one.attributes[key])
-        parts = tendon.all("joint") if tendon is not None and tendon.tag == "fixed" else []
-        if len(parts) != 1:
-            draft.note(DROPPED, f"actuator {one.tag}", "it pulls several joints at once", one)
-            return True
-        gear *= draft.number(parts[0], "coef", 1.0)
-        name = draft.known(parts[0], "joint", model.joints, "joint")
-    else:
-        name = draft.known(one, key, model.joints, "joint")
-    draft.used(one)
-    entry = model.joints[name]
-    entry["actuated"] = True
-    if one.tag != "motor":
-        draft.note(CHANGED, f"actuator {one.tag}", "its joint has an actuator; its law is a scenario's", one)
-    if entry["type"] in ("revolute", "prismatic"):
-        _effort(draft, one, entry, gear)
-    return True
-
-
-def _effort(draft: Draft, one: Element, entry: dict[str, Any], gear: float) -> None:
-    """Puts the limits of a motor, through its gear, into its joint's entry."""
-    low, high = -math.inf, math.inf
-    ranges = ["forcerange"] + ["ctrlrange"] * (one.tag == "motor")
-    for key in ranges:
-        limited = one.attributes.get(key.replace("range", "limited"), "auto")
-        if key in one.attributes and limited != "false":
-            a, b = sorted(gear * x for x in draft.numbers(one, key, 2))
-            low, high = max(low, a), min(high, b)
-    if math.isfinite(low) and math.isfinite(high) and low < high:
-        before = entry.get("effort", {}).get("limits", [0.0, 0.0])
-        entry["effort"] = {"limits": [low + before[0], high + before[1]]}  # several motors of a joint add up

@@ -58,6 +58,10 @@ class ForceLaw(Law):
         """Whether the force is constant in time."""
         return False
 
+    def delay(self) -> float:
+        """How long ago the state was that the law sees."""
+        return 0.0
+
     def of_time(self) -> bool:
         """Whether the force is a function of time alone."""
         return not self.reads_state() and not self.follows_motion() and not self.reads_all()
@@ -146,7 +150,21 @@ class SpringForce(ForceLaw):
         return True
 
 
-class ProportionalDerivative(ForceLaw):
+class LateLaw(ForceLaw):
+    """A law that may see the state of some time ago."""
+
+    dead_time: Annotated[float, number("time", at_least=0.0)] = Field(
+        default=0.0, description="how long ago the state was that the law sees"
+    )
+
+    def delay(self) -> float:
+        return float(self.dead_time)
+
+    def pace(self, t0: float, t1: float, folder: Path) -> Pace | None:
+        return (t0, t1, self.delay()) if self.delay() else None  # no step reaches beyond what is known
+
+
+class ProportionalDerivative(LateLaw):
     """kp (reference - q) + kd (its rate - q̇); the reference is `to`, else the joint's entry under `motion`."""
 
     example = {"kp": "100 N m/rad", "kd": "10 N m s/rad"}
@@ -200,7 +218,7 @@ class Feedforward(ForceLaw):
         return True
 
 
-class StateLaw(ForceLaw):
+class StateLaw(LateLaw):
     """A law that is a formula over time and the state of all joints."""
 
     def reads_all(self) -> bool:

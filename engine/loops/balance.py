@@ -139,12 +139,15 @@ def enough(balance: Balance) -> None:
     robot, missing = balance.robot, balance.unmoved()
     if missing > 0:
         freedoms = balance.freedoms - balance.idle
+        hint = "`actuated: true` in a joint, a free one too, or an entry under `actuators`"
+        if not robot.tied:
+            hint += "; without any `actuators` the forces of all joints are found"
         raise InputError(
             f"{robot.name} has {freedoms} freedom{'s' * (freedoms != 1)} (idle spins not counted), of which its "
             f"actuators move {freedoms - missing}",
             found=f"actuated: {', '.join(actuated_names(robot)) or 'nothing'}",
             allowed="as many actuators as freedoms, or more",
-            hint="`actuated: true` in a joint, a free one too, or an entry under `actuators`",
+            hint=hint,
         )
     useless = [actuated_speeds(robot)[k] for k in motionless(balance)]
     if useless:

@@ -81,8 +81,12 @@ def efforts(robot: Robot) -> list[Effort]:
 
 def pushes(robot: Robot, q: Sequence[Scalar]) -> list[list[Scalar]]:
     """Joint forces by a unit force of each actuator."""
-    result = []
+    result: list[list[Scalar]] = []
     for one in robot.actuators:
+        if not one.on_link:
+            ratios = {joint.speed: joint.ratio for joint in one.joints}
+            result.append([ratios.get(k, 0.0) for k in range(robot.nv)])
+            continue
         six = [*one.direction, 0.0, 0.0, 0.0] if one.moment else [0.0, 0.0, 0.0, *one.direction]
         on, loads = on_bodies(robot.tree, [(one.link, six, one.at, one.axes)])
         result.append([-x for x in balancing(robot.tree.bodies, q, robot.nv, on, loads)])

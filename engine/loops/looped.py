@@ -283,10 +283,7 @@ def _body(body: Body, at: dict[int, int], coordinates: list[int], speeds: list[i
         parent=at.get(body.parent) if body.parent is not None else None,
         coordinates=tuple(coordinates.index(c) for c in body.coordinates),
         speeds=tuple(speeds.index(k) for k in body.speeds),
-        drives=tuple(
-            replace(drive, coordinate=coordinates.index(drive.coordinate) if drive.coordinate >= 0 else -1)
-            for drive in body.drives
-        ),
+        drives=tuple(drive.moved(coordinates.index) for drive in body.drives),
     )
 
 

@@ -58,6 +58,8 @@ def exerted(
         put(second, n2, f2, list(two_frame.origin))
         across.append([*n, *f] if first == "base" else [dot(row, x) for x in (n, f) for row in turns[first]])
     for actuator, size in zip(robot.actuators, pushes):
+        if not actuator.on_link:
+            continue  # what acts along joints is in their own wrenches
         push_ = scale(size, list(actuator.direction))
         if actuator.axes == "base":
             push_ = [dot(column, push_) for column in transpose(turns[actuator.link])]
@@ -105,7 +107,9 @@ class Exerted(PartitionText):
     inputs = ("q", "pushes", "multipliers")
 
     def __init__(self, loops: Closure):
-        ends = {link for tie in loops.ties for link in tie.links} | {one.link for one in loops.robot.actuators}
+        ends = {link for tie in loops.ties for link in tie.links} | {
+            one.link for one in loops.robot.actuators if one.on_link
+        }
         self.links = [link.name for link in loops.robot.links if link.name in ends]
         super().__init__(loops, NO_PARTITION)
 

@@ -58,7 +58,7 @@ class LegNumbering:
 
     def drives(self, drives: tuple[Drive, ...]) -> tuple[Drive, ...]:
         """The same drives with the leg's coordinates."""
-        return tuple(replace(d, coordinate=self.coordinates.get(d.coordinate, -1)) for d in drives)
+        return tuple(d.moved(lambda c: self.coordinates.get(c, -1)) for d in drives)
 
     def body(self, body: Body) -> Body:
         """The same body with the leg's coordinates, speeds and parent."""

@@ -21,7 +21,7 @@ from .doubles import with_doubles
 from .graph import as_tree, with_point
 from .inertia import inertial
 from .joints import FORMS, RATE_OF, TYPES, JointType
-from .model import ZERO, Drive, Joint, Link, Robot, Three, Wrench
+from .model import ZERO, Drive, Joint, Link, PoseStretch, Robot, Three, Wrench
 from .orientation import oriented
 from .placement import Placement, number
 from .repeat import expanded
@@ -246,6 +246,8 @@ def _actuated(file: RobotFile, entry: LinkEntry, k: int) -> bool:
     name = joint.name or f"joint{k + 1}"
     if file.loops or isinstance(joint, GraphJoint) or any(name == coupling.joint for coupling in file.couplings):
         return False
+    if any(name in actuator.joints for actuator in file.actuators):
+        return False
     return TYPES[joint.type].nv == 1 and joint.spring is None
 
 
@@ -321,7 +323,7 @@ def _drives(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tup
     kinds = (
         (("friction",), friction, False),
         (("rotor_inertia",), joint.rotor_inertia, False),
-        (("spring",), spring, True),
+        (("spring",), spring, False),
     )
     for key, value, plain in (*kinds, (("friction", "coulomb"), coulomb, True)):
         if value and (not row.nv or (plain and row.orientation is not None)):
@@ -338,10 +340,38 @@ def _drives(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tup
             fits(friction.coulomb, "moment" if turning else "force", ("joint", "friction", "coulomb"), complain)
             fits(friction.viscous, f"{what} damping", ("joint", "friction", "viscous"), complain)
         if spring:
+            _rest(joint, row, complain)
             fits(spring.rest, "angle" if turning else "length", ("joint", "spring", "rest"), complain)
             fits(spring.stiffness, f"{what} stiffness", ("joint", "spring", "stiffness"), complain)
             fits(spring.damping, f"{what} damping", ("joint", "spring", "damping"), complain)
     return drives(joint, row, q)
+
+
+def _rest(joint: JointEntry, row: JointType, complain: Complain) -> None:
+    """Raises an error if a spring is relaxed where its joint can't be."""
+    spring = joint.spring
+    assert spring is not None
+    if row.orientation is None and spring.pose is not None:
+        raise complain("joint", "spring", "pose", "only spherical and free joints have it", key=True, allowed="`rest`")
+    if row.orientation is not None and "rest" in spring.model_fields_set:
+        raise complain(
+            "joint", "spring", "rest", f"a {joint.type} joint has several coordinates", key=True, allowed="`pose`"
+        )
+    if spring.pose is not None:
+        joint_coordinates(spring.pose, ("joint", "spring", "pose"), row, complain)
+
+
+def _pose(joint: JointEntry, row: JointType, q: int, k: int) -> PoseStretch | None:
+    """What the spring of a joint with Euler parameters measures along its speed k."""
+    if joint.spring is None or row.orientation is None:
+        return None
+    first, given = row.orientation, joint.spring.pose
+    pose = [*[0.0] * first, 1.0, 0.0, 0.0, 0.0] if given is None else [float(x) for x in given]
+    norm = math.hypot(*pose[first:])
+    e = tuple(x / norm for x in pose[first:])
+    turns = row.turning[k]
+    orientation, place = (tuple(q + n for n in some) for some in (range(first, first + 4), range(first)))
+    return PoseStretch(k % 3, orientation, () if turns else place, e if turns else tuple(pose[:first]))
 
 
 def drives(joint: JointEntry, row: JointType, q: int) -> tuple[Drive, ...]:
@@ -355,6 +385,7 @@ def drives(joint: JointEntry, row: JointType, q: int) -> tuple[Drive, ...]:
             stiffness=scalar(spring.stiffness) if spring else 0.0,
             rest=scalar(spring.rest) if spring else 0.0,
             coordinate=q + k if row.orientation is None else -1,
+            pose=_pose(joint, row, q, k),
         )
         for k in range(row.nv)
     )

@@ -13,7 +13,7 @@ from .doubles import CAN, OWN, double_of
 from .frames import cut_frame, unit
 from .model import Actuator, Coupling, Effort, Joint, Leader, Link, Loop, Three
 from .placement import Placement, number
-from .schema import CouplingEntry, CutFrame, EffortEntry, LoopEntry, RobotFile
+from .schema import ActuatorEntry, CouplingEntry, CutFrame, EffortEntry, LoopEntry, RobotFile
 from .values import Complain, fits, joint_coordinates
 
 
@@ -92,13 +92,42 @@ class Closing:
         for k, entry in enumerate(self._file.actuators):
             complain = self._complain("actuators", k)
             name = self._own(entry.name, "an actuator", complain)
-            link = self._link(entry.link, ("link",), complain)
-            assert link is not None
-            at = self._point(entry.at, link.name, ("at",), complain)
-            direction = unit(entry.direction, ("direction",), complain)
-            effort = effort_of(entry.effort, {entry.kind == "moment"}, ("effort",), complain)
-            actuators.append(Actuator(name, link.name, at, direction, entry.axes, entry.kind == "moment", effort))
+            actuators.append(self._on_joints(entry, name, complain) or self._on_link(entry, name, complain))
         return tuple(actuators)
+
+    def _on_link(self, entry: ActuatorEntry, name: str, complain: Complain) -> Actuator:
+        """An actuator that acts on a link."""
+        for key, value in (("link", entry.link), ("direction", entry.direction)):
+            if value is None:
+                allowed = "`link` and `direction`, or `joints`"
+                raise complain(f"`{key}` is missing: an actuator acts on a link or on joints", allowed=allowed)
+        if "gear" in entry.model_fields_set:
+            raise complain("gear", "a gear multiplies the coefficients of `joints`", key=True, allowed="with `joints`")
+        link = self._link(str(entry.link), ("link",), complain)
+        assert link is not None
+        assert entry.direction is not None
+        at = self._point(entry.at, link.name, ("at",), complain)
+        direction = unit(entry.direction, ("direction",), complain)
+        effort = effort_of(entry.effort, {entry.kind == "moment"}, ("effort",), complain)
+        return Actuator(name, link.name, at, direction, entry.axes, entry.kind == "moment", effort)
+
+    def _on_joints(self, entry: ActuatorEntry, name: str, complain: Complain) -> Actuator | None:
+        """An actuator that acts on a weighted sum of joints; nothing if the entry names none."""
+        if "joints" not in entry.model_fields_set:
+            return None
+        for key in ("link", "at", "direction", "axes"):
+            if key in entry.model_fields_set:
+                raise complain(key, "this actuator acts on joints", key=True, allowed="`joints`, or keys of a link")
+        ratios = {one: number(entry.gear) * number(ratio) for one, ratio in entry.joints.items()}
+        if not any(ratios.values()):
+            raise complain("joints", "an actuator moves something", allowed="{joint1: 1, joint2: -0.5}, not only zeros")
+        moved = [self._one_freedom(one, ("joints", one), complain, is_key=True) for one in ratios]
+        leaders = tuple(
+            Leader(joint.coordinates[0], joint.speeds[0], x) for joint, x in zip(moved, ratios.values()) if x != 0.0
+        )
+        moment = all(joint.type.turning[0] for joint in moved) if entry.kind is None else entry.kind == "moment"
+        effort = effort_of(entry.effort, {moment}, ("effort",), complain)
+        return Actuator(name, moment=moment, effort=effort, joints=leaders)
 
     def assembly(self, q0: Sequence[float]) -> list[float]:
         """The initial coordinates with the guess laid over them."""
@@ -150,12 +179,13 @@ class Closing:
             )
         return self._joints[name]
 
-    def _one_freedom(self, name: str, key: Keys, complain: Complain) -> Joint:
+    def _one_freedom(self, name: str, key: Keys, complain: Complain, *, is_key: bool = False) -> Joint:
         """The joint of this name, which has to have one degree of freedom."""
-        joint = self._joint(name, key, complain)
+        joint = self._joint(name, key, complain, is_key=is_key)
         if joint.type.nv != 1:
+            why = "has more than one coordinate" if is_key else "can't be coupled"
             raise complain(
-                *key, f"a {joint.type.name} joint can't be coupled", found=f"`{name}`", allowed="1-DOF joints"
+                *key, f"a {joint.type.name} joint {why}", key=is_key, found=f"`{name}`", allowed="1-DOF joints"
             )
         return joint
 

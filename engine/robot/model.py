@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,24 @@ ZERO: Three = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
+class PoseStretch:
+    """How far a spherical or a free joint is from where its spring is relaxed, along one of its speeds.
+
+    For a speed that turns the link it is the component of the rotation vector, for others that of the way, both along
+    an axis of the link.
+    """
+
+    axis: int
+    orientation: tuple[int, ...]  # the places of the Euler parameters in q
+    place: tuple[int, ...]  # the places of x, y, z, or none for a speed that turns the link
+    rest: tuple[float, ...]  # the Euler parameters, or x, y, z, where the spring is relaxed
+
+    def moved(self, where: Callable[[int], int]) -> PoseStretch:
+        """The same with coordinates at other places."""
+        return replace(self, orientation=tuple(map(where, self.orientation)), place=tuple(map(where, self.place)))
+
+
+@dataclass(frozen=True)
 class Drive:
     """The forces along one speed besides the actuator's."""
 
@@ -30,6 +49,12 @@ class Drive:
     stiffness: float = 0.0
     rest: float = 0.0
     coordinate: int = -1
+    pose: PoseStretch | None = None  # what a spring of a joint with Euler parameters measures
+
+    def moved(self, where: Callable[[int], int]) -> Drive:
+        """The drive with coordinates at other places."""
+        pose = self.pose.moved(where) if self.pose is not None else None
+        return replace(self, coordinate=where(self.coordinate) if self.coordinate >= 0 else -1, pose=pose)
 
 
 @dataclass(frozen=True)
@@ -174,15 +199,25 @@ class Coupling:
 
 @dataclass(frozen=True)
 class Actuator:
-    """An actuator on a link whose force along `direction` at a point, or moment about it, is sought."""
+    """An actuator that is no single joint's, whose force is sought.
+
+    It acts on a link, with a force along `direction` at a point or a moment about it; or on joints, along each of them
+    with its force times a ratio, as a tendon that runs over pulleys on them does.
+    """
 
     name: str
-    link: str
-    at: Three
-    direction: Three
-    axes: str  # link or base
+    link: str = ""
+    at: Three = ZERO
+    direction: Three = ZERO
+    axes: str = "link"  # or base
     moment: bool = False
     effort: Effort = Effort()
+    joints: tuple[Leader, ...] = ()
+
+    @property
+    def on_link(self) -> bool:
+        """Whether it acts on a link rather than along joints."""
+        return not self.joints
 
 
 @dataclass(frozen=True, eq=False, repr=False)

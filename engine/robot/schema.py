@@ -41,6 +41,13 @@ GRAPH: Final = "graph"  # the mark of a joint in a mechanism's list of all joint
 MARK: Final = "(convention)"  # put into each joint by `with_conventions`; no file can have such a key by accident
 
 
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+Coordinates = Annotated[tuple[Position, ...], BeforeValidator(_listed), Or()]
+
+
 class Friction(Strict):
     coulomb: Annotated[float, number("effort", at_least=0.0)] = Field(default=0.0, description="dry friction")
     viscous: Annotated[float, number("damping", at_least=0.0)] = Field(default=0.0, description="force over rate")
@@ -51,6 +58,9 @@ class Spring(Strict):
         description="of a spring beside the actuator, or of an elastic joint"
     )
     rest: Position = Field(default=0.0, description="where its force is 0")
+    pose: Coordinates | None = Field(
+        default=None, description="where it is relaxed, of spherical and free joints: the joint's coordinates there"
+    )
     damping: Annotated[float, number("damping", at_least=0.0)] = Field(default=0.0, description="force over rate")
 
 
@@ -82,13 +92,6 @@ class EffortEntry(Strict):
     weight: Annotated[float, number("number", above=0.0)] = Field(
         default=1.0, description="its share of the sum of squares that is kept least"
     )
-
-
-def _listed(value: Any) -> Any:
-    return value if isinstance(value, list | tuple) else [value]
-
-
-Coordinates = Annotated[tuple[Position, ...], BeforeValidator(_listed), Or()]
 
 
 class LimitsEntry(Strict):
@@ -142,7 +145,9 @@ class JointEntry(WithLimits):
     as_: Annotated[str, Choice(FORMS)] | None = Field(
         default=None, alias="as", description="another form of a spherical joint"
     )
-    actuated: StrictBool | None = Field(default=None, description="default: 1-DOF joints without a spring are")
+    actuated: StrictBool | None = Field(
+        default=None, description="default: 1-DOF joints are that have no spring and no part in `actuators`"
+    )
     friction: Friction | None = Field(default=None, description="in the joint")
     rotor_inertia: Annotated[float, number("rotor", at_least=0.0)] = Field(
         default=0.0, description="of the drive, on the joint's side"
@@ -361,15 +366,25 @@ class CouplingEntry(Strict):
 
 
 class ActuatorEntry(Strict):
-    """A sought force (or moment) on a link."""
+    """A sought force (or moment) on a link, or on a weighted sum of joints (a tendon, a motor behind a gear)."""
 
     name: Name = Field(description="its own among joints, loops and actuators")
-    link: Name = Field(description="on which it acts")
-    at: Place = Field(default=(0.0, 0.0, 0.0), description="where it acts")
-    direction: Direction = Field(description="in which it acts")
+    link: Name | None = Field(default=None, description="on which it acts; or `joints`")
+    at: Place = Field(default=(0.0, 0.0, 0.0), description="where it acts on the link")
+    direction: Direction | None = Field(default=None, description="in which it acts on the link")
     axes: Literal["link", "base"] = Field(default="link", description="of the direction")
-    kind: Literal["force", "moment"] = Field(default="force", description="what is sought")
-    effort: EffortEntry | None = Field(default=None, description="what it may do")
+    joints: dict[Name, Number] = Field(
+        default={}, description="joint: coefficient; the actuator moves by the sum of coefficient × coordinate"
+    )
+    gear: Number = Field(default=1.0, description="by which all coefficients of `joints` are multiplied")
+    kind: Literal["force", "moment"] | None = Field(
+        default=None, description="what is sought; default: a force, on revolute joints a moment"
+    )
+    effort: EffortEntry | None = Field(default=None, description="what it may do, before its gear")
+
+    @classmethod
+    def form(cls) -> str:
+        return "{name: …, link: …, direction: [1, 0, 0]}, or {name: …, joints: {joint1: 1, joint2: -0.5}}"
 
 
 class JointInGraph(LoopEntry):
@@ -397,7 +412,9 @@ class RobotFile(Strict):
         default={}, description="a guess, by joint, of the positions in which the loops close"
     )
     couplings: list[CouplingEntry] = Field(default=[], description="gears, rack and pinion: joints that follow others")
-    actuators: list[ActuatorEntry] = Field(default=[], description="further sought forces, on links")
+    actuators: list[ActuatorEntry] = Field(
+        default=[], description="further sought forces, on links or on sums of joints"
+    )
     joints: list[JointInGraph] = Field(
         default=[], description="all joints of a mechanism, instead of a tree and `loops`: cuts are chosen"
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from ..errors import InputError, did_you_mean
-from ..robot.model import Joint
+from ..robot.model import Effort
 from ..simulate.called import Called, CalledForce, Caller, Held
 from ..simulate.inputs import Driven
 from ..simulate.integrate import INTEGRATORS
@@ -23,17 +22,17 @@ def with_forces(plan: Plan, forces: Mapping[str, Called], when: When) -> Plan:
     _refuse(plan, when)
     inputs, driven, sampled = plan.system.inputs, list(plan.system.inputs.driven), list(plan.system.inputs.sampled)
     for name, function in forces.items():
-        joint = _joint(plan, name, function)
-        caller = Caller(name, function, joint.type.nv, *columns(plan.robot))
-        low, high = (joint.effort.low, joint.effort.high) if joint.actuated else (-math.inf, math.inf)
+        places, effort = _driven(plan, name, function)
+        caller = Caller(name, function, len(places), *columns(plan.robot))
+        low, high = effort.low, effort.high
         if when == "step":
-            held = Held(caller, low, high, [0.0] * joint.type.nv)
+            held = Held(caller, low, high, [0.0] * len(places))
             sampled.append(held)
-            driven += [Driven(k, None, held.along(n), None, n, timed=True) for n, k in enumerate(joint.speeds)]
+            driven += [Driven(k, None, held.along(n), None, n, timed=True) for n, k in enumerate(places)]
         else:
             driven += [
                 Driven(k, None, silent, None, n, low=low, high=high, whole=CalledForce(caller, n))
-                for n, k in enumerate(joint.speeds)
+                for n, k in enumerate(places)
             ]
     system = replace(plan.system, inputs=replace(inputs, driven=tuple(driven), sampled=tuple(sampled)))
     words = f"forces by functions of Python's, of which the record has no more than the results: {', '.join(forces)}"
@@ -55,26 +54,34 @@ def _refuse(plan: Plan, when: When) -> None:
         )
 
 
-def _joint(plan: Plan, name: str, function: Called) -> Joint:
-    """The joint on which a function's force acts; nothing else may drive or move it."""
+def _driven(plan: Plan, name: str, function: Called) -> tuple[Sequence[int], Effort]:
+    """The places (`Driven.speed`) of what a function drives, a joint or an actuator that is no joint's, and its limits.
+
+    Nothing else may drive or move it.
+    """
     robot, inputs = plan.robot, plan.system.inputs
-    if name not in robot.joints:
+    others = [one.name for one in robot.actuators]
+    if name not in robot.joints and name not in others:
+        known = [*robot.joints, *others]
         raise InputError(
             f"{robot.name} has no joint `{name}`",
             key="forces",
-            allowed=", ".join(robot.joints),
-            hint=did_you_mean(name, robot.joints),
+            allowed=", ".join(known),
+            hint=did_you_mean(name, known),
         )
     if not callable(function):
         raise InputError(f"the force of `{name}` is no function", key="forces", allowed="f(t, state) → force")
-    joint = robot.joint(name)
+    joint = robot.joint(name) if name in robot.joints else None
+    places = joint.speeds if joint is not None else (robot.nv + others.index(name),)
     ruled = [one.joint.name for one in (*inputs.prescribed, *inputs.commanded, *inputs.feedforward)]
-    if name in ruled or any(one.speed in joint.speeds for one in inputs.driven):
+    if name in ruled or any(one.speed in places for one in inputs.driven):
         raise InputError(
             f"`{name}` has an entry in the scenario already, under `motion` or `forces`", key="forces", found=name
         )
-    if joint.actuated and plan.task == "inverse":
+    if plan.task == "inverse" and (joint is None or joint.actuated):
         raise InputError(
             f"in inverse dynamics the force of `{name}` is sought", key="forces", allowed="joints without an actuator"
         )
-    return joint
+    if joint is None:
+        return places, robot.actuators[places[0] - robot.nv].effort
+    return places, joint.effort if joint.actuated else Effort()

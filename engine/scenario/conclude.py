@@ -12,7 +12,6 @@ import numpy as np
 
 from .._version import VERSION
 from ..errors import InputError, NumericalError
-from ..loops.balance import Forces
 from ..machine.jit.account import account
 from ..record.drawings import plain
 from ..robot.mesh_files import folder_of, with_places
@@ -70,7 +69,7 @@ def concluded(
         "rows": len(run.t),
         "seconds": round(seconds, 6),
         "audit": audit,
-        "events": _events(plan, run),
+        "events": run.events,
         "warnings": warnings,
         "undetermined": _undetermined(plan, run, table),
         "columns": [column.as_dict() for column in table.columns],
@@ -133,7 +132,7 @@ def _rows(plan: Plan, run: Course) -> Rows:
         balance=run.balance,
         points=plan.points,
         loops=plan.system.loops,
-        forces=_with_pushes(plan, run),
+        forces=run.forces,
         cuts=cuts,
         loads=lambda: together(timed_wrenches(plan, run.t, run.q, run.qd), on_links) or None,
         inner=lambda: _through_ties(plan, run),
@@ -156,31 +155,6 @@ def _undetermined(plan: Plan, run: Course, table: tabulate.Table) -> list[str]:
     turned = plan.record.axes == "link"
     lost = internal_forces.undetermined(plan.system, run.q, reactions=reactions, turned=turned)
     return [name for name in (*lost, *wrenches.of_sizes(lost)) if name in table.data]
-
-
-def _with_pushes(plan: Plan, run: Course) -> Forces | None:
-    """The forces of actuators and cuts, with those of actuators that follow a law; these are among the wrenches."""
-    pushes, robot = {one.name: one for one in plan.system.inputs.pushes}, plan.robot
-    if not pushes:
-        return run.forces
-    none = np.zeros((len(run.t), len(robot.driven) + len(robot.actuators)))
-    forces = run.forces or Forces(none, np.zeros((len(run.t), 0)))
-    actuated = forces.actuated.copy()
-    for column, one in enumerate(robot.actuators, start=len(robot.driven)):
-        if one.name in pushes:
-            actuated[:, column] = pushes[one.name].force(run.t)
-    return replace(forces, actuated=actuated)
-
-
-def _events(plan: Plan, run: Course) -> list[dict[str, Any]]:
-    """The events of the run, with those of actuators that follow a law of time."""
-    known = [
-        {"t": t, "actuator": one.name, "event": what, "then": then}
-        for one in plan.system.inputs.pushes
-        for t, what, then in one.changes
-        if t <= run.t[-1]
-    ]
-    return sorted([*run.events, *known], key=lambda event: float(event["t"])) if known else run.events
 
 
 def _audit(plan: Plan, run: Course, table: tabulate.Table) -> tuple[EnergyBalance | None, list[str]]:

@@ -14,7 +14,7 @@ from ..errors import InputError, NumericalError
 from ..loops.balance import Forces
 from ..machine.jit.block import ENORMOUS
 from ..simulate import internal_forces, prescribed
-from ..simulate.acting import acting_forces, acting_wrenches
+from ..simulate.acting import acting_forces, acting_wrenches, push_forces
 from ..simulate.discrete import Discrete
 from ..simulate.follow import follow
 from ..simulate.loop import Progress, Trace, integrate
@@ -177,7 +177,11 @@ def add_inner_forces(plan: Plan, run: Course) -> None:
     robot, wrenches = plan.robot, timed_wrenches(plan, run.t, run.q, run.qd)
     if plan.task == "inverse":
         run.forces, run.tau, _ = _sought(plan, run.t, run.q, run.qd, run.qdd, wrenches, run.resistance)
-    elif plan.system.loops is not None:
+        return
+    pushes = push_forces(plan.system, run.t, run.q, run.qd)
+    if plan.system.loops is not None:
         run.forces = internal_forces.cut_forces(
-            robot, plan.system.loops, run.q, run.qd, run.qdd, run.tau, run.resistance, wrenches
+            robot, plan.system.loops, run.q, run.qd, run.qdd, run.tau, pushes, run.resistance, wrenches
         )
+    elif plan.system.pushing:
+        run.forces = Forces(np.hstack([run.tau[:, list(robot.driven)], pushes]), np.zeros((len(run.t), 0)))

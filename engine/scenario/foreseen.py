@@ -18,7 +18,7 @@ def column_names(system: System, q0: Sequence[float], record: RecordEntry, point
     robot, loops = system.robot, system.loops
     none = np.zeros((1, robot.nv))
     forces = None
-    if robot.closed or loops is not None or system.inputs.pushes:
+    if robot.closed or loops is not None:
         given = np.zeros((1, len(robot.driven) + len(robot.actuators)))
         forces = Forces(given, np.zeros((1, 0 if loops is None else loops.m)))
     tied = robot.closed or loops is not None

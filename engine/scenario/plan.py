@@ -14,13 +14,28 @@ from ..robot.model import Robot
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import Solver
+from ..simulate.memory import remembering
 from ..simulate.reference import Reference
 from ..simulate.system import System
 from ..text.document import Document
 from .foreseen import column_names
 from .formula_columns import FormulaColumn
 from .outputs import RecordEntry
-from .read import actuators, forces, initial, loops, motion, plausible, record, solver, tables, time, unused, wrenches
+from .read import (
+    actuators,
+    dead_time,
+    forces,
+    initial,
+    loops,
+    motion,
+    plausible,
+    record,
+    solver,
+    tables,
+    time,
+    unused,
+    wrenches,
+)
 from .read.drives import Drives
 from .read.reading import Reading
 from .schema import ScenarioFile
@@ -68,21 +83,25 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
     start, asked = loops.Start(q0, qd0, prescribed, []), (tuple(q0), tuple(qd0))
     if constraints is not None:
         start = loops.closed_start(reading, constraints, drives, start, motions, given, references)
-    efforts, pushes = forces.force_laws(reading, given, references), actuators.pushes(reading, own)
+    efforts = forces.force_laws(reading, given, references)
+    given_forces = [*efforts.driven, *actuators.driven(reading, own)]
+    driven, memory = remembering(given_forces, lambda one: one.speed >= robot.nv)
     inputs = Inputs(
         prescribed=tuple(start.prescribed),
-        driven=tuple(efforts.driven),
+        driven=driven,
+        memory=memory,
         commanded=tuple(efforts.commanded),
         feedforward=tuple(efforts.feedforward),
-        wrenches=(*wrenches.wrenches(reading), *(one.wrench for one in pushes)),
+        wrenches=tuple(wrenches.wrenches(reading)),
         drives=tuple(start.driving),
-        pushes=tuple(pushes),
         breaks=tables.breaks(reading, laws),
     )
     system = _system(reading, constraints, inputs)
     if constraints is None:  # a mechanism's start has been compared with all that is given
         initial.refuse_contradictions(reading, inputs.prescribed)
     initial.within_limits(reading, system, start.q0)
+    steps = solver.solver(reading, grid, laws)
+    late = dead_time.kinks(reading, laws, steps.step)
     if system.free and INTEGRATORS[file.solver.method].adaptive:
         solver.countable(reading, laws)
     points = record.points(reading)
@@ -98,8 +117,8 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         system=system,
         q0=tuple(start.q0),
         qd0=tuple(start.qd0),
-        solver=solver.solver(reading, grid, laws),
-        kinks=(*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs)),
+        solver=steps,
+        kinks=(*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs), *late),
         record=file.record,
         points=points,
         formulas=record.formulas(reading, known),
@@ -146,8 +165,7 @@ def _system(reading: Reading, constraints: Closure | None, inputs: Inputs) -> Sy
 
 
 def _breaks(inputs: Inputs) -> list[float]:
-    """The ends of prescribed motions' tables, at which a rate may jump, and instants at which forces reach limits."""
+    """The ends of prescribed motions' tables, at which a rate may jump."""
     curves = [curve for one in inputs.prescribed if isinstance(one, Reference) for curve in one.curves]
     curves += [drive.curve for drive in inputs.drives]
-    ends = [end for curve in curves if isinstance(curve, Spline) for end in curve.ends]
-    return [*ends, *(t for one in inputs.pushes for t, _, _ in one.changes)]
+    return [end for curve in curves if isinstance(curve, Spline) for end in curve.ends]

@@ -43,8 +43,9 @@ def run(
 ) -> Result:
     """The result of a scenario (path, library name or mapping); `robot` replaces the file's.
 
-    `forces` are functions `f(t, state)` for the forces of joints, with `state.q`, `state.qd` and `state["A0.q"]`. They
-    are called at each stage of a step, and again for rows and events; with `when="step"` once, as each step begins.
+    `forces` are functions `f(t, state)` for the forces of joints and of `actuators`, with `state.q`, `state.qd` and
+    `state["A0.q"]`. They are called at each stage of a step, and again for rows and events; with `when="step"` once, as
+    each step begins.
     """
     plan = prepare(scenario, robot)
     return carry_out(plan if forces is None else with_forces(plan, forces, when))

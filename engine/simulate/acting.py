@@ -12,11 +12,16 @@ from ..dynamics.wrenches import on_link
 from ..machine.program.scalars import Scalar, as_samples
 from ..robot.model import Robot
 from .inputs import Driven, TimedWrench
+from .system import System
 
 
 def acting_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Forces by the laws along each speed, within their limits, with a row for each instant; 0 where no law acts."""
-    forces = np.zeros(qd.shape)
+    """Forces by the laws along each speed, within their limits, with a row for each instant; 0 where no law acts.
+
+    Behind the speeds are as many of the actuators that are no joint's as a law reaches.
+    """
+    count = max([qd.shape[1], *(one.speed + 1 for one in driven)])
+    forces = np.zeros((len(qd), count))
     for one in driven:
         if one.timed:
             along = np.array([one.force(float(instant), 0.0, 0.0, None) for instant in t])
@@ -34,6 +39,15 @@ def acting_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np
             rate: Scalar = qd[:, one.speed]
             asked = one.in_state(place, rate, wanted)
         forces[:, one.speed] += np.clip(as_samples(asked), one.low, one.high)
+    return forces
+
+
+def push_forces(system: System, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """The forces of all actuators that are no joint's, with a row for each instant; 0 where none has a law."""
+    nv = system.robot.nv
+    laws = acting_forces([one for one in system.inputs.driven if one.speed >= nv], t, q, qd)[:, nv:]
+    forces = np.zeros((len(t), len(system.robot.actuators)))
+    forces[:, : laws.shape[1]] = laws
     return forces
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,11 +98,21 @@ class Held:
     low: float
     high: float
     forces: list[float]
+    _times: list[float] = field(default_factory=list, repr=False)  # at which steps have begun
+    _past: list[list[float]] = field(default_factory=list, repr=False)  # the forces of these steps
 
     def sample(self, t: float, q: Sequence[float], qd: Sequence[float]) -> None:
         """Finds the forces of the step that begins here."""
         self.forces = [min(max(x, self.low), self.high) for x in self.caller.at(t, q, qd)]
+        first = bisect_left(self._times, t)  # a run that begins anew forgets the last one
+        self._times[first:], self._past[first:] = [t], [self.forces]
+
+    def at(self, t: float) -> list[float]:
+        """The forces of the step that an instant lies in; those of the last one from its beginning on."""
+        if not self._times or t >= self._times[-1]:
+            return self.forces
+        return self._past[max(bisect_right(self._times, t) - 1, 0)]
 
     def along(self, place: int) -> Callable[[float, float, float, tuple[float, float] | None], float]:
         """The force along one speed, as a law of time has it."""
-        return lambda t, q, qd, ref: self.forces[place]
+        return lambda t, q, qd, ref: self.at(t)[place]

@@ -170,7 +170,8 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
 def pushed(system: System, now: Situation, qd: Sequence[Scalar], model: Model) -> list[Scalar]:
     """Forces along the speeds: those of force laws, less dry friction."""
     rubbed = friction(system, now, qd, model)
-    return [force - rubbed[k] if k in rubbed else force for k, force in enumerate(now.applied)]
+    acting = [force + now.pulled[k] if k in now.pulled else force for k, force in enumerate(now.applied)]
+    return [force - rubbed[k] if k in rubbed else force for k, force in enumerate(acting)]
 
 
 def closed_positions(
@@ -220,6 +221,8 @@ def concluded(system: System, now: Situation, moved: Moved, discrete: Discrete, 
     power = moved.driving
     for force, speed in zip(tau, qd):
         power = power + force * speed
+    for k, force in now.pulled.items():
+        power = power + force * qd[k]
     power = power + wrench_power(model.bodies, q, qd, now.wrenches, now.loads)
     loss = damping_power(model.bodies, qd)
     for k, force in rubbed.items():

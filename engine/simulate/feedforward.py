@@ -11,6 +11,7 @@ import numpy as np
 from ..loops.balance import Balance, balance_texts
 from ..loops.constraints import closure
 from ..machine.program.scalars import as_floats
+from .acting import push_forces
 from .follow import Path
 from .inputs import Inputs
 from .runner import Runner
@@ -44,7 +45,7 @@ def _of_tree(system: System) -> Planned:
             for target, source, columns in zip((q, qd, qdd), motion.at(t), places):
                 for k, x in zip(columns, source):
                     target[k] = x if isinstance(t, np.ndarray) else float(x)
-        return planned_forces(system, q, qd, qdd, iter(wrenches(system, t)))
+        return planned_forces(system, q, qd, qdd, iter(wrenches(system, t)), _pushes(system, t, q, qd))
 
     return planned
 
@@ -59,7 +60,8 @@ def planned_path(system: System, q: Sequence[float], t: float) -> Path:
 
 def _of_mechanism(system: System, q: Sequence[float]) -> Planned:
     """The planned forces of a mechanism as a function of time, along a path that keeps its loops closed."""
-    robot, loops = system.robot, closure(system.robot)
+    robot = replace(system.robot, actuators=())  # those have laws, or do nothing
+    loops = closure(robot)
     texts = balance_texts(loops)
     led = {k for motion in (*system.inputs.feedforward, *system.inputs.prescribed) for k in motion.joint.speeds}
     followed: Path | None = None
@@ -69,14 +71,25 @@ def _of_mechanism(system: System, q: Sequence[float]) -> Planned:
         followed = followed or planned_path(system, q, t)
         places, speeds, accelerations, tau = followed.at(t)
         forces = [0.0] * robot.nv
-        if tau is not None and not robot.actuators and set(robot.driven) <= led:
+        if tau is not None and not system.pushing and set(robot.driven) <= led:
             needed: Sequence[float] = [float(tau[k]) for k in robot.driven]
         else:
             motion = places.tolist(), speeds.tolist(), accelerations.tolist()
-            tree = as_floats(planned_forces(system, *motion, iter(wrenches(system, t))))
+            pushes = _pushes(system, t, motion[0], motion[1])
+            tree = as_floats(planned_forces(system, *motion, iter(wrenches(system, t)), pushes))
             needed = Balance(robot, places, loops, texts).solve(np.array(tree)).actuated[0]
         for k, x in zip(robot.driven, needed):
             forces[k] = float(x)
         return forces
 
     return planned
+
+
+def _pushes(system: System, t: Any, q: Sequence[Any], qd: Sequence[Any]) -> dict[int, Any]:
+    """The forces by law of actuators that are no joint's, by their places, at one instant or at an array of them."""
+    if not system.pushing:
+        return {}
+    times = np.atleast_1d(t)
+    places, speeds = (np.array([np.broadcast_to(x, times.shape) for x in rows]).T for rows in (q, qd))
+    forces = push_forces(system, times, places, speeds)
+    return {k: forces[:, k] if isinstance(t, np.ndarray) else float(forces[0, k]) for k in system.pushing}

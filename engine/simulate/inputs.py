@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
+import numpy as np
+
 from ..laws.forces import ComputedTorque, Force
 from ..laws.motions import Curve
 from ..machine.program.scalars import Scalar, as_float
@@ -19,9 +21,12 @@ Motion = Reference | Turning | Held
 
 @dataclass(frozen=True)
 class Driven:
-    """A speed under a force law; `timed` if the force depends on time alone, `steady` if it is constant."""
+    """A speed, or an actuator that is no joint's, under a force law.
 
-    speed: int
+    `timed` if the force depends on time alone, `steady` if it is constant.
+    """
+
+    speed: int  # from the number of the robot's speeds on: of its actuators that are no joint's
     coordinate: int | None
     force: Force
     reference: Motion | None
@@ -32,6 +37,7 @@ class Driven:
     low: float = -math.inf  # of the actuator's force
     high: float = math.inf
     whole: StateForce | None = None  # the force, where it is a function of time and the state of all joints
+    dead_time: float = 0.0  # how long ago the state was that the law sees
 
     @property
     def varies(self) -> bool:
@@ -93,16 +99,6 @@ class TimedWrench:
 
 
 @dataclass(frozen=True)
-class Pushing:
-    """An actuator that is no joint's under a law of time, within its limits; its wrench is among the inputs', too."""
-
-    name: str
-    force: Callable[[Any], Any]
-    wrench: TimedWrench
-    changes: tuple[tuple[float, str, str], ...]  # instants at which it reaches or leaves a limit
-
-
-@dataclass(frozen=True)
 class Driving:
     """A drive of the scenario: the motion of one row of the constraints."""
 
@@ -116,6 +112,18 @@ class Sampled(Protocol):
     def sample(self, t: float, q: Sequence[float], qd: Sequence[float]) -> None: ...
 
 
+class Recalled(Protocol):
+    """What a run remembers of its states (`memory.py`)."""
+
+    def begin(
+        self, t: float, y: np.ndarray, complete: Callable[[float, np.ndarray], tuple[list[float], list[float]]]
+    ) -> None: ...
+
+    def add(self, begin: float, course: Callable[[float], np.ndarray]) -> None: ...
+
+    def breaks_behind(self, t: float) -> list[float]: ...
+
+
 @dataclass(frozen=True)
 class Inputs:
     """All inputs of one system; joints that no input names are free and without actuator force."""
@@ -126,8 +134,8 @@ class Inputs:
     feedforward: tuple[Motion, ...] = ()
     wrenches: tuple[TimedWrench, ...] = ()
     drives: tuple[Driving, ...] = ()
-    pushes: tuple[Pushing, ...] = ()
     sampled: tuple[Sampled, ...] = ()  # what is found anew at the beginning of each step
+    memory: Recalled | None = None  # of the states that laws with dead time see
     breaks: tuple[float, ...] = ()  # instants at which derivatives of what is given in time may jump
 
     @property

@@ -14,6 +14,7 @@ from ..dynamics.quantities import reactions as tree_reactions
 from ..dynamics.samples import LARGE
 from ..dynamics.wrenches import on_link
 from ..loops.balance import Balance, Forces, enough
+from ..loops.branches import acting
 from ..loops.constraints import Closure, closure
 from ..loops.rank import null_space
 from ..loops.reactions import multiplier_texts, wrenches_of
@@ -98,20 +99,25 @@ def cut_forces(
     qd: np.ndarray,
     qdd: np.ndarray,
     tau: np.ndarray,
+    pushes: np.ndarray,
     resistance: np.ndarray | None,
     wrenches: Mapping[str, np.ndarray] | None,
 ) -> Forces:
-    """The cuts' forces of a simulation, whose actuators' are known; NaN in rows with numbers that aren't finite."""
+    """The cuts' forces of a simulation, whose actuators' are known; NaN in rows with numbers that aren't finite.
+
+    `tau` are the forces of joints, `pushes` those of actuators that are no joint's.
+    """
     resistance = np.zeros_like(tau) if resistance is None else resistance
     sound = np.isfinite(np.hstack([q, qd, qdd, tau])).all(axis=1)
     at = {name: six[sound] for name, six in (wrenches or {}).items()}
     left = _needed(robot, q[sound], qd[sound], qdd[sound], at or None, resistance[sound]) - tau[sound]
+    if robot.actuators:
+        left -= np.einsum("nkc,nc->nk", acting(robot, q[sound])[:, :, len(robot.driven) :], pushes[sound])
     firm = (abs(loops.jacobian(q[sound])[0]) < LARGE).all(axis=(1, 2)) & (abs(left) < LARGE).all(axis=1)
     result = np.full((len(q), loops.m), np.nan)
     if firm.any():
         result[np.flatnonzero(sound)[firm]] = multiplier_texts(loops).rows({"q": q[sound][firm], "tau": left[firm]})
-    forces = np.concatenate([tau[:, list(robot.driven)], np.zeros((len(q), len(robot.actuators)))], axis=1)
-    return Forces(forces, result)
+    return Forces(np.concatenate([tau[:, list(robot.driven)], pushes], axis=1), result)
 
 
 def cut_wrenches(system: System, q: np.ndarray, forces: Forces) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

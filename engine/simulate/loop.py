@@ -114,6 +114,7 @@ def _run(
     """Takes the run leg by leg from kink to kink, and notes its rows, its events and how it ends."""
     t, end = float(grid[0]), float(grid[-1])
     unsettled = run.discrete
+    run.begin(t, y)
     run.sample(t, y)
     y = settle(run, t, struck(run, t, y))
     trace.events += saturation.limit_events(run.system, unsettled, run.discrete, t)
@@ -121,12 +122,13 @@ def _run(
     if idle := run.without_inertia(t, y):
         trace.ended, trace.reason = "failed", f"at t = {t:.9g} s: {vanishing_message(idle)}"
     ruled = {float(x) for x in kinks if grid[0] < x < end}
-    stops = sorted(ruled | {end})
     while t < end and trace.ended == "done":
         # a new stepper after every event and every kink of a law: the derivative may jump there
-        t, y = _leg(run, t, y, next(x for x in stops if x > t), grid, solver, tell, trace)
+        t, y = _leg(run, t, y, min(x for x in ruled | {end} if x > t), grid, solver, tell, trace)
         if t in ruled and trace.ended == "done":
             t, y = _kink(run, t, y, trace)
+        elif t < end:
+            ruled |= {x for x in run.breaks_behind(t) if x < end}
 
 
 def _kink(run: Runner, t: float, y: np.ndarray, trace: Trace) -> tuple[float, np.ndarray]:
@@ -179,6 +181,7 @@ def _leg(
             trace.ended, trace.reason = "failed", f"at t = {stepper.t:.9g} s: {why}"
             break
         stepper.settle(run.settled(stepper.t, stepper.y))
+        run.remember(stepper)
         event = first_crossing(events, stepper)
         if guard is not None and (passed := first_crossing([guard], stepper, samples=1)) is not None:
             # as in the compiled loop, what counts is the step's end
@@ -361,6 +364,7 @@ def _through(
     run.discrete = passing
     if step is None:
         return t, y
+    run.remember(step.stepper)
     _keep_rows(run, step.stepper, grid, step.stepper.t, trace)
     _count(trace, step.stepper)
     run.discrete = step.discrete

@@ -83,9 +83,10 @@ class RungeKutta:
         return self.h
 
     def between(self, t: float) -> np.ndarray:
-        h = self.t - self.t_old
-        if h == 0:
-            return self.y.copy()
+        return self.y.copy() if self.t == self.t_old else self.course()(t)
+
+    def course(self) -> Callable[[float], np.ndarray]:
+        h, begin, y = self.t - self.t_old, self.t_old, self.y_old
         with np.errstate(all="ignore"):
             if self.Q is None:
                 if not self.end_known:
@@ -93,9 +94,15 @@ class RungeKutta:
                     self.end_known = True
                 self._further_stages(h)
                 self.Q = self.K.T.dot(self.P)
-            powers = np.cumprod(np.full(self.P.shape[1], (t - self.t_old) / h))
-            state: np.ndarray = h * np.dot(self.Q, powers) + self.y_old
-            return state
+        Q, degree = self.Q, self.P.shape[1]
+
+        def at(t: float) -> np.ndarray:
+            with np.errstate(all="ignore"):
+                powers = np.cumprod(np.full(degree, (t - begin) / h))
+                state: np.ndarray = h * np.dot(Q, powers) + y
+                return state
+
+        return at
 
     def renew(self) -> None:
         self.f = None

@@ -8,7 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from ..dynamics.vanishing import vanishing
+from ..errors import InputError
 from ..loops import vanishing as freedoms
+from ..loops.methods import METHODS
 from ..machine.jit.curves import EMPTY, SignalPieces, fitted
 from ..machine.jit.march import Collocation, March, Method
 from ..machine.program.scalars import Scalar, as_float, as_floats
@@ -20,6 +22,7 @@ from .equations import Evaluation
 from .events import Event, Watch
 from .sharing import shared_supports
 from .signals import Planned, motion, signal_rows, signals
+from .stepper import Stepper
 from .system import System
 
 ROW = ("q", "qd", "qdd", "tau", "resistance")  # the fields of an evaluation from which rows of a result are made
@@ -59,7 +62,8 @@ class Runner:
     def marches(self) -> bool:
         """Whether a compiled time loop can carry the run in its present discrete state."""
         planned = self.system.inputs.feedforward and self.system.loops is not None  # follows a path, step by step
-        return self._solve is None and not self.discrete.passing and not planned and not self.system.inputs.sampled
+        stepwise = self.system.inputs.sampled or self.system.inputs.memory is not None
+        return self._solve is None and not self.discrete.passing and not planned and not stepwise
 
     # ---- the state
 
@@ -147,6 +151,26 @@ class Runner:
             q, qd = self.complete(t, y)
             for one in self.system.inputs.sampled:
                 one.sample(t, q, qd)
+
+    def begin(self, t: float, y: np.ndarray) -> None:
+        """Notes where the run begins, for laws with dead time."""
+        if (memory := self.system.inputs.memory) is not None:
+            if self.system.method.afresh and self.system.loops is not None:
+                raise InputError(
+                    f"the state of `{self.system.closure}` has no joint speeds, so laws with dead time can't look back",
+                    allowed=", ".join(name for name, row in METHODS.items() if not row.afresh),
+                )
+            memory.begin(t, y, lambda at, state: self.complete(at, self.system.unit(state)))
+
+    def remember(self, stepper: Stepper) -> None:
+        """Notes the last step for laws with dead time."""
+        if (memory := self.system.inputs.memory) is not None:
+            memory.add(stepper.t_old, stepper.course())
+
+    def breaks_behind(self, t: float) -> list[float]:
+        """Instants at which an event at t comes back by laws with dead time."""
+        memory = self.system.inputs.memory
+        return [] if memory is None else memory.breaks_behind(t)
 
     def signals(self, t: float, discrete: Discrete | None = None) -> list[float]:
         """All signals at t, in the present discrete state or another one."""

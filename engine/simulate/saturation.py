@@ -77,11 +77,15 @@ def limit_events(system: System, before: Discrete, after: Discrete, t: float) ->
     for k in system.bounded:
         old, new = before.saturated.get(k), after.saturated.get(k)
         if new is not None and new != old:
-            events.append({"t": t, "joint": _name(system, k), "event": REACHES, "then": f"gives {new:g}"})
+            events.append({"t": t, **_named(system, k), "event": REACHES, "then": f"gives {new:g}"})
         elif old is not None and new is None:
-            events.append({"t": t, "joint": _name(system, k), "event": LEAVES, "then": "follows its law"})
+            events.append({"t": t, **_named(system, k), "event": LEAVES, "then": "follows its law"})
     return events
 
 
-def _name(system: System, k: int) -> str:
-    return next(joint.name for joint in system.robot.moving if k in joint.speeds)
+def _named(system: System, k: int) -> dict[str, str]:
+    """The joint, or the actuator that is no joint's, at this place."""
+    robot = system.robot
+    if k >= robot.nv:
+        return {"actuator": robot.actuators[k - robot.nv].name}
+    return {"joint": next(joint.name for joint in robot.moving if k in joint.speeds)}

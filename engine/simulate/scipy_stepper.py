@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -103,13 +103,14 @@ class Scipy:
         return float(first_step(rate, self.y, f, scale, rest, min(rest, self.max_step), exponent))
 
     def between(self, t: float) -> np.ndarray:
-        if self.t == self.t_old:
-            return self.y.copy()
+        return self.y.copy() if self.t == self.t_old else self.course()(t)
+
+    def course(self) -> Callable[[float], np.ndarray]:
         if self.curve is None:
             with quiet():
                 self.curve = self.behind.dense_output()
-        state: np.ndarray = self.curve(t)
-        return state
+        curve: Callable[[float], np.ndarray] = self.curve
+        return curve
 
     def renew(self) -> None:
         self.solver = self.f = None

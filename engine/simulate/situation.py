@@ -9,6 +9,7 @@ from ..dynamics.spatial import add
 from ..dynamics.sweeps import Load, Wrenches, dynamics
 from ..dynamics.wrenches import Applied, on_bodies
 from ..machine.program.scalars import Scalar
+from ..robot.model import Robot
 from .discrete import Discrete
 from .system import System
 
@@ -30,6 +31,7 @@ class Situation:
     seconds: dict[int, Scalar] = field(default_factory=dict)
     limits: Sequence[Scalar] = ()  # inverse bounds of the pivots
     demanded: Mapping[int, Scalar] = field(default_factory=dict)  # of bounded actuators by their laws
+    pulled: Mapping[int, Scalar] = field(default_factory=dict)  # forces along speeds by actuators on sums of joints
 
 
 def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Situation:
@@ -45,10 +47,12 @@ def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
         for i, (c, k) in enumerate(zip(one.joint.coordinates, one.joint.speeds)):
             given[k] = seconds[i] + one.law.kd * (speeds[i] - qd[k]) + one.law.kp * (places[i] - q[c])
     applied, demanded = _applied(system, rest, q, qd)
-    wrenches, loads = _wrenches(system, rest, q, qd)
+    pushes = dict(zip(system.pushing, applied[n:]))
+    wrenches, loads = _wrenches(system, rest, q, qd, pushes)
     slip = {} if system.smooth else {k: next(rest) for k in system.coulomb}
     holds = {k: next(rest) for k in discrete.switched}
-    now = Situation(q, qd, given, applied, wrenches, loads, slip, holds, demanded=demanded)
+    now = Situation(q, qd, given, applied[:n], wrenches, loads, slip, holds, demanded=demanded)
+    now.pulled = pulled(system.robot, pushes)
     if system.loops is not None:
         rows = system.loops.driven_rows()
         now.values, now.rates, now.seconds = ({row: next(rest) for row in rows} for _ in range(3))
@@ -59,8 +63,11 @@ def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
 def _applied(
     system: System, signals: Iterator[Scalar], q: list[Scalar], qd: list[Scalar]
 ) -> tuple[list[Scalar], dict[int, Scalar]]:
-    """The actuators' forces by force laws and feedforward, for each speed, and what bounded ones are asked for."""
-    applied: list[Scalar] = [0.0] * system.robot.nv
+    """The actuators' forces by force laws and feedforward, and what bounded ones are asked for.
+
+    The forces are those of each speed, then those of the actuators `pushing`.
+    """
+    applied: dict[int, Scalar] = dict.fromkeys(places(system), 0.0)
     for one in system.inputs.driven:
         if one.timed:
             applied[one.speed] = applied[one.speed] + next(signals)
@@ -79,19 +86,50 @@ def _applied(
     for k, force in demanded.items():
         factor, instead = next(signals), next(signals)
         applied[k] = factor * force + instead
-    return applied, demanded
+    return list(applied.values()), demanded
+
+
+def places(system: System) -> list[int]:
+    """The places of all speeds, then those of the actuators that are no joint's and follow a law."""
+    n = system.robot.nv
+    return [*range(n), *(n + k for k in system.pushing)]
+
+
+def pulled(robot: Robot, pushes: Mapping[int, Scalar]) -> dict[int, Scalar]:
+    """The forces along speeds by actuators on sums of joints, from all actuators' forces by their places."""
+    forces: dict[int, Scalar] = {}
+    for place, force in pushes.items():
+        for one in robot.actuators[place].joints:
+            forces[one.speed] = forces.get(one.speed, 0.0) + one.ratio * force
+    return forces
+
+
+def pushed_links(robot: Robot, pushes: Mapping[int, Scalar]) -> list[Applied]:
+    """The wrenches of actuators on links, from all actuators' forces by their places."""
+    applied: list[Applied] = []
+    for place, force in pushes.items():
+        one = robot.actuators[place]
+        if one.on_link:
+            push, none = [x * force for x in one.direction], [0.0, 0.0, 0.0]
+            applied.append((one.link, [*push, *none] if one.moment else [*none, *push], one.at, one.axes))
+    return applied
 
 
 def _wrenches(
-    system: System, signals: Iterator[Scalar], q: Sequence[Scalar], qd: Sequence[Scalar]
+    system: System,
+    signals: Iterator[Scalar],
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    pushes: Mapping[int, Scalar],
 ) -> tuple[Wrenches, list[Load]]:
-    """The wrenches of the robot's file and those of the scenario, on the bodies."""
+    """The wrenches of the robot's file, those of the scenario, and those of actuators on links, on the bodies."""
     constant, loads = system.constant
-    if not system.inputs.wrenches:
-        return constant, loads
     timed: list[Applied] = [
         (w.link, w.with_state([next(signals) for _ in range(6)], q, qd), w.at, w.axes) for w in system.inputs.wrenches
     ]
+    timed += pushed_links(system.robot, pushes)
+    if not timed:
+        return constant, loads
     on, more = on_bodies(system.robot.tree, timed)
     merged = dict(on)
     for body, six in constant.items():
@@ -100,9 +138,20 @@ def _wrenches(
 
 
 def planned_forces(
-    system: System, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], wrenches: Iterator[Scalar]
+    system: System,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    wrenches: Iterator[Scalar],
+    pushes: Mapping[int, Scalar],
 ) -> list[Scalar]:
-    """Forces of a planned motion by inverse dynamics of the spanning tree, with wrenches and dry friction."""
-    on, loads = _wrenches(system, wrenches, q, qd)
+    """Forces of a planned motion by inverse dynamics of the spanning tree, with wrenches and dry friction.
+
+    `pushes` are the forces of actuators that are no joint's and follow a law; they do their part.
+    """
+    on, loads = _wrenches(system, wrenches, q, qd, pushes)
     given = [True] * system.robot.nv
-    return dynamics(system.robot.tree.bodies, system.robot.gravity, q, qd, qdd, given, on, loads)[0]
+    forces = dynamics(system.robot.tree.bodies, system.robot.gravity, q, qd, qdd, given, on, loads)[0]
+    for k, force in pulled(system.robot, pushes).items():
+        forces[k] = forces[k] - force
+    return forces

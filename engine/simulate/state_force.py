@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
+from ..dynamics.kinematics import on_body, point_motion
+from ..dynamics.spatial import dot
+from ..laws.forces import ForceLaw
 from ..machine.program.formulas import Curve, value
-from ..machine.program.scalars import Scalar
+from ..machine.program.scalars import Scalar, as_float
+from ..robot.model import ZERO, Body, Leader, Robot
 from ..text.formula_tree import TIME, Formula, Lookup
+
+POINT = ("x", "y", "z", "vx", "vy", "vz")  # suffixes of a point's coordinates and of their rates, in base axes
 
 
 class StateForce(Protocol):
@@ -27,14 +33,77 @@ class StateForce(Protocol):
 
 
 @dataclass(frozen=True)
+class AlongForce:
+    """A law of one coordinate and its rate, for an actuator that moves by the weighted sum of several joints."""
+
+    law: ForceLaw
+    force: Callable[..., Scalar] = field(repr=False, compare=False)
+    joints: tuple[Leader, ...]
+
+    @property
+    def timed(self) -> bool:
+        return False
+
+    @property
+    def recordable(self) -> bool:
+        return True
+
+    def __call__(self, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
+        place = dot([one.ratio for one in self.joints], [q[one.coordinate] for one in self.joints])
+        rate = dot([one.ratio for one in self.joints], [qd[one.speed] for one in self.joints])
+        return self.force(0.0, place, rate, None)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A named point of a link: the bodies that lead to it from the base, and its place on the last of them.
+
+    A point that is fixed to the ground has no bodies.
+    """
+
+    name: str  # link.point
+    bodies: tuple[Body, ...]
+    at: tuple[float, float, float]
+
+    def columns(self) -> list[str]:
+        """The names of its coordinates and of their rates."""
+        return [f"{self.name}.{suffix}" for suffix in POINT]
+
+    def values(self, q: Sequence[Scalar], qd: Sequence[Scalar]) -> dict[str, Scalar]:
+        """Its coordinates and their rates in base axes, by name."""
+        place, rate = list[Scalar](self.at), list[Scalar]([0.0, 0.0, 0.0])
+        if self.bodies:
+            place, rate = point_motion(self.bodies, q, qd, len(self.bodies) - 1, self.at)
+        return dict(zip(self.columns(), (*place, *rate)))
+
+
+def points_of(robot: Robot) -> list[Point]:
+    """The named points of all links."""
+    return [_point(robot, link.name, name, at) for link in robot.links for name, at in link.points.items()]
+
+
+def _point(robot: Robot, link: str, name: str, at: Sequence[float]) -> Point:
+    last, seat = robot.tree.seats[link]
+    x, y, z = (as_float(c) for c in on_body(seat, at))
+    chain: list[Body] = []
+    while last is not None:
+        body = robot.tree.bodies[last]
+        chain.insert(0, replace(body, drives=(), E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0))
+        last = body.parent
+    numbered = (replace(body, parent=k - 1 if k else None) for k, body in enumerate(chain))
+    return Point(f"{link}.{name}", tuple(numbered), (x, y, z))
+
+
+@dataclass(frozen=True)
 class FormulaForce:
-    """A formula whose names are places among the coordinates and the speeds; it runs on all scalars."""
+    """A formula whose names are places among the coordinates and the speeds, or points; it runs on all scalars."""
 
     formula: Formula
     coordinates: tuple[tuple[str, int], ...]
     speeds: tuple[tuple[str, int], ...]
     timed: bool
     tables: tuple[tuple[Lookup, Curve], ...] = field(default=())
+    points: tuple[Point, ...] = ()
 
     @property
     def recordable(self) -> bool:
@@ -46,4 +115,6 @@ class FormulaForce:
 
     def __call__(self, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
         known = {name: q[k] for name, k in self.coordinates} | {name: qd[k] for name, k in self.speeds}
+        for point in self.points:
+            known |= point.values(q, qd)
         return value(self.formula, {**known, TIME: t}, self._curves)

@@ -40,6 +40,10 @@ class Stepper(Protocol):
         """The state at an instant within the last step, as it was computed, not as it was settled."""
         ...
 
+    def course(self) -> Callable[[float], np.ndarray]:
+        """The states within the last step as a function that later steps don't change."""
+        ...
+
     def renew(self) -> None:
         """Forgets the derivative at the last step's end, where inputs may have changed."""
         ...

@@ -120,11 +120,17 @@ class System:
 
     @cached_property
     def bounded(self) -> dict[int, tuple[float, float]]:
-        """The limits of each speed's actuator whose law may demand more than they allow."""
+        """The limits of each actuator whose law may demand more than they allow, by its place (`Driven.speed`)."""
         inputs = self.inputs
         limits = {one.speed: (one.low, one.high) for one in inputs.driven if one.bounded}
         led = (one.joint for one in inputs.feedforward if one.joint.actuated and one.joint.effort.limited)
         return limits | {k: (joint.effort.low, joint.effort.high) for joint in led for k in joint.speeds}
+
+    @cached_property
+    def pushing(self) -> tuple[int, ...]:
+        """The places of the actuators that are no joint's and follow a law."""
+        first = self.robot.nv
+        return tuple(sorted({one.speed - first for one in self.inputs.driven if one.speed >= first}))
 
     @cached_property
     def coulomb(self) -> dict[int, float]:
@@ -219,6 +225,10 @@ class System:
 
     # ---- the identity of recorded equations
 
+    def _seat(self, actuator: int) -> object:
+        """The seat of the link on which an actuator acts, if it acts on one."""
+        return self.robot.tree.seats.get(self.robot.actuators[actuator].link)
+
     def structure(self) -> tuple[object, ...]:
         """Everything that the recorded equations depend on, except the numbers of the model."""
         robot, inputs, loops = self.robot, self.inputs, self.loops
@@ -236,6 +246,7 @@ class System:
             self.smooth,
             [*self.coulomb],
             [*self.bounded],
+            [(k, self.robot.actuators[k], self._seat(k)) for k in self.pushing],
         )
         if loops is None:
             return parts

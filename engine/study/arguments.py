@@ -192,7 +192,8 @@ def _by_place(one: Argument) -> str:
 
 
 def _allowed(key: str) -> bool:
-    return any(_matches(key, pattern) for pattern in ALLOWED)
+    posed = _matches(key, "links.*.joint.spring.pose")  # a direction in four numbers, of norm 1
+    return not posed and any(_matches(key, pattern) for pattern in ALLOWED)
 
 
 def _matches(key: str, pattern: str) -> bool:

@@ -251,7 +251,8 @@ def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Tr
     def plan(k: int) -> Plan:
         return plans.get(places[k]) or asked.plan(places[k])
 
-    pushed = group.plan.system.inputs.pushes or (group.plan.robot.closed and group.plan.system.loops is None)
+    system = group.plan.system
+    pushed = system.pushing or (group.plan.robot.closed and system.loops is None)
     rows = None if pushed else evaluated(group.starts, traces)
     if rows is not None:
         return Part(places, Many(group.plan, plan, group.numbers.bodies, traces, rows), {})

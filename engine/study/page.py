@@ -157,6 +157,8 @@ def _runner(plan: Plan) -> Runner:
         joints = [j.name for j in plan.robot.moving if any(k in system.switching for k in j.speeds)]
         why = f"joints may stick or reach their stops: {', '.join(joints[:6])}"
         hint = "--set solver.friction=smooth, --set solver.limits=ignore"
+    elif system.inputs.memory is not None:
+        why = "laws have dead time"
     elif system.bounded:
         why = "actuators have limits of their effort"
     elif system.inputs.feedforward and system.loops is not None:

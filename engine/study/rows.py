@@ -99,7 +99,7 @@ class StoredRows:
             qd=qd,
             qdd=qdd,
             tau=tau,
-            forces=tau + forces - _springs(robot, q, qd),
+            forces=tau + forces + self._pulled(q) - _springs(robot, q, qd),
             low=low,
             high=high,
             ties=ties,
@@ -145,6 +145,16 @@ class StoredRows:
             low[q[:, stop.coordinate] >= stop.high - slack, k] = -np.inf
         return low, high
 
+    def _pulled(self, q: np.ndarray) -> np.ndarray:
+        """The forces along the speeds of actuators on sums of joints."""
+        result = np.zeros((len(q), self.plan.robot.nv))
+        for actuator in self.plan.robot.actuators:
+            if actuator.joints and f"{actuator.name}.force" in self.table:
+                force = self._columns([f"{actuator.name}.force"])[self.sound, 0]
+                for one in actuator.joints:
+                    result[:, one.speed] += one.ratio * force
+        return result
+
     def _generalized(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The forces of drives along the speeds, and the rows of ties whose forces aren't in the columns."""
         loops = self.plan.system.loops
@@ -164,9 +174,7 @@ class StoredRows:
         """All wrenches on links: the scenario's, the robot file's, and those of cuts and further actuators."""
         robot, placed, count = self.plan.robot, frames(self.plan.robot, q), len(q)
         inputs = self.plan.system.inputs
-        pushed = [one.wrench for one in inputs.pushes]  # by actuators, whose forces are in columns
-        own = [one for one in inputs.wrenches if not any(one is push for push in pushed)]
-        total = dict(acting_wrenches(robot, own, self.t[self.sound], q, qd) or {})
+        total = dict(acting_wrenches(robot, inputs.wrenches, self.t[self.sound], q, qd) or {})
 
         def put(link: str, six: np.ndarray) -> None:
             if link != "base":
@@ -176,6 +184,8 @@ class StoredRows:
             six = np.tile(np.array(one.wrench, dtype=float), (count, 1))
             put(one.link, on_link(six, one.at, placed[one.link][:, :3, :3] if one.axes == "base" else None))
         for actuator in robot.actuators:
+            if not actuator.on_link or f"{actuator.name}.force" not in self.table:
+                continue
             push = self._columns([f"{actuator.name}.force"])[self.sound] * np.array(actuator.direction)
             six = np.hstack([push, np.zeros((count, 3))] if actuator.moment else [np.zeros((count, 3)), push])
             turn = placed[actuator.link][:, :3, :3] if actuator.axes == "base" else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 TIME = "t"
 
@@ -61,6 +61,25 @@ def names(formula: Formula) -> list[Named]:
         if isinstance(one, Named):
             known.setdefault(one.name, one)
     return list(known.values())
+
+
+def replaced(formula: Formula, instead: Mapping[str, Formula]) -> Formula:
+    """The formula with other formulas in the places of names."""
+    if isinstance(formula, Named):
+        return instead.get(formula.name, formula)
+    if isinstance(formula, Operation):
+        return Operation(formula.name, tuple(replaced(one, instead) for one in formula.operands))
+    if isinstance(formula, Lookup):
+        return replace(formula, argument=replaced(formula.argument, instead))
+    return formula
+
+
+def total(parts: Mapping[str, float]) -> Formula:
+    """The sum of quantities by their names, each times its factor."""
+    result: Formula = Number(0.0)
+    for name, factor in parts.items():
+        result = Operation("+", (result, Operation("*", (Number(factor), Named(name)))))
+    return result
 
 
 def lookups(formula: Formula) -> list[Lookup]:

@@ -1,5 +1,6 @@
 """`denoc convert`, and other commands with files in other formats: what is printed, what is written, exit codes."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,21 @@ def test_strict_is_a_check_of_what_was_changed(run):
     assert Path("b.yaml").is_file()
     code, _, err = run("convert", "rx90", "--to", "urdf", "--strict", "--out", "c.urdf")
     assert (code, err) == (1, "warning: rx90: rotor inertia dropped: URDF has none (6 times)\n")
+
+
+def test_the_report_is_data_too(run):
+    code, out, err = run("convert", FILES / "arm.urdf", "--json", "--strict")
+    document = json.loads(out)
+    assert (code, err, document["to"], document["files"]) == (1, "", "yaml", [])
+    assert denoc.loads(document["text"]).joints == denoc.load(FILES / "arm.urdf").joints
+    links = next(part for part in document["parts"] if part["what"] == "link")
+    assert (links["fate"], links["times"], links["lines"][:2]) == ("used", 9, [5, 13])
+    assert any("lower is above upper" in warning for warning in document["warnings"])
+    code, out, _ = run("convert", "rx90", "--to", "urdf", "--out", "c.urdf", "--json")
+    document = json.loads(out)
+    assert (code, document["files"], document["text"]) == (0, ["c.urdf"], None)
+    assert ("writing", "dropped", 6) in [(part["when"], part["fate"], part["times"]) for part in document["parts"]]
+    assert Path("c.urdf").is_file()
 
 
 def test_the_report_names_every_part(run):

@@ -39,6 +39,7 @@ couplings: [{joint: b, to: a, ratio: -2, offset: 0.3}]
 TABLE = "t," + ",".join(f"joint{k}.{what}" for k in (1, 2, 3) for what in ("q", "tau")) + "\n"
 TABLE += "".join(f"{0.1 * n},{n * n % 7},1,{n * n % 5},2,{n % 3},3\n" for n in range(20))
 COMPARED = ("--methods", "denoc", "--rtol", "1e-4", "--steps", "", "--no-feedback", "--set", "time.end=0.2")
+ARM = Path(__file__).resolve().parents[1] / "formats" / "files" / "arm.urdf"
 # one command for each kind of entry that its documents may have
 CASES = [
     "idyn puma",
@@ -51,6 +52,8 @@ CASES = [
     "inspect gough-stewart",  # idle spins, subsystems
     "inspect carpet-scraper --plot --format svg --out results",
     "inspect gears.yaml",  # couplings
+    f"convert {ARM}",
+    "convert rx90 --to urdf --out results.urdf",
     "matrices planar3r --only all --point link3",
     "distribute three-rrr-fall --nodes 3 --explain",
     "distribute three-rrr-idyn --set time.end=0.1",

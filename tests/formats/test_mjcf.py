@@ -7,6 +7,7 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
+from denoc.loops.branches import acting
 
 FILES = Path(__file__).parent / "files"
 
@@ -86,7 +87,7 @@ def test_motors(creature):
 
 def test_what_was_dropped_is_said(creature):
     words = "\n".join(creature.warnings)
-    for part in ("equality weld dropped: it isn't active", "actuator general dropped: it acts on no joint"):
+    for part in ("equality weld dropped: it isn't active", "actuator general changed: an actuator is there"):
         assert part in words
 
 
@@ -178,3 +179,88 @@ def test_tendons_that_follow_each_other_are_couplings():
     start = np.radians([0, 10, 20])
     first, second = 2 * q[0] - q[1] - (2 * start[0] - start[1]), 3 * (q[2] - start[2])
     assert first == pytest.approx(0.1 + 0.5 * second)  # as MuJoCo's manual has it
+
+
+PULLED = """<worldbody>
+  <body name="a"><joint name="j0"/><geom size="0.1"/>
+    <body name="b" pos="0.3 0.1 0"><joint name="j1" axis="0 1 0"/><joint name="j2" type="slide" axis="1 0 0"/>
+      <geom size="0.1" pos="0.2 0 0"/><site name="tip" pos="0.3 0.1 -0.2" euler="20 30 10"/></body></body>
+</worldbody>
+<tendon><fixed name="cord"><joint joint="j0" coef="0.5"/><joint joint="j1" coef="-2"/></fixed></tendon>
+<actuator>
+  <motor name="m0" joint="j0" gear="3" ctrlrange="-2 1"/>
+  <motor name="m1" tendon="cord" gear="-4" ctrlrange="-1 2" forcerange="-9 1.5"/>
+  <motor name="push" site="tip" gear="0 3 4 0 0 0" ctrlrange="0 2"/>
+  <motor name="twist" site="tip" gear="0 0 0 1 0 -1"/>
+  <motor name="m0" tendon="cord" class="main"/>
+</actuator>"""
+
+
+def test_actuators_of_tendons_and_sites():
+    """A tendon's moment arms are its coefficients times the gear; a site's are those of the point in its axes."""
+    robot = loaded(PULLED)
+    assert [one.name for one in robot.actuators] == ["m1", "push", "twist", "m0"]
+    cord, push, twist, _ = robot.actuators
+    assert [(one.speed, one.ratio) for one in cord.joints] == [(0, -2.0), (1, 8.0)]
+    assert (cord.effort.low, cord.effort.high, cord.moment) == (-1, 1.5, True)
+    assert (push.effort.low, push.effort.high, push.moment) == (0, 10, False)
+    assert twist.moment
+    assert [joint.actuated for joint in robot.moving] == [True, False, False]
+    assert (robot.joint("j0").effort.low, robot.joint("j0").effort.high) == (-6, 3)
+    q = np.array([0.3, -0.4, 0.2])
+    S = acting(robot, q[None])[0]
+    c, s = np.cos(np.radians([20, 30, 10])), np.sin(np.radians([20, 30, 10]))  # x, then y, then z of the turned axes
+    X, Y, Z = (
+        np.array([[1, 0, 0], [0, c[0], -s[0]], [0, s[0], c[0]]]),
+        np.array([[c[1], 0, s[1]], [0, 1, 0], [-s[1], 0, c[1]]]),
+        np.array([[c[2], -s[2], 0], [s[2], c[2], 0], [0, 0, 1]]),
+    )
+    J = denoc.jacobian(robot, q, "b", at=[0.3, 0.1, -0.2])
+    turn = denoc.frames(robot, q)["b"][:3, :3] @ X @ Y @ Z
+    np.testing.assert_allclose(S[:, 2] * 5, J[3:].T @ turn @ [0, 3, 4], atol=1e-14)
+    np.testing.assert_allclose(S[:, 3] * np.sqrt(2), J[:3].T @ turn @ [1, 0, -1], atol=1e-14)
+
+
+def test_actuators_act_as_mujocos():
+    mujoco = pytest.importorskip("mujoco")
+    text = PULLED.replace('<motor name="m0" tendon="cord" class="main"/>', "")
+    robot = loaded(text)
+    model = mujoco.MjModel.from_xml_string(f"<mujoco>{text}</mujoco>")
+    data = mujoco.MjData(model)
+    q = np.random.default_rng(4).uniform(-1, 1, 3)
+    sizes = [3, 1, 5, np.sqrt(2)]  # of what is unity in denoc
+    S = acting(robot, q[None])[0]
+    for k, size in enumerate(sizes):
+        data.qpos[:], data.ctrl[:] = q, 0
+        data.ctrl[k] = 0.5
+        mujoco.mj_forward(model, data)
+        np.testing.assert_allclose(data.qfrc_actuator, 0.5 * size * S[:, k], atol=1e-13)
+
+
+SPRUNG = """<worldbody><body name="a" pos="0.1 0.2 0.3" euler="10 20 30">
+  <joint type="free" name="float" stiffness="40"/><inertial pos="0.1 0 0.05" mass="2" diaginertia="0.03 0.04 0.05"/>
+  <body name="b" pos="0.3 0 0" euler="0 40 0"><joint name="ball" type="ball" stiffness="7" damping="0.3" pos="0 0.1 0"/>
+    <inertial pos="0.1 0.03 0" mass="1" diaginertia="0.01 0.02 0.015"/></body></body></worldbody>"""
+
+
+def test_springs_of_balls_are_relaxed_where_the_model_stands():
+    robot = loaded(SPRUNG)
+    assert not robot.warnings
+    still = denoc.bias(robot, np.array(robot.q0), np.zeros(robot.nv))
+    heavy = denoc.bias(loaded(SPRUNG.replace("stiffness", "user")), np.array(robot.q0), np.zeros(robot.nv))
+    np.testing.assert_allclose(still, heavy, atol=1e-14)
+
+
+def test_springs_of_balls_are_mujocos(tmp_path):
+    """For turns of any size, of both signs of the Euler parameters."""
+    pytest.importorskip("mujoco")
+    from beside_mujoco import Pair
+
+    (tmp_path / "m.xml").write_text(f"<mujoco>{SPRUNG}</mujoco>")
+    pair = Pair(tmp_path / "m.xml", loaded(SPRUNG))
+    rng = np.random.default_rng(7)
+    for _ in range(5):
+        q = rng.normal(size=11)
+        for e in (slice(3, 7), slice(7, 11)):
+            q[e] /= np.linalg.norm(q[e])
+        assert max(pair.at(q, rng.uniform(-1, 1, 9)).values()) < 1e-13

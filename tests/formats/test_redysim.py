@@ -8,6 +8,7 @@ import pytest
 import denoc
 from denoc.errors import InputError
 from denoc.formats.assignments import read
+from limits import cpu_time
 
 FILES = Path(__file__).parent / "files"
 SAME = """
@@ -86,6 +87,13 @@ def test_nothing_else_is_computed(text):
     assert "x" not in made.known
     with pytest.raises(InputError, match="its value can't be computed"):
         made.numbers("x")
+
+
+def test_long_matrices_take_no_longer_than_their_length():
+    """As long as may be, which took minutes where each number cost the length of the row."""
+    with cpu_time(10, "a row of 80,000 numbers"):
+        made = read("a=[" + "1 -2; " * 40_000 + "];\n", "m")
+    assert made.known["a"].value.sum() == -40_000
 
 
 @pytest.mark.parametrize(

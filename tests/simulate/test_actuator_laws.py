@@ -5,6 +5,7 @@ import pytest
 
 import denoc
 import yamls
+from denoc.machine.jit.choice import using
 
 BLOCK = """
 name: block
@@ -90,12 +91,76 @@ def test_inverse_dynamics_finds_the_force_of_the_law(axes, kind):
         np.testing.assert_allclose(run.table[f"B0.reaction.{component}"], reaction[:, k], atol=1e-6)
 
 
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.parametrize("axes", ["link", "base"])
+def test_a_law_of_the_state_is_as_good_as_a_wrench_that_knows_it(axes, backend):
+    robot = denoc.loads(BARS.replace("AXES", axes).replace("KIND", "force"))
+    force = "5*cos(6*t) - 0.2*A0.qd - 3*sin(B0.q)"
+    scenario = {"task": "simulate", "time": {"end": 0.1, "step": 0.05}, "record": {"reactions": True}}
+    shares = [{"law": "expression", "force": f"{x}*({force})"} for x in (0.6, 0.8)]
+    wrench = {"link": "coupler", "at": [0.2, 0.05, 0], "axes": axes, "force": [*shares, 0]}
+    with using(backend):
+        run = denoc.run({**scenario, "forces": {"push": {"law": "expression", "force": force}}}, robot)
+        same = denoc.run({**scenario, "wrenches": [wrench]}, robot)
+    for column in same.table:
+        if column.split(".")[-1] in ("q", "qd", "qdd") or ".reaction." in column or ".lambda." in column:
+            size = 1.0 + abs(same.table[column]).max()
+            np.testing.assert_allclose(run.table[column], same.table[column], rtol=0, atol=1e-9 * size)
+    wanted = 5 * np.cos(6 * run.t) - 0.2 * run.table["A0.qd"] - 3 * np.sin(run.table["B0.q"])
+    np.testing.assert_allclose(run.table["push.force"], wanted, atol=1e-12)
+    assert run.audit["energy_share"] < 1e-7
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_a_law_of_the_state_ends_at_its_limits(backend):
+    """The pull of state feedback on a block is that of its joint's actuator under the same law and limits."""
+    feedback = {"law": "state-feedback", "K": {"slide.q": 40, "slide.qd": 3}, "reference": {"slide.q": 0.4}}
+    scenario = {"task": "simulate", "time": {"end": 2, "step": 0.05}, "forces": {"slide": feedback}}
+    limits = "name: slide, axis: [1, 0, 0], actuated: true, effort: {limits: [-3, 3]}}"
+    driven = denoc.loads(BLOCK.replace("name: slide, axis: [1, 0, 0]}", limits))
+    with using(backend):
+        run, same = block(**feedback), denoc.run(scenario, driven)
+    np.testing.assert_allclose(run.table["slide.q"], same.table["slide.q"], atol=1e-10)
+    np.testing.assert_allclose(run.table["pull.force"], same.table["slide.tau"], atol=1e-8)
+    assert run.table["pull.force"].max() == 3
+    times = [[(event["event"], round(event["t"], 8)) for event in one.record["events"]] for one in (run, same)]
+    assert times[0] == times[1]
+    assert len(times[0]) > 2
+
+
+@pytest.mark.parametrize("when", ["stage", "step"])
+def test_a_function_of_pythons_drives_an_actuator(when):
+    """As the formula does, within the limits; once a step, the force is that of the step's beginning."""
+    scenario = {"task": "simulate", "time": {"end": 1, "step": 0.05}, "solver": {"method": "rk4", "step": 0.01}}
+    robot = denoc.loads(BLOCK)
+    called = denoc.run(scenario, robot, forces={"pull": lambda t, state: 5 - 9 * state["slide.q"]}, when=when)
+    formula = {"law": "expression", "force": "5 - 9*slide.q"}
+    written = denoc.run({**scenario, "forces": {"pull": formula}}, robot)
+    close = 1e-12 if when == "stage" else 0.1
+    np.testing.assert_allclose(called.table["slide.q"], written.table["slide.q"], atol=close)
+    np.testing.assert_allclose(called.table["pull.force"], written.table["pull.force"], atol=10 * close)
+    assert called.table["pull.force"].max() == 3
+    with pytest.raises(denoc.InputError, match="an entry in the scenario already"):
+        denoc.run({**scenario, "forces": {"pull": formula}}, robot, forces={"pull": lambda t, state: 0.0})
+
+
+def test_a_lookup_moves_an_actuator(tmp_path):
+    """A spring of 8 N/m from a table: a block swings through its middle after a quarter of its period."""
+    (tmp_path / "spring.csv").write_text("x,force\n-1,8\n0,0\n1,-8\n")
+    (tmp_path / "block.yaml").write_text(BLOCK)
+    law = {"law": "lookup", "file": "spring.csv", "over": "slide.q"}
+    scenario = {"robot": "block.yaml", "task": "simulate", "time": {"end": np.pi / 4, "step": np.pi / 16}}
+    (tmp_path / "swing.yaml").write_text(yamls.dump({**scenario, "initial": {"slide": 0.3}, "forces": {"pull": law}}))
+    run = denoc.run(tmp_path / "swing.yaml")
+    np.testing.assert_allclose(run.table["slide.q"], 0.3 * np.cos(2 * run.t), atol=1e-7)
+
+
 def test_what_an_actuator_without_a_joint_cannot_follow_is_refused():
     scenario = {"task": "simulate", "time": {"end": 1, "step": 0.1}}
     for law, words in (
-        ({"law": "pd", "kp": 1, "to": 0}, "an actuator without a joint can depend on time only"),
+        ({"law": "pd", "kp": 1, "to": 0}, "`pull` acts on a link, so it has no coordinate"),
         ({"law": "constant", "value": "3 N m"}, "forces.pull.value"),
-        ({"law": "constant", "value": [1, 2]}, "one component needs 1 number"),
+        ({"law": "constant", "value": [1, 2]}, "`pull` needs 1 number"),
     ):
         with pytest.raises(denoc.InputError, match=words):
             denoc.run({**scenario, "forces": {"pull": law}}, denoc.loads(BLOCK))

@@ -5,6 +5,7 @@ import numpy as np
 
 import denoc
 from comparing import off
+from denoc.dynamics.springs import stretch
 
 FREE, BALL = 0, 1
 
@@ -50,11 +51,12 @@ class Pair:
                 if joint.type.orientation is not None:
                     last = list(joint.coordinates)[-4:]
                     q[last] /= np.linalg.norm(q[last])
-            for name, one in self._at(q, rng.uniform(-1, 1, self.robot.nv), passive).items():
+            for name, one in self.at(q, rng.uniform(-1, 1, self.robot.nv), passive).items():
                 worst[name] = max(worst[name], one)
         return worst
 
-    def _at(self, q, qd, passive):
+    def at(self, q, qd, passive=True):
+        """The difference of each quantity, relative to its size, in one state."""
         model, data, robot = self.model, self.data, self.robot
         own, V, rate = self.ways(q, qd)
         data.qpos[:], data.qvel[:] = own, V @ qd
@@ -70,7 +72,7 @@ class Pair:
             for k, drive in zip(joint.speeds, joint.drives):
                 left_out[k] = drive.coulomb * np.sign(qd[k])
                 if not passive:
-                    spring = drive.stiffness * (q[drive.coordinate] - drive.rest) if drive.stiffness else 0.0
+                    spring = drive.stiffness * stretch(drive, list(q)) if drive.stiffness else 0.0
                     left_out[k] += drive.viscous * qd[k] + spring
         lost = max(1.0, abs(left_out).max(initial=0.0) / max(abs(bias).max(initial=0.0), 1e-9))  # digits by subtraction
         frames = denoc.frames(robot, q)

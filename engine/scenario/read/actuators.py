@@ -1,23 +1,18 @@
-"""Section `forces`: the laws of actuators that are no joint's, as wrenches over time."""
+"""Section `forces`: the laws of actuators that are no joint's."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
-from itertools import pairwise
-from typing import Any
+from functools import partial
 
-import numpy as np
-
-from ...laws.forces import ForceLaw
+from ...laws.forces import LAWS, ForceLaw, laws_of_state, laws_of_time
+from ...laws.law import OF_JOINT
 from ...robot.model import Actuator
-from ...simulate.inputs import Pushing, TimedWrench
-from ...simulate.saturation import LEAVES, REACHES
+from ...simulate.inputs import Driven
+from ...simulate.state_force import AlongForce
+from ...text.checking import in_words
 from ...text.document import Keys
-from . import wrenches
+from . import formulas
 from .reading import Reading
-
-LOOKS = 2000  # instants of a run, at least, between which a law passes a limit no more than once
 
 Laws = dict[str, tuple[ForceLaw, Keys]]  # of an actuator, and the path of its entry
 
@@ -38,52 +33,41 @@ def laws(reading: Reading) -> Laws:
     return named
 
 
-def pushes(reading: Reading, given: Laws) -> list[Pushing]:
-    """The actuators' forces over time, which end at their limits."""
-    actuators = {one.name: one for one in reading.robot.actuators}
-    return [_pushing(reading, actuators[name], law, path) for name, (law, path) in given.items()]
+def driven(reading: Reading, given: Laws) -> list[Driven]:
+    """The actuators under their laws, at the places behind the robot's speeds."""
+    return [
+        _driven(reading, one, place, *given[one.name])
+        for place, one in enumerate(reading.robot.actuators, start=reading.robot.nv)
+        if one.name in given
+    ]
 
 
-def _pushing(reading: Reading, one: Actuator, law: ForceLaw, path: Keys) -> Pushing:
-    wanted = wrenches.component(reading, law, "moment" if one.moment else "force", path, "an actuator without a joint")
+def _driven(reading: Reading, one: Actuator, place: int, law: ForceLaw, path: Keys) -> Driven:
+    """One actuator under its law: of time, of the state, or of the sum of joints by which it moves."""
+    _refuse(reading, one, law, path)
+    for key, kind, value in law.measured():
+        if isinstance(value, tuple):
+            raise reading.error((*path, key), f"`{one.name}` needs 1 number", found=in_words(value), allowed="one")
+        reading.fits(value, OF_JOINT[kind][0 if one.moment else 1], (*path, key))
     low, high = one.effort.low, one.effort.high
-
-    def force(t: Any) -> Any:
-        return np.clip(wanted(t), low, high)
-
-    def along(x: float) -> Callable[[Any], Any]:
-        return lambda t: x * force(t)
-
-    six = [along(x) if turns == one.moment else _nothing for turns in (True, False) for x in one.direction]
-    changes = tuple(_changes(reading, law, one, wanted))
-    return Pushing(one.name, force, TimedWrench(one.link, tuple(six), one.at, one.axes), changes)
+    limited = partial(Driven, place, None, reference=None, place=0, low=low, high=high, dead_time=law.delay())
+    if law.reads_all():
+        return limited(force=formulas.silent, whole=formulas.of_actuator(reading, one, law, path))
+    function = reading.tabled(law, path, 1, one.name, partial(law.forces, 1, reading.folder))[0]
+    if law.reads_state():
+        return limited(force=formulas.silent, whole=AlongForce(law, function, one.joints))
+    return limited(force=function, timed=True, steady=law.steady())
 
 
-def _nothing(t: Any) -> Any:
-    return np.zeros(np.shape(t))
-
-
-def _changes(
-    reading: Reading, law: ForceLaw, one: Actuator, wanted: Callable[[Any], Any]
-) -> Iterator[tuple[float, str, str]]:
-    """The instants at which the law reaches or leaves a limit, in their order: what happens, and what holds then."""
-    begin, end = reading.span
-    if not one.effort.limited:
+def _refuse(reading: Reading, one: Actuator, law: ForceLaw, path: Keys) -> None:
+    """Raises an error if an actuator has nothing that the law could read or follow."""
+    if law.of_time() or law.reads_all() or (law.reads_state() and one.joints and not law.follows_motion()):
         return
-    from scipy.optimize import brentq
-
-    pace = law.pace(begin, end, reading.folder)
-    count = LOOKS + (math.ceil((end - begin) / pace[2]) if pace is not None else 0)
-    t = np.linspace(begin, end, min(count, 200_000))
-    instants = {begin}
-    for limit in (one.effort.low, one.effort.high):
-        beyond = wanted(t) - limit
-        for k in np.flatnonzero((beyond[:-1] > 0.0) != (beyond[1:] > 0.0)) if math.isfinite(limit) else ():
-            instants.add(float(brentq(lambda x, limit=limit: float(wanted(x)) - limit, t[k], t[k + 1], xtol=1e-15)))
-    before: float | None = None
-    for first, then in pairwise([*sorted(instants), end]):
-        middle = float(wanted((first + then) / 2))
-        at = one.effort.high if middle > one.effort.high else one.effort.low if middle < one.effort.low else None
-        if at != before:
-            yield (first, REACHES, f"gives {at:g}") if at is not None else (first, LEAVES, "follows its law")
-        before = at
+    able = [*laws_of_time(), *laws_of_state()]
+    if one.joints:
+        able += [name for name, row in LAWS.items() if row.exemplary().reads_state() and name not in able]
+    why = "has no motion to follow" if law.follows_motion() else "acts on a link, so it has no coordinate"
+    hint = "give `to`, the sum of the joints that it pulls to" if one.joints and "to" in type(law).model_fields else ""
+    raise reading.error(
+        path, f"`{one.name}` {why}", found=f"law: {getattr(law, 'law', '')}", allowed=", ".join(able), hint=hint
+    )

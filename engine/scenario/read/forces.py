@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ...laws.forces import LAWS, ComputedTorque, Feedforward, ForceLaw
-from ...robot.model import Joint
+from ...robot.model import Effort, Joint
 from ...simulate.inputs import Commanded, Driven, Motion
 from ...text.document import Keys
 from . import formulas
@@ -91,10 +91,11 @@ def _driven_speeds(
     """The function of the law for each speed of the joint."""
     reading.law_fits(law, path, joint)
     if law.reads_all():
-        return formulas.driven(reading, joint, law, path)
+        return [replace(one, dead_time=law.delay()) for one in formulas.driven(reading, joint, law, path)]
     nv = joint.type.nv
     functions = reading.tabled(law, path, nv, joint.name, partial(law.forces, nv, reading.folder))
     reference = references.get(joint.name) if law.follows_motion() else None
+    effort = joint.effort if joint.actuated else Effort()
     return [
         Driven(
             speed,
@@ -105,7 +106,9 @@ def _driven_speeds(
             not law.reads_state(),
             law.steady(),
             law if law.reads_state() else None,
-            *((joint.effort.low, joint.effort.high) if joint.actuated else ()),
+            effort.low,
+            effort.high,
+            dead_time=law.delay(),
         )
         for place, (speed, function) in enumerate(zip(joint.speeds, functions))
     ]

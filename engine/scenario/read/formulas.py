@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
 from ...errors import InputError, did_you_mean
 from ...laws.forces import ForceLaw
 from ...laws.lookup import pieces
 from ...machine.program.formulas import Curve
-from ...robot.model import Joint, Robot
+from ...robot.model import Actuator, Effort, Joint, Robot
 from ...robot.values import counted
 from ...simulate.inputs import Driven
-from ...simulate.state_force import FormulaForce
+from ...simulate.state_force import FormulaForce, points_of
 from ...text.document import Keys
-from ...text.formula_tree import TIME, Formula, Lookup, lookups, names
+from ...text.formula_tree import TIME, Formula, Lookup, lookups, names, replaced, total
 from .reading import Reading
 
 OWN = "q", "qd"  # the names of a law's own coordinate and speed
@@ -35,9 +33,24 @@ def driven(reading: Reading, joint: Joint, law: ForceLaw, path: Keys) -> list[Dr
         key, formula = given[place if len(given) > 1 else 0]
         at = (*path, key, place) if len(given) > 1 else (*path, key)
         whole = resolved(reading, formula, at, coordinate, speed)
-        low, high = (joint.effort.low, joint.effort.high) if joint.actuated else (-math.inf, math.inf)
-        made.append(Driven(speed, coordinate, silent, None, place, low=low, high=high, whole=whole))
+        effort = joint.effort if joint.actuated else Effort()
+        made.append(Driven(speed, coordinate, silent, None, place, low=effort.low, high=effort.high, whole=whole))
     return made
+
+
+def of_actuator(reading: Reading, one: Actuator, law: ForceLaw, path: Keys) -> FormulaForce:
+    """The force of an actuator that is no joint's; `q` and `qd` are the sums by which it moves, if it moves joints."""
+    given = law.formulas(1)
+    if len(given) != 1:
+        raise reading.error(
+            (*path, given[0][0]), f"`{one.name}` needs 1 formula", found=str(len(given)), allowed="one formula"
+        )
+    key, formula = given[0]
+    if one.joints:
+        owners = {k: joint.name for joint in reading.robot.moving for k in joint.speeds}
+        ratios = {owners[joint.speed]: joint.ratio for joint in one.joints}
+        formula = replaced(formula, {own: total({f"{name}.{own}": x for name, x in ratios.items()}) for own in OWN})
+    return resolved(reading, formula, (*path, key), None, None)
 
 
 def silent(t: float, q: float, qd: float, ref: tuple[float, float] | None) -> float:
@@ -52,22 +65,24 @@ def resolved(reading: Reading, formula: Formula, path: Keys, coordinate: int | N
         coordinates[OWN[0]] = coordinate
     if speed is not None:
         speeds[OWN[1]] = speed
+    used = [one.name for one in names(formula)]
+    points = {name: point for point in points_of(reading.robot) for name in point.columns()}
     for one in names(formula):
-        if one.name not in coordinates and one.name not in speeds and one.name != TIME:
-            known = [TIME, *coordinates, *speeds]
+        if one.name not in coordinates and one.name not in speeds and one.name not in points and one.name != TIME:
+            known = [TIME, *coordinates, *speeds, *points]
             raise reading.error(
                 path,
                 f"at character {one.position + 1}: unknown name `{one.name}`",
                 allowed=", ".join(known),
                 hint=did_you_mean(one.name, known),
             )
-    used = [one.name for one in names(formula)]
     return FormulaForce(
         formula,
         tuple((name, coordinates[name]) for name in used if name in coordinates),
         tuple((name, speeds[name]) for name in used if name in speeds),
         TIME in used,
         tuple((one, curve(reading, one, path)) for one in lookups(formula)),
+        tuple({point.name: point for name, point in points.items() if name in used}.values()),
     )
 
 

@@ -71,8 +71,8 @@ def laws(reading: Reading) -> list[tuple[ForceLaw, Keys]]:
     ]
 
 
-def component(reading: Reading, value: Any, kind: str, path: Keys, what: str = "a wrench") -> Callable[[Any], Any]:
-    """A component of a wrench as a function of time; `what` names what has it."""
+def component(reading: Reading, value: Any, kind: str, path: Keys) -> Callable[[Any], Any]:
+    """A component of a wrench as a function of time."""
     if not isinstance(value, ForceLaw):
         reading.fits(value, kind, path)
         number = float(value)
@@ -80,9 +80,9 @@ def component(reading: Reading, value: Any, kind: str, path: Keys, what: str = "
     if not value.of_time():
         raise reading.error(
             path,
-            f"{what} can't depend on the state of a joint" if what == "a wrench" else f"{what} can depend on time only",
+            "a wrench can't depend on the state of a joint",
             found=f"law: {getattr(value, 'law', '')}",
-            allowed=", ".join(["a number", *laws_of_state()] * (what == "a wrench") + laws_of_time()),
+            allowed=", ".join(["a number", *laws_of_state(), *laws_of_time()]),
         )
     for key, kind_of_parameter, given in value.measured():
         if kind_of_parameter != "effort":

@@ -17,6 +17,7 @@ BALANCE = ("dynamics/test_theorems.py::test_energy_grows_by_what_is_put_in_less_
 DRIVES = ("robot/test_build.py::test_rotor_friction_and_spring_add_to_the_force_of_a_joint",)
 VANISHING = ("dynamics/test_vanishing.py::test_a_pivot_of_rounding_is_refused_by_name",)
 
+BALLS = ("dynamics/test_springs_of_balls.py::test_their_forces_are_the_slopes_of_their_energy",)
 DYNAMICS = (
     Bug(
         "Coriolis acceleration of sliding joints halved",
@@ -56,9 +57,9 @@ DYNAMICS = (
     Bug("gravity the wrong way round", SWEEPS, "a = scale(-1.0, gravity)", "a = scale(1.0, gravity)", NEWTON),
     Bug(
         "rest of a spring ignored",
-        SWEEPS,
-        "drive.stiffness * (q[drive.coordinate] - drive.rest)",
-        "drive.stiffness * q[drive.coordinate]",
+        "engine/dynamics/springs.py",
+        "return q[drive.coordinate] - drive.rest",
+        "return q[drive.coordinate]",
         DRIVES,
     ),
     Bug(
@@ -394,5 +395,26 @@ DYNAMICS = (
         "grouping[row, dropped] = -W[k]",
         "grouping[row, dropped] = 0.0 * W[k]",
         ("loops/test_base.py::test_the_published_set_of_the_rx90",),
+    ),
+    Bug(
+        "balls spring back the long way",
+        "engine/dynamics/springs.py",
+        "side = sign(sign(e[0]) + 0.5)",
+        "side = sign(sign(e[0]) + 1.5)",
+        ("dynamics/test_springs_of_balls.py::test_the_rotation_vector_is_the_shortest_turn",),
+    ),
+    Bug(
+        "a floating body's spring pulls along the axes of the base",
+        "engine/dynamics/springs.py",
+        "dot([row[pose.axis] for row in quaternion_matrix(e)], way)",
+        "way[pose.axis]",
+        BALLS,
+    ),
+    Bug(
+        "the relaxed pose turns the other way",
+        "engine/dynamics/springs.py",
+        "r0 * e1 - r1 * e0 - r2 * e3 + r3 * e2",
+        "r0 * e1 + r1 * e0 - r2 * e3 + r3 * e2",
+        BALLS,
     ),
 )

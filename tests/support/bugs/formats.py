@@ -93,8 +93,8 @@ FORMATS = (
     Bug(
         "blanks before signs don't part numbers",
         "engine/formats/assignments.py",
-        're.match(r"\\s+[+-]\\S", rest)',
-        're.match(r"\\s+[+-]\\s", rest)',
+        're.compile(r"\\s+[+-]\\S")',
+        're.compile(r"\\s+[+-]\\s")',
         ("formats/test_redysim.py::test_assignments",),
     ),
     Bug(

@@ -9,6 +9,9 @@ REGULATOR = (
     "simulate/test_state_forces.py::test_the_gains_in_the_library_are_those_of_the_riccati_equation",
     "simulate/test_state_forces.py::test_state_feedback_is_a_sum_over_all_joints",
 )
+POINTS = ("simulate/test_point_forces.py::test_points_are_where_frames_say_and_their_rates_are_their_slopes",)
+LATE = ("simulate/test_dead_time.py::test_a_block_moves_by_the_polynomials_of_the_method_of_steps",)
+TENDONS = ("loops/test_tendons.py::test_a_tendon_pulls_each_joint_by_its_coefficient",)
 VALUES = "engine/machine/program/formulas.py"
 
 FORMULAS = (
@@ -90,6 +93,70 @@ FORMULAS = (
         'Operation("-", (Number(float(self.reference.get(name, 0.0))), Named(name)))',
         'Operation("-", (Named(name), Number(float(self.reference.get(name, 0.0)))))',
         REGULATOR[1:],
+    ),
+    Bug(
+        "dead time is forgotten",
+        "engine/simulate/memory.py",
+        "memory.at(t - one.dead_time)",
+        "memory.at(t)",
+        LATE,
+    ),
+    Bug(
+        "what laws still see is forgotten too soon",
+        "engine/simulate/memory.py",
+        "begin - max(self.dead_times)",
+        "begin - 0.5 * max(self.dead_times)",
+        LATE,
+    ),
+    Bug(
+        "points of formulas sit on their body's origin",
+        "engine/simulate/state_force.py",
+        "on_body(seat, at))",
+        "on_body(seat, ZERO))",
+        POINTS,
+    ),
+    Bug(
+        "points of formulas turn, but don't slide",
+        "engine/dynamics/kinematics.py",
+        "velocity = add(velocity, scale(qd[k], twist[3:]))",
+        "velocity = add(velocity, scale(qd[k] if any(twist[:3]) else 0.0, twist[3:]))",
+        POINTS,
+    ),
+    Bug(
+        "tendons pull all joints alike",
+        "engine/simulate/situation.py",
+        "forces.get(one.speed, 0.0) + one.ratio * force",
+        "forces.get(one.speed, 0.0) + force",
+        TENDONS,
+    ),
+    Bug("tendons do no work", "engine/simulate/equations.py", "power = power + force * qd[k]", "pass", TENDONS),
+    Bug(
+        "a tendon's coordinate is its first joint's",
+        "engine/text/formula_tree.py",
+        'result = Operation("+", (result, Operation("*", (Number(factor), Named(name)))))',
+        'result = result if result != Number(0.0) else Operation("*", (Number(factor), Named(name)))',
+        TENDONS,
+    ),
+    Bug(
+        "cuts bear what a tendon does",
+        "engine/simulate/internal_forces.py",
+        "left -= np.einsum(",
+        "left += 0.0 * np.einsum(",
+        TENDONS,
+    ),
+    Bug(
+        "what is planned ignores tendons",
+        "engine/simulate/situation.py",
+        "forces[k] = forces[k] - force",
+        "forces[k] = forces[k] + 0.0 * force",
+        ("loops/test_tendons.py::test_feedforward_knows_what_tendons_do",),
+    ),
+    Bug(
+        "moment arms of tendons without their gear",
+        "engine/formats/mjcf_motors.py",
+        '({"gear": gear} if gear != 1.0 else {})',
+        "{}",
+        ("formats/test_mjcf.py::test_actuators_of_tendons_and_sites",),
     ),
     Bug(
         "a regulator of the wrong weights",

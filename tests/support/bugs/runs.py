@@ -216,8 +216,8 @@ RUNS = (
     Bug(
         "feedforward without the wrenches of the scenario",
         "engine/simulate/feedforward.py",
-        "return planned_forces(system, q, qd, qdd, iter(wrenches(system, t)))",
-        "return planned_forces(system, q, qd, qdd, iter([0.0] * len(wrenches(system, t))))",
+        "iter(wrenches(system, t)), _pushes(system, t, q, qd))",
+        "iter([0.0] * len(wrenches(system, t))), _pushes(system, t, q, qd))",
         ("simulate/test_runs.py::test_feedforward_with_friction_rotors_and_wrenches",),
     ),
     Bug(

@@ -1,0 +1,59 @@
+"""Springs in joints: how far they are stretched.
+
+The spring of a spherical joint turns the link back along the shortest way: with the rotation vector φ that leads from
+the relaxed orientation to the present one (|φ| ≤ π, the same in the axes of both), the moment is −k φ and the energy
+k φ²/2.  Where the turn passes π the shortest way, and with it the moment, changes its sense.  A free joint has the same
+spring against turning, and one of the same stiffness against its way.
+
+φ = 2 θ/sin θ · v/cos θ with θ = |φ|/4 and the vector part v of the Euler parameters, whose scalar is made positive; and
+with s = sin(θ/2), θ/sin θ = Σ c_k s^2k, c_0 = 1, c_(k+1) = c_k (2k + 2)/(2k + 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..machine.program.scalars import Scalar, sign, square_root
+from ..robot.model import Drive
+from .spatial import Vector, dot, quaternion_matrix
+
+TERMS = 20  # s² is at most 0.147, so that the first one that is left out is less than a rounding error
+SERIES = [1.0]
+for _k in range(TERMS - 1):
+    SERIES.append(SERIES[-1] * (2 * _k + 2) / (2 * _k + 3))
+
+
+def stretch(drive: Drive, q: Sequence[Scalar]) -> Scalar:
+    """How far the spring along one speed is stretched."""
+    pose = drive.pose
+    if pose is None:
+        return q[drive.coordinate] - drive.rest
+    e = [q[k] for k in pose.orientation]
+    if pose.place:
+        way = [q[k] - x for k, x in zip(pose.place, pose.rest)]
+        return dot([row[pose.axis] for row in quaternion_matrix(e)], way)
+    return rotation_vector(relative(pose.rest, e))[pose.axis]
+
+
+def relative(rest: Sequence[float], e: Vector) -> Vector:
+    """The Euler parameters of the turn that leads from the orientation `rest` to another one."""
+    r0, r1, r2, r3 = rest
+    e0, e1, e2, e3 = e
+    return [
+        r0 * e0 + r1 * e1 + r2 * e2 + r3 * e3,
+        r0 * e1 - r1 * e0 - r2 * e3 + r3 * e2,
+        r0 * e2 + r1 * e3 - r2 * e0 - r3 * e1,
+        r0 * e3 - r1 * e2 + r2 * e1 - r3 * e0,
+    ]
+
+
+def rotation_vector(e: Vector) -> Vector:
+    """The turn of Euler parameters about its axis, by the shortest way."""
+    side = sign(sign(e[0]) + 0.5)  # 1 where the scalar is 0, too
+    cosine = square_root(0.5 * (1.0 + side * e[0]))  # of a quarter of the turn
+    square = 0.5 * (1.0 - cosine)
+    series: Scalar = SERIES[-1]
+    for c in reversed(SERIES[:-1]):
+        series = series * square + c
+    factor = 2.0 * side * series / cosine
+    return [factor * x for x in e[1:]]

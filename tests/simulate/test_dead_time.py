@@ -1,0 +1,174 @@
+"""Laws with dead time see the state of some time ago: delay differential equations, beside the method of steps."""
+
+import numpy as np
+import pytest
+from numpy.polynomial import Polynomial
+from scipy.integrate import solve_ivp
+
+import denoc
+from denoc.errors import InputError
+from denoc.machine.jit.choice import using
+
+BLOCK = """
+{name: block, convention: frames, links: [{name: b, joint: {type: prismatic, name: s, axis: [1, 0, 0] MORE}, mass: 1,
+ com: [0, 0, 0]}], actuators: [{name: pull, link: b, direction: [1, 0, 0], axes: base}]}
+"""
+LATE = {"law": "expression", "force": "-4*s.q - 0.5*s.qd", "dead_time": "0.3 s"}
+
+
+def block(joint="s", law=LATE, more="", **solver):
+    scenario = {"task": "simulate", "time": {"end": 2, "step": 0.05}, "initial": {"s": 1.0}, "rates": {"s": 0.2}}
+    return denoc.run({**scenario, "forces": {joint: law}, "solver": solver}, denoc.loads(BLOCK.replace("MORE", more)))
+
+
+def by_steps(t, delay=0.3):
+    """The exact motion of the block: from one multiple of the delay to the next a polynomial."""
+    x, v, past, pieces = 1.0, 0.2, (Polynomial([1.0]), Polynomial([0.2])), []
+    for _ in range(int(t[-1] / delay) + 1):
+        speed = (-4 * past[0] - 0.5 * past[1]).integ() + v
+        past = speed.integ() + x, speed
+        pieces.append(past)
+        x, v = past[0](delay), past[1](delay)
+    places = np.minimum((t / delay + 1e-9).astype(int), len(pieces) - 1)
+    return np.array([[part(at - k * delay) for part in pieces[k]] for at, k in zip(t, places)]).T
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.parametrize("joint", ["s", "pull"])
+def test_a_block_moves_by_the_polynomials_of_the_method_of_steps(joint, backend):
+    """Under its joint's actuator, and under one on its link."""
+    with using(backend):
+        run = block(joint, rtol=1e-11)
+    q, qd = by_steps(run.t)
+    np.testing.assert_allclose(run.table["s.q"], q, atol=3e-10)
+    np.testing.assert_allclose(run.table["s.qd"], qd, atol=3e-10)
+    force = run.table["s.tau" if joint == "s" else "pull.force"]
+    late = np.where(run.t < 0.3 - 1e-9, -4 * 1.0 - 0.5 * 0.2, np.roll(-4 * q - 0.5 * qd, 6))
+    np.testing.assert_allclose(force, late, atol=1e-8)
+    assert run.audit["energy_share"] < 1e-4
+
+
+@pytest.mark.parametrize(
+    "solver, off",
+    [
+        ({"method": "dop853", "rtol": 1e-11}, 1e-9),
+        ({"method": "rk56", "rtol": 1e-9}, 1e-5),  # whose steps are joined by cubics
+        ({"method": "radau", "rtol": 1e-9}, 1e-6),
+        ({"method": "rk4", "step": 0.0125}, 1e-6),
+    ],
+)
+def test_with_every_kind_of_integrator(solver, off):
+    run = block(**solver)
+    np.testing.assert_allclose(run.table["s.q"], by_steps(run.t)[0], atol=off)
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_a_pendulum_held_late_is_that_of_another_integration(backend):
+    """Along a reference at its present place, by scipy's DOP853 from one multiple of the delay to the next."""
+    text = "{name: p, convention: frames, links: [{name: p, joint: {type: revolute, name: j, axis: [0, 1, 0]}, mass: 2, com: [0, 0, -0.5], inertia: {xx: 0, yy: 0.1, zz: 0}}]}"
+    law = {"law": "pd", "kp": 12, "kd": 2, "dead_time": "0.15 s"}
+    motion = {"law": "harmonic", "amplitude": 0.4, "frequency": 0.7}
+    scenario = {"task": "simulate", "time": {"end": 1.5, "step": 0.05}, "solver": {"rtol": 1e-11}, "rates": {"j": 1.0}}
+    with using(backend):
+        run = denoc.run({**scenario, "motion": {"j": motion}, "forces": {"j": law}}, denoc.loads(text))
+    place, w, parts = 0.4, 2 * np.pi * 0.7, []
+
+    def slope(t, y):
+        before = t - 0.15
+        q, qd = (
+            ([0.0, 1.0], [0.0, 1.0])[0]
+            if before <= 0
+            else parts[min(int(before / 0.15 + 1e-9), len(parts) - 1)](before)
+        )
+        force = 12 * (place * np.sin(w * t) - q) + 2 * (place * w * np.cos(w * t) - qd)
+        return [y[1], (force - 2 * 9.81 * 0.5 * np.sin(y[0])) / (0.1 + 2 * 0.25)]
+
+    y = [0.0, 1.0]
+    for k in range(10):
+        done = solve_ivp(slope, (k * 0.15, (k + 1) * 0.15), y, "DOP853", rtol=1e-12, atol=1e-13, dense_output=True)
+        parts.append(done.sol)
+        y = done.y[:, -1]
+    wanted = [parts[min(int(t / 0.15 + 1e-9), 9)](t)[0] for t in run.t]
+    np.testing.assert_allclose(run.table["j.q"], wanted, atol=1e-8)
+
+
+def test_in_a_mechanism_forces_are_those_of_rows_before():
+    scenario = {"robot": "four-bar", "task": "simulate", "time": {"end": 0.2, "step": 0.01}, "solver": {"rtol": 1e-10}}
+    law = {"law": "expression", "force": "2*rocker.B.y - 0.3*qd", "dead_time": 0.04}
+    runs = []
+    for backend in ("plain", "compiled"):
+        with using(backend):
+            runs.append(denoc.run({**scenario, "forces": {"A0": law}, "record": {"points": ["rocker.B"]}}))
+    for column in ("A0.q", "B0.qd", "A0.tau"):
+        np.testing.assert_allclose(runs[0].table[column], runs[1].table[column], rtol=0, atol=1e-9)
+    now = 2 * runs[0].table["rocker.B.y"] - 0.3 * runs[0].table["A0.qd"]
+    np.testing.assert_allclose(runs[0].table["A0.tau"], [*[now[0]] * 4, *now[:-4]], atol=1e-7)
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_late_forces_end_at_limits(backend):
+    limited = ", actuated: true, effort: {limits: [-2, 2]}"
+    with using(backend):
+        run = block(more=limited, rtol=1e-10)
+        clipped = block(law={**LATE, "force": "clip(-4*s.q - 0.5*s.qd, -2, 2)"}, more=", actuated: true", rtol=1e-10)
+    np.testing.assert_allclose(run.table["s.q"], clipped.table["s.q"], atol=1e-7)
+    events = [event["event"] for event in run.record["events"]]
+    assert events[:3] == ["reaches its effort limit", "leaves its effort limit", "reaches its effort limit"]
+
+
+def test_a_blow_is_felt_a_dead_time_later():
+    """A block falls on a stop; its damper sees the speed before the blow until the dead time is over."""
+    law = {"law": "expression", "force": "-5 - qd", "dead_time": 0.25}
+    run = block(law=law, more=", limits: [0, 9], actuated: true", rtol=1e-10)
+    assert run.record["events"][0]["event"] == "reaches its lower limit"
+    blow = run.record["events"][0]["t"]
+    felt = (run.t > blow + 0.25 + 1e-9) & (run.t < blow + 0.6)
+    before = (run.t > blow + 1e-9) & (run.t < blow + 0.25 - 1e-9)
+    np.testing.assert_allclose(run.table["s.tau"][felt], -5, atol=1e-7)
+    assert (run.table["s.tau"][before] > -4).all()
+
+
+def test_runs_begin_anew():
+    """The same plan carried out twice, and an ensemble, have what a run alone has."""
+    from denoc.scenario.run import carry_out, prepare
+
+    scenario = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.2, "step": 0.1}}
+    scenario["forces"] = {"joint1": {"law": "pd", "kp": 10, "kd": 1, "to": 0.3, "dead_time": 0.02}}
+    alone = denoc.run(scenario)
+    plan = prepare(scenario)
+    again = [carry_out(plan) for _ in range(2)]
+    runs = denoc.ensemble(scenario, [{"initial.joint2": x} for x in (0.0, 0.1)])
+    for one in (*again, runs[0]):
+        np.testing.assert_allclose(one.table["joint1.q"], alone.table["joint1.q"], rtol=0, atol=1e-12)
+    other = denoc.run({**scenario, "initial": {"joint2": 0.1}})
+    np.testing.assert_allclose(runs[1].table["joint1.q"], other.table["joint1.q"], rtol=0, atol=1e-12)
+
+
+WRENCH = {"link": "link3", "force": [{"law": "expression", "force": "1", "dead_time": 0.1}, 0, 0]}
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"solver": {"method": "rk4", "step": 0.03}}, "the steps of `rk4` are longer"),
+        ({"wrenches": [WRENCH]}, "a wrench has no dead time"),
+        ({"forces": {"joint1": {"law": "pd", "kp": 1, "to": 0, "dead_time": "-1 s"}}}, "dead_time"),
+        ({"forces": {"joint1": {"law": "pd", "kp": 1, "to": 0, "dead_time": 1e-9}}}, "more than 1000000 steps"),
+    ],
+)
+def test_mistakes_stand_at_their_places(changes, message):
+    law = {"law": "pd", "kp": 1, "to": 0, "dead_time": 0.02}
+    scenario = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.2, "step": 0.1}, "forces": {"joint1": law}}
+    with pytest.raises(InputError) as error:
+        denoc.run({**scenario, **changes})
+    assert message in str(error.value)
+
+
+def test_what_has_no_past_is_refused():
+    law = {"law": "expression", "force": "-qd", "dead_time": 0.02}
+    inverse = {"task": "inverse", "time": {"end": 1, "step": 0.1}, "motion": {"A0": {"law": "rate", "rate": 2}}}
+    with pytest.raises(InputError, match="only in a simulation"):
+        denoc.run({"robot": "four-bar", **inverse, "forces": {"B0": law}})
+    free = {"task": "simulate", "time": {"end": 0.1}, "closure": {"method": "projection-svd-raw"}}
+    with pytest.raises(InputError, match="no joint speeds"):
+        denoc.run({"robot": "four-bar", **free, "forces": {"A0": law}})
