@@ -27,6 +27,7 @@ from denoc.cli import (
     linearize,
     matrices,
     new,
+    optimise,
     page,
     paper,
     plot,
@@ -55,6 +56,7 @@ app.command("idyn")(idyn.idyn)
 app.command("simulate")(simulate.simulate)
 app.command("run")(run.run)
 app.command("sweep")(sweep.sweep)
+app.command("optimise")(optimise.optimise)
 app.command("inspect")(inspect.inspect)
 app.command("matrices")(matrices.matrices)
 app.command("plot")(plot.plot)

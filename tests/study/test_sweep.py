@@ -3,6 +3,7 @@
 import ast
 import csv
 import itertools
+import math
 import os
 import signal
 import sqlite3
@@ -21,6 +22,7 @@ from denoc.cli.main import main
 from denoc.errors import InputError
 from denoc.study.sweep import run as sweeping
 from denoc.study.sweep import store, tasks
+from denoc.study.sweep.keep import Reduction, settled
 from limits import HANGS
 
 SWING = "{robot: planar3r, task: simulate, time: {end: 0.2, step: 0.03}}\n"
@@ -476,3 +478,36 @@ def test_workers_end_with_the_process_that_started_them():
         time.sleep(0.05)
     swept = denoc.sweep("study.yaml", keep="runs.sqlite")
     assert swept.table.csv_text() == denoc.sweep("study.yaml").table.csv_text()
+
+
+# ---- when a column settles
+
+
+def test_settling_is_when_a_column_is_outside_for_the_last_time():
+    """Of a decay, an oscillation that decays, one that never leaves the range, one that never comes in, a NaN."""
+    t = np.linspace(2, 12, 20_001)
+    s = t - 2
+    never = np.full_like(s, 0.05)
+    rows = np.array([np.exp(-s), np.exp(-0.5 * s) * np.cos(3 * s), never, never + 1, never * np.nan])
+    outside = np.exp(-0.5 * s) * abs(np.cos(3 * s)) > 0.1
+    expected = [math.log(10), s[np.flatnonzero(outside)[-1]], 0, 10]
+    found = settled(t, rows, Reduction("x", "settles", 0.1, 0.0))
+    assert found[:4] == pytest.approx(expected, abs=6e-4)
+    assert found[0] == pytest.approx(math.log(10), abs=1e-7)  # between the rows
+    assert math.isnan(found[4])
+    assert settled(t, 3 + rows[:1], Reduction("x", "settles", 0.1))[0] == pytest.approx(math.log(10), abs=1e-3)
+
+
+def test_settling_needs_a_range_of_the_columns_kind(command):
+    for entry, message in (
+        ("{column: joint1.q, take: settles}", "`settles` and `within` go together"),
+        ("{column: joint1.q, take: final, goal: 1}", "`settles` and `within` go together"),
+        ("{column: joint1.q, take: settles, within: 0}", "`within` has to be above 0"),
+        ("{column: joint1.q, take: settles, within: 1 m}", "`joint1.q` is an angle"),
+    ):
+        Path("study.yaml").write_text(STUDY + f"  late: {entry}\n")
+        code, _, err = command("study.yaml")
+        assert code == 2
+        assert message in err
+    late = {"late": {"column": "joint1.q", "take": "settles", "within": "5 deg"}}
+    assert denoc.sweep(study(keep=late)).table.units["late"] == "s"

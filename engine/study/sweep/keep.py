@@ -4,25 +4,51 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ...text.expression import ExpressionError, Quantity, UndefinedError, evaluate
 from ...text.units import PLAIN, Dimension
 
-Reduction = tuple[str, str]  # a column, and what is taken of it
+SETTLES = "settles"
+JUMPS = (SETTLES,)  # what may jump, and so has no derivatives
+
+
+class Reduction(NamedTuple):
+    """What is taken of a column; it settles `within` so much of a goal, which is its final value if that is NaN."""
+
+    column: str
+    take: str
+    within: float = 0.0
+    goal: float = math.nan
 
 
 def taken(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[Reduction], runs: int) -> np.ndarray:
     """The wanted numbers of runs with the same instants, a row for each run; NaN where a run has no such column."""
     made = np.full((runs, len(wanted)), np.nan)
     weights = _weights(t)
-    for k, (name, take) in enumerate(wanted):
-        values = np.broadcast_to(t, (runs, len(t))) if name == "t" else columns.get(name)
+    for k, one in enumerate(wanted):
+        values = np.broadcast_to(t, (runs, len(t))) if one.column == "t" else columns.get(one.column)
         if values is not None and len(t):
             # rows one behind the other, so that each run's sums are made in the same order, whatever is beside it
-            made[:, k] = _reduced(np.ascontiguousarray(values), take, weights)
+            rows = np.ascontiguousarray(values)
+            made[:, k] = settled(t, rows, one) if one.take == SETTLES else _reduced(rows, one.take, weights)
     return made
+
+
+def settled(t: np.ndarray, values: np.ndarray, how: Reduction) -> np.ndarray:
+    """How long each row's column is outside of its range for the last time; straight lines join its values."""
+    goal = values[:, -1:] if math.isnan(how.goal) else how.goal
+    off = abs(values - goal)
+    outside = ~(off <= how.within)
+    last = np.where(outside.any(axis=1), len(t) - 1 - np.argmax(outside[:, ::-1], axis=1), 0)
+    after, rows = np.minimum(last + 1, len(t) - 1), np.arange(len(values))
+    a, b = off[rows, last], off[rows, after]
+    with np.errstate(all="ignore"):
+        share = np.where((a > how.within) & (b < a), (a - how.within) / (a - b), 0.0)
+    time: np.ndarray = t[last] + share * (t[after] - t[last]) - t[0]
+    return np.where(np.isfinite(values).all(axis=1), time, math.nan)
 
 
 def _weights(t: np.ndarray) -> np.ndarray:
@@ -51,6 +77,23 @@ def _reduced(values: np.ndarray, take: str, weights: np.ndarray) -> np.ndarray:
         else:
             made = values.max(axis=1) if take == "max" else values.min(axis=1)
         return made
+
+
+def slope_taken(t: np.ndarray, values: np.ndarray, slopes: np.ndarray, take: str) -> np.ndarray:
+    """The derivatives of the number that is taken of a column, from those of the column, (instants, directions)."""
+    weights = _weights(t)
+    made: np.ndarray
+    if take == "final":
+        made = slopes[-1]
+    elif take == "mean":
+        made = weights @ slopes
+    elif take == "rms":
+        size = float(np.sqrt((values * values * weights).sum()))
+        made = (weights * values) @ slopes / size if size else np.zeros(slopes.shape[1])
+    else:  # of the row that it is taken of
+        k = int(np.argmax(abs(values) if take == "largest" else values if take == "max" else -values))
+        made = slopes[k] * (-1.0 if take == "largest" and values[k] < 0 else 1.0)
+    return made
 
 
 def dimension_of(unit: str) -> Dimension:

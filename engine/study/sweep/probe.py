@@ -9,7 +9,7 @@ from ...errors import DenocError, InputError, did_you_mean
 from ...text.expression import ExpressionError, Quantity, UndefinedError, dimension_in_words, evaluate
 from ...text.units import PLAIN, Dimension
 from ..ensemble import ensemble
-from .keep import dimension_of
+from .keep import SETTLES, dimension_of
 from .reading import Study
 from .schema import KeptEntry
 
@@ -62,6 +62,8 @@ def _units(study: Study, k: int, columns: Mapping[str, str]) -> dict[str, str]:
     for name, one in study.file.keep.items():
         if one.column is not None:
             units[name] = _unit_of(study, name, one.column, columns)
+            _check_range(study, name, one, units[name])
+            units[name] = "s" if one.take == SETTLES else units[name]
             given[name] = Quantity(1.0, dimension_of(units[name]))
         else:
             units[name], dimension = _unit_of_expression(study, name, one, given)
@@ -89,6 +91,14 @@ def _unit_of(study: Study, name: str, column: str, columns: Mapping[str, str]) -
             hint=did_you_mean(column, some),
         )
     return columns[column]
+
+
+def _check_range(study: Study, name: str, one: KeptEntry, unit: str) -> None:
+    """Raises an error if a column can't settle within a range of another kind."""
+    for key, x in (("within", one.within), ("goal", one.goal)):
+        if x is not None and x.dimension not in (PLAIN, dimension_of(unit)):
+            message = f"`{one.column}` is {dimension_in_words(dimension_of(unit))}"
+            raise study.document.error(("keep", name, key), message, found=x.written)
 
 
 def _unit_of_expression(

@@ -36,7 +36,7 @@ def written(
     if parquet:
         made.append(swept.table.to_parquet(folder / f"{swept.name}.parquet"))
     made.append(folder / f"{swept.name}.json")
-    _put(made[-1], (json.dumps(record(swept, study), indent=1, ensure_ascii=False) + "\n").encode())
+    put(made[-1], (json.dumps(record(swept, study), indent=1, ensure_ascii=False) + "\n").encode())
     drawn = figures(swept, study) if study.file.plot and form else {}
     for stem, figure in drawn.items():
         made.append(folder / f"{stem}.{form}")
@@ -44,8 +44,8 @@ def written(
     if chosen is not None:
         for name, content in scenario_files(study, best(swept.table, *chosen)).items():
             made.append(folder / name)
-            _put(made[-1], content)
-    _remove_others(folder, swept.name, {path.name for path in made})
+            put(made[-1], content)
+    remove_others(folder, swept.name, {path.name for path in made})
     return made
 
 
@@ -79,11 +79,12 @@ def figures(swept: Swept, study: Study) -> Mapping[str, Figure]:
     return made
 
 
-def _put(path: Path, content: bytes) -> None:
+def put(path: Path, content: bytes) -> None:
+    """Writes a file, whole or not at all."""
     write.whole(path, lambda draft: draft.write_bytes(content))
 
 
-def _remove_others(folder: Path, name: str, made: set[str]) -> None:
+def remove_others(folder: Path, name: str, made: set[str]) -> None:
     """Removes plots and best runs of an earlier sweep of this name."""
     for path in folder.iterdir():
         ours = path.name.startswith(f"{name}-") and path.suffix[1:] in (*plots.FORMATS, "yaml")

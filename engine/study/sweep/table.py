@@ -68,8 +68,12 @@ class Table:
 
 def reductions(probed: Probed) -> list[Reduction]:
     """What is taken of the columns of each run."""
-    kept = probed.study.file.keep.values()
-    return [(one.column, one.take) for one in kept if one.column is not None and one.take is not None]
+    made = []
+    for one in probed.study.file.keep.values():
+        if one.column is not None and one.take is not None:
+            goal = math.nan if one.goal is None else float(one.goal)
+            made.append(Reduction(one.column, one.take, float(one.within or 0.0), goal))
+    return made
 
 
 def table(probed: Probed, outcomes: Sequence[Outcome]) -> Table:
