@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ...text.expression import dimension_in_words
-from ...text.units import Dimension
+from ...text.units import PLAIN, Dimension
 from ..sweep.keep import dimension_of
 from ..sweep.probe import Probed, si_unit
 from ..sweep.table import STANDING, Table
@@ -31,7 +31,10 @@ class Goal:
         file = ready.study.file
         self._ready = ready
         self.weights = {name: float(weight) for name, weight in (file.minimise or {}).items()}
+        (name, weight), *others = (file.minimise or {}).items()
         self.unit = si_unit(self._dimension())
+        if not others and weight.dimension == PLAIN:
+            self.unit = ready.units[name]
         self.limits = [
             Limit(name, sign, float(limit), f"{name} {words} {limit.written}")
             for name, limits in file.subject_to.items()
