@@ -3,6 +3,7 @@
 import ast
 import csv
 import itertools
+import json
 import math
 import os
 import signal
@@ -20,6 +21,7 @@ from scipy.integrate import trapezoid
 import denoc
 from denoc.cli.main import main
 from denoc.errors import InputError
+from denoc.study.blocks import blocks
 from denoc.study.sweep import run as sweeping
 from denoc.study.sweep import store, tasks
 from denoc.study.sweep.keep import Reduction, settled
@@ -511,3 +513,33 @@ def test_settling_needs_a_range_of_the_columns_kind(command):
         assert message in err
     late = {"late": {"column": "joint1.q", "take": "settles", "within": "5 deg"}}
     assert denoc.sweep(study(keep=late)).table.units["late"] == "s"
+
+
+# ---- gains
+
+
+def test_gains_of_laws_are_inputs_of_one_program():
+    """A set point, a motion that is followed, and a spring; each run as it is alone, in plain Python."""
+    forces = {
+        "joint1": {"law": "pd", "to": "20 deg", "kp": 9, "kd": 2},
+        "joint2": {"law": "pd", "kp": 5},
+        "joint3": {"law": "spring", "stiffness": 3, "rest": 0.2, "damping": 0.1},
+    }
+    motion = {"joint2": {"law": "cycloid", "to": "30 deg"}}
+    time = {"end": 0.2, "step": 0.05}
+    data = {"robot": "planar3r", "task": "simulate", "time": time, "forces": forces, "motion": motion}
+    keys = ["joint1.kp", "joint1.kd", "joint2.kp", "joint2.kd", "joint3.stiffness", "joint3.rest", "joint3.damping"]
+    draw = np.random.default_rng(3).uniform
+    changes = [{f"forces.{key}": draw(0, 9) for key in keys} for _ in range(3)]
+    changes[1]["forces.joint1.kd"] = 0.0
+    (block,) = blocks(data, changes)
+    assert block.places == [0, 1, 2]
+    for k, change in enumerate(changes):
+        (alone,) = denoc.ensemble({**data, "replay": {"backend": "plain"}}, [change])
+        for name, column in block.columns.items():
+            assert column[k] == pytest.approx(alone[name], rel=1e-10, abs=1e-10), name
+    assert abs(np.diff(block.columns["joint3.q"][:, -1])).min() > 1e-4
+    Path("gains.yaml").write_text(json.dumps(data))
+    wrong = {"gain": {"key": "forces.joint1.kp", "list": [1, -1]}}
+    table = denoc.sweep({**study(vary=wrong), "scenario": "gains.yaml"}).table
+    assert table["ended"] == ["done", "refused"]
