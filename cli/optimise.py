@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def optimise(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study file with `minimise`.")],
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study file with `minimise`, or one of the library.")],
     on: Annotated[
         Place, typer.Option("--on", help="Run in threads of this process, in processes, or on a Dask cluster.")
     ] = Place.threads,

@@ -313,17 +313,18 @@ class Reproduction(TypedDict):
 
 
 class Library(TypedDict):
-    """The library's robots and scenarios, each with its description."""
+    """The library's robots, scenarios and studies, each with its description."""
 
     robots: NotRequired[dict[str, str]]
     scenarios: NotRequired[dict[str, str]]
+    studies: NotRequired[dict[str, str]]
 
 
 class Entry(TypedDict):
     """A file of the library."""
 
     name: str
-    kind: Annotated[str, about("robots or scenarios")]
+    kind: Annotated[str, about("robots, scenarios or studies")]
     file: str
 
 

@@ -33,7 +33,7 @@ class Place(StrEnum):
 
 
 def sweep(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study file.")],
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study file, or one of the library.")],
     on: Annotated[
         Place, typer.Option("--on", help="Run in threads of this process, in processes, or on a Dask cluster.")
     ] = Place.threads,

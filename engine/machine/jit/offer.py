@@ -35,6 +35,7 @@ LOOP = 0.05  # to compile a loop, whatever the number of bodies
 
 RUNS = 100  # number of plain runs of one sample that take as long as compiling
 FEWER = 40  # the same where the code generator is the quick one
+STEADY = ", steadily"  # behind the name of a form in a context in which nothing depends on what has run before
 WIDE = 64  # samples for which a plain run on arrays takes twice as long as for one sample
 MANY = 256  # samples from which on the cost of one more can be measured
 
@@ -182,7 +183,8 @@ class Offer:
             code = self._in_run(here.journal, (form, here.lanes), build, samples, price, ahead)
         else:
             wanted = "compiled" if backend == "compiled" else None
-            code = self._now((form, here.lanes), build, wanted, samples, price, ahead)
+            key = form + STEADY * here.steady, here.lanes
+            code = self._now(key, build, wanted, samples, price, ahead)
         if code is not None:
             note(form)
             self._settled[form] = here, code
@@ -269,9 +271,13 @@ class Offer:
         """Code of the program's own, or code that it shares with robots that differ in numbers only.
 
         The first of these robots has code of its own, which is a little quicker.  With the second, code is compiled
-        that serves all others.  A run always has code of its own, so that it can be done again to the last bit.
+        that serves all others.  A run always has code of its own, so that it can be done again to the last bit; where
+        nothing may depend on what has run before, all robots have the code that serves all.
         """
         own = self._given(cached)
+        if self._shared is not None and choice.way().steady and (common := self._shared()).numbers:
+            given = common.program, self.inputs, own[2], common.identity
+            return build(*given, cached, self.level, common.numbers)
         if self._shared is None or choice.way().journal is not None:
             return build(*own)
         code = build(*self._given(True))

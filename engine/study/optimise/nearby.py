@@ -126,7 +126,7 @@ class Derivatives:
 
 def given_slopes(plan: Plan, along: Sequence[Along]) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
     """The instants of a run whose motion is given, its columns, and their derivatives (instants, numbers)."""
-    with choice.using("plain"):
+    with choice.steadily_compiled():
         base = carry_out(plan)
         if base.ended not in ("done", "singularity"):
             raise NoTangentsError(str(base.record["reason"]))

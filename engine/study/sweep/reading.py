@@ -128,8 +128,7 @@ def opened(study: str | Path | Mapping[str, Any], *, search: bool = False) -> St
     if isinstance(study, Mapping):
         document, name, beside = from_mapping(study), "study", None
     else:
-        path = Path(study)
-        path = path if path.suffix in (".yaml", ".yml") else path.with_name(path.name + ".yaml")
+        path = find(study, "studies")
         document, name, beside = read(path), name_of(path), path.parent
     if isinstance(document.data, dict) and "task" in document.data:
         raise document.error(("task",), "this is a scenario, not a study", key=True, hint="`denoc run` runs it")
