@@ -82,7 +82,9 @@ def test_no_text_takes_denoc_from_an_index():
     assert not by_name.search("pip install ./denoc-0.2.0-py3-none-any.whl")
     files = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "Makefile", ROOT / ".ci" / "run"]
     files += [
-        path for place in ("docs", "engine", "cli", "robots", "scenarios", "studies") for path in (ROOT / place).rglob("*.*")
+        path
+        for place in ("docs", "engine", "cli", "robots", "scenarios", "studies")
+        for path in (ROOT / place).rglob("*.*")
     ]
     texts = [path for path in files if path.suffix in ("", ".md", ".py", ".yaml", ".json")]
     assert len(texts) > 100

@@ -66,21 +66,30 @@ def _bounds(land: Landscape) -> list[tuple[float, float]]:
     return [(0.0, 1.0)] * land.width
 
 
-def _minimized(land: Landscape, start: np.ndarray, **how: Any) -> None:
+def _minimized(land: Landscape, start: np.ndarray, tolerance: float, **how: Any) -> None:
+    """The method begins anew where it has ended, without what it has learnt, as long as that makes things better."""
     from scipy.optimize import minimize
 
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # what the methods doubt is what the verdict at the end is about
-        minimize(land.value, start, jac=land.slope, bounds=_bounds(land), **how)
+    u, before = start, np.inf
+    for _ in range(AGAIN):
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # what the methods doubt is what the verdict at the end is about
+            u = np.clip(minimize(land.value, u, jac=land.slope, bounds=_bounds(land), **how).x, 0.0, 1.0)
+        rank = float(land.ranks(u[None])[0])
+        if before - rank <= 10 * tolerance:
+            return
+        before = rank
 
 
 def _l_bfgs_b(land: Landscape, start: np.ndarray, tolerance: float) -> None:
-    _minimized(land, start, method="L-BFGS-B", options={"ftol": tolerance, "gtol": tolerance, "maxiter": ENOUGH})
+    options = {"ftol": tolerance, "gtol": tolerance, "maxiter": ENOUGH}
+    _minimized(land, start, tolerance, method="L-BFGS-B", options=options)
 
 
 def _slsqp(land: Landscape, start: np.ndarray, tolerance: float) -> None:
     limits = [{"type": "ineq", "fun": land.rooms, "jac": land.room_slopes}] if land.limited else []
-    _minimized(land, start, method="SLSQP", constraints=limits, options={"ftol": tolerance, "maxiter": ENOUGH})
+    options = {"ftol": tolerance, "maxiter": ENOUGH}
+    _minimized(land, start, tolerance, method="SLSQP", constraints=limits, options=options)
 
 
 def _trust_constr(land: Landscape, start: np.ndarray, tolerance: float) -> None:

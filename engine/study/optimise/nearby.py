@@ -6,6 +6,7 @@ the columns themselves are differences of runs nearby.  What is taken of columns
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,9 @@ import numpy as np
 
 from ...errors import DenocError, InputError
 from ...machine.jit import choice
+from ...machine.program.dual import Dual, part_of
+from ...machine.program.formulas import value
+from ...machine.program.scalars import as_float
 from ...scenario.conclude import columns
 from ...scenario.course import course_of
 from ...scenario.plan import Plan
@@ -23,7 +27,8 @@ from ...simulate.loop import Trace, integrate
 from ...simulate.runner import Runner
 from ...simulate.sticking import settle
 from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, tangents
-from ...text.expression import Quantity
+from ...text.expression import ExpressionError, Quantity
+from ...text.formula import parsed
 from ..ensemble import with_symbols
 from ..sweep.keep import JUMPS, dimension_of, slope_taken, taken, value_of
 from ..sweep.probe import Probed
@@ -229,22 +234,32 @@ def output_slopes(
     along = {name: np.eye(len(names))[k] for k, name in enumerate(names)}
     for name, one in study.file.keep.items():
         if one.expression is None:
-            value, made[name] = float(numbers[order]), slopes[order]
+            number, made[name] = float(numbers[order]), slopes[order]
             order += 1
         else:
-            value = value_of(one.expression, given)
+            number = value_of(one.expression, given)
             made[name] = np.array([_slope_of(one.expression, given, along, k) for k in range(len(names))])
-        given = {**given, name: Quantity(value, dimension_of(ready.units[name]))}
+        given = {**given, name: Quantity(number, dimension_of(ready.units[name]))}
         along = {**along, name: made[name]}
     return made
 
 
 def _slope_of(text: str, given: Mapping[str, Quantity], along: Mapping[str, np.ndarray], k: int) -> float:
-    """The derivative of an expression along number k, by a difference of the expression."""
-    shares = [abs(float(along[name][k])) / (abs(x) or 1.0) for name, x in given.items()]
-    size = STEP / max([*shares, 1e-300])
-    if not any(shares):
+    """The derivative of an expression along number k, as a formula on dual numbers where it can be one."""
+    if not any(float(along[name][k]) for name in given):
         return 0.0
+    known = {name: Dual(float(x), {k: float(along[name][k])}) for name, x in given.items()}
+    try:
+        return as_float(part_of(value(parsed(text), known, {}), k))
+    except ExpressionError:
+        return _difference(text, given, along, k)
+    except (ZeroDivisionError, ValueError, OverflowError):
+        return math.nan
+
+
+def _difference(text: str, given: Mapping[str, Quantity], along: Mapping[str, np.ndarray], k: int) -> float:
+    """The derivative of an expression along number k, by a difference."""
+    size = STEP / max(abs(float(along[name][k])) / (abs(x) or 1.0) for name, x in given.items())
     total = 0.0
     for m, weight in AROUND.items():
         moved = {name: Quantity(float(x) + m * size * float(along[name][k]), x.dimension) for name, x in given.items()}

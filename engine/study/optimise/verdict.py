@@ -12,8 +12,8 @@ from .landscape import Landscape
 from .methods import OUTSIDE
 
 AROUND = 1e-3  # of the points around the best one, as a share of the range
-BETTER = 1e-6  # by which one of them has to be better, as a share of what is minimised
-FLAT = 1e-3  # largest derivative over the range at a minimum, likewise
+BETTER = 1e-5  # by which one of them has to be better, as a share of what is minimised
+FLAT = 1e-2  # largest derivative over the range at a minimum, likewise
 DOWN = 1e-5  # of a step along the gradient that shows whether it is that of a kink
 AT_BOUND = 1e-6  # share of the range within which a number is at its bound
 ACTIVE = 1e-5  # share of a limit's size within which it is reached
