@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize_scalar
 
@@ -363,6 +364,24 @@ def test_where_there_are_no_derivatives_it_is_said(command):
     code, _, err = command("optimise", "far.yaml")
     assert code == 2
     assert "there are no derivatives: an event at t = " in err
+
+
+def test_where_derivatives_end_on_the_way_the_search_goes_on_without():
+    """The start is far from the stop, to which the search then comes."""
+    Path("pendulum.yaml").write_text(PENDULUM.replace("actuated: true", "actuated: true, limits: [-10 deg, 85 deg]"))
+    made = denoc.optimise(yaml.safe_load(FAR.replace("start: 50 deg", "start: 75 deg")))
+    assert made.method == "l-bfgs-b"
+    assert "on nelder-mead, for there are no derivatives: an event at t = " in made.why
+    assert made.verdict.minimum
+    assert made["end"] == pytest.approx(math.radians(-10), abs=1e-4)
+
+
+def test_what_a_formula_does_not_know_has_a_difference():
+    """asin is no function of formulas; its derivative at 0.3 is 1/cos of its value."""
+    keep = {"end": {"column": "t", "take": "final"}, "angle": {"expression": "asin(lean / 1 rad) * (end / 0.4 s)"}}
+    study_of = opened(study(keep=keep, minimise="angle"), search=True)
+    runs = Runs(probed(study_of.at([{"lean": 0.3}])), None)
+    assert Derivatives(runs).at({"lean": 0.3})["angle"] == pytest.approx(1 / math.sqrt(1 - 0.09), rel=1e-9)
 
 
 def test_explained_without_a_file(command):

@@ -57,6 +57,7 @@ class Landscape:
         self.seen: dict[tuple[float, ...], Seen] = {}
         self.points: list[np.ndarray] = []  # in the order in which they were asked for
         self.best: np.ndarray | None = None  # None as long as no run has sound numbers
+        self.worst = 0.0  # what is minimised, at the worst point so far
         self.computed = 0
 
     # ---- points
@@ -106,6 +107,8 @@ class Landscape:
             seen = Seen(value, room, OUTSIDE * (1.0 + missed) if missed > 0 else rank)
             self.seen[self._mark(u)] = seen
             self.points.append(u)
+            if np.isfinite(value):
+                self.worst = max(self.worst, value / self.size)
             if seen.rank < (FAILED if self.best is None else self.at(self.best).rank):
                 self.best = u
 
@@ -131,9 +134,12 @@ class Landscape:
         return np.array([one.rank for one in self.look(points)])
 
     def value(self, u: np.ndarray) -> float:
-        """What is minimised, whatever the limits."""
+        """What is minimised, whatever the limits; for a failed run more than anywhere so far.
+
+        It isn't far more, for a line search takes lengths from values.
+        """
         (one,) = self.look(np.atleast_2d(u))
-        return one.value / self.size if np.isfinite(one.value) else FAILED
+        return one.value / self.size if np.isfinite(one.value) else self.worst + 1.0
 
     def rooms(self, u: np.ndarray) -> np.ndarray:
         """How far a point is inside of each limit."""
@@ -151,7 +157,8 @@ class Landscape:
     def slopes(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Both derivatives; 0 where a run has failed, from which a search can only turn back."""
         u = np.clip(u, 0.0, 1.0)
-        if self.value(u) >= FAILED:
+        (one,) = self.look(u[None])
+        if not np.isfinite(one.value):
             return np.zeros(self.width), np.zeros((len(self.sizes), self.width))
         try:
             outputs = self.derivatives.at(self.place(u))
