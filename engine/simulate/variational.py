@@ -142,7 +142,7 @@ def tangents(
     b = np.stack([one.slope(times, states) for one in nearby], axis=2).reshape(len(steps), -1, n, len(nearby))
     start = np.stack([one.start()[:n] for one in nearby], axis=1)
     made = np.zeros((len(grid), len(y), len(nearby)))
-    made[:, :n] = _integrated(run, steps, stages, A, b, start, grid, rows)
+    made[:, :n] = _integrated(steps, stages, A, b, start, grid)
     if not np.isfinite(made).all():
         raise NoTangentsError("derivatives of the equations overflow")
     return made
@@ -166,19 +166,17 @@ def _all_stages(run: Runner, steps: Sequence[Step], stages: Stages) -> tuple[np.
 
 
 def _integrated(
-    run: Runner,
     steps: Sequence[Step],
     stages: Stages,
     A: np.ndarray,
     b: np.ndarray,
     start: np.ndarray,
     grid: np.ndarray,
-    rows: np.ndarray,
 ) -> np.ndarray:
     """The tangents at the grid's instants, carried from step to step."""
     before, count, row = stages.before, len(stages.at), 1
     made = np.empty((len(grid), *start.shape))
-    S = made[0] = _unit(run, steps[0].y, start)
+    S = made[0] = start
     K = np.zeros((count, *start.shape))
     for i, step in enumerate(steps):
         h = step.end - step.t
@@ -187,22 +185,8 @@ def _integrated(
         while row < len(grid) and grid[row] <= step.end:
             share = (float(grid[row]) - step.t) / h
             weights = stages.P @ np.cumprod(np.full(stages.P.shape[1], share))
-            made[row] = _unit(run, rows[row], S + h * np.tensordot(weights, K, 1))
+            made[row] = S + h * np.tensordot(weights, K, 1)
             row += 1
-        weights = stages.tableau.B
-        y = step.y + h * (weights @ step.K)
-        S = _unit(run, y, S + h * np.tensordot(weights, K[: len(weights)], 1))
+        weights = stages.tableau.B  # Euler parameters have the norm 1 there, which S keeps but for the steps' errors
+        S = S + h * np.tensordot(weights, K[: len(weights)], 1)
     return made
-
-
-def _unit(run: Runner, y: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """The tangents after Euler parameters have got the norm 1."""
-    if not run.system.units:
-        return S
-    S = S.copy()
-    for first in run.system.units:
-        four = slice(first, first + 4)
-        norm = float(np.linalg.norm(y[four]))
-        e = y[four] / norm
-        S[four] = (S[four] - np.outer(e, e @ S[four])) / norm
-    return S
