@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lint types layers peers models wheel bench regress baseline snapshot compare pages smoke full mutants hostile lowest newest clean
+.PHONY: demo test check lint types layers peers models wheel bench regress baseline snapshot compare pages site smoke full mutants hostile lowest newest clean
 
 SOURCES = $(shell find engine cli robots scenarios studies -name "*.py" -o -name "*.yaml" -o -name "*.csv")
 
@@ -65,7 +65,7 @@ layers: $(VENV)/dev
 
 # the tests beside Pinocchio, which the developers' tools bring
 peers: $(VENV)/dev
-	$(BIN)/python -m pytest -q -n 0 tests/peers tests/cli/test_verify.py tests/dynamics/test_pinocchio.py tests/dynamics/test_derivatives.py tests/formats/test_urdf_beside_pinocchio.py
+	$(BIN)/python -m pytest -q -n 0 tests/peers tests/cli/test_verify.py tests/dynamics/test_pinocchio.py tests/dynamics/test_derivatives.py tests/formats/test_urdf_beside_pinocchio.py "tests/test_readme.py::test_what_is_shown_is_so[coming-from.md]"
 
 $(VENV)/models: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -106,6 +106,15 @@ compare: $(VENV)/test
 # the pages that are made of the program and checked to be so: docs/reference.md, docs/schema/, links to lines of code
 pages: $(VENV)/test
 	$(BIN)/python tests/tools/pages.py
+
+$(VENV)/site: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[site]'
+	touch $@ $(VENV)/demo
+
+# the documentation with its gallery as outputs/site/, which opens offline; links are checked
+site: $(VENV)/site
+	$(BIN)/python tests/tools/website.py
 
 clean:
 	rm -rf build dist *.egg-info .venv

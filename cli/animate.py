@@ -13,7 +13,7 @@ from denoc.cli.waiting import WRITING, Wait
 
 
 def animate(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder, CSV or JSON file.")],
+    result: options.Result,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Folder of the files (default: that of the result)."),
@@ -47,7 +47,7 @@ def animate(
             whole(files[-1], into)
 
         if gif or mp4 or strip:
-            scene, poses = filmed(kept)
+            scene, poses = filmed(kept, options.warned)
             if gif:
                 write("gif", lambda draft: film.gif(draft, scene, poses, kept.t, report))
             if mp4:
@@ -55,7 +55,7 @@ def animate(
             if strip:
                 write("png", lambda draft: film.strip(draft, scene, poses, kept.t, strip, report))
         else:
-            made = animation(kept)
+            made = animation(kept, options.warned)
             wait.now(WRITING)
             write("html", lambda draft: draft.write_text(made, encoding="utf-8"))
     if not quiet:

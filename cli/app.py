@@ -1,4 +1,4 @@
-"""The command `denoc`: its subcommands, the one error boundary, exit codes.
+"""The command `denoc`: its subcommands, of which only the one that is asked for is imported.
 
 This module is imported at every start and by shell completion, so neither it nor the top of a command's module may
 import numpy, scipy, pydantic, llvmlite or matplotlib.
@@ -6,78 +6,71 @@ import numpy, scipy, pydantic, llvmlite or matplotlib.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from denoc import __version__
-from denoc.cli import (
-    animate,
-    cache,
-    codegen,
-    compare,
-    complexity,
-    convert,
-    distribute,
-    excite,
-    identify,
-    idyn,
-    inspect,
-    library,
-    linearize,
-    matrices,
-    new,
-    optimise,
-    page,
-    paper,
-    plot,
-    regress,
-    report,
-    run,
-    schema,
-    simulate,
-    sweep,
-    verify,
-)
 
-app = typer.Typer(
-    name="denoc",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Dynamics of robots and mechanisms from YAML files, by the Decoupled Natural Orthogonal Complement.",
-    epilog="A ROBOT or SCENARIO is a YAML file, or a name of the library (denoc list); a ROBOT may also be a URDF, "
+# by name: a command's module and its function, or the typer application of a group of commands
+COMMANDS = {
+    "idyn": "idyn.idyn",
+    "simulate": "simulate.simulate",
+    "run": "run.run",
+    "sweep": "sweep.sweep",
+    "optimise": "optimise.optimise",
+    "inspect": "inspect.inspect",
+    "matrices": "matrices.matrices",
+    "plot": "plot.plot",
+    "animate": "animate.animate",
+    "page": "page.page",
+    "report": "report.report",
+    "convert": "convert.convert",
+    "verify": "verify.verify",
+    "regress": "regress.regress",
+    "paper": "paper.paper",
+    "compare": "compare.compare",
+    "identify": "identify.identify",
+    "excite": "excite.excite",
+    "distribute": "distribute.distribute",
+    "complexity": "complexity.complexity",
+    "codegen": "codegen.codegen",
+    "linearize": "linearize.linearize",
+    "cache": "cache.cache",
+    "list": "library.list_library",
+    "new": "new.app",
+    "schema": "schema.schema",
+}
+EPILOG = (
+    "A ROBOT or SCENARIO is a YAML file, or a name of the library (denoc list); a ROBOT may also be a URDF, "
     "MJCF or SDF file. "
     "Results go to outputs/, into one folder for each scenario. Exit codes: 0 done, 1 a check failed, "
     "2 wrong use, bad input or output that can't be written, 3 the numbers failed, 130 interrupted, "
-    "141 nobody reads the output, 143 ended by SIGTERM.",
+    "141 nobody reads the output, 143 ended by SIGTERM."
 )
-app.command("idyn")(idyn.idyn)
-app.command("simulate")(simulate.simulate)
-app.command("run")(run.run)
-app.command("sweep")(sweep.sweep)
-app.command("optimise")(optimise.optimise)
-app.command("inspect")(inspect.inspect)
-app.command("matrices")(matrices.matrices)
-app.command("plot")(plot.plot)
-app.command("animate")(animate.animate)
-app.command("page")(page.page)
-app.command("report")(report.report)
-app.command("convert")(convert.convert)
-app.command("verify")(verify.verify)
-app.command("regress")(regress.regress)
-app.command("paper")(paper.paper)
-app.command("compare")(compare.compare)
-app.command("identify")(identify.identify)
-app.command("excite")(excite.excite)
-app.command("distribute")(distribute.distribute)
-app.command("complexity")(complexity.complexity)
-app.command("codegen")(codegen.codegen)
-app.command("linearize")(linearize.linearize)
-app.command("cache")(cache.cache)
-app.command("list")(library.list_library)
-app.add_typer(new.app, name="new")
-app.command("schema")(schema.schema)
+
+
+def application(words: Sequence[str] = ()) -> typer.Typer:
+    """The app for a command line of these words: with one command if they begin with its name, else with all."""
+    app = typer.Typer(
+        name="denoc",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        help="Dynamics of robots and mechanisms from YAML files, by the Decoupled Natural Orthogonal Complement.",
+        epilog=EPILOG,
+    )
+    app.callback()(_root)
+    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
+        module, place = COMMANDS[name].split(".")
+        found = getattr(import_module(f"denoc.cli.{module}"), place)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command(name)(found)
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -86,7 +79,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")

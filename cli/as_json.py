@@ -79,20 +79,20 @@ def kind_of(error: DenocError) -> str:
 def _mistake(kind: str, message: str, error: object) -> Mistake:
     """One mistake with its place; what isn't known is null."""
     place = error.place if isinstance(error, InputError) else None
-    told: dict[str, str | None] = dict.fromkeys(("key", "found", "allowed", "hint"))
+    details: dict[str, str | None] = dict.fromkeys(("key", "found", "allowed", "hint"))
     if isinstance(error, InputError):
         message = error.message
-        told = {name: getattr(error, name) or None for name in told}
+        details = {name: getattr(error, name) or None for name in details}
     return {
         "kind": kind,
         "message": message,
         "file": place.file if place else None,
         "line": (place.line or None) if place else None,
         "column": (place.column or None) if place else None,
-        "key": told["key"],
-        "found": told["found"],
-        "allowed": told["allowed"],
-        "hint": told["hint"],
+        "key": details["key"],
+        "found": details["found"],
+        "allowed": details["allowed"],
+        "hint": details["hint"],
     }
 
 

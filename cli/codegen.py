@@ -44,7 +44,7 @@ def codegen(
         typer.Option(
             "--parameters",
             metavar="KEYS",
-            help="Numbers of the robot's file that are arguments of the function: robot.links.*.mass,gravity, say.",
+            help="Make numbers of the robot's file arguments of the function: robot.links.*.mass,gravity, say.",
         ),
     ] = "",
     out: Annotated[

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import interrupts, options
+from denoc.cli import completing, interrupts, options
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ Sigma = Annotated[
 ]
 Values = Annotated[
     list[str] | None,
-    typer.Option("--values", metavar="NAME=X,…", help="Values of any parameter of a method, such as alpha=5,20."),
+    typer.Option("--values", metavar="NAME=X,…", help="Try values of any parameter of a method, such as alpha=5,20."),
 ]
 MaxStep = Annotated[
     str | None,
@@ -51,7 +51,14 @@ MaxStep = Annotated[
 
 
 def compare(
-    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario of a mechanism, with its `motion`.")],
+    scenario: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO",
+            help="A scenario of a mechanism, with its `motion`.",
+            autocompletion=completing.scenarios,
+        ),
+    ],
     methods: Methods = None,
     rtol: Annotated[str, typer.Option("--rtol", metavar="X,…", help="Relative tolerances of rk45.")] = "1e-3,1e-6",
     steps: Annotated[str, typer.Option("--steps", metavar="DT,…", help="Step sizes of rk4.")] = "0.01,0.001",

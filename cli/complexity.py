@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import options
+from denoc.cli import completing, options
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ TIMED = (4, 6, 8, 10, 12, 14)
 
 def complexity(
     robot: Annotated[
-        str | None, typer.Argument(metavar="[ROBOT]", help="Count the operations for this robot, too.")
+        str | None,
+        typer.Argument(
+            metavar="[ROBOT]", help="Count the operations for this robot, too.", autocompletion=completing.robots
+        ),
     ] = None,
     n: Annotated[
         int, typer.Option("--n", min=1, max=MOST, help="Number of joints of the general chain in the tables.")

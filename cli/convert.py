@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from denoc.cli import options
+from denoc.cli import completing, options, said
 
 if TYPE_CHECKING:
     from denoc.formats.report import Report
@@ -20,14 +20,18 @@ WRITTEN = ("yaml", "urdf", "redysim")
 def convert(
     source: Annotated[
         str,
-        typer.Argument(metavar="IN", help="A robot file in any format that denoc reads, or a robot of the library."),
+        typer.Argument(
+            metavar="IN",
+            help="A robot file in any format that denoc reads, or a robot of the library.",
+            autocompletion=completing.robots,
+        ),
     ],
     to: Annotated[
         str | None,
         typer.Option(
             "--to",
             metavar="FORMAT",
-            help="yaml (denoc's own, the default), urdf or redysim; default: by the suffix of --out.",
+            help="yaml (denoc's own), urdf or redysim (default: by the suffix of --out, else yaml).",
             autocompletion=options.names("denoc.cli.convert", "WRITTEN"),
         ),
     ] = None,
@@ -65,7 +69,7 @@ def convert(
         _tell("writing", written.report)
     warnings = [*robot.warnings, *written.report.warnings()]
     for warning in warnings:
-        typer.echo(f"warning: {warning}", err=True)
+        said.warning(warning)
     if strict and warnings:
         raise typer.Exit(1)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import options
+from denoc.cli import completing, options, said
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ class EngineName(StrEnum):
 
 Scheduler = Annotated[
     str | None,
-    typer.Option("--scheduler", metavar="ADDRESS", help="Use the Dask scheduler that runs at this address."),
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="Use the Dask scheduler at this address (default: one of its own)."
+    ),
 ]
 Nodes = Annotated[
     int | None,
@@ -43,7 +45,12 @@ Nodes = Annotated[
 
 
 def distribute(
-    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file or library name.")],
+    scenario: Annotated[
+        str,
+        typer.Argument(
+            metavar="SCENARIO", help="A scenario file or library name.", autocompletion=completing.scenarios
+        ),
+    ],
     nodes: Nodes = None,
     engine: Annotated[
         EngineName, typer.Option("--on", help="Run the nodes in one process, in threads, or on a local Dask cluster.")
@@ -62,7 +69,9 @@ def distribute(
     name: options.Name = None,
     out: options.Out = options.OUTPUTS / "distribute",
     plot: options.Plots = True,
-    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
+    forms: options.Forms = options.NO_FORMS,
+    style: options.PlotStyle = "screen",
+    degrees: options.Degrees = False,
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -82,9 +91,9 @@ def distribute(
         return prepare(scenario, changes=changes)
 
     if explain:
-        _explain(*study.explained(make, setting), as_json=as_json)
+        _explain(*study.explained(make, setting), study.part_of(make()), as_json=as_json)
         return
-    formats = options.formats(forms)
+    wanted = options.files(forms, style, degrees)
     folder = out / make().name
     writable(folder)
     with Wait(folder.name, quiet=quiet or as_json) as wait:
@@ -97,9 +106,9 @@ def distribute(
         listener = study.Listener(foretold, _progress(make, wait))
         with using(backend.value):
             outcome = study.study(make, setting, measured=measure, check=check, listener=listener)
-        files, others = running.written(outcome.result, folder, formats, wait, plot=plot)
+        files, others = running.written(outcome.result, folder, wanted, wait, plot=plot)
     if others and not quiet:
-        typer.echo(f"warning: {others}", err=True)
+        said.warning(others)
     if as_json:
         printed.show(_summary(outcome, files))
     elif not quiet:
@@ -107,7 +116,7 @@ def distribute(
     code = running.exit_code(outcome.result)
     if code:
         if quiet or as_json:
-            typer.echo(f"error: {outcome.name}: {outcome.result.record['reason']}", err=True)
+            said.error(f"{outcome.name}: {outcome.result.record['reason']}")
         raise typer.Exit(code)
 
 
@@ -124,12 +133,12 @@ def _progress(make: Callable[[], Any], wait: Wait) -> Callable[[float], None]:
     return reached
 
 
-def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], *, as_json: bool) -> None:
+def _explain(unit: str, legs: int, nodes: int, rows: list[Exchange], part: str, *, as_json: bool) -> None:
     if as_json:
         plan: Plan = {"unit": unit, "legs": legs, "nodes": nodes, "messages": _messages(rows)}
         printed.show(plan)
         return
-    typer.echo(f"{_count(legs, 'leg')} on {_count(nodes, 'node')}; messages of {unit}:")
+    typer.echo(f"{_count(legs, part)} on {_count(nodes, 'node')}; messages of {unit}:")
     widest = max(len(row.number) for row in rows)
     for row in rows:
         fields = ", ".join(f"{name} {width}" for name, width in row.fields.items())
@@ -147,7 +156,7 @@ def _show(outcome: Outcome, files: list[Path]) -> None:
     mark = "done" if result.ended == result.record["expected"] else result.ended.upper()
     where = {"process": "in one process", "threads": "on threads", "dask": "on Dask"}[outcome.engine]
     typer.echo(
-        f"{outcome.name}: {mark}, {outcome.task} {outcome.form}, {_count(outcome.legs, 'leg')} on "
+        f"{outcome.name}: {mark}, {outcome.task} {outcome.form}, {_count(outcome.legs, outcome.part)} on "
         f"{_count(outcome.nodes, 'node')} {where}"
     )
     if result.record["reason"]:

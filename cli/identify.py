@@ -23,10 +23,12 @@ def identify(
     ] = None,
     study: Annotated[
         Path | None,
-        typer.Option("--study", metavar="FILE", help="A file that says what the columns are, and which files to use."),
+        typer.Option(
+            "--study", metavar="FILE", help="Read from this file what the columns are, and which files to use."
+        ),
     ] = None,
     test: Annotated[
-        list[Path] | None, typer.Option("--test", metavar="FILE", help="Data to compare with; repeatable.")
+        list[Path] | None, typer.Option("--test", metavar="FILE", help="Compare with these data. Repeatable.")
     ] = None,
     physical: Annotated[
         bool, typer.Option("--physical", help="Only numbers that rigid bodies can have (needs clarabel).")
@@ -101,7 +103,7 @@ def _show(result: Identified) -> None:
     width = max((len(row["name"]) for row in rows), default=4)
     typer.echo(f"{'base parameter':<{width}}  {'identified':>12} {'± error':>10} {'file':>12}")
     for row in rows:
-        error = f"{row['error']:10.2g}" if row["told"] else f"{'unknown':>10}"
+        error = f"{row['error']:10.2g}" if row["determined"] else f"{'unknown':>10}"
         typer.echo(f"{row['name']:<{width}}  {row['value']:12.6g} {error} {row['file']:12.6g}  {row['unit']}")
     typer.echo("")
     kind = f"allow for autocorrelation over {result.lags} rows" if result.correlated else "are those of white noise"

@@ -23,14 +23,18 @@ def idyn(
     scenario: options.ScenarioFile = None,
     to: Annotated[
         str | None,
-        typer.Option("--to", metavar="VALUE", help="Goal of the actuated joints; '90 deg' moves those that turn."),
+        typer.Option(
+            "--to",
+            metavar="VALUE",
+            help="Goal of the actuated joints; '90 deg' moves those that turn (default: by 90 deg, 0.1 m).",
+        ),
     ] = None,
     law: Annotated[
         str | None,
         typer.Option(
             "--law",
             metavar="NAME",
-            help="Law of the motion: cycloid (default), polynomial, trapezoid.",
+            help="Law of the motion: cycloid, polynomial, trapezoid (default: cycloid).",
             autocompletion=options.names("denoc.laws.motions", "profiled"),
         ),
     ] = None,
@@ -41,12 +45,14 @@ def idyn(
     name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
-    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
+    forms: options.Forms = options.NO_FORMS,
+    style: options.PlotStyle = "screen",
+    degrees: options.Degrees = False,
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compute the actuators' forces for a motion (inverse dynamics, RIDIM); write CSV and plots.
+    """Compute the actuators' forces for a motion (inverse dynamics); write CSV and plots.
 
     The motion is that of --scenario, or else that of the other options, or else that of the library's scenario
     `<robot>-idyn`. Without any of these it is a cycloid by 90 deg (0.1 m) in 10 s. --time and --step change the
@@ -81,7 +87,15 @@ def idyn(
         options=options.timing(end, dt),
         settings=options.accepting(options.changes(settings, name), accept_energy),
     )
-    carry_out([plan], out, plot=plot, forms=options.formats(forms), backend=backend.value, as_json=as_json, quiet=quiet)
+    carry_out(
+        [plan],
+        out,
+        plot=plot,
+        files=options.files(forms, style, degrees),
+        backend=backend.value,
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 def _known(law: str | None) -> str:

@@ -47,7 +47,8 @@ def inspect(
     model = options.loaded(robot, floating, loops)
     mobility = _mobility(model)
     warnings = [*model.warnings, *(mobility.warnings if mobility else ()), *_idle(model, mobility)]
-    drawn = _sketch(model, mobility, out, form.value) if plot else None
+    drawn, undrawn = _sketch(model, mobility, out, form.value) if plot else (None, ())
+    warnings += undrawn
     if as_json:
         facts = _facts(model, mobility, warnings)
         if drawn:
@@ -87,9 +88,9 @@ def _idle(model: Robot, mobility: Mobility | None) -> list[str]:
     return [vanishing_message(joints)] if joints else []
 
 
-def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Path:
-    """Draws a sketch, and returns its file."""
-    from denoc.record.sketch import draw
+def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> tuple[Path, tuple[str, ...]]:
+    """Draws a sketch, and returns its file, and what couldn't be drawn."""
+    from denoc.record.sketch.drawing import draw
     from denoc.record.write import make_folder
     from denoc.study.staging import staged
 
@@ -98,7 +99,7 @@ def _sketch(model: Robot, mobility: Mobility | None, out: Path, form: str) -> Pa
     assembled = mobility is not None and mobility.closed
     scene, poses = staged(model, mobility.q if mobility else model.q0)
     options.save_figure(draw(scene, poses, state=f"{'assembled' if assembled else 'initial'} position"), path)
-    return path
+    return path, scene.warnings
 
 
 def _list_base_parameters(model: Robot) -> None:

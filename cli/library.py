@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import options
+from denoc.cli import completing, options
 
 if TYPE_CHECKING:
     from denoc.cli.shapes import Entry
@@ -22,7 +22,11 @@ KINDS = ("robots", "scenarios", "studies")
 def list_library(
     what: Annotated[
         str | None,
-        typer.Argument(metavar="[robots|scenarios|studies|NAME]", help="List only one kind, or one entry."),
+        typer.Argument(
+            metavar="[robots|scenarios|studies|NAME]",
+            help="List only one kind, or one entry.",
+            autocompletion=completing.entries,
+        ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:

@@ -6,15 +6,17 @@ The commands are imported within the boundary, so that Ctrl-C is answered in the
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 import warnings
 from typing import Any
 
-from denoc.cli import as_json, interrupts, streams
+from denoc.cli import as_json, interrupts, said, streams
 from denoc.errors import DenocError
 
 INTERRUPTED = "interrupted; results that were not complete have not been written"
+GARBAGE = 50_000  # objects that are made between two searches for garbage
 INTERRUPT = 130  # with which typer ends when it is interrupted
 # errors of the system when a disk, a quota or a limit is exhausted, or hardware fails
 REFUSED = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EIO, errno.EROFS)
@@ -25,6 +27,7 @@ def main() -> None:
     """Runs the command line; the only place where errors become messages."""
     # read when numpy is imported: for matrices as small as these, threads only spin
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(GARBAGE)  # what is imported, and a drawn figure, are no garbage that is worth a search
     with interrupts.heeded(), streams.guarded():
         warnings.showwarning = _show_warning
         as_json.begin()
@@ -33,7 +36,7 @@ def main() -> None:
             if sys.stdout is not None:
                 sys.stdout.flush()
         except streams.OutputError as error:
-            print(f"error: {error}", file=sys.stderr)
+            said.error(error)
             code = error.code
             streams.forget()
     sys.exit(code)
@@ -42,9 +45,9 @@ def main() -> None:
 def _code() -> int:
     """Runs the command, and returns its exit code."""
     try:
-        from denoc.cli.app import app
+        from denoc.cli.app import application
 
-        code = app(standalone_mode=not _json())
+        code = application(sys.argv[1:])(standalone_mode=not _json())
         return _interrupted() if interrupts.heard() and code == INTERRUPT else int(code or 0)
     except DenocError as error:
         return _report(as_json.kind_of(error), str(error), error.exit_code, error)
@@ -93,10 +96,10 @@ def _report(kind: str, message: str, code: int, error: DenocError | None = None)
     if _json():
         as_json.show_failure(kind, message, code, error)
     else:
-        print(f"error: {message}", file=sys.stderr)
+        said.error(message)
     return code
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Prints a warning as one line."""
-    print(f"warning: {message}", file=sys.stderr)
+    said.warning(message)

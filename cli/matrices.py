@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 TITLES = {
     "N_l": "N_l, twist propagation",
     "N_d": "N_d, joint-rate propagation",
-    "I": "I, generalized inertia matrix (GIM)",
-    "C": "C, matrix of convective inertia (MCI)",
+    "I": "I, generalized inertia matrix",
+    "C": "C, matrix of convective inertia: Coriolis and centrifugal forces are C times the speeds",
     "h": "h, Coriolis, centrifugal, gravity, friction, springs",
     "U": "U of I = U D U^T",
     "D": "D, the pivots",
@@ -35,18 +35,26 @@ def matrices(
     floating: options.Floating = False,
     loops: options.Loops = None,
     at: Annotated[
-        str | None, typer.Option("--at", help="Coordinates, separated by commas: '10 deg, 20 deg, 0.1'.")
+        str | None,
+        typer.Option("--at", help="Coordinates, separated by commas: '10 deg, 20 deg, 0.1' (default: initial ones)."),
     ] = None,
     rates: Annotated[str | None, typer.Option("--rates", help="Speeds, separated by commas (default: 0).")] = None,
     only: Annotated[
-        str | None, typer.Option("--only", help="Matrices to print: " + ", ".join(TITLES) + "; or all.")
+        str | None,
+        typer.Option(
+            "--only", help="Matrices to print: " + ", ".join(TITLES) + f"; or all (default: {', '.join(USUAL)})."
+        ),
     ] = None,
     point: Annotated[
         str | None, typer.Option("--point", metavar="LINK[.POINT]", help="Print the Jacobian of this point, too.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Print N_l, N_d, GIM, MCI, U, D, articulated inertias and Jacobians of one state, in base-frame axes."""
+    """Print a state's inertia matrix and its factors, Coriolis terms, orthogonal complements and Jacobians.
+
+    All of them are in base-frame axes. N_l and N_d are the two factors of the natural orthogonal complement of Saha's
+    papers, which turn joint rates into the motions of all links.
+    """
     import numpy as np
 
     from denoc import jacobian

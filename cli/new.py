@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from denoc.cli import options
+from denoc.cli import completing, options
 
 if TYPE_CHECKING:
     from denoc.robot.model import Joint
@@ -86,7 +86,15 @@ def _from_table(name: str, path: Path, table: Path, convention: str, loop: bool)
 @app.command("scenario")
 def scenario(
     name: Name,
-    of: Annotated[str, typer.Option("--robot", metavar="ROBOT", help="A robot file, or one of the library.")] = "puma",
+    of: Annotated[
+        str,
+        typer.Option(
+            "--robot",
+            metavar="ROBOT",
+            help="A robot file, or one of the library.",
+            autocompletion=completing.robots,
+        ),
+    ] = "puma",
     task: Annotated[
         Task, typer.Option("--task", help="Compute forces from motion, or motion from forces.")
     ] = Task.inverse,
@@ -108,7 +116,13 @@ def scenario(
 def study(
     name: Name,
     of: Annotated[
-        str, typer.Option("--scenario", metavar="SCENARIO", help="A scenario file, or one of the library.")
+        str,
+        typer.Option(
+            "--scenario",
+            metavar="SCENARIO",
+            help="A scenario file, or one of the library.",
+            autocompletion=completing.scenarios,
+        ),
     ] = "puma-fall",
     search: Annotated[
         bool, typer.Option("--optimise", help="Write a study that seeks a minimum, for `denoc optimise`.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import interrupts, options
+from denoc.cli import completing, interrupts, options
 from denoc.cli.sweep import Place, duration
 from denoc.cli.waiting import WRITING, Wait
 
@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 
 def optimise(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study file with `minimise`, or one of the library.")],
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A study file with `minimise`, or one of the library.",
+            autocompletion=completing.studies,
+        ),
+    ],
     on: Annotated[
         Place, typer.Option("--on", help="Run in threads of this process, in processes, or on a Dask cluster.")
     ] = Place.threads,
@@ -40,7 +47,7 @@ def optimise(
     ] = False,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<study>/.")] = options.OUTPUTS,
     plot: options.Plots = True,
-    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
+    forms: options.Forms = options.NO_FORMS,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -52,7 +59,8 @@ def optimise(
     from denoc.study.sweep.reading import opened
     from denoc.study.sweep.results import store_of
 
-    form, others = options.formats(forms)
+    wanted = options.files(forms)
+    form = (wanted.form or options.Format.png.value) if plot else ""
     asked = opened(study, search=True)
     folder = out / asked.name
     check_writable(folder)
@@ -71,7 +79,7 @@ def optimise(
             made = _carried_out(search, lambda: engines.engine(on.value, workers, scheduler), wait, store)
             wait.now(WRITING)
             with interrupts.held():
-                files = results.written(made, search.study, folder, form if plot else "", "parquet" in others)
+                files = results.written(made, search.study, folder, form, "parquet" in wanted.tables)
     if explain:
         _explain(document, as_json=as_json)
         return
@@ -137,7 +145,7 @@ def _explain(it: SearchPlan, *, as_json: bool) -> None:
     if as_json:
         printed.show(it)
         return
-    numbers, limits = (_counted(len(it[key]), word) for key, word in (("numbers", "number"), ("limits", "limit")))
+    numbers, limits = _counted(len(it["numbers"]), "number"), _counted(len(it["limits"]), "limit")
     typer.echo(f"{it['study']}: {it['minimised']} is minimised over {numbers}, under {limits}")
     for name, (low, high) in it["numbers"].items():
         typer.echo(f"  {name} from {low:.6g} to {high:.6g}, begins at {it['start'][name]:.6g}")

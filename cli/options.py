@@ -6,9 +6,11 @@ from collections.abc import Callable
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+
+from denoc.cli import completing
 
 if TYPE_CHECKING:
     from denoc.robot.model import Robot as Model
@@ -40,14 +42,33 @@ class Backend(StrEnum):
     plain = "plain"
 
 
-Robot = Annotated[str, typer.Argument(metavar="ROBOT", help="A robot file, or a robot of the library.")]
+Robot = Annotated[
+    str,
+    typer.Argument(
+        metavar="ROBOT",
+        help="A robot file, or a robot of the library.",
+        autocompletion=completing.robots,
+    ),
+]
+Result = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RESULT",
+        help="A result's folder, CSV or JSON file.",
+        autocompletion=completing.results,
+    ),
+]
 Floating = Annotated[
     bool,
     typer.Option("--floating", help="The root of a URDF, MJCF or SDF file is free to move, not fixed to the ground."),
 ]
 Loops = Annotated[
     Path | None,
-    typer.Option("--loops", metavar="FILE", help="The file beside a URDF, MJCF or SDF that says how its loops close."),
+    typer.Option(
+        "--loops",
+        metavar="FILE",
+        help="The file beside a URDF, MJCF or SDF that says how its loops close (default: none).",
+    ),
 ]
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<scenario>/.")]
 Plots = Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the plots.")]
@@ -56,31 +77,54 @@ Forms = Annotated[
     list[ResultFormat],
     typer.Option(
         "--format",
-        help="Format of the plots: png, svg, pdf; `parquet` writes the table in that format, too. Repeatable.",
+        help="Format of the plots: png, svg, pdf (default: png; pdf for --style paper); `parquet` writes the table in "
+        "that format, too. Repeatable.",
     ),
+]
+PlotForm = Annotated[
+    Format | None, typer.Option("--format", help="Format of the plots (default: png; pdf for --style paper).")
 ]
 Way = Annotated[Backend, typer.Option("--backend", help="Run compiled code, plain Python, or whichever is faster.")]
 Json = Annotated[bool, typer.Option("--json", help="Print a machine-readable summary.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 ScenarioFile = Annotated[
-    str | None, typer.Option("--scenario", metavar="FILE", help="A scenario file or a scenario of the library.")
+    str | None,
+    typer.Option(
+        "--scenario",
+        metavar="FILE",
+        help="A scenario file or a scenario of the library (default: see above).",
+        autocompletion=completing.scenarios,
+    ),
 ]
-Duration = Annotated[str | None, typer.Option("--time", metavar="T", help="Duration, such as 1.5 or '500 ms'.")]
+Duration = Annotated[
+    str | None, typer.Option("--time", metavar="T", help="Duration, such as 1.5 or '500 ms' (default: the scenario's).")
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a value of the scenario, or, after `robot.`, of the robot."
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a value of the scenario, or, after `robot.`, of the robot. Repeatable.",
     ),
 ]
 AcceptEnergy = Annotated[
     bool, typer.Option("--accept-energy", help="A broken energy balance is a warning and doesn't fail the run.")
 ]
 Name = Annotated[
-    str | None, typer.Option("--name", metavar="NAME", help="The name of the results: they go to DIR/NAME/.")
+    str | None,
+    typer.Option(
+        "--name", metavar="NAME", help="The name of the results: they go to DIR/NAME/ (default: the scenario's)."
+    ),
 ]
-Step = Annotated[str | None, typer.Option("--step", metavar="DT", help="Output step, such as 0.01 or '10 ms'.")]
+Step = Annotated[
+    str | None,
+    typer.Option(
+        "--step", metavar="DT", help="Output step, such as 0.01 or '10 ms' (default: the scenario's, or a 200th)."
+    ),
+]
 
 OUTPUTS = Path("outputs")
+NO_FORMS: list[ResultFormat] = []
 
 
 def loaded(robot: str, floating: bool, loops: Path | None) -> Model:
@@ -100,12 +144,25 @@ def names(module: str, table: str) -> Callable[[str], list[str]]:
     return beginning
 
 
+PlotStyle = Annotated[
+    str,
+    typer.Option(
+        "--style",
+        metavar="NAME",
+        help="Style of the plots: screen, or paper (a column of 86 mm, vector graphics, dashes instead of colours).",
+        autocompletion=names("denoc.record.styles", "STYLES"),
+    ),
+]
+Degrees = Annotated[bool, typer.Option("--degrees", help="Show angles in degrees in the plots.")]
+
+
 def number(text: str | None, kind: str, option: str, *, above: float | None = None) -> float | None:
     """The value of an option in SI units, as a `Quantity`."""
     if text is None:
         return None
     from denoc.errors import InputError
-    from denoc.text.expression import ExpressionError, quantity
+    from denoc.text.expression import quantity
+    from denoc.text.tokens import ExpressionError
     from denoc.text.units import DIMENSIONS
 
     allowed = DIMENSIONS[kind][1]
@@ -155,17 +212,27 @@ def changes(settings: list[str] | None, name: str | None = None) -> list[Change]
     return asked
 
 
-def formats(given: list[ResultFormat]) -> tuple[str, list[str]]:
-    """The format of the plots, and those of the table beside CSV, which can be written."""
-    from denoc.errors import InputError
-    from denoc.record import tables
+class Files(NamedTuple):
+    """The format of the plots, if one is given; the formats of the table beside CSV; how plots are drawn."""
 
+    form: str | None
+    tables: list[str]
+    style: str
+    degrees: bool
+
+
+def files(given: list[ResultFormat], style: str = "screen", degrees: bool = False) -> Files:
+    """How plots and tables are written, all of which can be done."""
+    from denoc.errors import InputError
+    from denoc.record import figures, tables
+
+    figures.look(style, degrees=degrees)
     asked = list(dict.fromkeys(form.value for form in given))
     plots, others = [f for f in asked if f not in tables.FORMATS], [f for f in asked if f in tables.FORMATS]
     if len(plots) > 1:
         raise InputError("several formats of the plots", key="--format", found=", ".join(plots), allowed="one of them")
     tables.check(others)
-    return (plots or [Format.png.value])[0], others
+    return Files(plots[0] if plots else None, others, style, degrees)
 
 
 def accepting(changed: list[Change], accept_energy: bool) -> list[Change]:
@@ -221,3 +288,8 @@ def save_figure(figure: Any, path: Path) -> None:
     from denoc.record.write import whole
 
     whole(path, lambda draft: plots.save(figure, draft))
+
+
+def warned(message: str) -> None:
+    """Shows a warning beside a command's output."""
+    typer.echo(f"warning: {message}", err=True)

@@ -7,18 +7,23 @@ from typing import Annotated
 
 import typer
 
-from denoc.cli import options
+from denoc.cli import completing, options
 from denoc.cli.waiting import WRITING, Wait
 
 
 def page(
-    what: Annotated[str, typer.Argument(metavar="ROBOT|SCENARIO", help="A robot, which falls freely, or a scenario.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="ROBOT|SCENARIO", help="A robot, which falls freely, or a scenario.", autocompletion=completing.both
+        ),
+    ],
     slider: Annotated[
         list[str] | None,
         typer.Option(
             "--slider",
             metavar="KEY[=LOW..HIGH]",
-            help="A number of the robot's file that the page can change, such as robot.links.crank.mass=1..5.",
+            help="Let the page change a number of the robot's file, such as robot.links.crank.mass=1..5.",
         ),
     ] = None,
     settings: options.Settings = None,
@@ -39,7 +44,7 @@ def page(
     file = folder / f"{plan.name}-page.html"
     with Wait(plan.name, quiet=quiet) as wait:
         wait.now("recording the equations")
-        text = made(plan, wanted)
+        text = made(plan, wanted, options.warned)
         wait.now(WRITING)
         whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
     if not quiet:

@@ -27,7 +27,12 @@ WIDTH = 110
 
 def paper(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID...]", help="Tables and figures (default: list them).")
+        list[str] | None,
+        typer.Argument(
+            metavar="[ID...]",
+            help="Tables and figures (default: list them).",
+            autocompletion=options.names("denoc.study.papers.exhibits", "EXHIBITS"),
+        ),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Reproduce all of them.")] = False,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<ID>/.")] = options.OUTPUTS

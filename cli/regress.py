@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import options
+from denoc.cli import completing, options, said
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
@@ -25,7 +25,11 @@ MOST_NAMED = 4  # plots whose names are printed
 def regress(
     scenarios: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SCENARIO...", help="Scenario files or names (default: all of the baseline)."),
+        typer.Argument(
+            metavar="SCENARIO...",
+            help="Scenario files or names (default: all of the baseline).",
+            autocompletion=completing.scenarios,
+        ),
     ] = None,
     baseline: Annotated[
         Path, typer.Option("--baseline", metavar="DIR", help="Folder of the agreed results.")
@@ -64,7 +68,7 @@ def regress(
         seconds.append(time.perf_counter() - begun)
         verdicts.append(verdict)
         if quiet and not (verdict.same or update or as_json):
-            typer.echo(f"error: {ci.line(verdict)}", err=True)
+            said.error(ci.line(verdict))
         elif not quiet and not as_json:
             _show(verdict, drawn[verdict.name])
     _write_reports(verdicts, seconds, junit, summary)

@@ -12,7 +12,7 @@ from denoc.cli.waiting import WRITING, Wait
 
 
 def report(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder, CSV or JSON file.")],
+    result: options.Result,
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Folder of the report (default: that of the result)."),
@@ -32,9 +32,9 @@ def report(
     with Wait(kept.name, quiet=quiet) as wait:
         wait.now(WRITING)
         if pdf:
-            whole(file, lambda draft: study.write_pdf(draft, kept))
+            whole(file, lambda draft: study.write_pdf(draft, kept, options.warned))
         else:
-            text = study.report(kept)
+            text = study.report(kept, options.warned)
             whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
     if not quiet:
         typer.echo(file)

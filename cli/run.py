@@ -6,17 +6,24 @@ from typing import Annotated
 
 import typer
 
-from denoc.cli import options
+from denoc.cli import completing, options
 
 
 def run(
-    scenarios: Annotated[list[str], typer.Argument(metavar="SCENARIO...", help="Scenario files or library names.")],
+    scenarios: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SCENARIO...", help="Scenario files or library names.", autocompletion=completing.scenarios
+        ),
+    ],
     settings: options.Settings = None,
     accept_energy: options.AcceptEnergy = False,
     name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
-    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
+    forms: options.Forms = options.NO_FORMS,
+    style: options.PlotStyle = "screen",
+    degrees: options.Degrees = False,
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -38,7 +45,7 @@ def run(
         plans,
         out,
         plot=plot,
-        forms=options.formats(forms),
+        files=options.files(forms, style, degrees),
         backend=backend.value,
         as_json=as_json,
         quiet=quiet,

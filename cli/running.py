@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import interrupts
+from denoc.cli import interrupts, said
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
+    from denoc.cli.options import Files
     from denoc.cli.shapes import Run
     from denoc.scenario.plan import Plan
     from denoc.scenario.run import Result
@@ -24,7 +25,7 @@ def carry_out(
     out: Path,
     *,
     plot: bool,
-    forms: tuple[str, list[str]],
+    files: Files,
     backend: str,
     as_json: bool,
     quiet: bool,
@@ -32,7 +33,7 @@ def carry_out(
 ) -> None:
     """Runs each plan, writes its results, prints a summary, and exits with the highest exit code.
 
-    `forms` are the format of the plots and those of the table beside CSV. The JSON document is a list of summaries if
+    The JSON document is a list of summaries if
     the command takes `several` scenarios, whatever their number.
     """
     from denoc.machine.jit.choice import using
@@ -44,20 +45,20 @@ def carry_out(
     summaries: list[Run] = []
     for plan in plans:
         for warning in plan.robot.warnings if not quiet else ():
-            typer.echo(f"warning: {warning}", err=True)
+            said.warning(warning)
         with Wait(plan.name, quiet=quiet or as_json) as wait:
             with using(backend):
                 result = computed(plan, wait)
-            files, others = written(result, out / plan.name, forms, wait, plot=plot)
+            made, others = written(result, out / plan.name, files, wait, plot=plot)
         if others and not quiet:
-            typer.echo(f"warning: {others}", err=True)
+            said.warning(others)
         own = exit_code(result)
         code = max(code, own)
-        summaries.append(summary(result, files))
+        summaries.append(summary(result, made))
         if not quiet and not as_json:
-            show(result, files)
+            show(result, made)
         elif own and not as_json:
-            typer.echo(f"error: {plan.name}: {result.record['reason']}", err=True)
+            said.error(f"{plan.name}: {result.record['reason']}")
         if result.ended == "interrupted":
             break
     if as_json:
@@ -73,16 +74,16 @@ def computed(plan: Plan, wait: Wait) -> Result:
     return compute(plan, wait.simulated(float(plan.grid[0]), float(plan.grid[-1])))
 
 
-def written(
-    result: Result, folder: Path, forms: tuple[str, list[str]], wait: Wait, *, plot: bool
-) -> tuple[list[Path], str]:
+def written(result: Result, folder: Path, wanted: Files, wait: Wait, *, plot: bool) -> tuple[list[Path], str]:
     """The files of a result, and a sentence on a run with other inputs whose results they replace."""
     from denoc.record.write import other_inputs
 
     wait.now(WRITING)
     keys = other_inputs(folder, result.name, result.record)
     with interrupts.held():
-        files = result.write(folder, forms[0], plot=plot, more_tables=forms[1])
+        files = result.write(
+            folder, wanted.form, plot=plot, more_tables=wanted.tables, style=wanted.style, degrees=wanted.degrees
+        )
     named = ", ".join(keys[:MOST_KEYS]) + (" …" if len(keys) > MOST_KEYS else "")
     held = f"{_near(folder)} held a run with other inputs ({named}), which is replaced; --name or --out keeps both"
     return files, held if keys else ""

@@ -254,7 +254,7 @@ class BaseParameter(TypedDict):
     value: float
     error: Annotated[float | None, about("standard error; null where the data tell nothing")]
     file: Annotated[float, about("from the numbers of the robot's file")]
-    told: Annotated[bool, about("whether the data tell it")]
+    determined: Annotated[bool, about("whether the data tell it")]
 
 
 class Identification(TypedDict):

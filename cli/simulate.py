@@ -18,7 +18,7 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="Integration method: rk45 (default), rkck, rk56, rk4, dop853, radau, bdf, lsoda.",
+        help="Integration method: rk45, rkck, rk56, rk4, dop853, radau, bdf, lsoda (default: rk45).",
         autocompletion=options.names("denoc.simulate.integrate", "INTEGRATORS"),
     ),
 ]
@@ -44,15 +44,17 @@ def simulate(
     name: options.Name = None,
     out: options.Out = options.OUTPUTS,
     plot: options.Plots = True,
-    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
+    forms: options.Forms = options.NO_FORMS,
+    style: options.PlotStyle = "screen",
+    degrees: options.Degrees = False,
     backend: options.Way = options.Backend.auto,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Simulate the motion of a robot under given forces (forward dynamics, RFDSIM); write CSV and plots.
+    """Simulate the motion of a robot under given forces (forward dynamics); write CSV and plots.
 
     The forces are given by --scenario, or else by the library's scenario `<robot>-fall`. Without either, the robot
-    falls freely from rest. The other options change the scenario that is run.
+    falls freely from rest for 1 s. The other options change the scenario that is run.
     """
     from denoc.cli.choose import overlaid, planned, timed
     from denoc.cli.running import carry_out
@@ -84,4 +86,12 @@ def simulate(
         options=options.timing(end, dt) | {("solver", key): f"--{key}" for key in solver},
         settings=options.accepting(options.changes(settings, name), accept_energy),
     )
-    carry_out([plan], out, plot=plot, forms=options.formats(forms), backend=backend.value, as_json=as_json, quiet=quiet)
+    carry_out(
+        [plan],
+        out,
+        plot=plot,
+        files=options.files(forms, style, degrees),
+        backend=backend.value,
+        as_json=as_json,
+        quiet=quiet,
+    )

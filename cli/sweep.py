@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import interrupts, options
+from denoc.cli import completing, interrupts, options, said
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
@@ -33,17 +33,31 @@ class Place(StrEnum):
 
 
 def sweep(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study file, or one of the library.")],
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A study file, or one of the library.",
+            autocompletion=completing.studies,
+        ),
+    ],
     on: Annotated[
         Place, typer.Option("--on", help="Run in threads of this process, in processes, or on a Dask cluster.")
     ] = Place.threads,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=1, metavar="N", help="How many threads, processes or workers of a cluster."),
+        typer.Option(
+            "--workers",
+            min=1,
+            metavar="N",
+            help="How many threads, processes or workers of a cluster (default: the processors).",
+        ),
     ] = None,
     scheduler: Annotated[
         str | None,
-        typer.Option("--scheduler", metavar="ADDRESS", help="Use the Dask scheduler that runs at this address."),
+        typer.Option(
+            "--scheduler", metavar="ADDRESS", help="Use the Dask scheduler at this address (default: one of its own)."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume/--fresh", help="Go on with the runs that are kept, or compute all anew.")
@@ -60,7 +74,7 @@ def sweep(
     count: Annotated[int, typer.Option("--count", min=1, metavar="N", help="How many best runs are written.")] = 1,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<study>/.")] = options.OUTPUTS,
     plot: options.Plots = True,
-    forms: options.Forms = [options.ResultFormat.png],  # noqa: B006
+    forms: options.Forms = options.NO_FORMS,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -72,11 +86,12 @@ def sweep(
     from denoc.study.sweep.reading import opened
     from denoc.study.sweep.run import Runs, forecast
 
-    form, others = options.formats(forms)
+    wanted = options.files(forms)
     asked = opened(study)
     sought = (*chosen.goal(asked, best), count) if best is not None else None
     folder = out / asked.name
     check_writable(folder)
+    form = (wanted.form or options.Format.png.value) if plot else ""
     with Wait(asked.name, quiet=quiet or as_json) as wait:
         wait.now("looking at the first run")
         ready = probed(asked)
@@ -92,7 +107,7 @@ def sweep(
             swept = _carried_out(runs, lambda: engines.engine(on.value, workers, scheduler), wait, store)
             wait.now(WRITING)
             with interrupts.held():
-                files = results.written(swept, runs.study, folder, form if plot else "", "parquet" in others, sought)
+                files = results.written(swept, runs.study, folder, form, "parquet" in wanted.tables, sought)
     if explain:
         _explain(asked.name, foretold, workers, on.value, folder, as_json=as_json)
         return
@@ -102,7 +117,7 @@ def sweep(
         _show(swept, files)
     if swept.missed:
         if quiet or as_json:
-            typer.echo(f"error: {swept.name}: {'; '.join(swept.missed)}", err=True)
+            said.error(f"{swept.name}: {'; '.join(swept.missed)}")
         raise typer.Exit(3)
 
 

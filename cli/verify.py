@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from denoc.cli import as_json as printed
-from denoc.cli import options
+from denoc.cli import options, said
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ MOST_SHOWN = 6  # differences of one check
 
 
 def verify(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder, CSV or JSON file.")],
+    result: options.Result,
     engines: Annotated[
         list[str] | None,
         typer.Option(
@@ -55,7 +55,7 @@ def verify(
         _show(verification)
     elif not verification.ok:
         wrong = ", ".join(check.name for check in verification.checks if not check.ok)
-        typer.echo(f"error: {verification.result}: not verified: {wrong}", err=True)
+        said.error(f"{verification.result}: not verified: {wrong}")
     if not verification.ok:
         raise typer.Exit(1)
 

@@ -8,19 +8,23 @@ Machine code comes from LLVM's quick code generator, but for tests marked `sound
 
 What programs cache while the tests run is in a folder of this run, which all its processes share: nothing is left in
 the user's own caches, and nothing that happens to be there makes a test cheaper or passes for its result.  Code that
-one test has compiled serves the others; tests of the cache itself take folders of their own.
+one test has compiled serves the others; tests of the cache itself take folders of their own.  Python's own bytecode is
+where Python keeps it, beside the sources: compiling that of NumPy and others again would cost ten seconds a run.
 """
 
+import gc
 import os
 import random
 import shutil
 import tempfile
+from functools import cache
 from itertools import groupby
 
 import pytest
 from hypothesis import settings
 
 import generator
+import unseen
 from costs import Costs
 
 SEED = 20260712
@@ -28,7 +32,6 @@ CACHES = {
     "DENOC_CACHE": "denoc",
     "MPLCONFIGDIR": "matplotlib",
     "HYPOTHESIS_STORAGE_DIRECTORY": "hypothesis",
-    "PYTHONPYCACHEPREFIX": "bytecode",
 }
 settings.register_profile("sampled", deadline=None, derandomize=True, max_examples=12)
 settings.register_profile("full", deadline=None, derandomize=True, max_examples=80)
@@ -44,6 +47,7 @@ def pytest_configure(config):
         caches = tempfile.mkdtemp(prefix="denoc-tests-")
         config.add_cleanup(lambda: shutil.rmtree(caches, ignore_errors=True))
         os.environ |= {variable: os.path.join(caches, name) for variable, name in CACHES.items()}
+        os.environ["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "forkserver"  # so that Dask is imported once
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each of hundreds of processes would compile every module
     settings.load_profile("full" if config.getoption("full") else "sampled")
 
@@ -56,6 +60,13 @@ def pytest_collection_modifyitems(config, items):
         left |= unsampled(list(group))
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
     items[:] = [item for item in items if item.nodeid not in left]
+
+
+def pytest_collection_finish():
+    """Tens of thousands of objects that stay aren't looked through again and again for those that can go."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def unsampled(cases):
@@ -77,8 +88,40 @@ def no_word_of_waiting():
 
 
 @pytest.fixture(autouse=True, scope="session")
+def one_tree_of_commands():
+    """A process that runs many commands, one after the other, reads the types of their options once."""
+    from typer import main
+
+    main.get_command = cache(main.get_command)
+
+
+@pytest.fixture(autouse=True, scope="session")
 def code_of_the_quick_generator():
     generator.only_quick()
+
+
+@pytest.fixture
+def command_line(monkeypatch, capsys):
+    """Runs `denoc` with some words, in this process: the exit code, what it printed, what it complained of."""
+    from denoc.cli import main
+
+    def run(*words):
+        monkeypatch.setattr("sys.argv", ["denoc", *map(str, words)])
+        with pytest.raises(SystemExit) as leaving:
+            main.main()
+        printed = capsys.readouterr()
+        return leaving.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def unseen_pictures(request, monkeypatch):
+    """For tests that only count pictures (`unseen.py`)."""
+    if not request.config.getoption("full"):
+        from denoc.record import plots
+
+        monkeypatch.setattr(plots, "save", unseen.save)
 
 
 @pytest.hookimpl(tryfirst=True)

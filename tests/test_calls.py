@@ -19,6 +19,7 @@ sys.path.append(str(Path(__file__).parent / "benchmarks"))
 interface = pytest.importorskip("interface")
 
 COUNTS = (None, 8, 10_000)
+LONG = ("chain",)  # thirty links: every call of it compiles for as long as five of others
 IN_PYTHON = ("linearize", "parallel_matrices")  # put together from the results of other programs
 REFUSED = (
     "hybrid",
@@ -49,7 +50,9 @@ def ways(robot, what, motion, count):
 
 
 @pytest.mark.skipif(interpreter.known() is None, reason="this interpreter is called in the general way")
-@pytest.mark.parametrize("name", names("robots"))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.full] * (name in LONG)) for name in names("robots")]
+)
 @pytest.mark.sampled(12)
 def test_every_call_runs_compiled_code(name):
     robot = denoc.load(name)

@@ -8,20 +8,32 @@ from pathlib import Path
 import pytest
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "docs" / "notebooks").glob("*.ipynb"))
-# each cell is run as Jupyter does: its last expression is shown, as HTML if it has some
+# each notebook is run in its folder, with names of its own, and each cell as Jupyter does it: its last expression is
+# shown, as HTML if it has some; what has gone wrong is the traceback, in place of what is shown
 RUNNER = """
-import ast, json, pathlib, sys
+import ast, json, os, pathlib, sys, traceback
 import matplotlib
 matplotlib.use("agg")
-names, shown = {"__name__": "__main__"}, []
-for source in json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")):
-    cell = ast.parse(source)
-    last = cell.body.pop() if cell.body and isinstance(cell.body[-1], ast.Expr) else None
-    exec(compile(cell, "<cell>", "exec"), names)
-    if last is not None:
-        value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
-        shown.append(value._repr_html_() if hasattr(value, "_repr_html_") else repr(value))
-print(json.dumps(shown))
+
+def carried_out(cells):
+    names, shown = {"__name__": "__main__"}, []
+    for source in cells:
+        cell = ast.parse(source)
+        last = cell.body.pop() if cell.body and isinstance(cell.body[-1], ast.Expr) else None
+        exec(compile(cell, "<cell>", "exec"), names)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
+            shown.append(value._repr_html_() if hasattr(value, "_repr_html_") else repr(value))
+    return shown
+
+results = {}
+for folder in sys.argv[1:]:
+    os.chdir(folder)
+    try:
+        results[folder] = carried_out(json.loads(pathlib.Path("cells.json").read_text(encoding="utf-8")))
+    except BaseException:
+        results[folder] = traceback.format_exc()
+print(json.dumps(results))
 """
 
 
@@ -30,16 +42,25 @@ def cells(notebook, kind):
     return ["".join(cell["source"]) for cell in data["cells"] if cell["cell_type"] == kind]
 
 
-@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs_without_a_warning(notebook, tmp_path):
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """What each notebook shows, by one process for all, which imports pandas and matplotlib once."""
     pytest.importorskip("pandas")
-    code = cells(notebook, "code")
-    (tmp_path / "cells.json").write_text(json.dumps(code), encoding="utf-8")
-    command = [sys.executable, "-W", "error", "-c", RUNNER, str(tmp_path / "cells.json")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False)
+    folders = {notebook: tmp_path_factory.mktemp(notebook.stem) for notebook in NOTEBOOKS}
+    for notebook, folder in folders.items():
+        (folder / "cells.json").write_text(json.dumps(cells(notebook, "code")), encoding="utf-8")
+    command = [sys.executable, "-W", "error", "-c", RUNNER, *map(str, folders.values())]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
-    shown = json.loads(done.stdout.splitlines()[-1])
-    assert len(shown) == len(code)
+    found = json.loads(done.stdout.splitlines()[-1])
+    return {notebook: found[str(folder)] for notebook, folder in folders.items()}
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_without_a_warning(notebook, results):
+    shown = results[notebook]
+    assert isinstance(shown, list), shown
+    assert len(shown) == len(cells(notebook, "code"))
     assert "<table>" in shown[0]
     assert "data:image/png;base64," in shown[0]
 

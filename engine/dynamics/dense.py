@@ -11,16 +11,18 @@ from dataclasses import dataclass
 
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
-from .spatial import Factor, Matrix, Vector, add, add_matrices, cross, dot, outof, scale, turn_symmetric
-from .sweeps import Placed, inertia_at_parent, mass_matrix, placement, shear_wrench, wrench_at_parent
+from .spatial import Matrix, Rotation, Vector, add, add_matrices, cross, dot, outof, scale, turn_symmetric
+from .sweeps import mass_matrix, shear_wrench
+from .transfer import Placed, Steps, inertia_at_parent, placement, wrench_at_parent
 
 
 @dataclass
 class AtParent:
     """The rotation and the origin of a body in its parent."""
 
-    rotation: tuple[Factor, ...]
+    rotation: Rotation
     origin: Vector
+    steps: Steps | None = None
 
 
 class Composite:
@@ -30,7 +32,7 @@ class Composite:
     """
 
     def __init__(self, body: Body, placed: Placed, A: Matrix | None = None):
-        self.rotation, self.origin = placed.rotation, placed.origin
+        self.rotation, self.origin, self.steps = placed.rotation, placed.origin, placed.steps
         self.E: Matrix = [list(row) for row in body.E]
         self.h: Vector = list(body.h)
         self.m: Scalar = body.m

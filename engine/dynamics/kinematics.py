@@ -14,6 +14,7 @@ from .spatial import (
     add,
     cross,
     dot,
+    into,
     outof,
     quaternion_matrix,
     quaternion_rate,
@@ -21,7 +22,8 @@ from .spatial import (
     subtract,
     transpose,
 )
-from .sweeps import placement
+from .sweeps import Motion, joint_twist, outward
+from .transfer import placement
 
 
 def body_placements(bodies: Sequence[Body], q: Sequence[Scalar]) -> list[tuple[Matrix, Vector]]:
@@ -86,6 +88,33 @@ def jacobian(robot: Robot, q: Sequence[Scalar], link: str, at: Sequence[Scalar])
                 J[r][k] = x
         i = body.parent
     return J
+
+
+def point_rates(
+    robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar], link: str, at: Sequence[Scalar]
+) -> tuple[Vector, Vector]:
+    """The velocity and the acceleration of the link's point `at` (link axes), in base axes."""
+    bodies, (last, seat) = robot.tree.bodies, robot.tree.seats[link]
+    if last is None:
+        return [0.0] * 3, [0.0] * 3
+    chain = [last]
+    while (parent := bodies[chain[-1]].parent) is not None:
+        chain.append(parent)
+    here: Motion | None = None
+    v: Vector = [0.0] * 3
+    R: Matrix = [[float(r == k) for r in range(3)] for k in range(3)]
+    for i in reversed(chain):
+        up, here = here, outward(bodies[i], here, q, qd, qdd, [0.0] * 3)
+        if up is not None:
+            v = into(here.rotation, add(v, cross(up.w, here.origin)))
+        v = add(v, joint_twist(bodies[i], qd)[1])
+        own = [outof(here.rotation, [float(r == k) for r in range(3)]) for k in range(3)]
+        R = transpose([[dot(row, column) for row in R] for column in own])
+    assert here is not None
+    turned = [dot([float(x) for x in row], list(at)) for row in seat.rotation()]
+    r = add([float(x) for x in seat.origin], turned)
+    velocity, acceleration = add(v, cross(here.w, r)), add(here.a, [dot(row, r) for row in here.U])
+    return [dot(row, velocity) for row in R], [dot(row, acceleration) for row in R]
 
 
 def coordinate_rates(robot: Robot, q: list[Scalar], qd: list[Scalar]) -> list[Scalar]:

@@ -13,7 +13,7 @@ from typing import Any
 from ..machine.jit.rolled import BodyStep, Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body
-from . import sweeps
+from . import sweeps, transfer
 from .spatial import Matrix, Vector, dot, into, subtract, transported
 from .sweeps import Motion, Pivot
 from .symbols import Path, number_at, paths, with_symbols
@@ -149,7 +149,8 @@ def _placed(step: BodyStep, body: Body) -> tuple[Motion, list[Scalar]]:
     for k in turning:
         step.graph.set_cosine_sine(angles[k], step.take("own", ("cos", k)), step.take("own", ("sin", k)))
     here = Motion()
-    here.rotation, here.origin = sweeps.placement(body, angles)
+    here.steps = None
+    here.rotation, here.origin = transfer.placement(body, angles)
     return here, list(angles)
 
 
@@ -184,11 +185,11 @@ def _second(kind: BodyKind, output: str) -> BodyStep:
         if kind.watched[k]:
             bound = step.take("number", len(kind.paths) + 3 * kind.loads + k)
             step.watch(loss(bound, 1.0 / pivot.size))
-    moved = sweeps.wrench_at_parent(here, W_up)
+    moved = transfer.wrench_at_parent(here, W_up)
     for r in SIX:
         step.put("up", ("W", r), step.take("up", ("W", r)) + moved[r])
     if kind.loose_above and A_up is not None:
-        seen = sweeps.inertia_at_parent(here, A_up)
+        seen = transfer.inertia_at_parent(here, A_up)
         for r, s in UPPER:
             step.put("up", ("A", r, s), step.take("up", ("A", r, s)) + seen[r][s])
     return step
@@ -201,7 +202,7 @@ def _third(kind: BodyKind, output: str) -> BodyStep:
         return step
     body = kind.body(step)
     here, _ = _placed(step, body)
-    here.chosen = _chosen(step, kind, body)
+    here.chosen, here.above = _chosen(step, kind, body), None
     n = len(body.speeds)
     pivots = {k: Pivot([step.take("own", ("row", k, r)) for r in SIX], step.take("own", ("x", k))) for k in range(n)}
     sought: list[Scalar] = [0.0] * n

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -11,6 +12,11 @@ from ..robot.model import ZERO, Body, Drive
 @lru_cache(maxsize=64)
 def bare(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
     """The bodies without friction, damping and springs, but with their rotors."""
+    return unhindered(bodies)
+
+
+def unhindered(bodies: Sequence[Body]) -> tuple[Body, ...]:
+    """The same of bodies whose numbers may be arrays."""
     return tuple(replace(body, drives=tuple(Drive(rotor=drive.rotor) for drive in body.drives)) for body in bodies)
 
 

@@ -23,27 +23,23 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from ..machine.program.scalars import Scalar, cosine_sine, sign
+from ..machine.program.scalars import Scalar, sign
 from ..robot.model import Body, Drive
-from ..robot.placement import TURN_PLANES
 from .spatial import (
-    Factor,
     Matrix,
+    Rotation,
     Vector,
     add,
     add_matrices,
     cross,
     dot,
     into,
-    outof,
-    quaternion_matrix,
     scale,
     subtract,
     transported,
     transpose,
-    turn_square,
-    turn_symmetric,
 )
+from .transfer import Steps, in_two_steps, inertia_at_parent, join, motion_at_child, placement, wrench_at_parent
 
 Wrenches = Mapping[int, Vector]  # body → [n; f] at its origin, in its axes
 Load = tuple[int, Vector, Vector]  # body, [n; f] in base axes, the point of the body (its axes) where f acts
@@ -54,43 +50,22 @@ NONE_CHOSEN: Mapping[int, Scalar] = {}
 class Motion:
     """The motion of one body: its placement in the parent, w, wd, a of its origin, and U.
 
-    `chosen` are the accelerations of those speeds that were free to take any; see `outward`.
+    `chosen` are the accelerations of those speeds that were free to take any; see `outward`.  `above` is the parent's
+    wd in its own axes, where it is known, and `steps` is another way to the origin.
     """
 
-    __slots__ = ("U", "a", "chosen", "origin", "rotation", "squares", "w", "wd")
+    __slots__ = ("U", "a", "above", "chosen", "origin", "rotation", "squares", "steps", "w", "wd")
 
-    rotation: tuple[Factor, ...]
+    rotation: Rotation
     origin: Vector
+    steps: Steps | None
     w: Vector
     wd: Vector
     a: Vector
     U: Matrix
     squares: tuple[Scalar, Scalar, Scalar]
     chosen: Mapping[int, Scalar]
-
-
-# ---- placements
-
-
-def placement(body: Body, q: Sequence[Scalar]) -> tuple[tuple[Factor, ...], Vector]:
-    """Rotation and origin of the body in its parent."""
-    rotation: tuple[Factor, ...] = body.rotation
-    origin: Vector = list(body.origin)
-    for what, axis, k in body.moves:
-        if what == "turn" or what == "screw":
-            x = q[body.coordinates[k]]
-            if what == "screw":
-                slide = [body.pitch * x if r == axis else 0.0 for r in range(3)]
-                origin = add(origin, outof(rotation, slide))
-            rotation = (*rotation, (*TURN_PLANES[axis], *cosine_sine(x)))
-        elif what == "slide":
-            slide = [q[body.coordinates[k]] if r == axis else 0.0 for r in range(3)]
-            origin = add(origin, outof(rotation, slide))
-        elif what == "place":
-            origin = add(origin, outof(rotation, [q[body.coordinates[k + r]] for r in range(3)]))
-        else:  # orient: Euler parameters
-            rotation = (*rotation, quaternion_matrix([q[body.coordinates[k + r]] for r in range(4)]))
-    return rotation, origin
+    above: Vector | None
 
 
 def joint_twist(body: Body, x: Sequence[Scalar]) -> tuple[Vector, Vector]:
@@ -122,6 +97,9 @@ def outward(
     """
     here = Motion()
     here.rotation, here.origin = placement(body, q)
+    here.steps = in_two_steps(body) if body.parent is not None else None
+    here.above = None
+    last = here.steps if here.steps is not None and here.steps.vectors else None
     spin, slide = joint_twist(body, qd)
     spin_rate, slide_rate = joint_twist(body, qdd)
     if up is None:
@@ -130,7 +108,9 @@ def outward(
         a = scale(-1.0, gravity)
     else:
         w, wd = up.w, up.wd
-        a = [up.a[r] + dot(up.U[r], here.origin) for r in range(3)]
+        here.above = wd
+        reach = here.origin if last is None else last.foot
+        a = [up.a[r] + dot(up.U[r], reach) for r in range(3)]
     w, wd, a = (into(here.rotation, x) for x in (w, wd, a))
     wd = add(add(wd, cross(w, spin)), spin_rate)
     a = add(add(a, cross(add(scale(2.0, w), spin), slide)), slide_rate)
@@ -142,6 +122,8 @@ def outward(
     wd, a = six[:3], six[3:]
     here.w, here.wd, here.a, here.squares = w, wd, a, (w[0] * w[0], w[1] * w[1], w[2] * w[2])
     here.U = rate_tensor(w, wd)
+    if last is not None:
+        here.a = [a[r] + dot(here.U[r], last.slide) for r in range(3)]
     return here
 
 
@@ -183,13 +165,6 @@ def inertia_wrench(body: Body, here: Motion) -> Vector:
 # ---- second sweep, inwards
 
 
-class Placed(Protocol):
-    """Anything with a rotation and an origin in its parent."""
-
-    rotation: tuple[Factor, ...]
-    origin: Vector
-
-
 class Massive(Protocol):
     """Anything with a mass m, first moments h and second moments E."""
 
@@ -208,43 +183,6 @@ def mass_matrix(body: Massive) -> Matrix:
     J[0][0], J[1][1], J[2][2] = E[1][1] + E[2][2], E[0][0] + E[2][2], E[0][0] + E[1][1]
     H: Matrix = [[0.0, -h[2], h[1]], [h[2], 0.0, -h[0]], [-h[1], h[0], 0.0]]
     return join(J, H, [[m if p == k else 0.0 for k in range(3)] for p in range(3)])
-
-
-def join(J: Matrix, H: Matrix, M: Matrix) -> Matrix:
-    """The 6 × 6 matrix with the blocks [J, H; Hᵀ, M]."""
-    return [J[p] + H[p] for p in range(3)] + [[H[k][p] for k in range(3)] + M[p] for p in range(3)]
-
-
-def inertia_at_parent(here: Placed, A: Matrix) -> Matrix:
-    """An articulated inertia at the parent's origin, Bᵀ A B (Saha 1999, eq. 50)."""
-    rotation, p = here.rotation, here.origin
-    J = turn_symmetric(rotation, [row[:3] for row in A[:3]])
-    H = turn_square(rotation, [row[3:] for row in A[:3]])
-    M = turn_symmetric(rotation, [row[3:] for row in A[3:]])
-    K = add_matrices(H, transpose([cross(p, column) for column in M]))  # H + [p] M, M symmetric
-    # J + [p] Hᵀ + K [p]ᵀ, with the terms of each component of p together
-    x, y, z = p
-    upper = {
-        (0, 0): y * (H[0][2] + K[0][2]) - z * (H[0][1] + K[0][1]),
-        (1, 1): z * (H[1][0] + K[1][0]) - x * (H[1][2] + K[1][2]),
-        (2, 2): x * (H[2][1] + K[2][1]) - y * (H[2][0] + K[2][0]),
-        (0, 1): z * (K[0][0] - H[1][1]) + y * H[1][2] - x * K[0][2],
-        (0, 2): y * (H[2][2] - K[0][0]) + x * K[0][1] - z * H[2][1],
-        (1, 2): x * (K[1][1] - H[2][2]) + z * H[2][0] - y * K[1][0],
-    }
-    J = [[J[r][k] + upper[min(r, k), max(r, k)] for k in range(3)] for r in range(3)]
-    return join(J, K, M)
-
-
-def wrench_at_parent(here: Placed, W: Vector) -> Vector:
-    """A wrench on the body, transferred to the parent's origin and axes: Bᵀ W."""
-    n, f = outof(here.rotation, W[:3]), outof(here.rotation, W[3:])
-    return transported(n, f, here.origin)
-
-
-def motion_at_child(here: Motion, x: Vector) -> Vector:
-    """A motion of the parent, transferred to the body's origin and axes: B x."""
-    return into(here.rotation, x[:3]) + into(here.rotation, add(x[3:], cross(x[:3], here.origin)))
 
 
 def shear_wrench(W: Vector, d: int, pitch: float) -> Vector:
@@ -390,13 +328,22 @@ def outward_again(
             sought[k] = pivot.x + share
         else:
             moved = pivot.x - share
-            sought[k] = moved - extra[d]
-            if k in here.chosen:
-                sought[k] = sought[k] + here.chosen[k]
+            if up is not None and here.above is not None and _merges(body, k, here):
+                # what the parent's two accelerations are along the joint, by one turn for both
+                sought[k] = moved - into(here.rotation, add(here.above, up[:3]))[d]
+            else:
+                sought[k] = moved - extra[d]
+                if k in here.chosen:
+                    sought[k] = sought[k] + here.chosen[k]
             extra[d] = moved
         if pivot.row is not None and body.pitch:
             extra = [extra[r] + body.pitch * extra[d] if r == d + 3 else extra[r] for r in range(6)]
     return extra
+
+
+def _merges(body: Body, k: int, here: Motion) -> bool:
+    """Whether neither the chosen acceleration of a speed is needed by itself nor what its link has along it already."""
+    return k in here.chosen and len(body.directions) == 1 and body.directions[0] < 3 and not body.drives[0].rotor
 
 
 # ---- the whole tree

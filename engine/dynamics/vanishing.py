@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,14 @@ from ..errors import NumericalError
 from ..machine.jit.block import ENORMOUS
 from ..machine.program.scalars import Scalar
 from ..robot.bodies import scalar
-from ..robot.model import Body, Drive, Joint, Robot
-from . import sweeps
+from ..robot.model import Body, Joint, Robot
+from . import sweeps, transfer
 from .spatial import add_matrices
+from .stripped import unhindered
 from .sweeps import Motion, Pivot
 
 LITTLE = 1e-10  # share of the diagonal below which a pivot is in doubt
+NOTHING = 1e-25  # share that only squares of rounding errors leave, which may be the same at all positions by chance
 LONG = 100  # bodies; in a chain of n like links, the first one's share is 3/n³
 SHIFT = 1e-9  # shift of all coordinates, which hardly changes a sound pivot
 USUAL = 1e3  # least ratio of a usual pivot to one that has been lost
@@ -47,7 +48,7 @@ def doubtful(q: Sequence[float] | np.ndarray, shares: Shares, bodies: int) -> li
         if doubt.any():
             uneven = np.cos(np.arange(len(here)))  # not a motion of the robot as a whole
             beside, _ = shares(here + SHIFT * uneven)
-            doubt &= ~((result > 0.0) & (abs(beside - result) <= SOUND * result))
+            doubt &= ~((result > NOTHING * whole) & (abs(beside - result) <= SOUND * result))
     return [int(k) for k in np.flatnonzero(doubt)]
 
 
@@ -80,7 +81,7 @@ def _vanishing(robot: Robot, q: Sequence[float], motion_given: Sequence[bool] | 
 def sound(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[bool]) -> np.ndarray:
     """For each of many positions and values of the bodies' numbers, whether no pivot is small at first sight."""
     little = LITTLE * min(1.0, (LONG / max(len(bodies), 1)) ** 3)
-    bodies = [replace(one, drives=tuple(Drive(rotor=drive.rotor) for drive in one.drives)) for one in bodies]
+    bodies = unhindered(bodies)
     with np.errstate(all="ignore"):
         eliminated, whole = pivots(bodies, q, motion_given), pivots(bodies, q, [True] * len(motion_given))
         good = [x > little * y for x, y, given in zip(eliminated, whole, motion_given) if not given]
@@ -117,8 +118,9 @@ def pivots(bodies: Sequence[Body], q: Sequence[Scalar], motion_given: Sequence[b
             result[k] = scalar(size)
         if body.parent is not None and above is not None:
             here = Motion()
-            here.rotation, here.origin = sweeps.placement(body, q)
-            A[body.parent] = add_matrices(A[body.parent], sweeps.inertia_at_parent(here, above))
+            here.steps = None
+            here.rotation, here.origin = transfer.placement(body, q)
+            A[body.parent] = add_matrices(A[body.parent], transfer.inertia_at_parent(here, above))
     return result
 
 

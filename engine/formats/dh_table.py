@@ -10,8 +10,9 @@ from typing import Any
 
 from ..errors import InputError, Place, did_you_mean
 from ..text.document import Document
-from ..text.expression import ExpressionError, quantity
+from ..text.expression import quantity
 from ..text.source import text_of
+from ..text.tokens import ExpressionError
 from ..text.units import UNITS
 
 MOST = 1000  # rows

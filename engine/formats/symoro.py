@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..text.document import Document
-from ..text.expression import ExpressionError, evaluate
+from ..text.expression import evaluate
+from ..text.tokens import ExpressionError
 from .draft import Draft
 from .report import CHANGED, DROPPED, IGNORED, USED, Report
 from .side import Side

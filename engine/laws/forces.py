@@ -20,7 +20,7 @@ from ..text.fields import Angle, Numbers, OneOf, Position, number, one_or_more
 from ..text.formula import parsed
 from ..text.formula_fields import formula_text, one_or_more_formulas
 from ..text.formula_tree import Formula, Lookup, Named, Number, Operation, lookups
-from .motions import STEPS, Duration, Law, Pace, TableLaw, one_of, turn_rate
+from .law import STEPS, Duration, Law, Pace, TableLaw, one_of, turn_rate
 from .table import Spline
 
 # (t, position, rate, reference) → force of one coordinate; the reference is (position, rate) or None

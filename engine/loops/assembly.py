@@ -159,7 +159,7 @@ def newton_rows(
             break
         step = np.zeros((len(going), loops.robot.nv))
         step[:, free] = (back[going] @ gap[going][:, rows, None])[..., 0]
-        trial = _moved_rows(loops.robot, q[going], step * loops.column_scale)
+        trial = moved_rows(loops.robot, q[going], step * loops.column_scale)
         new_gap = (loops.gap(trial) - wanted[going]) * loops.row_scale
         better = np.linalg.norm(new_gap, axis=1) < np.linalg.norm(gap[going], axis=1)
         going, trial, new_gap = going[better], trial[better], new_gap[better]
@@ -169,7 +169,7 @@ def newton_rows(
     return q, size
 
 
-def _moved_rows(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
+def moved_rows(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
     """The coordinates of many positions after small motions along the speeds."""
     after = q.copy()
     for k, rate in enumerate(coordinate_rates(robot, list(q.T), list(step.T))):

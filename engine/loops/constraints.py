@@ -51,7 +51,7 @@ class Closure:
             turning += [KINDS[row.kind].turning for row in one.rows]
             on_speeds += [KINDS[row.kind].on_speeds for row in one.rows]
         self.m = len(turning) + len(self.couplings)
-        self.length = _reach(robot, self.ties)
+        self.length = float(reach(robot.tree.bodies, self.ties)) or 1.0
         speeds = {k: turn for joint in robot.moving for k, turn in zip(joint.speeds, joint.type.turning)}
         # scales that make turns and shifts, angles and lengths comparable
         self.column_scale = np.array([1.0 if speeds[k] else self.length for k in range(robot.nv)])
@@ -59,6 +59,7 @@ class Closure:
         self.turning = np.array(turning, dtype=bool)
         self.on_speeds = np.array(on_speeds + [False] * len(self.couplings), dtype=bool)
         self.row_scale = np.array([1.0 if turn else 1.0 / self.length for turn in turning])
+        self.row_sizes: list[Scalar] = self.row_scale.tolist()  # the same, which may be symbols
         identity = (massless(self.bodies), [(one.first, one.second, one.rows) for one in self.ties], self.couplings)
         self.numbers = CompiledGaps(self._whole, robot.nq, robot.nv, self.m, identity, len(self.bodies))
 
@@ -246,24 +247,34 @@ def own_ties(robot: Robot) -> tuple[Tie, ...]:
 
 def misalignment(type_: CutType, tied: Tied) -> tuple[list[float], float]:
     """The remaining angle of each aligned row, which is right even far from closed, and the whole angle."""
-    s = [as_floats(axis) for axis in tied.place.s]
+    angle = angles(type_, np.array([[as_floats(axis) for axis in tied.place.s]]))
+    return angle[0][0].tolist(), float(angle[1][0])
+
+
+def angles(type_: CutType, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same for many samples of the second frame's axes in the first one, which are the rows of s."""
     if type_.aligned == PARALLEL:
-        across = math.hypot(s[2][0], s[2][1])
-        angle = math.atan2(across, s[2][2])
-        if across < 1e-12:
-            return ([0.0, 0.0] if s[2][2] > 0 else [math.pi, 0.0]), angle
-        return [s[2][0] / across * angle, s[2][1] / across * angle], angle
+        axis = s[:, 2]
+        across = np.hypot(axis[:, 0], axis[:, 1])
+        angle = np.arctan2(across, axis[:, 2])
+        return _along(axis[:, :2], across, angle, np.where(axis[:, 2] > 0, 0.0, math.pi)), angle
     if type_.aligned == LOCKED:
-        R: Any = np.array(s).T  # column j is the second's axis j
-        skew = [R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1]]
-        size = math.hypot(*skew)
-        angle = math.atan2(size, R[0][0] + R[1][1] + R[2][2] - 1.0)
-        if size < 1e-12:
-            return ([0.0] * 3 if angle < 1.0 else [math.pi, 0.0, 0.0]), angle
-        x, y, z = (v / size * angle for v in skew)
-        return [z, x, y], angle  # row (X, Y) measures the turn about z, and so on
-    values = [s[j][k] for j, k in type_.aligned]
-    return values, max((abs(math.asin(max(-1.0, min(1.0, x)))) for x in values), default=0.0)
+        # column j of the rotation is the second's axis j; row (X, Y) measures the turn about z, and so on
+        skew = np.stack([s[:, j, k] - s[:, k, j] for j, k in ((0, 1), (1, 2), (2, 0))], axis=1)
+        size = np.sqrt((skew * skew).sum(axis=1))
+        angle = np.arctan2(size, s[:, 0, 0] + s[:, 1, 1] + s[:, 2, 2] - 1.0)
+        return _along(skew, size, angle, np.where(angle < 1.0, 0.0, math.pi)), angle
+    values = np.stack([s[:, j, k] for j, k in type_.aligned], axis=1) if type_.aligned else np.zeros((len(s), 0))
+    return values, abs(np.arcsin(np.clip(values, -1.0, 1.0))).max(axis=1, initial=0.0)
+
+
+def _along(direction: np.ndarray, size: np.ndarray, angle: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+    """The angles along directions of this size; along the first axis where there is no direction."""
+    none = np.zeros_like(direction)
+    none[:, 0] = otherwise
+    some = size >= 1e-12
+    turned: np.ndarray = np.where(some[:, None], direction / np.where(some, size, 1.0)[:, None] * angle[:, None], none)
+    return turned
 
 
 def upright(type_: CutType, tied: Tied) -> Scalar | None:
@@ -299,12 +310,13 @@ def distance_drive(robot: Robot, name: str, links: tuple[str, str], frames: tupl
     return tie(robot.tree, name, links, frames, [Row("distance")])
 
 
-def _reach(robot: Robot, ties: Sequence[Tie]) -> float:
+def reach(bodies: Sequence[Body], ties: Sequence[Tie]) -> float | np.ndarray:
     """The mechanism's length: the largest distance of the origin of a body, or of a tie's frame, in its parent.
 
-    The radius of what rolls is such a distance, too.
+    The radius of what rolls is such a distance, too. Where numbers are arrays, it is an array.
     """
-    lengths = [math.hypot(*body.origin) for body in robot.tree.bodies]
-    lengths += [math.hypot(*side.origin) for one in ties for side in (one.first, one.second)]
-    lengths += [row.radius for one in ties for row in one.rows]
-    return max(lengths, default=0.0) or 1.0
+    places = [*(body.origin for body in bodies), *(side.origin for one in ties for side in (one.first, one.second))]
+    length: float | np.ndarray = max((row.radius for one in ties for row in one.rows), default=0.0)
+    for x, y, z in places:
+        length = np.maximum(length, np.hypot(np.hypot(x, y), z))
+    return length

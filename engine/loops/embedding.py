@@ -25,16 +25,14 @@ from ..dynamics.sweeps import (
     Pivot,
     Wrenches,
     from_base,
-    inertia_at_parent,
     inertia_wrench,
     inward,
     joint_twist,
     mass_matrix,
-    motion_at_child,
     outward,
     outward_again,
-    wrench_at_parent,
 )
+from ..dynamics.transfer import inertia_at_parent, motion_at_child, wrench_at_parent
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body
 from .division import Portion

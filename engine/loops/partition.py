@@ -70,7 +70,7 @@ def partition(
     nv = loops.robot.nv
     J, _ = loops.jacobian(q)
     scaled = loops.scaled(J)
-    groups = _groups(loops) if basis == "independent" else [(range(loops.m), range(nv))]
+    groups = groups_of(loops) if basis == "independent" else [(range(loops.m), range(nv))]
     rows: list[int] = []
     chosen: list[int] = []
     for own_rows, speeds in groups:
@@ -89,7 +89,7 @@ def partition(
     return Partition(tuple(rows), tuple(given), tuple(tuple(row) for row in N.tolist()), order, tuple(values))
 
 
-def _groups(loops: Closure) -> list[tuple[Sequence[int], Sequence[int]]]:
+def groups_of(loops: Closure) -> list[tuple[Sequence[int], Sequence[int]]]:
     """The rows and the speeds of each subsystem, which have nothing to do with those of others."""
     return [(loops.rows_of(block), block.speeds) for block in loops.blocks]
 
@@ -106,15 +106,22 @@ def _picked(
     if not len(rows):
         return [], []
     own = scaled[np.ix_(rows, speeds)]
+    row_groups, speed_groups = orders_of(loops, rows, speeds, given, preferred)
+    few = sorted(independent(own, row_groups))
+    return [rows[r] for r in few], [speeds[j] for j in independent(own[few].T, speed_groups)]
+
+
+def orders_of(
+    loops: Closure, rows: Sequence[int], speeds: Sequence[int], given: Sequence[int], preferred: Sequence[int]
+) -> tuple[list[list[int]], list[list[int]]]:
+    """The groups in which independent rows and dependent speeds are looked for, by places among these."""
     places = {r: place for place, r in enumerate(rows)}
-    few = sorted(independent(own, [[places[r] for r in group if r in places] for group in loops.row_groups()]))
     free = [j for j, k in enumerate(speeds) if k not in given]
-    order = [
+    return [[places[r] for r in group if r in places] for group in loops.row_groups()], [
         [j for j in free if speeds[j] not in preferred],
         [j for j in free if speeds[j] in preferred],
         [j for j, k in enumerate(speeds) if k in given],
     ]
-    return [rows[r] for r in few], [speeds[j] for j in independent(own[few].T, order)]
 
 
 def _order(

@@ -11,24 +11,31 @@ TINY = 1e-8  # relative to the longest vector: a shorter one counts as 0
 
 def independent(vectors: np.ndarray, groups: Sequence[Sequence[int]], tiny: float = TINY) -> list[int]:
     """Places of independent rows with the same span as all rows; from earlier groups first, longest rows first."""
-    rest = np.array(vectors, dtype=float)
-    least = tiny * max(np.sqrt((rest**2).sum(axis=1)).max(initial=0.0), 1e-300)
-    result: list[int] = []
-    for group in groups:
-        left = list(group)
-        while left:
-            norms = np.sqrt((rest[left] ** 2).sum(axis=1))
+    return [k for k in independent_of_many(np.array(vectors, dtype=float)[None], groups, tiny)[0].tolist() if k >= 0]
+
+
+def independent_of_many(vectors: np.ndarray, groups: Sequence[Sequence[int]], tiny: float = TINY) -> np.ndarray:
+    """The same for each of many matrices by itself, in a row that is filled up with −1."""
+    rest, everyone = vectors.copy(), np.arange(len(vectors))
+    least = tiny * np.maximum(np.sqrt((rest**2).sum(axis=2)).max(axis=1, initial=0.0), 1e-300)
+    result: list[np.ndarray] = []
+    for group in map(list, groups):
+        left = np.ones((len(rest), len(group)), dtype=bool)
+        for _ in group:
+            norms = np.where(left, np.sqrt((rest[:, group] ** 2).sum(axis=2)), -1.0)
             # the first of equal ones, so that rounding errors don't decide
-            best = left[int(np.argmax(norms >= norms.max() * (1 - 1e-6)))]
-            size = float(norms[left.index(best)])
-            if size <= least:
+            best = np.argmax(norms >= norms.max(axis=1, keepdims=True) * (1 - 1e-6), axis=1)
+            size = norms[everyone, best]
+            more = size > least
+            if not more.any():
                 break
-            direction = rest[best] / size
+            places = np.array(group)[best]
+            direction = np.where(more[:, None], rest[everyone, places] / np.where(more, size, 1.0)[:, None], 0.0)
             for _ in range(2):  # the second time removes rounding errors
-                rest = rest - np.outer(rest @ direction, direction)
-            result.append(best)
-            left.remove(best)
-    return result
+                rest = rest - (rest @ direction[:, :, None]) * direction[:, None]
+            result.append(np.where(more, places, -1))
+            left[everyone[more], best[more]] = False
+    return np.array(result, dtype=int).reshape(len(result), len(vectors)).T
 
 
 def null_space(A: np.ndarray, tiny: float = TINY, size: float = 1e-300) -> np.ndarray:

@@ -144,21 +144,33 @@ class Multipliers(PartitionText):
 
     def text(self, given: Arguments, bodies: tuple[Body, ...]) -> tuple[list[Scalar], list[Scalar]]:
         """The multipliers, and checks, of which only the first can fail."""
-        J, _ = self.loops.rates(given["q"])
-        part, size = self.part, [float(x) for x in self.loops.row_scale]
+        result, pivots = multipliers(self.loops, self.part, given["q"], given["tau"])
+        return result, [pivot_size_margin(pivots, [NEAR * x for x in self.part.pivots]), 1.0, 1.0]
 
-        def row(r: int) -> list[Scalar]:
-            return [J[r].get(k, 0.0) for k in range(self.loops.robot.nv)]
 
-        K = Elimination([*map(row, part.rows), *(list(N) for N in part.N)], part.order)
-        own = [x * (1.0 / size[r]) for x, r in zip(K.transposed(given["tau"]), part.rows)]
-        dependent = [r for r in range(self.loops.m) if r not in part.rows and J[r]]
-        C = [[x * (size[d] / size[r]) for x, r in zip(K.transposed(row(d)), part.rows)] for d in dependent]
-        least, others = least_norm(C, own)
-        result: list[Scalar] = [0.0] * self.loops.m
-        for r, x in zip((*part.rows, *dependent), (*least, *others)):
-            result[r] = x * size[r]
-        return result, [pivot_size_margin(K.pivots, [NEAR * x for x in part.pivots]), 1.0, 1.0]
+def multipliers(
+    loops: Closure, part: Partition, q: Sequence[Scalar], tau: Sequence[Scalar]
+) -> tuple[list[Scalar], list[Scalar]]:
+    """All rows' multipliers that exert the forces `tau` along the speeds, and the pivots of K.
+
+    Motions that are given may be any, so speeds that a partition has as given count as independent here.
+    """
+    J, _ = loops.rates(q)
+    nv, size = loops.robot.nv, loops.row_sizes
+
+    def row(r: int) -> list[Scalar]:
+        return [J[r].get(k, 0.0) for k in range(nv)]
+
+    given: list[list[Scalar]] = [[float(k == g) for k in range(nv)] for g in part.given]
+    K = Elimination([*map(row, part.rows), *given, *(list(N) for N in part.N)], part.order)
+    own = [x * (1.0 / size[r]) for x, r in zip(K.transposed(tau), part.rows)]
+    dependent = [r for r in range(loops.m) if r not in part.rows and J[r]]
+    C = [[x * (size[d] / size[r]) for x, r in zip(K.transposed(row(d)), part.rows)] for d in dependent]
+    least, others = least_norm(C, own)
+    result: list[Scalar] = [0.0] * loops.m
+    for r, x in zip((*part.rows, *dependent), (*least, *others)):
+        result[r] = x * size[r]
+    return result, K.pivots
 
 
 def wrench_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:

@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..dynamics.spatial import Factor, Vector, add, cross, dot, into, outof, scale, subtract, transpose
-from ..dynamics.sweeps import joint_twist, placement, rate_tensor
+from ..dynamics.spatial import Factor, Rotation, Vector, add, cross, dot, into, outof, scale, subtract, transpose
+from ..dynamics.sweeps import joint_twist, rate_tensor
+from ..dynamics.transfer import placement
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Tree
 from ..robot.placement import Placement
@@ -184,7 +185,7 @@ class _Step:
     reach: Vector = field(default_factory=list)
 
 
-def _point(side: Side, placed: Mapping[int, tuple[tuple[Factor, ...], Vector]]) -> Vector:
+def _point(side: Side, placed: Mapping[int, tuple[Rotation, Vector]]) -> Vector:
     """The origin of the side's frame in the meeting body's axes."""
     x: Vector = list(side.origin)
     for i in reversed(side.chain):

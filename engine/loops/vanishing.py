@@ -8,9 +8,9 @@ from contextlib import suppress
 import numpy as np
 
 from ..dynamics.dense import Factors, inertia_diagonal, inertia_matrix
-from ..dynamics.stripped import bare
+from ..dynamics.stripped import unhindered
 from ..dynamics.vanishing import LITTLE, LONG, USUAL, doubtful, loss, owner, refusal
-from ..machine.program.scalars import Scalar, as_float, as_floats
+from ..machine.program.scalars import Scalar, as_floats
 from ..robot.model import Joint, Robot
 from .constrained import ConstrainedEquations
 from .constraints import Closure, closure
@@ -84,22 +84,46 @@ def _shares(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray,
 
 def _by_subsystems(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same by the recursion itself, whose pivots these are."""
+    pivots, whole = (np.array(as_floats(values)) for values in _eliminated(loops, part, q.tolist()))
+    return pivots, whole, np.array(part.independent, dtype=int)
+
+
+def _eliminated(loops: Closure, part: Partition, here: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    """The pivots by the recursion, and the sums of inertias before elimination."""
     nv, count = loops.robot.nv, len(part.N)
-    here, still = q.tolist(), [0.0] * nv
+    here, still = list(here), [0.0] * nv
     tied = loops.tied(here)
-    equations = ConstrainedEquations(loops, part, bare(loops.bodies))
+    equations = ConstrainedEquations(loops, part, unhindered(loops.bodies))
     A = equations.rows(here, tied)
     K = equations.factors(A)
     held = [k in part.given for k in range(nv)]
     state = State(here, still, still, held, [0.0] * 3)
     _, one_over = accelerations(equations.portions, K.parts, equations.bodies, state, [0.0] * len(A), {}, ())
-    diagonal = as_floats(inertia_diagonal(loops.bodies, here, nv))
-    whole = np.zeros(count)
+    diagonal = inertia_diagonal(loops.bodies, here, nv)
+    whole: list[Scalar] = []
     for c in range(count):
         column = K.solve([float(r == len(A) + c) for r in range(nv)])
-        whole[c] = sum(x * x * m for x, m in zip(as_floats(column), diagonal))
-    pivots = np.array([1.0 / as_float(one_over[len(A) + c]) for c in range(count)])
-    return pivots, whole, np.array(part.independent, dtype=int)
+        whole.append(sum(x * x * m for x, m in zip(column, diagonal)))
+    return [1.0 / one_over[len(A) + c] for c in range(count)], whole
+
+
+def sound(loops: Closure, part: Partition, q: Sequence[Scalar]) -> np.ndarray | None:
+    """For each of many positions and mechanisms that differ in numbers, whether no pivot is small at first sight.
+
+    None where the pivots of many aren't known at once.
+    """
+    if len(part.independent) != len(part.N) or len(part.rows) + len(part.given) + len(part.N) != loops.robot.nv:
+        return None
+    few = LITTLE * min(1.0, (LONG / max(len(loops.bodies), 1)) ** 3)
+    with np.errstate(all="ignore"):
+        try:
+            pivots, whole = _eliminated(loops, part, q)
+        except ZeroDivisionError:
+            return None
+        good = [np.asarray(x) > few * np.asarray(y) for x, y in zip(pivots, whole)]
+        finite = [abs(np.asarray(x)) < np.inf for x in (*pivots, *whole, *q)]
+    result: np.ndarray = np.all(np.broadcast_arrays(*good, *finite), axis=0)
+    return result
 
 
 def _all_at_once(loops: Closure, part: Partition, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

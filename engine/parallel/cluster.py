@@ -44,7 +44,8 @@ class Cluster:
         self._dask, self._patience, self._cluster = distributed, patience, None
         self._begun: list[Any] = []
         self._kept: list[Any] = []
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # its failures are raised as errors here
+        for own in ("distributed", "distributed.client"):  # its failures are raised as errors here
+            logging.getLogger(own).setLevel(logging.CRITICAL)
         address: Any = scheduler
         if scheduler is not None and not ADDRESS.fullmatch(scheduler):
             self._refuse(scheduler, ValueError("not an address"))

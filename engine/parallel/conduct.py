@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.samples import Samples, no_numbers
-from ..dynamics.sweeps import placement
+from ..dynamics.transfer import placement
 from ..errors import InputError
 from ..loops.balance import Balance, enough
 from ..loops.branches import efforts

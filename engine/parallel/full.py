@@ -1,9 +1,10 @@
 """The penalty and projection methods fully distributed: one exchange a step (Khan 2002, sections 1.1.3, 2.2 and 2.3).
 
-At the start of a step every node gets the whole state; it takes the step and returns its own leg's part of the new
-state.  Within the step the legs depend on each other, through the springs at the cuts (eq. 2.9) or through (Sᵀ I S)⁻¹
-(eq. 2.24), so every node computes these terms for itself: "extra repeated computations in each chain" (Fig. 1.6).  In a
-method of several stages, these terms are all of the work except the leg's own part of the last stage.
+At the start of a step every node gets the whole state; it takes the step and returns the part of the new state that
+is its leg's or, of robots that aren't legs with a platform, that of all that one joint of the base carries.  Within the
+step the legs depend on each other, through the springs at the cuts (eq. 2.9) or through (Sᵀ I S)⁻¹ (eq. 2.24), so every
+node computes these terms for itself: "extra repeated computations in each chain" (Fig. 1.6).  In a method of several
+stages, these terms are all of the work except the leg's own part of the last stage.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ..simulate.loop import Solver, Trace
 from ..simulate.runner import Runner
 from ..simulate.system import System
 from .engines import Engine, Message
-from .legs import legs
+from .legs import shares
 from .rates import refuse
 from .steps import Exchange
 
@@ -90,18 +91,18 @@ class Full:
                 hint="`--set solver.method=rk4 --set solver.step=1e-3`",
             )
         self.make, self.system, self.solver, self.engine = make, system, solver, engine
-        count = len(legs(system.robot).legs)
+        count = len(shares(system.robot)[1])
         self.nodes = min(nodes or count, count)
         self.places = self._places(system)
 
     def _places(self, system: System) -> list[list[int]]:
         """Places in the state, node by node; the quadratures, which belong to no leg, are the first node's."""
-        bodies, chains = system.robot.tree.bodies, legs(system.robot).legs
+        bodies = system.robot.tree.bodies
         places: list[list[int]] = [[] for _ in range(self.nodes)]
-        for n, leg in enumerate(chains):
-            coordinates = [k for i in leg.bodies for k in bodies[i].coordinates]
+        for n, own in enumerate(shares(system.robot)[1]):
+            coordinates = [k for i in own for k in bodies[i].coordinates]
             places[n % self.nodes] += [system.state_coordinates.index(k) for k in coordinates]
-            places[n % self.nodes] += [system.place_of(k) for k in leg.speeds]
+            places[n % self.nodes] += [system.place_of(k) for i in own for k in bodies[i].speeds]
         places[0] += [system.measured, system.measured + 1]
         return places
 

@@ -54,6 +54,21 @@ def legs(robot: Robot, platform: str | None = None) -> Parallel:
     return split
 
 
+def shares(robot: Robot) -> tuple[str, list[tuple[int, ...]]]:
+    """Bodies that belong together, and what to call such a group: a leg, or else a part, all that one joint of the base
+    carries.
+
+    The parts serve where nodes need no leg's own equations: of mobile manipulators that carry a payload, one is a part.
+    """
+    try:
+        return "leg", [leg.bodies for leg in legs(robot).legs]
+    except InputError:
+        roots: list[int] = []
+        for i, body in enumerate(robot.tree.bodies):
+            roots.append(i if body.parent is None else roots[body.parent])
+        return "part", [tuple(i for i, root in enumerate(roots) if root == first) for first in dict.fromkeys(roots)]
+
+
 def _named(robot: Robot, platform: str) -> Parallel:
     names = [link.name for link in robot.links]
     if platform not in names:

@@ -16,7 +16,7 @@ from ..errors import InputError, NumericalError
 from ..loops.constrained import ConstrainedEquations
 from ..machine.program.scalars import Scalar, as_floats, into_columns
 from ..simulate import equations
-from ..simulate.acting import link_wrenches
+from ..simulate.acting import acting_wrenches
 from ..simulate.discrete import partition_of
 from ..simulate.equations import Evaluation, Moved
 from ..simulate.feedforward import runner
@@ -60,8 +60,9 @@ class ByLegs:
             K = closing.factors(closing.rows(q, loops.tied(q)))
             rates = K.solve([*([0.0] * len(part.rows)), *(dot(list(row), now.qd) for row in part.N)])
         count = next((len(x) for x in (*q, *now.qd) if isinstance(x, np.ndarray)), None)
-        places, speeds, forces = (_stacked(x, count) for x in (q, now.qd, equations.pushed(system, now, rates)))
-        wrenches = link_wrenches(system.robot, system.inputs.wrenches, t, places, speeds) if t is not None else None
+        pushed = equations.pushed(system, now, rates, system.model)
+        places, speeds, forces = (_stacked(x, count) for x in (q, now.qd, pushed))
+        wrenches = acting_wrenches(system.robot, system.inputs.wrenches, t, places, speeds) if t is not None else None
         answer = self.conductor.moved(places, speeds, forces, wrenches, part.independent)
         qd, qdd = (x.tolist() if count is None else list(x.T) for x in answer)
         return equations.concluded(system, now, Moved(q, qd, qdd, {}, guard=1.0), discrete, system.model)

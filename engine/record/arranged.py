@@ -61,18 +61,20 @@ def arrange(figure: Figure, down: int, across: int) -> None:
         outer = axes.get_tightbbox(renderer) or inner
         left[column], right[column] = max(left[column], inner.x0 - outer.x0), max(right[column], outer.x1 - inner.x1)
         below[row], above[row] = max(below[row], inner.y0 - outer.y0), max(above[row], outer.y1 - inner.y1)
-    title = 0.02 * figure.bbox.height + figure.texts[0].get_window_extent(renderer).height
+    heights = [(text.get_position()[1] > 0.5, text.get_window_extent(renderer).height) for text in figure.texts]
+    title = sum(0.02 * figure.bbox.height + height for is_title, height in heights if is_title)
+    notes = sum(0.5 * pad + height for is_title, height in heights if not is_title)
     beside = pad + (right[:-1] + left[1:]).max(initial=0.0)
     between = pad + (below[:-1] + above[1:]).max(initial=0.0)
     width = figure.bbox.width - 2 * pad - left[0] - right[-1] - (across - 1) * beside
-    height = figure.bbox.height - 2 * pad - title - below[-1] - above[0] - (down - 1) * between
+    height = figure.bbox.height - 2 * pad - title - notes - below[-1] - above[0] - (down - 1) * between
     if min(width, height) <= 0:  # no room for all that
         figure.set_layout_engine("constrained")
         return
     figure.subplots_adjust(
         left=(pad + left[0]) / figure.bbox.width,
         right=1 - (pad + right[-1]) / figure.bbox.width,
-        bottom=(pad + below[-1]) / figure.bbox.height,
+        bottom=(pad + notes + below[-1]) / figure.bbox.height,
         top=1 - (pad + title + above[0]) / figure.bbox.height,
         wspace=beside * across / width,
         hspace=between * down / height,

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError
 from .scene import Poses, Scene
-from .sketch import draw, reached
+from .sketch.drawing import draw, reached
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import plots
 from .deviation import rows_at
+from .styles import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,12 +38,12 @@ def overlay(title: str, quantity: str, pairs: Sequence[Pair]) -> Figure:
     figure = plots.blank(title + more, 8.4, 6.4)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 2])
     for n, pair in enumerate(pairs[:MOST_LINES]):
-        look = {"color": plots.COLOURS[n], "linewidth": 1.4}
+        look = {"color": COLOURS[n], "linewidth": 1.4}
         rows = rows_at(pair.t, pair.now)
         common = rows >= 0
         above.plot(pair.now, pair.new, **look, label=plots.plain(f"{pair.label}, new"))
         points = {"linestyle": "none", "marker": "o", "markersize": 3.5, "markerfacecolor": "none"}
-        above.plot(pair.t, pair.old, color=plots.COLOURS[n], **points, label=plots.plain(f"{pair.before}, old"))
+        above.plot(pair.t, pair.old, color=COLOURS[n], **points, label=plots.plain(f"{pair.before}, old"))
         difference = pair.new[rows[common]] - pair.old[common]
         below.plot(pair.t[common], difference, **look, marker=".", label=plots.plain(pair.label))
     most = max(pair.allowed for pair in pairs[:MOST_LINES])

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .plots import COLOURS, blank, plain
+from .plots import blank, plain
+from .styles import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

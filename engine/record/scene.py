@@ -6,15 +6,20 @@ and an orientation for each link. `BASE` carries what doesn't move. Lengths are 
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 BASE = "base"
+FINEST = 32_767  # of a mesh, within its box
 Point = tuple[float, float, float]
 Axes = tuple[Point, Point, Point]  # rows of a rotation matrix
-Kind = Literal["rod", "thin", "tube", "rail", "plate", "ball", "ground"]
+Kind = Literal["rod", "thin", "tube", "rail", "plate", "ball", "ground", "box", "cylinder", "sphere", "capsule", "mesh"]
+FORMS = ("box", "cylinder", "sphere", "capsule", "mesh")  # what robot files give their links
+Colour = tuple[float, float, float, float]  # red, green, blue, opacity
 
 
 @dataclass(frozen=True)
@@ -24,11 +29,41 @@ class Solid:
     A `rod`, a `thin` rod to a mass centre, a `tube` in which a rod slides and a `rail` have two points, a `plate` has
     the corners of its outline, in order; a `ball` has one point, and the `ground` at a pivot has it first, then the
     direction that leads into the ground.
+
+    The bodies of robot files: a `sphere` has its middle, a `cylinder` and a `capsule` have the middles of their ends, a
+    `box` has its corners, of which the x changes first; a `mesh` has those of the box around it, and its name.
     """
 
     kind: Kind
     points: tuple[Point, ...]
     radius: float
+    colour: Colour | None = None
+    mesh: str = ""
+
+
+@dataclass(frozen=True)
+class SceneMesh:
+    """A surface of triangles in a box from -1 to 1, as base64: points as 16-bit numbers, and the points of each face.
+
+    Little-endian, points in 32,767ths, faces by 32-bit numbers of their points.
+    """
+
+    name: str
+    points: str
+    faces: str
+
+    @classmethod
+    def of(cls, name: str, points: np.ndarray, faces: np.ndarray) -> SceneMesh:
+        """The surface with these points (n × 3) and faces (m × 3), in the box around it."""
+        low, high = points.min(axis=0), points.max(axis=0)
+        half = np.where(high > low, (high - low) / 2, 1.0)
+        inside = np.round(FINEST * (points - (low + high) / 2) / half)
+        return cls(name, _packed(inside, "<i2"), _packed(faces, "<u4"))
+
+    def unpacked(self) -> tuple[np.ndarray, np.ndarray]:
+        """The points, from -1 to 1, and the faces."""
+        points = np.frombuffer(base64.b64decode(self.points), "<i2").reshape(-1, 3) / FINEST
+        return points, np.frombuffer(base64.b64decode(self.faces), "<u4").reshape(-1, 3)
 
 
 @dataclass(frozen=True)
@@ -84,9 +119,18 @@ class Scene:
     gravity: Point
     flat: Point | None = None
     about: str = ""
+    meshes: tuple[SceneMesh, ...] = ()
+    warnings: tuple[str, ...] = ()  # what couldn't be drawn, and why
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+Say = Callable[[str], object]
+
+
+def silent(warning: str) -> None:
+    """Drops a warning, for callers that show none."""
 
 
 @dataclass(frozen=True)
@@ -104,3 +148,7 @@ class Poses:
         """Points of links in position k, in base axes."""
         placed = self.of(k)
         return np.array([(placed[link] @ np.array([*at, 1.0]))[:3] for link, at in points]).reshape(-1, 3)
+
+
+def _packed(numbers: np.ndarray, form: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(numbers, dtype=form).tobytes()).decode("ascii")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import plots
+from .styles import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,11 +62,11 @@ def progress(title: str, label: str, values: np.ndarray, allowed: np.ndarray) ->
     figure.suptitle(plots.plain(title, 80), fontsize=12)
     axes = figure.add_subplot(1, 1, 1)
     runs = np.arange(len(values))
-    for these, colour, words in ((allowed, plots.COLOURS[0], "within limits"), (~allowed, "#bbbbbb", "outside")):
+    for these, colour, words in ((allowed, COLOURS[0], "within limits"), (~allowed, "#bbbbbb", "outside")):
         if these.any():
             axes.plot(runs[these], values[these], ".", color=colour, markersize=4, label=words)
     least = np.fmin.accumulate(np.where(allowed, values, np.nan))
-    axes.plot(runs, least, color=plots.COLOURS[1], linewidth=1.4, label="least so far")
+    axes.plot(runs, least, color=COLOURS[1], linewidth=1.4, label="least so far")
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
     _dress(axes, "run", plots.plain(label))
     return figure
@@ -96,7 +97,7 @@ def _curves(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
         groups.setdefault(", ".join(f"{key} {column[k]}" for key, column in sweep.words.items()), []).append(k)
     for n, (label, places) in enumerate(list(groups.items())[:MOST_LINES]):
         these = np.array(places)[np.argsort(x[places], kind="stable")]
-        look: dict[str, Any] = {"color": plots.COLOURS[n % 7], "linestyle": ("-", "--")[n // 7], "linewidth": 1.4}
+        look: dict[str, Any] = {"color": COLOURS[n % 7], "linestyle": ("-", "--")[n // 7], "linewidth": 1.4}
         marked: dict[str, Any] = {"marker": "o", "markersize": 3} if len(these) <= 60 else {}
         axes.plot(x[these], values[these], **look, **marked, label=plots.plain(label))
     if sweep.words:
@@ -140,8 +141,34 @@ def _scattered(sweep: Sweep, name: str, values: np.ndarray) -> Figure:
     size = float(np.clip(1500 / max(len(values), 1), 2.0, 16.0))
     for k, (across, x) in enumerate(shown):
         axes = figure.add_subplot(rows, columns, k + 1)
-        axes.scatter(x, values, s=size, color=plots.COLOURS[0], linewidths=0, alpha=0.7)
+        axes.scatter(x, values, s=size, color=COLOURS[0], linewidths=0, alpha=0.7)
         _dress(axes, sweep.label(across), sweep.label(name))
+    return figure
+
+
+def front(sweep: Sweep, better: Mapping[str, str], unbeaten: np.ndarray) -> Figure:
+    """Each pair of outputs against each other, a point for each run, with those marked that no other run beats."""
+    from itertools import combinations
+
+    from .arranged import Arranged
+
+    pairs = list(combinations(sweep.outputs.items(), 2))[:MOST_PANELS]
+    columns = min(len(pairs), 3)
+    rows = -(-len(pairs) // columns)
+    figure = Arranged(max(4.2 * columns, 6.4) + 0.6, 4.0 * rows + 0.6, rows, columns)
+    figure.suptitle(plots.plain(sweep.title, 80), fontsize=12)
+    size = float(np.clip(1500 / max(len(unbeaten), 1), 3.0, 16.0))
+    for k, ((one, x), (other, y)) in enumerate(pairs):
+        axes = figure.add_subplot(rows, columns, k + 1)
+        axes.scatter(x[~unbeaten], y[~unbeaten], s=size, color="#999999", linewidths=0, label="beaten by another run")
+        these = np.flatnonzero(unbeaten)
+        these = these[np.argsort(x[these], kind="stable")]
+        line = "-" if len(sweep.outputs) == 2 else ""
+        look: dict[str, Any] = {"color": COLOURS[1], "marker": "o", "markersize": 4, "linewidth": 1.0}
+        axes.plot(x[these], y[these], linestyle=line, **look, label="beaten by none")
+        words = [f"{sweep.label(name)}, {better[name]}imum sought" for name in (one, other)]
+        _dress(axes, *words)
+    axes.legend(fontsize=8)
     return figure
 
 

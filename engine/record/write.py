@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError
-from . import checksums, drafts, plots, tables
+from . import checksums, drafts, figures, plots, tables
 from .columns import Column
+from .drawings import Drawing
 from .folders import Gone, renewed
+from .view import Look
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,10 +109,11 @@ def write_result(
     table: Mapping[str, np.ndarray],
     columns: Sequence[Column],
     record: dict[str, Any],
-    wanted: Sequence[str],
+    wanted: Sequence[Drawing],
     form: str = "png",
     more: Mapping[str, bytes] | None = None,
     more_tables: Sequence[str] = (),
+    look: Look = Look(),
 ) -> list[Path]:
     """Writes all files of a result to `folder`, which changes only when they are complete, and returns their paths."""
     folder = folder.absolute()
@@ -119,16 +122,17 @@ def write_result(
         (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
         for kind in more_tables:
             tables.FORMATS[kind][0](draft / f"{name}.{kind}", t, table, columns)
-        robot = str(record.get("robot", {}).get("name", ""))
-        for stem, figure in plots.figures(name, t, table, columns, wanted, robot).items():
-            plots.save(figure, draft / f"{stem}.{form}")
+        for stem, figure in figures.of_result(name, t, table, columns, wanted, record, look).items():
+            plots.save(figure, draft / f"{stem}.{form}", letters=look.style.letters)
         for file, content in (more or {}).items():
             (draft / file).write_bytes(content)
         files = _recorded(draft, name, record)
     return [folder / file for file in files]
 
 
-def add_plots(folder: Path, name: str, record: dict[str, Any], figures: Mapping[str, Figure], form: str) -> list[Path]:
+def add_plots(
+    folder: Path, name: str, record: dict[str, Any], drawn: Mapping[str, Figure], form: str, look: Look = Look()
+) -> list[Path]:
     """Adds plots to a result's folder and record, so that the next run removes them with the rest."""
 
     def replaced(home: Path) -> list[str]:
@@ -136,10 +140,10 @@ def add_plots(folder: Path, name: str, record: dict[str, Any], figures: Mapping[
             raise InputError(f"{folder} has another result now: a run has replaced it", hint="draw the plots again")
         return []
 
-    made = [f"{stem}.{form}" for stem in figures]
+    made = [f"{stem}.{form}" for stem in drawn]
     with anew(folder, replaced) as draft:
-        for file, figure in zip(made, figures.values()):
-            plots.save(figure, draft / file)
+        for file, figure in zip(made, drawn.values()):
+            plots.save(figure, draft / file, letters=look.style.letters)
         _recorded(draft, name, record)
     return [folder / file for file in made]
 

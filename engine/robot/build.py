@@ -27,7 +27,7 @@ from .placement import Placement, number
 from .repeat import expanded
 from .schema import GraphJoint, JointEntry, LinkEntry, RobotFile, with_conventions
 from .shapes import shape_of
-from .values import Complain, checked_coordinates, fits
+from .values import Complain, fits, joint_coordinates
 
 
 @dataclass(frozen=True)
@@ -396,7 +396,7 @@ def _largest_speed(entry: LinkEntry, row: JointType, complain: Complain) -> floa
 def _initial(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, ...]:
     """The initial coordinates of the link's joint."""
     values, key = initial_of(entry.joint, row, complain)
-    return row.start if values is None else checked_coordinates(values, key, row, complain)
+    return row.start if values is None else joint_coordinates(values, key, row, complain)
 
 
 # ---- mass and inertia

@@ -14,7 +14,7 @@ from .frames import cut_frame, unit
 from .model import Actuator, Coupling, Effort, Joint, Leader, Link, Loop, Three
 from .placement import Placement, number
 from .schema import CouplingEntry, CutFrame, EffortEntry, LoopEntry, RobotFile
-from .values import Complain, checked_coordinates, fits
+from .values import Complain, fits, joint_coordinates
 
 
 class Closing:
@@ -106,7 +106,7 @@ class Closing:
         for name, values in self._file.assembly.items():
             complain = self._complain("assembly")
             joint = self._joint(name, (name,), complain, is_key=True)
-            for k, x in zip(joint.coordinates, checked_coordinates(values, (name,), joint.type, complain)):
+            for k, x in zip(joint.coordinates, joint_coordinates(values, (name,), joint.type, complain)):
                 q[k] = x
         return q
 

@@ -48,6 +48,7 @@ class Body:
     E: tuple[Three, Three, Three] = (ZERO, ZERO, ZERO)
     h: Three = ZERO
     m: float = 0.0
+    beyond: float = 0.0  # how far the body's origin is beyond `origin`, along the axis of its only turn
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,9 @@ class Sphere(Strict):
 
 
 class Mesh(Strict):
-    file: str = Field(description="path or address of the mesh, as the robot's file gives it", min_length=1)
+    file: str = Field(
+        description="STL or OBJ file: its path from the robot's file, or its address in a package", min_length=1
+    )
     scale: Annotated[tuple[Number, Number, Number], several(3)] = Field(
         default=(1.0, 1.0, 1.0), description="along x, y and z of the mesh"
     )

@@ -17,7 +17,7 @@ NO_EULER_PARAMETERS = "Euler parameters can't all be 0"
 EULER_PARAMETERS = "four numbers, scalar first: [1, 0, 0, 0] where nothing has turned"
 
 
-def checked_coordinates(values: Sequence[float], key: Keys, row: JointType, complain: Complain) -> tuple[float, ...]:
+def joint_coordinates(values: Sequence[float], key: Keys, row: JointType, complain: Complain) -> tuple[float, ...]:
     """The coordinates of a joint after checks of their number, their units and the norm of Euler parameters."""
     if len(values) != row.nq:
         raise complain(

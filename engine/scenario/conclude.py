@@ -14,13 +14,17 @@ from .._version import VERSION
 from ..errors import InputError, NumericalError
 from ..loops.balance import Forces
 from ..machine.jit.account import account
+from ..record.drawings import plain
+from ..robot.mesh_files import folder_of, with_places
+from ..robot.model import Robot
 from ..simulate import internal_forces, prescribed
-from . import efforts, tabulate
+from . import efforts, formula_columns, tabulate, wrenches
 from .audit import DOUBTFUL, EnergyBalance, energy_balance
 from .course import Course, add_inner_forces, timed_wrenches
 from .plan import Plan
 from .replay import Prepared, doubts
 from .result import Result
+from .rows import Rows, together
 
 MOST_NODES = 100_000  # rows that the quadrature of prescribed motion is tried on
 
@@ -64,7 +68,7 @@ def concluded(
         "audit": audit,
         "events": _events(plan, run),
         "warnings": warnings,
-        "undetermined": internal_forces.undetermined(plan.system, run.q, reactions=plan.record.wants("reactions")),
+        "undetermined": _undetermined(plan, run, table),
         "columns": [column.as_dict() for column in table.columns],
         **_origin(plan),
         "versions": versions,
@@ -77,7 +81,9 @@ def columns(plan: Plan, run: Course, wanted: Callable[[str], bool]) -> tabulate.
     """The table of a run with the columns of all wanted families."""
     if run.forces is None and (plan.robot.closed or plan.system.loops is not None):
         add_inner_forces(plan, run)
-    return tabulate.table(_rows(plan, run), wanted)
+    table = tabulate.table(_rows(plan, run), wanted)
+    formula_columns.add(table, run.t, plan.formulas)
+    return table
 
 
 def audited(
@@ -102,7 +108,7 @@ def _origin(plan: Plan) -> dict[str, Any]:
     """The part of a run's record that says what was run."""
     robot = plan.robot
     return {
-        "plots": list(plan.plots),
+        "plots": plain(plan.plots),
         "solver": {key: _plain(value) for key, value in vars(plan.solver).items()} if plan.system.free else None,
         "input": _plain(plan.file.model_dump(by_alias=True, exclude_none=True, exclude={"replay"})),
         "set": list(plan.settings) if isinstance(plan, Prepared) else [],
@@ -112,18 +118,18 @@ def _origin(plan: Plan) -> dict[str, Any]:
             "file": robot.document.name if robot.document else "",
             "nq": robot.nq,
             "nv": robot.nv,
-            "data": _plain(robot.document.data) if robot.document else None,
+            "data": _data(robot),
         },
     }
 
 
-def _rows(plan: Plan, run: Course) -> tabulate.Rows:
+def _rows(plan: Plan, run: Course) -> Rows:
     """The rows from which the columns are made."""
     on_links: dict[str, np.ndarray] = {}
     cuts: dict[str, np.ndarray] = {}
     if run.forces is not None:
         on_links, cuts = internal_forces.cut_wrenches(plan.system, run.q, run.forces)
-    return tabulate.Rows(
+    return Rows(
         robot=plan.robot,
         q=run.q,
         qd=run.qd,
@@ -134,8 +140,27 @@ def _rows(plan: Plan, run: Course) -> tabulate.Rows:
         loops=plan.system.loops,
         forces=_with_pushes(plan, run),
         cuts=cuts,
-        loads=lambda: tabulate.together(timed_wrenches(plan, run.t, run.q, run.qd), on_links) or None,
+        loads=lambda: together(timed_wrenches(plan, run.t, run.q, run.qd), on_links) or None,
+        inner=lambda: _through_ties(plan, run),
+        turned=plan.record.axes == "link",
     )
+
+
+def _through_ties(plan: Plan, run: Course) -> dict[str, np.ndarray]:
+    """What cuts and drives do to links, without the actuators, which act from outside."""
+    if run.forces is None:
+        return {}
+    idle = replace(run.forces, actuated=np.zeros_like(run.forces.actuated))
+    return internal_forces.cut_wrenches(plan.system, run.q, idle)[0]
+
+
+def _undetermined(plan: Plan, run: Course, table: tabulate.Table) -> list[str]:
+    """The columns of wrenches and of their sizes in which no rigid-body model can know the value."""
+    wants = plan.record.wants
+    reactions = wants("reactions") or wants("resultants")
+    turned = plan.record.axes == "link"
+    lost = internal_forces.undetermined(plan.system, run.q, reactions=reactions, turned=turned)
+    return [name for name in (*lost, *wrenches.of_sizes(lost)) if name in table.data]
 
 
 def _with_pushes(plan: Plan, run: Course) -> Forces | None:
@@ -253,6 +278,12 @@ def _beyond_limits(plan: Plan, run: Course) -> list[str]:
                     f"up to {fastest:.6g} {unit}"
                 )
     return warnings
+
+
+def _data(robot: Robot) -> Any:
+    """The data of a robot's file, as a copy of it elsewhere needs them."""
+    document = robot.document
+    return _plain(with_places(document.data, folder_of(document))) if document else None
 
 
 def _plain(value: Any) -> Any:

@@ -14,7 +14,7 @@ from ..errors import InputError, NumericalError
 from ..loops.balance import Forces
 from ..machine.jit.block import ENORMOUS
 from ..simulate import internal_forces, prescribed
-from ..simulate.acting import law_forces, link_wrenches
+from ..simulate.acting import acting_forces, acting_wrenches
 from ..simulate.discrete import Discrete
 from ..simulate.follow import follow
 from ..simulate.loop import Progress, Trace, integrate
@@ -115,7 +115,7 @@ def _sought(
     resistance: np.ndarray | None = None,
 ) -> tuple[Forces, np.ndarray, np.ndarray]:
     """The forces that an inverse task seeks, those of all joints, and their power, beside the given force laws."""
-    acting = law_forces(plan.system.inputs.driven, t, q, qd)
+    acting = acting_forces(plan.system.inputs.driven, t, q, qd)
     return internal_forces.sought_forces(plan.system, q, qd, qdd, wrenches, acting, resistance)
 
 
@@ -169,7 +169,7 @@ def _forces(plan: Plan, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, count: i
 
 def timed_wrenches(plan: Plan, t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> dict[str, np.ndarray] | None:
     """The scenario's wrenches by link, as [n; f] at its origin in its axes."""
-    return link_wrenches(plan.robot, plan.system.inputs.wrenches, t, q, qd)
+    return acting_wrenches(plan.robot, plan.system.inputs.wrenches, t, q, qd)
 
 
 def add_inner_forces(plan: Plan, run: Course) -> None:

@@ -9,18 +9,21 @@ from typing import Any
 
 import numpy as np
 
+from ..loops.balance import Forces
 from ..machine.jit.account import account
 from ..record.columns import Column
+from ..record.drawings import Drawing
 from ..robot.model import Body
 from ..simulate.abreast import Traces
 from ..simulate.many_rows import Evaluated
-from . import tabulate
+from . import formula_columns, tabulate
 from .audit import DOUBTFUL, EnergyBalance, amounts, share
 from .conclude import audited, concluded
 from .course import Course
 from .plan import Plan
 from .replay import tables
 from .result import Result
+from .rows import Rows
 
 
 class Many:
@@ -35,26 +38,60 @@ class Many:
         self.balance = work - loss
         self._turnover = np.maximum(abs(work), abs(loss)).max(axis=0)
         of_all = self._rows()
+        self.forces = of_all.forces
         self._judge(bodies, of_all)
         self.columns: list[Column] | None = None
         self.values = np.empty(0)
         if tabulate.serves_many(of_all, plan.record.wants):
             table = tabulate.table(of_all, plan.record.wants)
+            formula_columns.add(table, traces.t[:, None], plan.formulas)
             self.columns, self.names = table.columns, list(table.data)
             # (runs, columns, rows), so that the columns of a run lie one behind the other
             self.values = np.ascontiguousarray(np.stack(list(table.data.values())).transpose(2, 0, 1))
 
-    def _rows(self) -> tabulate.Rows:
+    def _rows(self) -> Rows:
         """The rows of all runs; the last axis of all arrays is that of the runs."""
         q, qd, qdd, tau = (np.moveaxis(self.rows.fields[key], 0, -1) for key in ("q", "qd", "qdd", "tau"))
         kinetic, potential, elastic = np.moveaxis(self.rows.energies, (2, 1, 0), (0, 1, 2))
         known = {"kinetic": kinetic, "potential": potential, "elastic": elastic}
-        plan = self.plan
-        return tabulate.Rows(
-            plan.robot, q, qd, qdd, tau, self.balance, plan.points, None, None, {}, lambda: None, known
+        plan, cuts = self.plan, {}
+        if self.rows.cuts is not None:
+            wrenches = np.moveaxis(self.rows.cuts, (2, 1, 3, 0), (0, 1, 2, 3))
+            cuts = {loop.name: six for loop, six in zip(plan.robot.loops, wrenches)}
+        return Rows(
+            robot=plan.robot,
+            q=q,
+            qd=qd,
+            qdd=qdd,
+            tau=tau,
+            balance=self.balance,
+            points=plan.points,
+            loops=plan.system.loops,
+            forces=self._forces(tau, self.rows.multipliers),
+            cuts=cuts,
+            loads=lambda: None,
+            turned=plan.record.axes == "link",
+            known=known,
         )
 
-    def _judge(self, bodies: Sequence[Body], rows: tabulate.Rows) -> None:
+    def _forces(self, tau: np.ndarray, multipliers: np.ndarray | None) -> Forces | None:
+        """The forces of actuators and ties in all rows of all runs, where there are loops."""
+        if multipliers is None:
+            return None
+        robot = self.plan.robot
+        none = np.zeros((len(tau), len(robot.actuators), tau.shape[2]))
+        actuated = np.concatenate([tau[:, list(robot.driven)], none], axis=1)
+        return Forces(actuated, np.moveaxis(multipliers, 0, -1))
+
+    def gaps(self, k: int) -> tuple[float, float]:
+        """The largest gap of any loop in any row of run k: a length and an angle."""
+        loops, gaps = self.plan.system.loops, self.rows.gaps
+        if loops is None or gaps is None:
+            return 0.0, 0.0
+        values = abs(gaps[k])
+        return float(values[:, ~loops.turning].max(initial=0.0)), float(values[:, loops.turning].max(initial=0.0))
+
+    def _judge(self, bodies: Sequence[Body], rows: Rows) -> None:
         """Find which runs are in order: they came to their end, with sound numbers and a balance that nobody doubts."""
         self.in_order = self.traces.whole & self.rows.sound
         self.verdicts: tuple[np.ndarray, np.ndarray] | None = None
@@ -74,12 +111,15 @@ class Many:
 
     def course(self, k: int) -> Course:
         """The course of run k."""
-        traces = self.traces
+        traces, forces = self.traces, self.forces
+        if forces is not None:
+            forces = Forces(forces.actuated[..., k].copy(), forces.multipliers[..., k].copy())
         return Course(
+            forces=forces,
             t=traces.t.copy(),
             **{name: values[k].copy() for name, values in self.rows.fields.items()},
             balance=self.balance[:, k].copy(),
-            events=[dict(event) for event in traces.events.get(k, ())],
+            events=traces.events(k),
             turnover=float(self._turnover[k]),
             steps=int(traces.steps[k]),
             rejected=int(traces.rejected[k]),
@@ -105,7 +145,7 @@ class OneOfMany(Result):
         return self._many.plan.name
 
     @cached_property
-    def plots(self) -> tuple[str, ...]:  # type: ignore[override]
+    def plots(self) -> tuple[Drawing, ...]:  # type: ignore[override]
         return self._many.plan.plots
 
     @cached_property
@@ -127,7 +167,7 @@ class OneOfMany(Result):
     def audit(self) -> dict[str, Any]:  # type: ignore[override]
         traces, k = self._many.traces, self._place
         steps, rejected, evaluations = (int(x[k]) for x in (traces.steps, traces.rejected, traces.evaluations))
-        return audited(steps, rejected, evaluations, self._many.verdict(k))
+        return audited(steps, rejected, evaluations, self._many.verdict(k), self._many.gaps(k))
 
     @cached_property
     def record(self) -> dict[str, Any]:  # type: ignore[override]

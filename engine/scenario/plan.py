@@ -9,6 +9,7 @@ import numpy as np
 from ..laws.table import Spline
 from ..loops.constraints import Closure
 from ..loops.methods import METHODS
+from ..record.drawings import Drawing
 from ..robot.model import Robot
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
@@ -16,10 +17,13 @@ from ..simulate.loop import Solver
 from ..simulate.reference import Reference
 from ..simulate.system import System
 from ..text.document import Document
+from .foreseen import column_names
+from .formula_columns import FormulaColumn
+from .outputs import RecordEntry
 from .read import actuators, forces, initial, loops, motion, plausible, record, solver, tables, time, unused, wrenches
 from .read.drives import Drives
 from .read.reading import Reading
-from .schema import RecordEntry, ScenarioFile
+from .schema import ScenarioFile
 
 
 @dataclass(frozen=True)
@@ -38,10 +42,12 @@ class Plan:
     kinks: tuple[float, ...]
     record: RecordEntry
     points: tuple[tuple[str, str], ...]
-    plots: tuple[str, ...]
+    formulas: tuple[FormulaColumn, ...]
+    plots: tuple[Drawing, ...]
     expect: str
     file: ScenarioFile
     warnings: tuple[str, ...] = ()
+    asked: tuple[tuple[float, ...], tuple[float, ...]] = ((), ())  # the start that the files give, with open loops
 
 
 def plan(document: Document, robot: Robot, name: str) -> Plan:
@@ -56,10 +62,10 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
     given = forces.forces(reading, motions)
     own = actuators.laws(reading)
     laws: list[solver.Law] = [*motions.values(), *given.values(), *own.values()]
-    references = {joint.name: motion.reference(reading, joint, *law, q0) for joint, law in motions.items()}
+    references = {joint.name: motion.read_motion_of_joint(reading, joint, *law, q0) for joint, law in motions.items()}
     followed = {joint.name for joint, (law, _) in given.items() if law.follows_motion()}
     prescribed = [reference for joint, reference in references.items() if joint not in followed]
-    start = loops.Start(q0, qd0, prescribed, [])
+    start, asked = loops.Start(q0, qd0, prescribed, []), (tuple(q0), tuple(qd0))
     if constraints is not None:
         start = loops.closed_start(reading, constraints, drives, start, motions, given, references)
     efforts, pushes = forces.force_laws(reading, given, references), actuators.pushes(reading, own)
@@ -79,6 +85,10 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
     initial.within_limits(reading, system, start.q0)
     if system.free and INTEGRATORS[file.solver.method].adaptive:
         solver.countable(reading, laws)
+    points = record.points(reading)
+    known: list[str] = []
+    if file.record.expressions or any(not isinstance(entry, str) for entry in file.plots):
+        known = column_names(system, start.q0, file.record, points)
     return Plan(
         name=name,
         about=file.about,
@@ -91,8 +101,9 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
         solver=solver.solver(reading, grid, laws),
         kinks=(*(kink for law, _ in motions.values() for kink in law.kinks(*reading.span)), *_breaks(inputs)),
         record=file.record,
-        points=record.points(reading),
-        plots=tuple(file.plots),
+        points=points,
+        formulas=record.formulas(reading, known),
+        plots=record.drawings(reading, known),
         expect=file.expect,
         file=file,
         warnings=(
@@ -101,6 +112,7 @@ def plan(document: Document, robot: Robot, name: str) -> Plan:
             *plausible.doubts(reading, [*motions.items(), *given.items()]),
             *unused.doubts(reading, system, start.q0, [path for _, path in laws]),
         ),
+        asked=asked,
     )
 
 

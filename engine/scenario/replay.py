@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, Place, shown
-from ..laws.motions import Law
+from ..laws.law import Law
 from ..machine.jit import choice
 from ..record import checksums, plots
 from ..text.change import Change
 from ..text.document import Document
-from ..text.formula import with_files
+from ..text.formula import parsed, with_files
+from ..text.formula_tree import lookups
 from ..text.writing import yaml_text
 from .plan import Plan
 from .schema import ScenarioFile
@@ -45,6 +46,18 @@ def prepared(plan: Plan, document: Document, changes: Sequence[Change] = ()) -> 
 def name_of(path: Path) -> str:
     """The name of a scenario without a `name`, which is `fall` for `fall.yaml` and for `fall.scenario.yaml`."""
     return path.stem.removesuffix(ENDING)
+
+
+def scenario_of_result(folder: Path, name: str) -> Path:
+    """The scenario that was written with a result, by which it can be run again and which names its robot."""
+    path = folder / f"{name}{ENDING}.yaml"
+    if not path.is_file():
+        raise InputError(
+            "the result has no scenario of its own, which says how it was computed and of which robot",
+            place=Place(str(path)),
+            hint="results of versions before 0.2.0 lack it: run the scenario again",
+        )
+    return path
 
 
 def unchanged(path: Path) -> None:
@@ -106,6 +119,8 @@ def _named(file: ScenarioFile) -> Iterator[str]:
     """The tables that the laws of a scenario name."""
     components = [x for wrench in file.wrenches for x in (*wrench.force, *wrench.moment)]
     drives = [drive.motion for drive in file.drives]
+    for entry in file.record.expressions.values():
+        yield from (one.file for one in lookups(parsed(entry.formula)))
     for law in (*file.motion.values(), *file.forces.values(), *drives, *components):
         if isinstance(law, Law):
             yield from law.files()
@@ -149,6 +164,8 @@ def _moved(data: Any, homes: Mapping[str, str]) -> Any:
             moved["file"] = homes.get(str(data.get("file")), data.get("file"))
         elif data.get("law") == "expression":
             moved["force"] = _elsewhere(data.get("force"), homes)
+        elif "formula" in data:
+            moved["formula"] = _elsewhere(data.get("formula"), homes)
         return moved
     return [_moved(one, homes) for one in data] if isinstance(data, list | tuple) else data
 

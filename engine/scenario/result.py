@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..record import plots, tables, write
+from ..record import figures, plots, tables, write
 from ..record.columns import Column
+from ..record.drawings import TIME, Drawing
 from ..text.checking import in_words
 from .replay import files
 
@@ -32,7 +33,7 @@ class Result:
     audit: dict[str, Any]
     record: dict[str, Any]
     columns: list[Column] = field(repr=False)
-    plots: tuple[str, ...] = ()
+    plots: tuple[Drawing, ...] = ()
     tables: dict[str, bytes] = field(default_factory=dict, repr=False)  # the files that the scenario's laws have read
 
     def __repr__(self) -> str:
@@ -96,30 +97,61 @@ class Result:
         write.whole(path, lambda draft: draft.write_text(write.csv_text(self.t, self.table), encoding="utf-8"))
         return path
 
-    def plot(self, *which: str, folder: str | Path | None = None, form: str = "png") -> dict[str, Any]:
-        """Matplotlib figures by name, by default the scenario's plots; also written to `folder` if it is given."""
-        for name in which:
-            if name not in plots.PLOTS:
-                raise InputError("unknown plot", found=in_words(name), allowed=", ".join(plots.PLOTS))
+    def plot(
+        self,
+        *which: str | Drawing,
+        y: str | Sequence[str] = (),
+        x: str | Sequence[str] = TIME,
+        folder: str | Path | None = None,
+        form: str | None = None,
+        style: str = "screen",
+        degrees: bool = False,
+    ) -> dict[str, Any]:
+        """Matplotlib figures by name, by default the scenario's plots; also written to `folder` if it is given.
+
+        With `y` they are columns over `x`: one column for all, or one for each.  The `style` is `screen` or `paper`,
+        and says which format files have if `form` doesn't.
+        """
+        look = figures.look(style, degrees=degrees)
+        form = form or look.style.form
         if form not in plots.FORMATS:
             raise InputError("unknown format of plots", found=in_words(form), allowed=", ".join(plots.FORMATS))
-        robot = str(self.record["robot"]["name"])
-        made = plots.figures(self.name, self.t, self.table, self.columns, which or self.plots, robot)
+        own = [figures.against(x, y, ["t", *self.table])] if y else []
+        wanted = [*figures.chosen(which, self.plots), *own] or self.plots
+        made = figures.of_result(self.name, self.t, self.table, self.columns, wanted, self.record, look)
         if folder is not None:
             write.make_folder(Path(folder))
             for stem, figure in made.items():
-                write.whole(Path(folder) / f"{stem}.{form}", partial(plots.save, figure))
+                save = partial(plots.save, figure, letters=look.style.letters)
+                write.whole(Path(folder) / f"{stem}.{form}", save)
         return made
 
     def write(
-        self, folder: str | Path, form: str = "png", *, plot: bool = True, more_tables: Sequence[str] = ()
+        self,
+        folder: str | Path,
+        form: str | None = None,
+        *,
+        plot: bool = True,
+        more_tables: Sequence[str] = (),
+        style: str = "screen",
+        degrees: bool = False,
     ) -> list[Path]:
         """Writes CSV, JSON record, plots and replay files to `folder`, all or none, and returns their paths.
 
         `more_tables` names further formats of the table: `parquet`.
         """
-        wanted: Sequence[str] = self.plots if plot else ()
-        more = files(self.name, self.record, self.tables)
+        look = figures.look(style, degrees=degrees)
+        wanted: Sequence[Drawing] = self.plots if plot else ()
         return write.write_result(
-            Path(folder), self.name, self.t, self.table, self.columns, self.record, wanted, form, more, more_tables
+            Path(folder),
+            self.name,
+            self.t,
+            self.table,
+            self.columns,
+            self.record,
+            wanted,
+            form or look.style.form,
+            files(self.name, self.record, self.tables),
+            more_tables,
+            look,
         )

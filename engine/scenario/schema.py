@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag, create_model, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from ..laws.forces import AnyForceLaw
@@ -14,8 +14,20 @@ from ..loops.methods import METHODS, Parameter, parameters
 from ..record.plots import PLOTS
 from ..robot.schema import Direction, Place
 from ..simulate.integrate import INTEGRATORS
-from ..text.fields import Choice, FileName, Generated, Name, Numbers, Or, Point, Strict, number, one_or_more, several
-from .tabulate import FAMILIES
+from ..text.fields import (
+    Choice,
+    FileName,
+    Generated,
+    Name,
+    Numbers,
+    Or,
+    Point,
+    Strict,
+    number,
+    one_or_more,
+    several,
+)
+from .outputs import RECORD, Drawn, RecordEntry
 
 
 class Time(Strict):
@@ -117,30 +129,6 @@ def _closure_entry(rows: tuple[tuple[Parameter, tuple[str, ...]], ...]) -> type[
 CLOSURE = Generated(closure_entry)
 
 
-class RecordEntry(Strict):
-    points: list[str] = Field(default=[], description="named points, `link.point`")
-
-    def wants(self, family: str) -> bool:
-        """Whether the columns of a family are wanted; families without a key always are."""
-        return bool(getattr(self, family, True))
-
-
-def record_entry() -> type[RecordEntry]:
-    """The model of the section `record`, with a key for each optional family in the present table."""
-    return _record_entry(
-        tuple((name, row.default, row.about) for name, row in FAMILIES.items() if row.default is not None)
-    )
-
-
-@lru_cache(maxsize=16)
-def _record_entry(switches: tuple[tuple[str, bool, str], ...]) -> type[RecordEntry]:
-    fields: dict[str, Any] = {name: (StrictBool, Field(default=x, description=about)) for name, x, about in switches}
-    return create_model(RecordEntry.__name__, __base__=RecordEntry, **fields)
-
-
-RECORD = Generated(record_entry)
-
-
 class PointEntry(Strict):
     """A point of a link."""
 
@@ -236,6 +224,8 @@ class ScenarioFile(Strict):
     drives: list[DriveEntry] = Field(default=[], description="points and distances whose motion is given")
     expect: Literal["done", "singularity", "either"] = Field(default="done", description="how the run should end")
     record: Annotated[RecordEntry, RECORD] = RECORD.field("what is among the columns")
-    plots: list[Annotated[str, Choice(PLOTS)]] = Field(default=["torques", "angles"], description="what is drawn")
+    plots: list[Drawn] = Field(
+        default=["torques", "angles"], description="what is drawn: usual plots, or columns against any other"
+    )
     regress: RegressEntry = Field(default=RegressEntry(), description="how results are compared with a baseline")
     replay: ReplayEntry | None = Field(default=None, description="written by denoc beside results")

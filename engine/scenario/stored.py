@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, Place, did_you_mean
-from ..record import checksums, plots
+from ..errors import InputError, Place
+from ..record import checksums, figures, plots
 from ..record.columns import Column
 from ..record.drafts import locked
+from ..record.drawings import Drawing, drawing
 from ..record.folders import mend
+from ..record.view import Look
 from ..record.write import add_plots, check_writable, whole
 from ..record.write import make_folder as make
 from ..text.files import bytes_of
@@ -33,22 +35,24 @@ class Stored:
     columns: list[Column]
     record: dict[str, Any]
 
-    def draw(self, which: Sequence[str], folder: Path, form: str) -> list[Path]:
+    @property
+    def plots(self) -> list[Drawing]:
+        """What the scenario wanted to be drawn."""
+        return [one for one in map(drawing, self.record["plots"]) if one.y or one.plot in plots.PLOTS]
+
+    def draw(
+        self, which: Sequence[str | Drawing], folder: Path, form: str | None = None, look: Look = Look()
+    ) -> list[Path]:
         """Draws plots, by default those of the scenario, into the folder, and returns their paths."""
-        for name in which:
-            if name not in plots.PLOTS:
-                known = tuple(plots.PLOTS)
-                hint = did_you_mean(name, known)
-                raise InputError("unknown plot", found=f"`{name}`", allowed=", ".join(known), hint=hint)
-        wanted = which or [name for name in self.record["plots"] if name in plots.PLOTS]
+        wanted, form = figures.chosen(which, self.plots) or self.plots, form or look.style.form
         check_writable(folder)
-        made = plots.figures(self.name, self.t, self.table, self.columns, wanted, self.record["robot"]["name"])
+        made = figures.of_result(self.name, self.t, self.table, self.columns, wanted, self.record, look)
         if os.path.realpath(folder) == os.path.realpath(self.folder):
-            return add_plots(folder, self.name, self.record, made, form)
+            return add_plots(folder, self.name, self.record, made, form, look)
         make(folder)
         files = [folder / f"{stem}.{form}" for stem in made]
         for file, figure in zip(files, made.values()):
-            whole(file, partial(plots.save, figure))
+            whole(file, partial(plots.save, figure, letters=look.style.letters))
         return files
 
 
@@ -96,7 +100,8 @@ def _record(file: Path) -> tuple[dict[str, Any], list[Column]]:
         record = json.loads(bytes_of(file))
         columns = [Column(**column) for column in record["columns"]]
         words = [word for column in columns for word in column.as_dict().values()]
-        words += [*record["plots"], record["robot"]["name"]]
+        words.append(record["robot"]["name"])
+        [drawing(entry) for entry in record["plots"]]
         if not all(isinstance(word, str) for word in words):
             raise TypeError
     except OSError as error:

@@ -6,27 +6,21 @@ which a scenario wants them, and a function that computes their values from the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
-from ..dynamics.quantities import energy, frames, reactions
-from ..errors import NumericalError
-from ..loops.balance import Forces
-from ..loops.constraints import Closure
-from ..record.columns import WRENCH, Column
+from ..record.columns import Column
 from ..robot.joints import ANGLE, LENGTH
 from ..robot.model import Joint, Robot
-
-Wrenches = Mapping[str, np.ndarray]  # link → [n; f] of each row, at its origin, in its axes
+from . import points, wrenches
+from .rows import Rows
 
 _UNITS = {ANGLE: "rad", LENGTH: "m"}
-_FORCES_FIRST = (3, 4, 5, 0, 1, 2)  # of [n; f], the order of wrenches in the CSV file
-_ENERGIES = ("kinetic", "potential", "elastic")
 
 
 class Table:
@@ -39,68 +33,6 @@ class Table:
     def add(self, column: Column, values: np.ndarray) -> None:
         self.columns.append(column)
         self.data[column.name] = np.asarray(values, dtype=float)
-
-
-@dataclass
-class Rows:
-    """The rows of a run, and quantities that several families need, computed once and on demand.
-
-    The rows of many runs that are alike have one more axis in all arrays, the last one, and their energies are `known`.
-
-    The rows of a failed run are kept up to its failure; quantities that can't be computed from them are NaN.
-    """
-
-    robot: Robot
-    q: np.ndarray
-    qd: np.ndarray
-    qdd: np.ndarray
-    tau: np.ndarray
-    balance: np.ndarray  # the energy that came in from outside since the first row
-    points: Sequence[tuple[str, str]]  # link, and the name of the point
-    loops: Closure | None
-    forces: Forces | None  # of actuators and ties, where there are loops
-    cuts: Wrenches  # wrench of each cut's first link on the second at the cut point, base-frame axes
-    loads: Callable[[], Wrenches | None]  # on links: the scenario's, and those of cuts, drives and actuators
-    known: Mapping[str, np.ndarray] | None = None  # the energies that `_ENERGIES` names, if they are known already
-
-    @cached_property
-    def frames(self) -> Mapping[str, np.ndarray]:
-        """The frames of the links."""
-        return self._or_nan(lambda: frames(self.robot, self.q), dict.fromkeys(self._links, (4, 4)))
-
-    @cached_property
-    def reactions(self) -> Mapping[str, np.ndarray]:
-        """The wrench at each joint, in base-frame axes."""
-        known = np.isfinite(self.qdd).all(axis=1)
-        qdd = np.where(known[:, None], self.qdd, 0.0)
-        none = {link.joint.name: (6,) for link in self.robot.links}
-        wrenches = self._or_nan(lambda: reactions(self.robot, self.q, self.qd, qdd, self.loads()), none)
-        for six in wrenches.values():
-            six[~known] = np.nan
-        return wrenches
-
-    @cached_property
-    def energies(self) -> Mapping[str, np.ndarray]:
-        """The parts of the energy, their sum, and the residual of the balance."""
-        computed = self.known
-        if computed is None:
-            computed = self._or_nan(lambda: energy(self.robot, self.q, self.qd), dict.fromkeys(_ENERGIES, ()))
-        parts = {key: np.asarray(x, dtype=float) for key, x in computed.items()}
-        with np.errstate(all="ignore"):
-            total = parts["kinetic"] + parts["potential"] + parts["elastic"]
-            return {**parts, "total": total, "residual": total - total[0] - self.balance}
-
-    @property
-    def _links(self) -> list[str]:
-        return [link.name for link in self.robot.links]
-
-    def _or_nan(
-        self, computed: Callable[[], dict[str, np.ndarray]], shapes: Mapping[str, tuple[int, ...]]
-    ) -> dict[str, np.ndarray]:
-        try:
-            return computed()
-        except NumericalError:
-            return {name: np.full((len(self.q), *shape), np.nan) for name, shape in shapes.items()}
 
 
 @dataclass(frozen=True)
@@ -125,6 +57,8 @@ class Family:
 
 def serves_many(rows: Rows, wanted: Callable[[str], bool]) -> bool:
     """Whether the table of all wanted families can be made for many runs at once."""
+    if rows.turned and rows.cuts:  # which takes the frames of links
+        return False
     others = [row for name, row in FAMILIES.items() if wanted(name) and not row.many]
     return all(row.default is None and not list(row.owners(rows)) for row in others)
 
@@ -132,26 +66,25 @@ def serves_many(rows: Rows, wanted: Callable[[str], bool]) -> bool:
 def table(rows: Rows, wanted: Callable[[str], bool]) -> Table:
     """The table with the columns of all wanted families."""
     made = Table()
-    for column, values in _columns(rows, [row for name, row in FAMILIES.items() if wanted(name)]):
-        made.add(column, values)
+    for column, values in columns(rows, wanted):
+        made.add(column, values())
     return made
 
 
-def _columns(rows: Rows, families: Sequence[Family]) -> Iterator[tuple[Column, np.ndarray]]:
+def columns(rows: Rows, wanted: Callable[[str], bool]) -> Iterator[tuple[Column, Callable[[], np.ndarray]]]:
+    """The columns of all wanted families, and functions that compute their values."""
+    families = [row for name, row in FAMILIES.items() if wanted(name)]
     for owners, group in groupby(families, key=lambda family: family.owners):
         alike = list(group)
         for owner in owners(rows):
             for family in alike:
-                values = family.values(rows, owner)
-                yield from ((column, values[:, k]) for k, column in enumerate(family.columns(rows, owner)))
+                values = lru_cache(maxsize=1)(partial(family.values, rows, owner))
+                yield from ((column, partial(_one, values, k)) for k, column in enumerate(family.columns(rows, owner)))
 
 
-def together(wrenches: Wrenches | None, more: Wrenches) -> dict[str, np.ndarray]:
-    """The sums of two sets of wrenches on links."""
-    summed = dict(wrenches or {})
-    for link, six in more.items():
-        summed[link] = summed[link] + six if link in summed else six
-    return summed
+def _one(values: Callable[[], np.ndarray], k: int) -> np.ndarray:
+    column: np.ndarray = values()[:, k]
+    return column
 
 
 # ---- joints
@@ -228,37 +161,7 @@ def _drive_forces(rows: Rows, drive: tuple[Any, int]) -> np.ndarray:
     return rows.forces.multipliers[:, [drive[1]]]
 
 
-def _cut_columns(rows: Rows, name: str) -> list[Column]:
-    return _wrench_columns(name, "lambda")
-
-
-# ---- reactions, points, energy
-
-
-def _reaction_columns(rows: Rows, name: str) -> list[Column]:
-    return _wrench_columns(name, "reaction")
-
-
-def _wrench_columns(owner: str, suffix: str) -> list[Column]:
-    """The six columns of a wrench, force first."""
-    components = [WRENCH[k] for k in _FORCES_FIRST]
-    units = ["N" if component[0] == "f" else "N m" for component in components]
-    return [
-        Column(f"{owner}.{suffix}.{component}", unit, "reaction", owner, f"{owner} {component}")
-        for component, unit in zip(components, units)
-    ]
-
-
-def _point_columns(rows: Rows, point: tuple[str, str]) -> list[Column]:
-    owner = ".".join(point)
-    return [Column(f"{owner}.{axis}", "m", "point", owner, f"{owner}.{axis}") for axis in "xyz"]
-
-
-def _point_places(rows: Rows, point: tuple[str, str]) -> np.ndarray:
-    link, name = point
-    at = np.array([*rows.robot.link(link).points[name], 1.0])
-    place: np.ndarray = rows.frames[link] @ at
-    return place[:, :3]
+# ---- energy
 
 
 def _energy_columns(rows: Rows, robot: Robot) -> list[Column]:
@@ -296,22 +199,32 @@ FAMILIES = {
         default=True,
         many=True,
     ),
-    "actuators": Family("forces of actuators that are no joint's", _actuators, _actuator_columns, _actuator_forces),
-    "drives": Family("forces of drives along what they drive", _drives, _drive_columns, _drive_forces),
-    "cuts": Family(
-        "wrenches in the cuts",
-        lambda rows: rows.cuts,
-        _cut_columns,
-        lambda rows, name: rows.cuts[name][:, _FORCES_FIRST],
+    "actuators": Family(
+        "forces of actuators that are no joint's", _actuators, _actuator_columns, _actuator_forces, many=True
     ),
+    "drives": Family("forces of drives along what they drive", _drives, _drive_columns, _drive_forces, many=True),
+    "cuts": Family("wrenches in the cuts", wrenches.cuts, wrenches.cut_columns, wrenches.cut_wrenches, many=True),
     "reactions": Family(
         "reactions in the joints",
-        lambda rows: rows.reactions,
-        _reaction_columns,
-        lambda rows, name: rows.reactions[name][:, _FORCES_FIRST],
+        wrenches.joints,
+        wrenches.reaction_columns,
+        wrenches.reaction_wrenches,
         default=False,
     ),
-    "points": Family("places of the points that are named", lambda rows: rows.points, _point_columns, _point_places),
+    "resultants": Family(
+        "force and moment of the reaction in each joint and cut, and what the ground does to the whole machine",
+        wrenches.resultant_owners,
+        wrenches.resultant_columns,
+        wrenches.resultants,
+        default=False,
+    ),
+    "points": Family("places of the points that are named", points.named, points.columns("place"), points.places),
+    "point_velocities": Family(
+        "their velocities", points.named, points.columns("velocity"), points.velocities, default=False
+    ),
+    "point_accelerations": Family(
+        "their accelerations", points.named, points.columns("acceleration"), points.accelerations, default=False
+    ),
     "energy": Family(
         "energies and their balance",
         lambda rows: [rows.robot],

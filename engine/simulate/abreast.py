@@ -7,9 +7,9 @@ isn't clear, or that can't go on, is left to the loop of single runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,15 @@ from .stepper import LEAST_ATOL, LEAST_RTOL
 from .together import Starts
 
 
+class Happening(NamedTuple):
+    """What came to a run: the watch that had an event, if one had, its instant, and the modes before and after."""
+
+    watch: Watch | None
+    t: float
+    before: int  # as the patterns number them; −1 at the start
+    after: int
+
+
 @dataclass(frozen=True)
 class Traces:
     """What runs side by side have left: for each run its states at all instants, its modes, and counts of steps."""
@@ -41,7 +50,20 @@ class Traces:
     rejected: np.ndarray
     evaluations: np.ndarray
     signals: np.ndarray  # (runs, instants, signals), but for what is a run's own
-    events: dict[int, list[dict[str, Any]]]  # of those runs that have any
+    happenings: Mapping[int, Sequence[Happening]]  # of those runs that have any
+    patterns: Patterns
+
+    def events(self, k: int) -> list[dict[str, Any]]:
+        """The events of run k, as its record has them."""
+        patterns, events = self.patterns, list[dict[str, Any]]()
+        for watch, t, before, after in self.happenings.get(k, ()):
+            earlier = patterns.mode(before, k) if before >= 0 else patterns.blank
+            later = patterns.mode(after, k)
+            if watch is None:
+                events += saturation.limit_events(patterns.run.system, earlier, later, t)
+            else:
+                events += reasons.described(patterns.run, watch, t, earlier, later)
+        return events
 
 
 def integrated(starts: Starts, grid: np.ndarray, solver: Solver, kinks: Sequence[float] = ()) -> Traces | None:
@@ -62,7 +84,7 @@ class _Abreast:
         self.grid = np.ascontiguousarray(grid)
         self.system, count = starts.run.system, len(starts.y)
         self.blank = replace(self.system, symbols=None)
-        self.patterns = Patterns(starts.run)
+        self.patterns = Patterns(starts.run, starts.limits)
         scheme = INTEGRATORS[solver.method].scheme
         assert scheme is not None, "these runs go by the compiled loop"
         self.scheme, self.P = scheme, np.array(scheme.P)
@@ -77,7 +99,7 @@ class _Abreast:
         self.modes = np.zeros((count, len(grid)), dtype=int)
         self.rows = np.zeros(count, dtype=int)  # that are known
         self.steps, self.rejected, self.evaluations = np.zeros((3, count), dtype=int)
-        self.events: dict[int, list[dict[str, Any]]] = {}
+        self.happenings: dict[int, list[Happening]] = {}
 
     def run(self, kinks: Sequence[float]) -> Traces | None:
         """The traces of the runs; None where they can't go side by side."""
@@ -96,14 +118,15 @@ class _Abreast:
                 self._settle(np.flatnonzero(self.alive))
             t = stop
         counts = self.steps, self.rejected, self.evaluations
-        return Traces(self.grid, self.states, self.alive, *counts, self._kept(), self.events)
+        return Traces(self.grid, self.states, self.alive, *counts, self._kept(), self.happenings, self.patterns)
 
     def _kept(self) -> np.ndarray:
         """The signals at all rows."""
         signals = np.repeat(self._signals(self.grid)[None], len(self.y), axis=0)
         if self.starts.modal:
             flat = signals.reshape(-1, signals.shape[2])
-            self.patterns.put_signals(flat, self.patterns.contacts(self.modes.ravel()))
+            runs = np.repeat(np.arange(len(self.y)), len(self.grid))
+            self.patterns.put_signals(flat, self.patterns.contacts(self.modes.ravel()), runs)
         return signals
 
     # ---- legs
@@ -135,7 +158,7 @@ class _Abreast:
             many = Many(inputs, self.y[these], self.slope[these], self.states[these][:, 1:], pieces)
             if self.starts.modal:
                 many.places, many.quantities = self.patterns.places, self.starts.watched
-                many.rules = self.patterns.rules(self.mode[these])
+                many.rules = self.patterns.rules(self.mode[these], these)
             most = self.solver.max_steps
             control = self.march.carry(many, self.grid[1:].copy(), most, ATTEMPTS, **self._control(these, end))
             self._take(these, many, control)
@@ -226,11 +249,12 @@ class _Abreast:
             elif watch.what == "breaks loose":
                 loose[row], direction[row] = columns.index(watch.speed), watch.direction
         self._settle(these, loose, direction, blows=True)
-        for k, watch, old in zip(these.tolist(), watches, before.tolist()):
-            events = self.events.setdefault(k, [])
-            known = self.patterns.modes
-            events += reasons.described(self.starts.run, watch, float(self.t[k]), known[old], known[self.mode[k]])
-            self.alive[k] &= len(events) <= CHATTER
+        after, t = self.mode[these].tolist(), self.t[these].tolist()
+        for k, *happened in zip(these.tolist(), watches, t, before.tolist(), after):
+            so_far = self.happenings.setdefault(k, [])
+            so_far.append(Happening(*happened))
+            if len(so_far) > CHATTER:
+                self.alive[k] = False
 
     def _settle(
         self,
@@ -247,7 +271,7 @@ class _Abreast:
         t, y = self.t[these], self.y[these]
         if blows and self.system.stopped:
             q, qd = self._expanded(t, y)
-            y = struck(self.patterns, self.starts.bodies(these), y, q, qd)
+            y = struck(self.patterns, self.starts.limits.some(these), self.starts.bodies(these), y, q, qd)
         q, _ = self._expanded(t, y)
         loose, direction = none if loose is None else loose, none if direction is None else direction
         now = settled(self.patterns, self._ask, these, t, y, q, loose, direction)
@@ -262,10 +286,9 @@ class _Abreast:
     def _note_limits(self, these: np.ndarray, before: np.ndarray) -> None:
         """Note which actuators reach or leave their limits without an event: at the start, or at a kink of a law."""
         for k, old in zip(these.tolist(), before.tolist()):
-            earlier = self.patterns.modes[old] if self.rows[k] else self.patterns.blank
-            later = self.patterns.modes[self.mode[k]]
-            if events := saturation.limit_events(self.system, earlier, later, float(self.t[k])):
-                self.events.setdefault(k, []).extend(events)
+            earlier, later = old if self.rows[k] else -1, int(self.mode[k])
+            if earlier != later:
+                self.happenings.setdefault(k, []).append(Happening(None, float(self.t[k]), earlier, later))
 
     def _expanded(self, t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All coordinates and speeds of the robots."""
@@ -282,7 +305,8 @@ class _Abreast:
         """What the equations say about these runs."""
         assert self.code is not None
         inputs = self._inputs(self._signals(t), these, contacts)
-        (_, rows, _, watched), _, _ = self.code(inputs, np.ascontiguousarray(y[:, : self.system.measured]))
+        found = self.starts.groups(self.code, inputs, y[:, : self.system.measured])
+        rows, watched = found["row"], found["quantities"]
         nq, nv, held = self.system.robot.nq, self.system.robot.nv, len(self.patterns.switching)
         self.evaluations[these] += 1
         return Found(watched[:, :held], rows[:, nq + nv : nq + 2 * nv], watched[:, held:])
@@ -290,5 +314,5 @@ class _Abreast:
     def _inputs(self, signals: np.ndarray, these: np.ndarray, contacts: Contacts) -> np.ndarray:
         """The inputs of these runs' equations, with their modes and with what is their own."""
         if self.starts.modal:
-            self.patterns.put_signals(signals, contacts)
+            self.patterns.put_signals(signals, contacts, these)
         return self.starts.inputs(signals[:, None], these)[:, 0]

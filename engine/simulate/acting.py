@@ -14,7 +14,7 @@ from ..robot.model import Robot
 from .inputs import Driven, TimedWrench
 
 
-def law_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+def acting_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """Forces by the laws along each speed, within their limits, with a row for each instant; 0 where no law acts."""
     forces = np.zeros(qd.shape)
     for one in driven:
@@ -37,7 +37,7 @@ def law_forces(driven: Sequence[Driven], t: np.ndarray, q: np.ndarray, qd: np.nd
     return forces
 
 
-def link_wrenches(
+def acting_wrenches(
     robot: Robot, wrenches: Sequence[TimedWrench], t: Any, q: np.ndarray, qd: np.ndarray
 ) -> dict[str, np.ndarray] | None:
     """Wrenches link → [n; f] at the link's origin in its axes, at one instant or at many; None where there are none."""

@@ -11,9 +11,10 @@ import numpy as np
 
 from ..dynamics.spatial import dot
 from ..dynamics.symbols import planted
+from ..loops.constraints import Closure
 from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
-from ..machine.jit.march import March, Scheme
+from ..machine.jit.march import Collocation, March, Method
 from ..machine.jit.native import QUICK
 from ..machine.jit.offer import RUNS, Offer
 from ..machine.jit.trigonometry import REACH
@@ -83,7 +84,7 @@ def march_program(system: System, discrete: Discrete, signals: int) -> Program:
     quantities = watched(system, discrete, u, y, dict(zip(bearers, row[len(row) - len(bearers) :])))
     if closes(system):
         values = read(system, u, [*y, 0.0, 0.0], discrete).values
-        outputs["closed"] = [node(x) for x in _closed(system, row, values)]
+        outputs["closed"] = [node(x) for x in closed(system, row, values, constraints_of(system))]
     return replace(whole, outputs={**outputs, "quantities": [node(x) for x in quantities]})
 
 
@@ -100,11 +101,11 @@ def closes(system: System) -> bool:
     return system.loops is not None and system.method.closes and system.method.speeds == "independent"
 
 
-def _closed(system: System, row: Sequence[Scalar], values: Mapping[int, Scalar]) -> list[Scalar]:
+def closed(system: System, row: Sequence[Scalar], values: Mapping[int, Scalar], loops: Closure) -> list[Scalar]:
     """The closed state of an output `row`, and the sum of squares of the gaps that are left."""
-    loops, nq = constraints_of(system), system.robot.nq
+    nq = system.robot.nq
     left = [x - values.get(r, 0.0) for r, x in enumerate(loops.gaps(row[:nq]))]
-    scaled = [float(s) * x for s, x in zip(loops.row_scale, left)]
+    scaled = [s * x for s, x in zip(loops.row_sizes, left)]
     places = [*system.state_coordinates, *(nq + k for k in system.state_speeds)]
     return [*(row[k] for k in places), dot(scaled, scaled)]
 
@@ -166,14 +167,17 @@ class Compiled:
         if not self._able:
             return None
         width = len(signals)
-        loop: March | None = self._sound(discrete, width).settled("march") or self._offer(discrete, width).settled(
-            "march"
-        )
+        loop = self._running(discrete, width)
         if loop is not None:
             rate = loop.rate(signals, y)
             return rate if np.isfinite(rate).all() else None
         single = self.single(discrete, len(signals)) if alone else None
         return single(signals, y[: self._system.measured]) if single is not None else None
+
+    def _running(self, discrete: Discrete, signals: int) -> March | None:
+        """The time loop of this discrete state, if it runs."""
+        loop: March | None = self._sound(discrete, signals).settled("march")
+        return loop or self._offer(discrete, signals).settled("march")
 
     @property
     def differentiable(self) -> bool:
@@ -184,7 +188,8 @@ class Compiled:
         """The derivatives of the state's rate along all of its components, of which quadratures have none."""
         system, n = self._system, self._system.measured
         offer, measured = self._tangents_offer(discrete, len(signals)), y[:n]
-        single = offer.single()
+        loop = self._running(discrete, len(signals))
+        single = loop.derivatives if loop is not None else offer.single()
         rows = single(signals, measured) if single is not None else None
         if rows is None:
             # with Euler parameters that aren't of norm 1, regrouped bodies move otherwise: text and code have the same
@@ -213,20 +218,25 @@ class Compiled:
             whole[:, k // n, k % n] = as_samples(x)
         return whole
 
-    def march(self, discrete: Discrete, signals: int, scheme: Scheme, ahead: float) -> March | None:
+    def march(self, discrete: Discrete, signals: int, scheme: Method, ahead: float) -> March | None:
         """Machine code of the time loop in this discrete state, or None where the plain text is to run.
 
         `ahead` is the number of evaluations that the run still needs in this state, where that can be foreseen.
         It comes from the quick code generator until its runs have taken as long as better code takes to compile.
         """
-        if not self._able:
+        implicit = isinstance(scheme, Collocation)
+        if not (self.differentiable if implicit else self._able):
             return None
         system = self._system
         sizes = system.measured + 2, system.measured, system.units
         text = partial(march_program, system, discrete, signals)
 
         def build(offer: Offer, cached: bool) -> March | None:
-            return march.build(text, scheme, *sizes, 1, offer.identity, cached, offer.level, closes=closes(system))
+            own = self._tangents_offer(discrete, signals).single_code(cached) if implicit else None
+            if implicit and own is None:
+                return None
+            given = offer.identity, cached, offer.level
+            return march.build(text, scheme, *sizes, 1, *given, closes=closes(system), derivatives=own)
 
         quick, sound = self._offer(discrete, signals), self._sound(discrete, signals)
         price = self._price or 2 * RUNS * quick.ledger.run

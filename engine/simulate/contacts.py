@@ -14,9 +14,44 @@ from .discrete import Discrete
 from .events import Watch
 from .runner import Runner
 from .signals import first_of_modes
-from .system import System
+from .sticking import LEAST_SCALE, SLACK
+from .system import Stop, System
 
 NONE = (0.0, 0.0, 1.0, 0.0, 0.0)  # the rule of no watch: always positive
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The numbers of many runs that end their modes: a row for each run, columns as in `Contacts`."""
+
+    coulomb: np.ndarray
+    low: np.ndarray  # of stops
+    high: np.ndarray
+    least: np.ndarray  # of actuators
+    most: np.ndarray
+
+    @staticmethod
+    def of(system: System, count: int) -> Limits:
+        """The limits of so many runs with those of this system."""
+        none = Stop(-1, -math.inf, math.inf)
+        stops = [system.stopped.get(k, none) for k in system.switching]
+        rows = [[*system.switching.values()], [one.low for one in stops], [one.high for one in stops]]
+        rows += [[bounds[side] for bounds in system.bounded.values()] for side in (0, 1)]
+        return Limits(*(np.tile(np.array(row, dtype=float), (count, 1)) for row in rows))
+
+    @staticmethod
+    def joined(each: Sequence[Limits]) -> Limits:
+        """The limits of all of these runs."""
+        return Limits(*(np.concatenate(x) for x in zip(*(vars(one).values() for one in each))))
+
+    def some(self, these: slice | np.ndarray) -> Limits:
+        """The limits of some of the runs."""
+        return Limits(*(x[these] for x in vars(self).values()))
+
+    @property
+    def differ(self) -> bool:
+        """Whether any of them differ from run to run."""
+        return any((x != x[:1]).any() for x in vars(self).values())
 
 
 @dataclass(frozen=True)
@@ -47,10 +82,12 @@ class Contacts:
 class Patterns:
     """The patterns of contacts that have occurred, with a number for each; `run` is any of the runs."""
 
-    def __init__(self, run: Runner):
-        self.run, system = run, run.system
+    def __init__(self, run: Runner, limits: Limits):
+        self.run, self.limits, system = run, limits, run.system
         self.switching, self.bounded = list(system.switching), list(system.bounded)
-        self.coulomb = np.array(list(system.switching.values()))
+        self.rough = np.array([x > 0.0 for x in system.switching.values()], dtype=bool)
+        self._own = Limits.of(system, 1)  # of `run`, for which patterns are made
+        self._differ = Limits.joined([self._own, limits]).differ
         self.blank = replace(run.discrete, switched=tuple(self.switching))
         self.modes: list[Discrete] = []
         self.watches: list[dict[int, Watch]] = []  # of each pattern by slots
@@ -62,12 +99,11 @@ class Patterns:
 
     # ---- signals
 
-    def put_signals(self, signals: np.ndarray, contacts: Contacts) -> None:
-        """Put the signals that belong to modes into rows of signals."""
+    def put_signals(self, signals: np.ndarray, contacts: Contacts, these: np.ndarray) -> None:
+        """Put the signals that belong to the modes of these runs into rows of signals."""
         system, first = self.run.system, first_of_modes(self.run.system)
-        bounds = np.array([system.bounded[k] for k in self.bounded]).reshape(-1, 2)
         at_limit = contacts.saturated != 0.0
-        limit = np.where(contacts.saturated > 0.0, bounds[:, 1], bounds[:, 0])
+        limit = np.where(contacts.saturated > 0.0, self.limits.most[these], self.limits.least[these])
         for c in range(len(self.bounded)):
             signals[:, first + 2 * c] = ~at_limit[:, c]
             signals[:, first + 2 * c + 1] = np.where(at_limit[:, c], limit[:, c], 0.0)
@@ -92,21 +128,71 @@ class Patterns:
         each = [vars(one).values() for one in self._contacts]
         return Contacts(*(np.concatenate(x)[numbers] for x in zip(*each)))
 
-    def rules(self, numbers: np.ndarray) -> np.ndarray:
-        """The rules of the watches of runs in these patterns, (runs, slots, numbers)."""
+    def mode(self, number: int, run: int) -> Discrete:
+        """The discrete state of a run in this pattern."""
+        discrete = self.modes[number]
+        if not discrete.saturated or not self._differ:
+            return discrete
+        sides = (self.limits.most[run], self._own.most[0]), (self.limits.least[run], self._own.least[0])
+        saturated = {
+            k: float(next(own[c] for own, usual in sides if usual[c] == x))
+            for c, k in enumerate(self.bounded)
+            if (x := discrete.saturated.get(k)) is not None
+        }
+        return replace(discrete, saturated=saturated)
+
+    def rules(self, numbers: np.ndarray, these: np.ndarray) -> np.ndarray:
+        """The rules of the watches of these runs, which are in these patterns, (runs, slots, numbers)."""
         table = np.zeros((len(self._rules), len(self.places), RULE))
         table[:] = NONE
         for row, rules in zip(table, self._rules):
             for slot, rule in rules.items():
                 row[slot] = rule
-        return np.asarray(table[numbers])
+        result = np.asarray(table[numbers])
+        if self._differ:
+            for number in np.unique(numbers).tolist():
+                rows = np.flatnonzero(numbers == number)
+                for slot, watch in self.watches[number].items():
+                    self._put_own(result, rows, slot, watch, these[rows])
+        return result
+
+    def _put_own(self, rules: np.ndarray, rows: np.ndarray, slot: int, watch: Watch, these: np.ndarray) -> None:
+        """Put the runs' own limits into the rules of a watch, as `modes.py` and `saturation.py` make them."""
+        limits, rule = self.limits, watch.rule
+        assert rule is not None
+        assert watch.source is not None
+        if watch.source[0] == "support":
+            c = self.switching.index(watch.speed)
+            coulomb = limits.coulomb[these, c]
+            rules[rows, slot, 1], rules[rows, slot, 4] = -watch.direction * coulomb, np.maximum(coulomb, LEAST_SCALE)
+        elif watch.source[0] == "demand":
+            c = self.bounded.index(watch.speed)
+            least, most = limits.least[these, c], limits.most[these, c]
+            size = np.fmax(*(np.where(np.isfinite(x), abs(x), 0.0) for x in (least, most)))
+            rules[rows, slot, 0] = math.copysign(1.0, rule.factor) / np.where(size, size, 1.0)
+            rules[rows, slot, 1] = np.where(rule.zero == self._own.most[0, c], most, least)
+        elif watch.what in modes.AT_LIMITS:
+            c = self.switching.index(watch.speed)
+            low, high = limits.low[these, c], limits.high[these, c]
+            rules[rows, slot, 1] = low if watch.what == modes.AT_LIMITS[0] else high
+            rules[rows, slot, 2] = SLACK * (high - low)
 
     def _number(self, mark: bytes, contacts: Contacts, k: int, t: np.ndarray, y: np.ndarray) -> int:
         if mark not in self._numbers:
             self._numbers[mark] = len(self.modes)
             self._contacts.append(contacts.some(np.array([k])))
-            self._add(self._discrete(contacts, k), float(t[k]), y[k])
+            self._add(self._discrete(contacts, k), float(t[k]), self._as_own(contacts, k, y[k]))
         return self._numbers[mark]
+
+    def _as_own(self, contacts: Contacts, k: int, y: np.ndarray) -> np.ndarray:
+        """The state of run k with its joints at the stops of `run` that they touch, and else between these."""
+        system, y = self.run.system, y.copy()
+        for c, speed in enumerate(self.switching):
+            if speed in system.stopped:
+                coordinate, low, high = system.stopped[speed]
+                place = low if contacts.lower[k, c] else high if contacts.upper[k, c] else (low + high) / 2
+                y[system.state_coordinates.index(coordinate)] = place
+        return y
 
     def _add(self, discrete: Discrete, t: float, y: np.ndarray) -> None:
         """Add a pattern with its watches, which are those of a single run."""
@@ -132,7 +218,7 @@ class Patterns:
     def _discrete(self, contacts: Contacts, k: int) -> Discrete:
         """The discrete state of run k."""
         slip, held = {}, {}
-        low, high = ranges(self.coulomb, contacts.lower[k], contacts.upper[k])
+        low, high = ranges(self._own.coulomb[0], contacts.lower[k], contacts.upper[k])
         for c, speed in enumerate(self.switching):
             if contacts.held[k, c]:
                 held[speed] = float(low[c]), float(high[c])
@@ -151,13 +237,13 @@ def ranges(coulomb: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[n
     return np.where(upper, -math.inf, -coulomb), np.where(lower, math.inf, coulomb)
 
 
-def touching(system: System, switching: Sequence[int], q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each joint touches its lower stop, and its upper one; q has a row for each run."""
-    lower, upper = np.zeros((2, len(q), len(switching)), dtype=bool)
-    for c, k in enumerate(switching):
+def touching(system: System, limits: Limits, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each joint touches its lower stop, and its upper one; q and the limits have a row for each run."""
+    lower, upper = np.zeros((2, len(q), len(system.switching)), dtype=bool)
+    for c, k in enumerate(system.switching):
         if k in system.stopped:
-            stop = system.stopped[k]
-            near = blows.NEAR * (stop.high - stop.low)
-            x = q[:, stop.coordinate]
-            lower[:, c], upper[:, c] = x <= stop.low + near, x >= stop.high - near
+            low, high = limits.low[:, c], limits.high[:, c]
+            near = blows.NEAR * (high - low)
+            x = q[:, system.stopped[k].coordinate]
+            lower[:, c], upper[:, c] = x <= low + near, x >= high - near
     return lower, upper

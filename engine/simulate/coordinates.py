@@ -35,9 +35,16 @@ def beginning(system: System, q: np.ndarray) -> Discrete:
         return Discrete()
     wanted = system.robot.driven if system.preferred is None else system.preferred
     part = partition_at(system, q, wanted)
-    if system.preferred is None and len(part.N) + len(part.given) != len(system.robot.driven):
-        part = partition_at(system, q, ())  # actuated speeds are preferred only where they are as many as the freedoms
+    if preferred_at_start(system, part) != wanted:
+        part = partition_at(system, q, ())
     return Discrete(partition=part, near=nearness(system))
+
+
+def preferred_at_start(system: System, part: Partition) -> tuple[int, ...]:
+    """The speeds that are to be independent: actuated ones only where they are as many as a partition's freedoms."""
+    if system.preferred is not None:
+        return system.preferred
+    return system.robot.driven if len(part.N) + len(part.given) == len(system.robot.driven) else ()
 
 
 def nearness(system: System) -> float:

@@ -96,13 +96,13 @@ def lost(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
 # ---- friction
 
 
-def friction(system: System, now: Situation, qd: Sequence[Scalar]) -> dict[int, Scalar]:
+def friction(system: System, now: Situation, qd: Sequence[Scalar], model: Model) -> dict[int, Scalar]:
     """Dry friction of each speed, positive against positive motion: smooth, or by the direction of slipping.
 
     A speed whose motion is given has no mode; its direction is the sign of the speed.
     """
     forces: dict[int, Scalar] = {}
-    for k, coulomb in system.coulomb.items():
+    for k, coulomb in zip(system.coulomb, model.coulomb):
         if system.smooth:
             forces[k] = coulomb * qd[k] / square_root(qd[k] * qd[k] + system.smooth * system.smooth)
         elif k in system.ruled:
@@ -118,7 +118,7 @@ def friction(system: System, now: Situation, qd: Sequence[Scalar]) -> dict[int, 
 def _of_tree(system: System, now: Situation, model: Model, recursion: Recursion | None) -> Moved:
     """The motion of a tree, by the recursion with the pattern of given motions."""
     n = system.robot.nv
-    acting = pushed(system, now, now.qd)
+    acting = pushed(system, now, now.qd, model)
     motion_given = [k in now.given for k in range(n)]
     start = [now.given[k] if motion_given[k] else acting[k] for k in range(n)]
     pivots: dict[int, Pivot] = {}
@@ -149,7 +149,9 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
         pull = method.pull(system.values)
         wanted = [now.rates.get(r, 0.0) - pull * x for r, x in zip(part.rows, gap)]
         qd = K.solve([*wanted, *(qd[k] for k in part.given), *(dot(list(row), qd) for row in part.N)])
-    forces = AppliedForces(pushed(system, now, qd), now.wrenches, now.loads, {k: now.given[k] for k in part.given})
+    forces = AppliedForces(
+        pushed(system, now, qd, model), now.wrenches, now.loads, {k: now.given[k] for k in part.given}
+    )
     problem = equations.problem(q, qd, A, K, tied, forces, gap, now.rates, now.seconds, system.values)
     qdd = method.accelerations(problem)
     moved = Moved(q, qd, qdd, {}, guard=equations.guard(K, now.limits))
@@ -165,9 +167,9 @@ def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Mod
     return moved
 
 
-def pushed(system: System, now: Situation, qd: Sequence[Scalar]) -> list[Scalar]:
+def pushed(system: System, now: Situation, qd: Sequence[Scalar], model: Model) -> list[Scalar]:
     """Forces along the speeds: those of force laws, less dry friction."""
-    rubbed = friction(system, now, qd)
+    rubbed = friction(system, now, qd, model)
     return [force - rubbed[k] if k in rubbed else force for k, force in enumerate(now.applied)]
 
 
@@ -203,7 +205,7 @@ def _shifted(system: System, q: list[Scalar], step: list[Scalar]) -> list[Scalar
 
 def concluded(system: System, now: Situation, moved: Moved, discrete: Discrete, model: Model) -> Evaluation:
     """The evaluation that follows from a motion: the forces of actuators, friction and stops, with power and loss."""
-    q, qd, rubbed = moved.q, moved.qd, friction(system, now, moved.qd)
+    q, qd, rubbed = moved.q, moved.qd, friction(system, now, moved.qd, model)
     tau, support = list(now.applied), {}
     for k, force in moved.more.items():
         if k in discrete.held or k in now.holds:

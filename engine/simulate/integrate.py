@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, did_you_mean
-from ..machine.jit.march import Scheme
+from ..machine.jit.march import Collocation, Scheme
 from .dormand_prince_8 import DORMAND_PRINCE_8
+from .radau import RADAU
 from .runge_kutta import RungeKutta, scheme
 from .scipy_stepper import Scipy
 from .stepper import Fun, Stepper
@@ -24,7 +25,7 @@ class Integrator:
     """An integrator of the table; `runge_kutta` makes one from a tableau.
 
     Where `dense` is False, steps end on the rows of the output. With a `scheme`, the whole time loop can run as
-    compiled code.
+    compiled code; that of an implicit method is for single runs only.
     """
 
     about: str
@@ -33,6 +34,12 @@ class Integrator:
     make: Callable[..., Stepper]
     scheme: Scheme | None = None
     implicit: bool = False  # whether it takes derivatives of the equations
+    collocation: Collocation | None = None
+
+    @property
+    def loop(self) -> Scheme | Collocation | None:
+        """What the compiled loop of a single run is made from."""
+        return self.scheme or self.collocation
 
 
 def runge_kutta(about: str, tableau: Tableau) -> Integrator:
@@ -53,9 +60,9 @@ def _adaptive(tableau: Tableau, *args: Any, step: float | None, **options: Any) 
     return RungeKutta(tableau, *args, **options)
 
 
-def implicit(about: str, kind: str) -> Integrator:
-    """The row of one of scipy's solvers for stiff problems."""
-    return Integrator(about, True, False, partial(_scipy, kind), implicit=True)
+def implicit(about: str, kind: str, collocation: Collocation | None = None) -> Integrator:
+    """The row of one of scipy's solvers for stiff problems, whose steps a compiled loop may know."""
+    return Integrator(about, True, False, partial(_scipy, kind), implicit=True, collocation=collocation)
 
 
 def _scipy(kind: str, *args: Any, step: float | None, **options: Any) -> Stepper:
@@ -69,7 +76,7 @@ INTEGRATORS = {
     "rk56": runge_kutta("Verner 6(5), adaptive, of DVERK", VERNER),
     "rk4": runge_kutta("classical Runge-Kutta of order 4, fixed step", RUNGE_KUTTA),
     "dop853": runge_kutta("Dormand-Prince 8(5,3), adaptive, for tight tolerances", DORMAND_PRINCE_8),
-    "radau": implicit("implicit Runge-Kutta of order 5, for stiff problems", "Radau"),
+    "radau": implicit("implicit Runge-Kutta of order 5, for stiff problems", "Radau", RADAU),
     "bdf": implicit("implicit, of order 1 to 5, for stiff problems", "BDF"),
     "lsoda": implicit("Adams or BDF, as the problem turns stiff or not", "LSODA"),
 }

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import calls as tree
+from ..dynamics.quantities import frames
 from ..dynamics.quantities import reactions as tree_reactions
 from ..dynamics.samples import LARGE
+from ..dynamics.wrenches import on_link
 from ..loops.balance import Balance, Forces, enough
 from ..loops.constraints import Closure, closure
 from ..loops.rank import null_space
 from ..loops.reactions import multiplier_texts, wrenches_of
 from ..record.columns import WRENCH
-from ..robot.model import Joint, Robot
+from ..robot.model import ZERO, Joint, Robot
 from .signals import wanted
 from .system import System
 
@@ -131,8 +133,11 @@ def gaps(system: System, t: np.ndarray, q: np.ndarray) -> tuple[float, float]:
     return float(values[:, ~turning].max(initial=0.0)), float(values[:, turning].max(initial=0.0))
 
 
-def undetermined(system: System, q: np.ndarray, *, reactions: bool) -> list[str]:
-    """Columns of cuts and reactions in which no rigid-body model can know the value; they have the least norm."""
+def undetermined(system: System, q: np.ndarray, *, reactions: bool, turned: bool = False) -> list[str]:
+    """Columns of cuts and reactions in which no rigid-body model can know the value; they have the least norm.
+
+    The components are those along the base's axes, or, `turned`, along those of the link on which a wrench acts.
+    """
     loops = system.loops
     if loops is None or not len(q):
         return []
@@ -145,17 +150,22 @@ def undetermined(system: System, q: np.ndarray, *, reactions: bool) -> list[str]
     forces = Forces(
         np.zeros((count, len(system.robot.driven) + len(system.robot.actuators))), (loops.row_scale[:, None] * Z).T
     )
-    on_links, wrenches = cut_wrenches(system, places, forces)
-    suffix = dict.fromkeys(wrenches, "lambda")
+    on_links, cuts = cut_wrenches(system, places, forces)
+    wrenches = {(name, "lambda"): six for name, six in cuts.items()}
+    acts_on = {(loop.name, "lambda"): loop.between[1] for loop in system.robot.loops}
     if reactions:
         still = np.zeros((count, system.robot.nv))
         bare = tree_reactions(system.robot, places, still, still)
-        for name, six in tree_reactions(system.robot, places, still, still, on_links).items():
-            wrenches[name], suffix[name] = six - bare[name], "reaction"
+        loaded = tree_reactions(system.robot, places, still, still, on_links)
+        wrenches |= {(name, "reaction"): six - bare[name] for name, six in loaded.items()}
+        acts_on |= {(link.joint.name, "reaction"): link.name for link in system.robot.links}
+    if turned:
+        placed = {"base": np.eye(4), **frames(system.robot, places)}
+        wrenches = {one: on_link(six, ZERO, placed[acts_on[one]][..., :3, :3]) for one, six in wrenches.items()}
     size = max(abs(six).max(initial=0.0) for six in wrenches.values())
     return [
-        f"{name}.{suffix[name]}.{component}"
-        for name, six in wrenches.items()
+        f"{name}.{suffix}.{component}"
+        for (name, suffix), six in wrenches.items()
         for k, component in enumerate(WRENCH)
         if abs(six[:, k]).max() > 1e-6 * size
     ]

@@ -21,6 +21,7 @@ from .integrate import INTEGRATORS, stepper_of
 from .passage import passed_across
 from .runge_kutta import RungeKutta
 from .runner import Runner
+from .scipy_stepper import Scipy
 from .singular import Singular
 from .stepper import NOT_FINITE, Stepper
 from .stepper import TOO_SMALL as STEP_TOO_SMALL
@@ -153,8 +154,13 @@ def _leg(
     watched = [*modes.watches(run, t, y), *saturation.watches(run)]
     guard = run.guard
     events = [w.function for w in watched]
+
+    def bound() -> float:
+        return min(end, float(grid[len(trace.t)])) if lands else end
+
     stepper, again = _stepper(run, t, y, end, solver), t
     while stepper.t < end:
+        stepper.t_end = bound()
         if stepper.t >= again and (march := _loop_for(run, stepper, watched, end, solver)) is not None:
             t, y = _march(march, run, stepper, end, grid, solver, tell, trace)
             if t >= end or trace.ended != "done":
@@ -162,9 +168,8 @@ def _leg(
             _count(trace, stepper)  # the next step may have an event, which is to be found in the same step
             again, wanted = march.loop.ahead, march.loop.wanted
             stepper = _stepper(run, t, y, end, solver)
-            assert isinstance(stepper, RungeKutta)
-            stepper.h = wanted
-        stepper.t_end = min(end, float(grid[len(trace.t)])) if lands else end
+            assert isinstance(stepper, RungeKutta | Scipy)
+            stepper.h, stepper.t_end = wanted, bound()
         if run.system.inputs.sampled:
             run.sample(stepper.t, stepper.y)
             stepper.renew()
@@ -202,16 +207,16 @@ class _Ready:
 
 def _loop_for(run: Runner, stepper: Stepper, watched: Sequence[Watch], end: float, solver: Solver) -> _Ready | None:
     """The compiled loop from where the stepper is; None where steps are to be taken in Python."""
-    scheme = INTEGRATORS[solver.method].scheme
+    scheme = INTEGRATORS[solver.method].loop
     rules = run.rules(watched) if scheme is not None and run.marches else None
     run.alone = rules is None
     if scheme is None or rules is None:
         return None
-    assert isinstance(stepper, RungeKutta)
+    assert isinstance(stepper, RungeKutta | Scipy)
     # a leg that no event cuts short takes at least so many steps
     growth = GROWTH if stepper.accepted else FIRST_GROWTH
     steps = (end - stepper.t) / (growth * stepper.wanted()) if not watched else 0.0
-    loop = run.march(scheme, stepper.t, steps * len(scheme.B))
+    loop = run.march(scheme, stepper.t, steps * scheme.evaluations)
     pieces = run.pieces(stepper.t, end, stepper.max_step) if loop is not None else None
     run.alone = loop is not None and pieces is None
     return _Ready(loop, pieces, rules) if loop is not None and pieces is not None else None
@@ -272,7 +277,7 @@ def _march(
         H=wanted,
         T_END=end,
         RTOL=stepper.rtol,
-        ATOL=stepper.atol,
+        ATOL=float(np.min(stepper.atol)),
         MAX_STEP=stepper.max_step,
     )
     before, written, begun = trace.steps + stepper.accepted, 0, thread_time()

@@ -7,28 +7,38 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..loops.search import CLOSED
 from ..machine.jit import choice
 from ..machine.jit.block import ENORMOUS
+from ..machine.jit.kernel import Kernel
 from ..machine.jit.trigonometry import REACH
 from .abreast import Traces
+from .compiled import closes
+from .loop import ROWS_CLOSED
 from .runner import ROW as FIELDS
 from .together import Starts
 
 FEW = 16  # runs for which code that is not in the cache isn't compiled to make their rows
+PASSES = 4  # of the equations' own closing, two iterations each, until a row's loops are closed
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The rows of runs of a tree; arrays have the shape (runs, instants, …)."""
+    """The rows of runs; arrays have the shape (runs, instants, …). Those of mechanisms have what holds the loops."""
 
     fields: Mapping[str, np.ndarray]  # those that `FIELDS` names
     energies: np.ndarray  # kinetic, potential, elastic
     sound: np.ndarray  # whether all numbers of a run are finite, and none is so large that it has to be looked into
+    gaps: np.ndarray | None = None  # of all constraint rows
+    multipliers: np.ndarray | None = None
+    cuts: np.ndarray | None = None  # (runs, instants, cuts, 6), in base axes
 
 
 def evaluated(starts: Starts, traces: Traces) -> Evaluated | None:
-    """The rows of the runs, by compiled code; None where there is none."""
+    """The rows of the runs, by compiled code; None where there is none, or where rows aren't closed by it."""
     system = starts.run.system
+    if system.loops is not None and system.method.closes and not closes(system):
+        return None
     states = system.unit(traces.states)
     count, instants, _ = states.shape
     code = starts.code(cached=count < FEW and choice.backend() != "compiled")
@@ -36,12 +46,33 @@ def evaluated(starts: Starts, traces: Traces) -> Evaluated | None:
         return None
     inputs = starts.inputs(traces.signals, np.arange(count)).reshape(count * instants, -1)
     measured = np.ascontiguousarray(states.reshape(count * instants, -1)[:, : system.measured])
-    (rates, rows, energy, _), _, _ = code(inputs, measured)
-    numbers = [x.reshape(count, -1) for x in (rates, rows, energy)]
+    shut = _settle(starts, code, inputs, measured) if closes(system) else np.ones(len(measured), dtype=bool)
+    found = starts.groups(code, inputs, measured)
     with np.errstate(all="ignore"):
-        within = [(abs(measured).reshape(count, -1) <= REACH), *(abs(x) < ENORMOUS for x in numbers)]
+        numbers = [abs(found[name]) < ENORMOUS for name in starts.widths if name not in ("guard", "quantities")]
+        within = [x.reshape(count, -1) for x in (abs(measured) <= REACH, shut, *numbers)]
     sound = np.all([one.all(axis=1) for one in within], axis=0)
     nq, nv = system.robot.nq, system.robot.nv
     ends = np.cumsum([nq, *[nv] * (len(FIELDS) - 1)])
-    parts = np.split(rows.reshape(count, instants, -1), ends, axis=2)
-    return Evaluated(dict(zip(FIELDS, parts)), energy.reshape(count, instants, 3), sound)
+    each = {name: x.reshape(count, instants, -1) for name, x in found.items()}
+    fields = dict(zip(FIELDS, np.split(each["row"], ends, axis=2)))
+    if system.loops is None:
+        return Evaluated(fields, each["energy"], sound)
+    cuts = each["cuts"].reshape(count, instants, -1, 6)
+    return Evaluated(fields, each["energy"], sound, each["gaps"], each["multipliers"], cuts)
+
+
+def _settle(starts: Starts, code: Kernel, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
+    """Close the loops of all rows, each by itself until nothing makes its gap smaller; say which are closed."""
+    left, going = np.full(len(states), np.inf), np.arange(len(states))
+    for _ in range(PASSES):
+        found = starts.groups(code, inputs[going], states[going])["settled"]
+        with np.errstate(all="ignore"):
+            gap = np.sqrt(found[:, -1])
+            better = gap < left[going]  # which isn't true of NaN
+        these = going[better]
+        states[these], left[these] = found[better, :-1], gap[better]
+        going = these[gap[better] > ROWS_CLOSED]
+        if not len(going):
+            break
+    return left <= CLOSED

@@ -15,6 +15,7 @@ from .sticking import SLACK, settle, support_scale, supports_of, with_contacts
 from .system import System
 
 TURNS = "turns back at its stop"
+AT_LIMITS = "reaches its lower limit", "reaches its upper limit"
 
 
 def watches(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
@@ -36,10 +37,10 @@ def watches(run: Runner, t: float, y: np.ndarray) -> list[Watch]:
             for side, inwards in zip(touching(system, q, k), (1.0, -1.0)):
                 if side and k not in discrete.slip:  # it may return before its place is sampled again
                     watched.append(_speed(system, k, inwards, TURNS))
-            for bound, inwards, which in ((stop.low, 1.0, "lower"), (stop.high, -1.0, "upper")):
+            for bound, inwards, what in zip((stop.low, stop.high), (1.0, -1.0), AT_LIMITS):
                 rule = Rule(inwards, bound, SLACK * (stop.high - stop.low))
                 place = system.state_coordinates.index(stop.coordinate)
-                watched.append(_component(place, rule, f"reaches its {which} limit", k, -inwards))
+                watched.append(_component(place, rule, what, k, -inwards))
     return watched
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..dynamics import calls as tree
 from ..dynamics.energy import passive_power
-from .acting import link_wrenches
+from .acting import acting_wrenches
 from .system import System
 
 # Gauss-Legendre with three points on (0, 1): exact for polynomials of degree 5, as the integrators' quadrature is
@@ -46,7 +46,7 @@ def work(system: System, grid: np.ndarray) -> np.ndarray:
     for node, weight in zip(NODES, WEIGHTS):
         t = grid[:-1] + node * steps
         q, qd, qdd = motion(system, t)
-        wrenches = link_wrenches(system.robot, system.inputs.wrenches, t, q, qd)
+        wrenches = acting_wrenches(system.robot, system.inputs.wrenches, t, q, qd)
         tau = tree.inverse(system.robot, q, qd, qdd, wrenches)
         total += weight * steps * ((tau * qd).sum(axis=1) + passive_power(system.robot, q, qd, wrenches))
     return np.concatenate([[0.0], np.cumsum(total)])

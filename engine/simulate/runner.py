@@ -10,7 +10,7 @@ import numpy as np
 from ..dynamics.vanishing import vanishing
 from ..loops import vanishing as freedoms
 from ..machine.jit.curves import EMPTY, SignalPieces, fitted
-from ..machine.jit.march import March, Scheme
+from ..machine.jit.march import Collocation, March, Method
 from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..robot.model import Joint
 from . import coordinates, equations, singular
@@ -235,11 +235,13 @@ class Runner:
                 rows[name][:, k] = x
         return rows
 
-    def march(self, scheme: Scheme, t: float, ahead: float) -> March | None:
+    def march(self, scheme: Method, t: float, ahead: float) -> March | None:
         """The compiled time loop of the present discrete state with this integrator, or None where it doesn't pay.
 
         `ahead` is the number of evaluations that the run still needs in this state, where that can be foreseen.
         """
+        if isinstance(scheme, Collocation) and self.slopes is None:
+            return None
         if self._width is None:
             self._width = len(self.signals(t))
         return self._compiled.march(self.discrete, self._width, scheme, ahead)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .radau import ERROR_ORDER
+from .runge_kutta import first_step
 from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
 
 
@@ -57,6 +59,8 @@ class Scipy:
         self.evaluations = self.accepted = self.rejected = 0
         self.finite = True  # whether all derivatives of the current step are
         self.failure = ""
+        self.h = 0.0  # the wanted length of the first step; 0: chosen when `t_end` is final
+        self.f: np.ndarray | None = None  # the derivative at the start, where it is known
         self.solver: Any = None  # None: made at (t, y) by the next step, when `t_end` is final
         self.behind: Any = None  # the solver as it was at the end of the last step
         self.curve: Any = None  # the dense output of `behind`, made at the first request
@@ -67,7 +71,7 @@ class Scipy:
             return self.failure
         if self.t >= self.t_end:
             return AT_END
-        self.finite = True
+        self.finite, self.f = True, None
         try:
             with quiet():
                 self.failure = self._step()
@@ -79,6 +83,25 @@ class Scipy:
             self.failure = NOT_FINITE
         return self.failure
 
+    def wanted(self) -> float:
+        """The wanted length of the next step, of `Radau` only; the first one is scipy's choice."""
+        if self.solver is not None:
+            return float(self.solver.h_abs)
+        if self.h == 0.0:
+            with np.errstate(all="ignore"):
+                self.h = self._first_step()
+        return self.h
+
+    def _first_step(self) -> float:
+        rest, f = self.t_end - self.t, self._derivative(self.t, self.y)
+        self.f = f
+
+        def rate(h: float) -> np.ndarray:
+            return self._derivative(self.t + h, self.y + h * f)
+
+        scale, exponent = self.atol + np.abs(self.y) * self.rtol, -1 / (ERROR_ORDER + 1)
+        return float(first_step(rate, self.y, f, scale, rest, min(rest, self.max_step), exponent))
+
     def between(self, t: float) -> np.ndarray:
         if self.t == self.t_old:
             return self.y.copy()
@@ -89,7 +112,8 @@ class Scipy:
         return state
 
     def renew(self) -> None:
-        self.solver = None
+        self.solver = self.f = None
+        self.h = 0.0
 
     def settle(self, y: np.ndarray) -> None:
         """Replaces the state at the last step's end, and keeps the history of multistep methods where that is sound."""
@@ -143,6 +167,7 @@ class Scipy:
                 atol=self.atol,
                 max_step=self.max_step,
                 **({} if self.slopes is None else {"jac": self._jacobian}),
+                **({"first_step": min(self.h, self.t_end - self.t)} if self.h else {}),
             )
         solver, before = self.solver, self.evaluations
         if solver.t_bound != self.t_end:

@@ -20,7 +20,7 @@ from ..machine.program.scalars import Scalar, as_samples
 from ..robot.model import Body
 from . import sticking
 from .complementarity import balanced
-from .contacts import Contacts, Patterns, ranges, touching
+from .contacts import Contacts, Limits, Patterns, ranges, touching
 
 PROPOSALS = 20
 CLEAR = 1e-8  # relative: a force this near to its bound, and an acceleration this small, is in doubt
@@ -65,12 +65,12 @@ def settled(
     system, count = patterns.run.system, len(runs)
     contacts = Contacts.none(count, len(patterns.switching), len(patterns.bounded))
     if patterns.bounded:
-        contacts = _limited(patterns, contacts, ask(runs, t, y, contacts).demanded)
+        contacts = _limited(patterns.limits.some(runs), contacts, ask(runs, t, y, contacts).demanded)
     if not patterns.switching:
         return Settled(y, contacts, np.ones(count, dtype=bool))
     places = [system.place_of(k) for k in patterns.switching]
-    lower, upper = touching(system, patterns.switching, q)
-    rough = patterns.coulomb > 0.0
+    lower, upper = touching(system, patterns.limits.some(runs), q)
+    rough = patterns.rough
     rest = (abs(y[:, places]) <= sticking.RESTING) & (rough | lower | upper)
     y = y.copy()
     y[:, places] = np.where(rest, 0.0, y[:, places])
@@ -84,9 +84,9 @@ def settled(
     return _proposed(patterns, ask, runs, t, y, start, rest & ~freed, margin)
 
 
-def _limited(patterns: Patterns, contacts: Contacts, demanded: np.ndarray) -> Contacts:
+def _limited(limits: Limits, contacts: Contacts, demanded: np.ndarray) -> Contacts:
     """The modes with those actuators at their limits of which more is demanded."""
-    low, high = np.array([patterns.run.system.bounded[k] for k in patterns.bounded]).T
+    low, high = limits.least, limits.most
     return replace(contacts, saturated=np.where(demanded >= high, 1.0, np.where(demanded <= low, -1.0, 0.0)))
 
 
@@ -105,15 +105,15 @@ def _proposed(
     Supports within this margin of their bounds, relative to their size, are in doubt.
     """
     slip, held, way = start.slip.copy(), start.held.copy(), np.zeros(rest.shape)
-    low, high = ranges(patterns.coulomb, start.lower, start.upper)
-    rough = patterns.coulomb > 0.0
+    coulomb, rough = patterns.limits.coulomb[runs], patterns.rough
+    low, high = ranges(coulomb, start.lower, start.upper)
     sure, open_ = np.zeros(len(runs), dtype=bool), np.arange(len(runs))
     for _ in range(PROPOSALS):
         now = replace(start, slip=slip, held=held).some(open_)
         found = ask(runs[open_], t[open_], y[open_], now)
         a = found.qdd[:, patterns.switching]
         s, kept, bounds = found.support, now.held, (low[open_], high[open_])
-        size = np.maximum(np.maximum(patterns.coulomb, abs(s)), 1e-12)
+        size = np.maximum(np.maximum(coulomb[open_], abs(s)), sticking.LEAST_SCALE)
         beyond = np.where(kept, np.where(s > bounds[1], -1.0, np.where(s < bounds[0], 1.0, 0.0)), 0.0)
         let_go = rest[open_] & ~kept
         back = let_go & (a * way[open_] < 0.0)
@@ -136,13 +136,15 @@ def _proposed(
 # ---- blows
 
 
-def struck(patterns: Patterns, bodies: tuple[Body, ...], y: np.ndarray, q: np.ndarray, qd: np.ndarray) -> np.ndarray:
+def struck(
+    patterns: Patterns, limits: Limits, bodies: tuple[Body, ...], y: np.ndarray, q: np.ndarray, qd: np.ndarray
+) -> np.ndarray:
     """The states after the blows of joints that are at their stops and move outwards, as in `blows.struck`.
 
-    `bodies` are those of these runs, whose numbers may be arrays.
+    `limits` and `bodies` are those of these runs; numbers of bodies may be arrays.
     """
     system, columns = patterns.run.system, patterns.switching
-    lower, upper = touching(system, columns, q)
+    lower, upper = touching(system, limits, q)
     outwards = (lower & (qd[:, columns] < 0.0)) | (upper & (qd[:, columns] > 0.0))
     hit = np.flatnonzero(outwards.any(axis=1))
     if not len(hit):
@@ -160,8 +162,8 @@ def struck(patterns: Patterns, bodies: tuple[Body, ...], y: np.ndarray, q: np.nd
         for c, impulse in zip(stops.tolist(), impulses.tolist()):
             after[k] += way[:, c] * impulse
             if impulse:
-                stop = system.stopped[columns[c]]
-                y[row, system.state_coordinates.index(stop.coordinate)] = stop.low if low[c] else stop.high
+                place = system.state_coordinates.index(system.stopped[columns[c]].coordinate)
+                y[row, place] = limits.low[row, c] if low[c] else limits.high[row, c]
         after[k, [speed for speed, impulse in zip(speeds, impulses) if impulse]] = 0.0
     lost = [(x[:, :, None] * M * x[:, None, :]).sum(axis=(1, 2)) / 2 for x in (before, after)]
     for speed in system.state_speeds:

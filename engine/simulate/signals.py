@@ -160,4 +160,11 @@ def wanted_rows(system: System, times: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _limits(discrete: Discrete) -> list[float]:
     near = 1.0 if discrete.passing else discrete.near
-    return [1.0 / (x * near) if x else 0.0 for x in partition_of(discrete).pivots]
+    limits: list[float] = pivot_limits(np.array(partition_of(discrete).pivots), near).tolist()
+    return limits
+
+
+def pivot_limits(pivots: np.ndarray, near: float) -> np.ndarray:
+    """The inverse bounds of pivots, of which no more than this share may be left; 0 where there is none."""
+    with np.errstate(all="ignore"):
+        return np.where(pivots == 0.0, 0.0, 1.0 / (pivots * near))

@@ -174,7 +174,7 @@ def evaluated(system: System, discrete: Discrete, signals: Sequence[float], y: n
     J, drift = loops.jacobian(np.array(now.q), np.array(now.qd))
     M = np.array(inertia_matrix(bodies, now.q, n), dtype=float)
     h, _ = dynamics(bodies, system.robot.gravity, now.q, now.qd, [0.0] * n, [True] * n, now.wrenches, now.loads)
-    force = np.array(pushed(system, now, now.qd)) - np.array(h)
+    force = np.array(pushed(system, now, now.qd, system.model)) - np.array(h)
     for row, x in now.seconds.items():
         drift[row] -= x
     rows, wanted = J * loops.row_scale[:, None], -drift * loops.row_scale

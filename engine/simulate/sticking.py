@@ -31,6 +31,7 @@ DRIFTING = 1e-8  # relative: a joint with more acceleration than this isn't held
 # rest, at the stop, at break-away itself. If it then goes the wrong way, that must be seen too, hence a little slack.
 SLACK = 1e-12
 NOISE = 1e-10  # relative to the largest acceleration: anything less is rounding
+LEAST_SCALE = 1e-12  # of forces that overloads are compared with
 WEAKER = 1e-6  # relative: friction at break-away is reduced by this much, so that a joint that breaks loose moves
 
 
@@ -108,7 +109,7 @@ def _excess(system: System, k: int, support: float, limits: tuple[float, float])
 
 def support_scale(system: System, k: int, support: float) -> float:
     """The force with which an overload of joint k is compared."""
-    return max(1e-12, system.switching[k], abs(support))
+    return max(LEAST_SCALE, system.switching[k], abs(support))
 
 
 def _released(

@@ -34,6 +34,7 @@ class Model(NamedTuple):
     bodies: tuple[Body, ...]
     ties: tuple[Tie, ...] = ()
     couplings: tuple[Coupling, ...] = ()
+    coulomb: tuple[float, ...] = ()  # dry friction of those speeds that have any
 
 
 class Stop(NamedTuple):
@@ -74,7 +75,8 @@ class System:
     def model(self) -> Model:
         """The robot's numbers without dry friction, which enters as a force or a mode so that steps stay smooth."""
         smooth = without_dry_friction(self.robot.tree.bodies)
-        return Model(smooth, *((self.loops.ties, self.loops.couplings) if self.loops is not None else ()))
+        tied = (self.loops.ties, self.loops.couplings) if self.loops is not None else ((), ())
+        return Model(smooth, *tied, tuple(self.coulomb.values()))
 
     @cached_property
     def regrouped(self) -> Model:
@@ -90,7 +92,7 @@ class System:
     def constraints(self, model: Model) -> Closure:
         """The constraints, made with the numbers of this model."""
         assert self.loops is not None
-        return self.loops if model is self.model else self.loops.with_numbers(*model)
+        return self.loops if model is self.model else self.loops.with_numbers(*model[:3])
 
     # ---- given and free motion
 
@@ -239,7 +241,7 @@ class System:
             [(w.link, w.at, w.axes, robot.tree.seats[w.link], w.whole) for w in inputs.wrenches],
             self.constant,
             self.smooth,
-            self.coulomb,
+            [*self.coulomb],
             [*self.bounded],
         )
         if loops is None:
@@ -251,6 +253,12 @@ class System:
 def without_dry_friction(bodies: Sequence[Body]) -> tuple[Body, ...]:
     """The bodies without dry friction in their joints."""
     return tuple(replace(b, drives=tuple(replace(d, coulomb=0.0) for d in b.drives)) for b in bodies)
+
+
+def coulomb_of(system: System, bodies: Sequence[Body]) -> tuple[float, ...]:
+    """The dry friction of those speeds that have any, by other numbers of the bodies."""
+    known = {k: drive.coulomb for body in bodies for k, drive in zip(body.speeds, body.drives)}
+    return tuple(known[k] for k in system.coulomb)
 
 
 def constraints_of(system: System) -> Closure:

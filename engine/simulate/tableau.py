@@ -15,6 +15,7 @@ With a second embedded solution of lower order, whose errors are e' in place of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -59,6 +60,34 @@ def hermite(B: np.ndarray) -> np.ndarray:
     delta = np.append(B, 0.0)
     first, last = np.eye(len(delta))[[0, -1]]
     return np.column_stack([first, 3 * delta - 2 * first - last, first + last - 2 * delta])
+
+
+def interpolated(B: np.ndarray, places: Sequence[float], further: int) -> np.ndarray:
+    """`P` of the polynomial with values and derivatives at both ends of a step, and derivatives at these places inside.
+
+    The latter are the last stages, in the order of the places, after `further` others that aren't used.
+    """
+    stages, degree = len(B) + 1 + further + len(places), 3 + len(places)
+    slopes = np.eye(stages)
+    given = [np.append(B, np.zeros(stages - len(B))), slopes[0], slopes[len(B)], *slopes[stages - len(places) :]]
+    powers = np.arange(1, degree + 1)
+    conditions = [np.ones(degree), *(powers * theta ** (powers - 1.0) for theta in (0.0, 1.0, *places))]
+    return np.linalg.solve(np.array(conditions), np.array(given)).T
+
+
+def bootstrapped(B: np.ndarray, first: float, last: tuple[float, float]) -> dict[str, np.ndarray]:
+    """Dense output of order 5 for a method of order 5 or more, by three further stages.
+
+    W. H. Enright, K. R. Jackson, S. P. Nørsett, P. G. Thomsen: Interpolants for Runge-Kutta formulas. ACM Trans. Math.
+    Software 12 (1986) 193-218.  The cubic polynomial gives a state at `first`, with errors like h⁴, whose derivative
+    makes one of degree 4; this gives the states at `last`, with errors like h⁵, whose derivatives make one of degree 5.
+    """
+    rows = np.zeros((3, len(B) + 4))
+    cubic, quartic = interpolated(B, (), 0), interpolated(B, (first,), 0)
+    rows[0, : len(cubic)] = cubic @ first ** np.arange(1.0, 4.0)
+    for row, theta in zip(rows[1:], last):
+        row[: len(quartic)] = quartic @ theta ** np.arange(1.0, 5.0)
+    return {"further": rows, "further_at": np.array([first, *last]), "P": interpolated(B, last, 1)}
 
 
 DORMAND_PRINCE = Tableau(
@@ -127,6 +156,7 @@ CASH_KARP = Tableau(
     about="Cash and Karp 1990; the adaptive routine of Numerical Recipes",
 )
 
+_VERNER_B = np.array([3 / 40, 0, 875 / 2244, 23 / 72, 264 / 1955, 0, 125 / 11592, 43 / 616])
 VERNER = Tableau(
     name="Verner 6(5)",
     order=6,
@@ -146,7 +176,7 @@ VERNER = Tableau(
             [3501 / 1720, -300 / 43, 297275 / 52632, -319 / 2322, 24068 / 84065, 0, 3850 / 26703, 0],
         ]
     ),
-    B=np.array([3 / 40, 0, 875 / 2244, 23 / 72, 264 / 1955, 0, 125 / 11592, 43 / 616]),
+    B=_VERNER_B,
     E=np.array(
         [
             13 / 160 - 3 / 40,
@@ -160,8 +190,8 @@ VERNER = Tableau(
             0,
         ]
     ),
-    P=None,
-    about="Verner 1978; the pair of DVERK",
+    **bootstrapped(_VERNER_B, 1 / 5, (1 / 5, 4 / 5)),
+    about="Verner 1978; the pair of DVERK, with an interpolant of order 5",
 )
 
 RUNGE_KUTTA = Tableau(

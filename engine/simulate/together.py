@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dynamics.energy import energies
 from ..dynamics.regroup import moved_inwards
 from ..dynamics.symbols import Path, leaves, planted, shape
 from ..machine.jit import march, native
@@ -18,13 +17,15 @@ from ..machine.jit.march import March
 from ..machine.jit.offer import Offer
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body
-from .compiled import bearing, outputs, watched
+from .beside import beside, widths
+from .compiled import bearing, outputs
+from .contacts import Limits
 from .discrete import Discrete
 from .integrate import INTEGRATORS
 from .loop import Solver
 from .runner import Runner
 from .signals import own_columns, signals
-from .system import Model, System, without_dry_friction
+from .system import Model, System, coulomb_of, without_dry_friction
 
 
 class Numbers(NamedTuple):
@@ -35,6 +36,7 @@ class Numbers(NamedTuple):
 
     regrouped: Model
     bodies: tuple[Body, ...]
+    length: float  # of a mechanism
 
     def arrays(self) -> dict[Path, np.ndarray]:
         """The arrays by their places."""
@@ -48,13 +50,21 @@ class Numbers(NamedTuple):
 
 def numbers_of(system: System) -> Numbers:
     """The numbers of a system."""
-    return Numbers(system.regrouped, system.model.bodies)
+    return Numbers(system.regrouped, system.model.bodies, length_of(system))
+
+
+def length_of(system: System) -> float:
+    """The length of a mechanism, to which its gaps are related; of a tree, 1."""
+    return system.loops.length if system.loops is not None else 1.0
 
 
 def of_bodies(system: System, bodies: Sequence[Body]) -> Numbers:
     """The numbers of a system with the same structure but these bodies, whose numbers may be arrays."""
     own = without_dry_friction(bodies)
-    return Numbers(system.model._replace(bodies=moved_inwards(own)), own)
+    model = system.model._replace(bodies=moved_inwards(own), coulomb=coulomb_of(system, bodies))
+    made = Numbers(model, own, length_of(system))
+    zeros: Numbers = planted(made, {path: 0.0 for path, x in made.arrays().items() if not x.any()})
+    return zeros  # which belong to the structure
 
 
 def joined(each: Sequence[Numbers]) -> Numbers:
@@ -83,14 +93,15 @@ class Starts:
     constants: np.ndarray  # the signals that `own_columns` lists
     y: np.ndarray
     own: Numbers  # of all runs
+    limits: Limits
 
     @staticmethod
-    def of(run: Runner, signals: np.ndarray, y: np.ndarray, numbers: Numbers) -> Starts:
+    def of(run: Runner, signals: np.ndarray, y: np.ndarray, numbers: Numbers, limits: Limits) -> Starts:
         """The starts of runs with these numbers, and these signals there."""
-        # numbers that happen to be equal are inputs as well, so that the code is the same for other runs; zeros are not
-        arrays = {path: values for path, values in numbers.arrays().items() if values.any()}
+        # numbers that happen to be equal are inputs as well, so that the code is the same for other runs
+        arrays = numbers.arrays()
         columns = np.column_stack([np.zeros((len(y), 0)), *arrays.values()])
-        return Starts(run, tuple(arrays), columns, signals[:, own_columns(run.system)], y, numbers)
+        return Starts(run, tuple(arrays), columns, signals[:, own_columns(run.system)], y, numbers, limits)
 
     @cached_property
     def modal(self) -> bool:
@@ -111,7 +122,15 @@ class Starts:
     @cached_property
     def watched(self) -> int:
         """The number of quantities besides the state that watches read."""
-        return len(self.run.system.switching) + len(self.run.system.bounded)
+        return self.widths.get("quantities", 0)
+
+    @cached_property
+    def widths(self) -> dict[str, int]:
+        """The widths of the program's groups of outputs, in their order."""
+        system = self.run.system
+        row = system.robot.nq + 4 * system.robot.nv + len(bearing(system, self.discrete))
+        guard = {} if system.loops is None else {"guard": 1}
+        return {"rate": system.measured + 2, "row": row, **guard, **widths(system)}
 
     # ---- code
 
@@ -120,23 +139,20 @@ class Starts:
         """The offer of the equations, with the numbers that differ among the inputs."""
         system, run = self.run.system, self.run
         mark = dict.fromkeys(self.symbols, "a number")
-        own = planted(numbers_of(system), mark)
+        own = planted(self.own, mark)
         key = (*likeness(run), repr(self.discrete.program), repr(own), repr(self.symbols), repr(self.signals))
-        rows = system.robot.nq + 4 * system.robot.nv + len(bearing(system, self.discrete))
-        outputs = [system.measured + 2, rows, 3, self.watched]
-        return Offer(self.program, (self.signals + len(self.symbols), system.measured), outputs, lambda: key)
+        inputs = self.signals + len(self.symbols), system.measured
+        return Offer(self.program, inputs, list(self.widths.values()), lambda: key)
 
     def program(self) -> Program:
-        """The recorded equations of a run, for a tree with its energies and what watches read."""
+        """The recorded equations of a run, with all that its rows need."""
         system, recording = self.run.system, Recording("together")
         u, y = recording.input("u", self.signals + len(self.symbols)), recording.input("y", system.measured)
-        numbers: Numbers = planted(numbers_of(system), dict(zip(self.symbols, u[self.signals :])))
-        now, groups = outputs(system, self.discrete, u[: self.signals], y, numbers.regrouped)
-        if system.loops is None:
-            robot = replace(system.robot, tree=replace(system.robot.tree, bodies=numbers.bodies))
-            groups["energy"] = list(energies(robot, now.q, now.qd))
-            groups["quantities"] = watched(system, self.discrete, u, y, now.support)
-        return recording.program(**groups)
+        numbers: Numbers = planted(self.own, dict(zip(self.symbols, u[self.signals :])))
+        signals = u[: self.signals]
+        now, groups = outputs(system, self.discrete, signals, y, numbers.regrouped)
+        more = beside(system, self.discrete, signals, y, now, *numbers)
+        return recording.program(**groups, **more)
 
     def march(self, solver: Solver) -> March | None:
         """The compiled loop of these runs; None where there is no compiled code."""
@@ -153,6 +169,11 @@ class Starts:
         """The equations as compiled code for many samples; with `cached`, None if the cache doesn't have it."""
         return self.offer.kernel(cached)
 
+    def groups(self, code: Kernel, inputs: np.ndarray, states: np.ndarray) -> dict[str, np.ndarray]:
+        """What the code says about these states without quadratures, by the names of its groups of outputs."""
+        found, _, _ = code(inputs, np.ascontiguousarray(states))
+        return dict(zip(self.widths, found))
+
     # ---- inputs
 
     def inputs(self, signals: np.ndarray, these: np.ndarray) -> np.ndarray:
@@ -168,6 +189,7 @@ class Starts:
     def some(self, these: slice) -> Starts:
         """A part of the runs, with the same program."""
         own = self.own.some(these)
-        part = replace(self, numbers=self.numbers[these], constants=self.constants[these], y=self.y[these], own=own)
+        rows = {name: getattr(self, name)[these] for name in ("numbers", "constants", "y")}
+        part = replace(self, **rows, own=own, limits=self.limits.some(these))
         part.__dict__["offer"] = self.offer
         return part

@@ -7,45 +7,48 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, Place
+from ..errors import InputError
 from ..record.columns import Column
 from ..record.pages import html
 from ..record.plots import PLOTS, axis_label
-from ..record.scene import Poses, Scene
+from ..record.scene import Poses, Say, Scene, silent
 from ..robot.model import Robot
-from ..scenario.replay import ENDING
+from ..scenario.replay import scenario_of_result
 from ..scenario.run import robot_of
 from ..scenario.stored import Stored
 from ..text.source import read
 from .staging import staged
 
 MOST_FRAMES = 2000  # more rows are thinned evenly; the last one stays
-SCRIPTS = (html.THREE, "viewer.js", "charts.js", "player.js")
+SCRIPTS = ("player.js",)
 
 
-def animation(kept: Stored) -> str:
-    """The HTML of a result's animation."""
+def animation(kept: Stored, say: Say = silent) -> str:
+    """The HTML of a result's animation; `say` takes a sentence on each thing that can't be drawn."""
     robot = robot_of_result(kept)
-    rows = thinned(len(kept.t))
+    scene, poses = staged(robot, coordinates(kept, robot)[thinned(len(kept.t))])
+    say_undrawn(scene, say)
     words = {"title": f"{robot.name} ({kept.name})", "about": str(kept.record.get("about", ""))}
-    return html.page("animation.html", words, SCRIPTS, animated(kept, robot, rows))
+    return html.page("animation.html", html.PLAYER, words, SCRIPTS, animated(kept, robot, scene, poses))
 
 
-def filmed(kept: Stored) -> tuple[Scene, Poses]:
+def say_undrawn(scene: Scene, say: Say) -> None:
+    """Says which bodies of links can't be drawn, and why."""
+    for warning in scene.warnings:
+        say(warning)
+
+
+def filmed(kept: Stored, say: Say = silent) -> tuple[Scene, Poses]:
     """The scene of a result's robot and its poses at all rows."""
     robot = robot_of_result(kept)
-    return staged(robot, coordinates(kept, robot))
+    scene, poses = staged(robot, coordinates(kept, robot))
+    say_undrawn(scene, say)
+    return scene, poses
 
 
 def robot_of_result(kept: Stored) -> Robot:
     """The robot that a result belongs to, from the scenario and the robot that were written with it."""
-    path = kept.folder / f"{kept.name}{ENDING}.yaml"
-    if not path.is_file():
-        raise InputError(
-            "the result has no scenario of its own, which names its robot",
-            place=Place(str(path)),
-            hint="results of versions before 0.2.0 lack it: run the scenario again",
-        )
+    path = scenario_of_result(kept.folder, kept.name)
     return robot_of(read(path), path.parent)
 
 
@@ -67,15 +70,15 @@ def coordinates(kept: Stored, robot: Robot) -> np.ndarray:
     return np.stack([kept.table[name] for name in names], axis=1)
 
 
-def animated(kept: Stored, robot: Robot, rows: np.ndarray) -> dict[str, Any]:
-    """What the page reads: the scene, the poses of its links, the columns, and which of them are drawn together."""
+def animated(kept: Stored, robot: Robot, scene: Scene, poses: Poses) -> dict[str, Any]:
+    """What the page reads: the scene, its poses at the rows that are frames, the columns, what is drawn together."""
     from scipy.spatial.transform import Rotation
 
-    scene, poses = staged(robot, coordinates(kept, robot)[rows])
+    rows = thinned(len(kept.t))
     turns = Rotation.from_matrix(poses.frames[..., :3, :3].reshape(-1, 3, 3)).as_quat()
     placed = np.concatenate([poses.frames[..., :3, 3].reshape(-1, 3), turns], axis=1)
     families = plotted(kept.columns)
-    wanted = [PLOTS[plot].family for plot in kept.record["plots"] if plot in PLOTS]
+    wanted = [PLOTS[one.plot].family for one in kept.plots if one.plot]
     return {
         "scene": scene.as_dict(),
         "t": html.numbers(kept.t[rows]),
@@ -102,14 +105,15 @@ def plotted(columns: list[Column]) -> dict[str, dict[str, Any]]:
 
 
 def arrows(kept: Stored, robot: Robot) -> list[Mapping[str, Any]]:
-    """Forces that are drawn as arrows: joints' own along their axes, reactions in base axes."""
+    """Forces that are drawn as arrows: joints' own along their axes, reactions if they are in base axes."""
     made: list[Mapping[str, Any]] = []
     for joint in robot.moving:
         column = f"{joint.name}.tau"
         if column in kept.table and kept.table[column].any():
             made.append({"joint": joint.name, "kind": "force", "columns": [column]})
     owners = [link.joint.name for link in robot.links] + [loop.name for loop in robot.loops]
-    for name in owners:
+    section = kept.record.get("input", {}).get("record", {})
+    for name in owners if section.get("axes", "base") == "base" else ():
         for source in ("reaction", "lambda"):
             triple = [f"{name}.{source}.f{letter}" for letter in "xyz"]
             if all(column in kept.table for column in triple):

@@ -57,7 +57,7 @@ class Argument:
 
 def named(robot: Robot, patterns: Sequence[str]) -> list[Argument]:
     """The numbers of the file that the patterns name, in the file's order; `*` stands for every entry."""
-    file = _draft(robot).file
+    file = draft_of(robot).file
     known = [one for one in _numbers(file) if _allowed(one.key)]
     result: dict[Keys, Argument] = {}
     for pattern in patterns:
@@ -81,7 +81,9 @@ def program(
     """The recorded program of this name, with the arguments as its last group of inputs."""
     recording = Recording(what)
     symbols = recording.input(GROUP, len(arguments))
-    whole = _built(robot, arguments, symbols, regroup and PROGRAMS[what].regroups)
+    whole = built(robot, [one.path for one in arguments], symbols)
+    if regroup and PROGRAMS[what].regroups:
+        whole = replace(whole, tree=replace(whole.tree, bodies=moved_inwards(whole.tree.bodies)))
     instead: dict[int, Node] = {}
 
     def planted(x: Node) -> Any:
@@ -91,8 +93,8 @@ def program(
         instead[symbol.id] = x
         return symbol
 
-    plain = replace(whole, **{name: _replaced(getattr(whole, name), planted) for name in NUMBERS})
-    ties = _replaced(own_ties(whole), planted)
+    plain = replace(whole, **{name: with_scalars(getattr(whole, name), planted) for name in NUMBERS})
+    ties = with_scalars(own_ties(whole), planted)
     result = _recorded(robot, plain, ties, what, recording, link)
     group = recording.inputs.pop(GROUP)
     nodes = {name: substituted(one, instead) for name, one in result.outputs.items()}
@@ -115,48 +117,45 @@ def _recorded(robot: Robot, plain: Robot, ties: tuple[Tie, ...], what: str, reco
 # ---- the robot with symbols
 
 
-def _built(robot: Robot, arguments: Sequence[Argument], symbols: Sequence[Node], regroup: bool) -> Robot:
+def built(robot: Robot, paths: Sequence[Keys], symbols: Sequence[Node]) -> Robot:
     """The robot that a file with symbols in the places of these numbers describes."""
-    draft = _draft(robot)
+    draft = draft_of(robot)
     file = draft.file
-    for one, symbol in zip(arguments, symbols):
-        file = _with(file, one.path, symbol)
+    for path, symbol in zip(paths, symbols):
+        file = with_value(file, path, symbol)
     assert robot.document is not None
     try:
-        whole = made(reread(draft, file), robot.document)
+        return made(reread(draft, file), robot.document)
     except (TypeError, AttributeError):
         raise InputError(
             f"{robot.name}: something in its file is decided by the sizes of these numbers",
             key="--parameters",
-            found=", ".join(one.key for one in arguments),
+            found=", ".join(".".join(map(str, path)) for path in paths),
             allowed="numbers that only enter the equations",
         ) from None
-    if regroup:
-        whole = replace(whole, tree=replace(whole.tree, bodies=moved_inwards(whole.tree.bodies)))
-    return whole
 
 
-def _replaced(x: Any, planted: Callable[[Node], Any]) -> Any:
+def with_scalars(x: Any, planted: Callable[[Node], Any]) -> Any:
     """The structure with other scalars in the places of symbols."""
     if type(x) is Node:
         return planted(x)
     if isinstance(x, dict):
-        return {key: _replaced(one, planted) for key, one in x.items()}
+        return {key: with_scalars(one, planted) for key, one in x.items()}
     if isinstance(x, tuple):
-        parts = [_replaced(one, planted) for one in x]
+        parts = [with_scalars(one, planted) for one in x]
         same = all(new is old for new, old in zip(parts, x))
         return x if same else type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
     if not is_dataclass(x) or isinstance(x, type):
         return x
     parts_of = {field.name: getattr(x, field.name) for field in fields(x) if field.init}
-    new = {name: _replaced(one, planted) for name, one in parts_of.items()}
+    new = {name: with_scalars(one, planted) for name, one in parts_of.items()}
     return x if all(new[name] is one for name, one in parts_of.items()) else replace(x, **new)
 
 
 # ---- numbers of the checked file
 
 
-def _draft(robot: Robot) -> Draft:
+def draft_of(robot: Robot) -> Draft:
     if robot.document is None:
         raise InputError(f"{robot.name} has no file whose numbers could be arguments", key="--parameters")
     known: Draft | None = robot.derived.get(Draft)
@@ -202,14 +201,14 @@ def _matches(key: str, pattern: str) -> bool:
     return len(steps) >= len(wanted) and all(map(fnmatch.fnmatchcase, steps, wanted))
 
 
-def _with(part: Any, path: Keys, value: Any) -> Any:
+def with_value(part: Any, path: Keys, value: Any) -> Any:
     """A part of a file with another value at a path."""
     if not path:
         return value
     step, *rest = path
     if isinstance(part, Strict):
-        return part.model_copy(update={str(step): _with(getattr(part, str(step)), tuple(rest), value)})
+        return part.model_copy(update={str(step): with_value(getattr(part, str(step)), tuple(rest), value)})
     if isinstance(part, dict):
-        return {**part, step: _with(part[step], tuple(rest), value)}
-    items = [_with(one, tuple(rest), value) if at == step else one for at, one in enumerate(part)]
+        return {**part, step: with_value(part[step], tuple(rest), value)}
+    items = [with_value(one, tuple(rest), value) if at == step else one for at, one in enumerate(part)]
     return type(part)(items)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..record.plots import COLOURS, blank, plain
+from ..record.plots import blank, plain
+from ..record.styles import COLOURS
 from .compared import Run
 
 if TYPE_CHECKING:

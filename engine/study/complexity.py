@@ -83,22 +83,28 @@ def _formula(polynomial: Polynomial) -> str:
 # ---- our own recursion
 
 
-def general_chain(recording: Recording, n: int, *, regroup: bool) -> tuple[Body, ...]:
-    """A chain of n revolute joints whose DH constants and inertias are symbols."""
+def general_chain(recording: Recording, n: int, *, regroup: bool, frames: str) -> tuple[Body, ...]:
+    """A chain of n revolute joints whose DH constants and inertias are symbols.
+
+    With `saha` frames a link's origin is the foot of the common normal with the axis before it; with `khalil` ones,
+    that with the axis beyond it, on the joint's own axis.
+    """
     bodies = []
     for i in range(n):
         # symbols in the places of a body's numbers
-        dh: list[Any] = list(recording.input(f"dh{i}_", 4))
+        dh: list[Any] = list(recording.input(f"dh{i}_", 5))
         inertias: list[Any] = list(recording.input(f"e{i}_", 10))
-        ca, sa, a, b = dh
+        ca, sa, tangent, a, b = dh
         exx, eyy, ezz, exy, exz, eyz, hx, hy, hz, m = inertias
+        turned: Any = ((*TURN_PLANES[X], ca, sa, tangent),) if i else ()
         if regroup:  # these parts have been moved to the parent
             ezz, hz, m = 0.0, 0.0, 0.0
         bodies.append(
             Body(
                 parent=i - 1 if i else None,
-                rotation=((*TURN_PLANES[X], ca, sa),) if i else (),
-                origin=(a, 0.0, b) if i else (0.0, 0.0, 0.0),
+                rotation=turned,
+                origin=(0.0, 0.0, 0.0) if i == 0 else (a, 0.0, b) if frames == "saha" else (a, 0.0, 0.0),
+                beyond=b if i and frames == "khalil" else 0.0,
                 moves=(("turn", 2, 0),),
                 directions=(2,),
                 coordinates=(i,),
@@ -134,6 +140,7 @@ ALGORITHMS: dict[str, Callable[..., Vector]] = {
     "forward": _forward,
     "forward, dense": _dense,
 }
+FRAMES = {"forward": "khalil"}  # where an articulated inertia is moved along the axis on which it has zeros
 
 
 @cache  # several tables ask for the same counts
@@ -143,7 +150,7 @@ def of_chain(what: str, n: int, *, regroup: bool = True) -> Count:
     What follows from the robot's numbers alone is computed once for all instants and isn't counted.
     """
     recording = Recording(what)
-    bodies = general_chain(recording, n, regroup=regroup)
+    bodies = general_chain(recording, n, regroup=regroup, frames=FRAMES.get(what, "saha"))
     numbers = [node for group in recording.inputs.values() for node in group]
     q, qd, x = (recording.input(name, n) for name in ("q", "qd", "x"))
     g = recording.graph.input("g")

@@ -16,7 +16,7 @@ from ..parallel.cluster import PATIENCE, Cluster
 from ..parallel.conduct import BATCH, Distributed
 from ..parallel.engines import Counting, Engine, Process, Threads, TimedProcess
 from ..parallel.full import Full
-from ..parallel.legs import legs
+from ..parallel.legs import legs, shares
 from ..parallel.rates import ByLegs, refuse
 from ..parallel.steps import Exchange
 from ..parallel.steps import message_plan as messages_of
@@ -49,7 +49,8 @@ class Outcome:
     name: str
     task: str
     form: str  # by legs or fully distributed
-    legs: int
+    legs: int  # or other parts
+    part: str
     nodes: int
     engine: str
     result: Result
@@ -93,7 +94,7 @@ def study(
     nodes = min(setting.nodes or count, count)
     notes = []
     if setting.nodes is not None and setting.nodes > count:
-        notes.append(f"{setting.nodes} nodes for {count} legs: {count} are used")
+        notes.append(f"{setting.nodes} nodes for {count} {part_of(plan)}s: {count} are used")
     engine = Counting(engine_of(setting, nodes))
     workers = getattr(engine.engine, "workers", None)
     if workers is not None and len(workers) < nodes:
@@ -134,7 +135,10 @@ def explained(
 
 def _refused(plan: Plan, make: Callable[[], Plan]) -> int:
     """The number of legs; scenarios that can't be distributed are refused before anything is computed."""
-    count = len(legs(plan.robot).legs)
+    if plan.task != "inverse" and _fully_distributed(plan):
+        Full(lambda: make().system, plan.solver, Process(), 1)
+        return len(shares(plan.robot)[1])
+    count = _legs(plan)
     if plan.task == "inverse":
         if plan.system.inputs.driven:
             speed = plan.system.inputs.driven[0].speed
@@ -145,18 +149,33 @@ def _refused(plan: Plan, make: Callable[[], Plan]) -> int:
                 allowed="wrenches on links",
             )
         return count
-    if _fully_distributed(plan):
-        Full(lambda: make().system, plan.solver, Process(), 1)
-    elif plan.system.closure != "denoc":
+    if plan.system.closure != "denoc":
         raise InputError(
             "this closure method has no distributed form",
             key="closure.method",
             found=plan.system.closure,
             allowed=", ".join(("denoc", *distributed())),
         )
-    else:
-        refuse(plan.system)
+    refuse(plan.system)
     return count
+
+
+def _legs(plan: Plan) -> int:
+    """The number of legs; where there are none, the error says what a simulation can be distributed by instead."""
+    try:
+        return len(legs(plan.robot).legs)
+    except InputError as no:
+        if plan.task == "inverse" or plan.system.loops is None:
+            raise
+        more = "--set closure.method=projection-qr --set solver.method=rk4 --set solver.step=1e-3"
+        raise InputError(
+            no.message, found=no.found, allowed=no.allowed, hint=f"`{more}` takes whole steps on nodes, part by part"
+        ) from None
+
+
+def part_of(plan: Plan) -> str:
+    """What to call that which a node has of its own."""
+    return shares(plan.robot)[0]
 
 
 def _fully_distributed(plan: Plan) -> bool:
@@ -266,8 +285,8 @@ def _outcome(
     sent = [one for _, one in engine.sent]
     messages, passed = sum(one.messages for one in sent), sum(one.bytes for one in sent)
     return Outcome(
-        plan.name, plan.task, form, count, nodes, engine.name, result, off, before, seconds, rows, units, messages,
-        passed, None, [],
+        plan.name, plan.task, form, count, part_of(plan), nodes, engine.name, result, off, before, seconds, rows, units,
+        messages, passed, None, [],
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from ..scenario.many import Many
 from ..scenario.plan import Plan
 from ..scenario.run import Result, Scenario, carry_out, result_of
 from ..simulate.abreast import Traces, integrated
+from ..simulate.contacts import Limits
 from ..simulate.feedforward import runner
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import Trace
@@ -110,7 +111,8 @@ class Member:
     def _modes_and_laws(self) -> Hashable:
         """What modes and laws of time depend on, but for what is a number of the run."""
         system, inputs = self.plan.system, self.plan.system.inputs
-        modes = repr((system.switching, system.stopped, system.bounded))
+        rough = {k: x > 0.0 for k, x in system.switching.items()}
+        modes = repr((rough, [*system.stopped], [*system.bounded]))
         if inputs.timeless:
             return modes
         times = np.linspace(self.plan.grid[0], self.plan.grid[-1], LAWS)
@@ -173,12 +175,13 @@ def _member(plan: Plan) -> Member | None:
 def _of_numbers(asked: Variations, first: Member, family: Sequence[int]) -> Group | None:
     """The group of those runs of a family that differ from its first in plain numbers."""
     columns = asked.columns(first.plan, family)
-    found = varied(first.plan, first.run, len(family), *columns, independent=asked.independent)
+    base = lambda: asked.unvaried  # noqa: E731
+    found = varied(first.plan, first.run, len(family), *columns, base, independent=asked.independent)
     if found is None or found.plain.sum() < asked.fewest:
         return None
     these = np.flatnonzero(found.plain)
     numbers = found.numbers.some(these)
-    starts = Starts.of(first.run, found.signals[these], found.y[these], numbers)
+    starts = Starts.of(found.run, found.signals[these], found.y[these], numbers, found.limits.some(these))
     return Group([family[k] for k in these.tolist()], first.plan, starts, numbers)
 
 
@@ -187,7 +190,8 @@ def _of_members(members: Sequence[tuple[int, Member]]) -> Group:
     each = [member for _, member in members]
     numbers = joined([numbers_of(one.run.system) for one in each])
     signals, y = np.array([one.signals for one in each]), np.array([one.y for one in each])
-    starts = Starts.of(each[0].run, signals.reshape(len(each), -1), y, numbers)
+    limits = Limits.joined([Limits.of(one.run.system, 1) for one in each])
+    starts = Starts.of(each[0].run, signals.reshape(len(each), -1), y, numbers, limits)
     return Group([k for k, _ in members], each[0].plan, starts, numbers, each)
 
 
@@ -247,7 +251,8 @@ def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Tr
     def plan(k: int) -> Plan:
         return plans.get(places[k]) or asked.plan(places[k])
 
-    rows = evaluated(group.starts, traces) if group.plan.system.loops is None and not group.plan.robot.closed else None
+    pushed = group.plan.system.inputs.pushes or (group.plan.robot.closed and group.plan.system.loops is None)
+    rows = None if pushed else evaluated(group.starts, traces)
     if rows is not None:
         return Part(places, Many(group.plan, plan, group.numbers.bodies, traces, rows), {})
     alone = {k: _with(plan(k), group.starts.symbols) for k in np.flatnonzero(traces.whole).tolist()}

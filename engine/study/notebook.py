@@ -7,7 +7,7 @@ from ..loops.assembly import assemble
 from ..record.notebook import picture
 from ..record.pages import html
 from ..record.pages.html import text
-from ..record.sketch import draw
+from ..record.sketch.drawing import draw
 from ..robot.model import Link, Robot
 from .staging import staged
 

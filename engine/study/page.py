@@ -17,7 +17,7 @@ from ..machine.jit.curves import SignalPieces
 from ..machine.program.javascript import javascript_function
 from ..machine.program.trace import Program, Recording
 from ..record.pages import html
-from ..record.scene import Scene
+from ..record.scene import Say, Scene, silent
 from ..robot.model import Robot
 from ..scenario.plan import Plan
 from ..simulate.compiled import outputs
@@ -35,10 +35,11 @@ from ..simulate.system import Model
 from ..simulate.tableau import RUNGE_KUTTA
 from ..text.change import Change
 from ..text.writing import flow
+from .animate import say_undrawn
 from .sliders import Slider, fitted
 from .staging import staged
 
-SCRIPTS = (html.THREE, "viewer.js", "charts.js", "simulator.js", "page.js")
+SCRIPTS = ("simulator.js", "page.js")
 FALL = "robot.gravity"  # the slider for the size of gravity, whose direction stays
 MOST_SLIDERS = 8  # that a page has by itself
 MOST_MODES = 12  # sets of independent coordinates that a page can change between
@@ -93,18 +94,22 @@ class Laws:
         return found
 
 
-def page(plan: Plan, wanted: Sequence[tuple[str, float | None, float | None]] = ()) -> str:
-    """The HTML of a plan's page. `wanted` are keys of the robot's file for sliders, with ranges or without."""
+def page(plan: Plan, wanted: Sequence[tuple[str, float | None, float | None]] = (), say: Say = silent) -> str:
+    """The HTML of a plan's page. `wanted` are keys of the robot's file for sliders, with ranges or without.
+
+    `say` takes a sentence on each thing that can't be drawn.
+    """
     laws = [Laws("as in the scenario", plan, _runner(plan))]
     if (free := without_laws(plan)) is not None:
         laws.append(Laws("none", free, _runner(free)))
     sliders = [_slider(plan, *one) for one in wanted] or own_sliders(plan)
-    base = _numbers(plan.robot, plan)
+    base = Numbers(_model(plan.robot, plan), plan.robot.gravity, staged(plan.robot, plan.q0)[0])
+    say_undrawn(base.scene, say)
     table, used = _followed(plan, base, sliders)
     words = {"title": f"{plan.robot.name} ({plan.name})", "about": plan.about}
     paths = [path for path, _ in leaves(base.model)]
     code = _code(laws, [paths[k] for k in used])
-    return html.page("page.html", words, SCRIPTS, _data(laws, base, sliders, table, used), own=code)
+    return html.page("page.html", html.RUNNER, words, SCRIPTS, _data(laws, base, sliders, table, used), own=code)
 
 
 def _followed(plan: Plan, base: Numbers, sliders: Sequence[Slider]) -> tuple[dict[str, Any], list[int]]:
@@ -115,7 +120,9 @@ def _followed(plan: Plan, base: Numbers, sliders: Sequence[Slider]) -> tuple[dic
     @cache
     def at(values: tuple[float, ...]) -> np.ndarray:
         robot = changed(plan.robot, sliders, values)
-        numbers = _numbers(robot, plan)
+        still = _geometry(robot) == _geometry(plan.robot)  # other masses draw no other machine, to the last digit
+        scene = base.scene if still else staged(robot, plan.q0)[0]
+        numbers = Numbers(_model(robot, plan), robot.gravity, scene)
         if repr(_structure(robot, numbers)) != pattern:
             named = ", ".join(one.key for one in sliders)
             raise InputError("these numbers change the structure of the machine", found=named)
@@ -230,20 +237,20 @@ def changed(robot: Robot, sliders: Sequence[Slider], values: Sequence[float]) ->
     return with_changes(robot, changes)
 
 
-def _numbers(robot: Robot, plan: Plan) -> Numbers:
+def _model(robot: Robot, plan: Plan) -> Model:
+    """The numbers of the equations."""
     from ..loops.constraints import closure
-    from ..simulate.system import without_dry_friction
+    from ..simulate.system import coulomb_of, without_dry_friction
 
     bodies = without_dry_friction(robot.tree.bodies)
     loops = closure(robot) if plan.system.loops is not None else None
-    model = Model(bodies, *((loops.ties, loops.couplings) if loops is not None else ()))
-    still = _geometry(robot) == _geometry(plan.robot)  # other masses draw no other machine
-    return Numbers(model, robot.gravity, staged(plan.robot if still else robot, plan.q0)[0])
+    tied = (loops.ties, loops.couplings) if loops is not None else ((), ())
+    return Model(bodies, *tied, coulomb_of(plan.system, robot.tree.bodies))
 
 
 def _geometry(robot: Robot) -> object:
-    """Where joints and cuts are in their links."""
-    links = [(link.before, link.end, link.points) for link in robot.links]
+    """Where joints and cuts are in their links, and what links look like."""
+    links = [(link.before, link.end, link.points, link.shape) for link in robot.links]
     return links, [(loop.first, loop.second) for loop in robot.loops]
 
 
@@ -279,7 +286,7 @@ def programs(laws: Laws, discrete: Discrete, paths: Sequence[Path]) -> tuple[Pro
     recording = Recording("page")
     u, y = recording.input("u", width + len(paths) + 3), recording.input("y", system.measured)
     gravity: Any = (u[-3], u[-2], u[-1])
-    model: Model = planted(_numbers(plan.robot, plan).model, dict(zip(paths, u[width:])))
+    model: Model = planted(_model(plan.robot, plan), dict(zip(paths, u[width:])))
     robot = replace(system.robot, gravity=gravity, tree=replace(system.robot.tree, bodies=model.bodies))
     now, groups = outputs(replace(system, robot=robot), discrete, u[:width], y, model)
     state = [now.q[k] for k in system.state_coordinates] + [now.qd[k] for k in system.state_speeds]

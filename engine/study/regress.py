@@ -18,6 +18,7 @@ from ..record import deviation as compare
 from ..record import images, plots
 from ..record.described import DescribedLine, Picture, numbers_of_line, picture_differences, picture_of
 from ..record.deviation import ComparedColumn, Difference
+from ..record.drawings import Drawing
 from ..record.folders import mend
 from ..record.overlay import Pair, overlay
 from ..scenario.plan import Plan
@@ -212,7 +213,7 @@ def missing(case: Case) -> Verdict:
 def judged(case: Case, result: Result) -> Verdict:
     """The verdict on a result, compared with its entry in the baseline."""
     assert case.plan is not None
-    figures = result.plot(*dict.fromkeys([*result.plots, *case.plan.file.regress.pinned]))
+    figures = result.plot(*dict.fromkeys([*result.plots, *map(Drawing, case.plan.file.regress.pinned)]))
     new, old = new_entry(case, result, figures), case.old
     verdict = Verdict(case.name, old, new, result)
     if old is None:

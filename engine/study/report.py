@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..record import plots
+from ..record.drawings import Drawing
 from ..record.extremes import HEADER, extremes
+from ..record.figures import of_result
 from ..record.notebook import picture
 from ..record.pages import html
 from ..record.pages.html import text
-from ..record.sketch import draw
+from ..record.scene import Poses, Say, Scene, silent
+from ..record.sketch.drawing import draw
 from ..robot.model import Robot
 from ..scenario.audit import EnergyBalance
 from ..scenario.replay import ENDING
 from ..scenario.stored import Stored
-from .animate import SCRIPTS, animated, coordinates, robot_of_result, thinned
+from .animate import SCRIPTS, animated, coordinates, robot_of_result, say_undrawn, thinned
 from .notebook import HEADER as JOINTS
 from .notebook import joint_rows
 from .staging import staged
@@ -64,16 +67,18 @@ def verdict(kept: Stored) -> Verdict:
 # ---- HTML
 
 
-def report(kept: Stored) -> str:
-    """The HTML of a result's report."""
+def report(kept: Stored, say: Say = silent) -> str:
+    """The HTML of a result's report; `say` takes a sentence on each thing that can't be drawn."""
     robot = robot_of_result(kept)
+    scene, poses = staged(robot, coordinates(kept, robot)[thinned(len(kept.t))])
+    say_undrawn(scene, say)
     words = {"title": f"{robot.name}: {kept.name}", "about": str(kept.record.get("about", ""))}
-    parts = {"sections": "\n".join(_sections(kept, robot)), "appendix": "\n".join(_appendix(kept))}
-    data = animated(kept, robot, thinned(len(kept.t)))
-    return html.page("report.html", words, SCRIPTS, data, parts)
+    parts = {"sections": "\n".join(_sections(kept, robot, scene, poses)), "appendix": "\n".join(_appendix(kept))}
+    data = animated(kept, robot, scene, poses)
+    return html.page("report.html", html.PLAYER, words, SCRIPTS, data, parts)
 
 
-def _sections(kept: Stored, robot: Robot) -> Iterator[str]:
+def _sections(kept: Stored, robot: Robot, scene: Scene, poses: Poses) -> Iterator[str]:
     """What comes before the plots: the verdict, what happened, the machine, the extremes of all columns."""
     judged, record = verdict(kept), kept.record
     yield f'<section aria-label="Verdict"><div class="verdict {judged.grade}">'
@@ -88,9 +93,13 @@ def _sections(kept: Stored, robot: Robot) -> Iterator[str]:
         named = ", ".join(map(str, undetermined[:12])) + (" …" if len(undetermined) > 12 else "")
         yield f"<p>Mechanics doesn't determine these reactions; those of least norm are given: {text(named)}.</p>"
     yield '</section><section aria-label="Machine"><h2>Machine</h2>'
-    scene, poses = staged(robot, coordinates(kept, robot)[:1])
     yield picture(f"sketch of {robot.name}", draw(scene, poses, state="first row of the result"))
     yield html.table(JOINTS, joint_rows(robot))
+    own = [one for one in kept.plots if one.y]
+    if own:
+        yield '</section><section aria-label="Columns over others"><h2>Columns over others</h2>'
+        drawn = of_result(kept.name, kept.t, kept.table, kept.columns, own, record)
+        yield "\n".join(picture(stem, figure) for stem, figure in drawn.items())
     yield '</section><section aria-label="Extremes"><h2>Extremes</h2>'
     yield html.table(HEADER, (one.cells() for one in extremes(kept.t, kept.table, kept.columns))) + "</section>"
 
@@ -132,27 +141,29 @@ def _shown(value: object) -> str:
 # ---- PDF
 
 
-def write_pdf(path: Path, kept: Stored) -> None:
+def write_pdf(path: Path, kept: Stored, say: Say = silent) -> None:
     """Writes the report as a PDF: the verdict, the sketch, all plots, the extremes, and the inputs."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_pdf import PdfPages
 
     robot = robot_of_result(kept)
+    scene, poses = staged(robot, coordinates(kept, robot)[:1])
+    say_undrawn(scene, say)
     with rc_context({"pdf.fonttype": 42}), PdfPages(path, metadata={"CreationDate": None}) as pages:
-        for figure in _pages(kept, robot):
+        for figure in _pages(kept, robot, draw(scene, poses, state="first row of the result")):
             pages.savefig(figure)
 
 
-def _pages(kept: Stored, robot: Robot) -> Iterator[Figure]:
+def _pages(kept: Stored, robot: Robot, sketch: Figure) -> Iterator[Figure]:
     judged = verdict(kept)
     about = str(kept.record.get("about", ""))
     lines = [about, "", *judged.sentences, *(f"Warning: {warning}" for warning in kept.record.get("warnings", []))]
     lines += ["", f"To repeat it: denoc run {kept.name}{ENDING}.yaml", ""]
     lines += [f"{name} {version}" for name, version in kept.record.get("versions", {}).items()]
     yield from _text_pages(f"{robot.name}: {kept.name}", lines)
-    scene, poses = staged(robot, coordinates(kept, robot)[:1])
-    yield draw(scene, poses, state="first row of the result")
-    yield from plots.figures(kept.name, kept.t, kept.table, kept.columns, list(plots.PLOTS), robot.name).values()
+    yield sketch
+    wanted = [*map(Drawing, plots.PLOTS), *(one for one in kept.plots if one.y)]
+    yield from of_result(kept.name, kept.t, kept.table, kept.columns, wanted, kept.record).values()
     rows = [one.cells() for one in extremes(kept.t, kept.table, kept.columns)]
     widths = np.max([[len(cell) for cell in row] for row in (HEADER, *rows)], axis=0)
     cells = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in (HEADER, *rows)]

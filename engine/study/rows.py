@@ -18,7 +18,7 @@ from ..peers.peer import PeerModel
 from ..record.columns import WRENCH
 from ..robot.model import Robot
 from ..scenario.plan import Plan
-from ..simulate.acting import link_wrenches
+from ..simulate.acting import acting_wrenches
 
 Table = Mapping[str, np.ndarray]
 SLOW = 1e-6  # of a column's largest speed: a joint that is slower may stick
@@ -166,7 +166,7 @@ class StoredRows:
         inputs = self.plan.system.inputs
         pushed = [one.wrench for one in inputs.pushes]  # by actuators, whose forces are in columns
         own = [one for one in inputs.wrenches if not any(one is push for push in pushed)]
-        total = dict(link_wrenches(robot, own, self.t[self.sound], q, qd) or {})
+        total = dict(acting_wrenches(robot, own, self.t[self.sound], q, qd) or {})
 
         def put(link: str, six: np.ndarray) -> None:
             if link != "base":
@@ -183,6 +183,8 @@ class StoredRows:
         for loop in robot.loops:
             six = self._columns([f"{loop.name}.lambda.{component}" for component in WRENCH])[self.sound]
             first, second = (placed.get(link, np.tile(np.eye(4), (count, 1, 1))) for link in loop.between)
+            if self.plan.record.axes == "link":
+                six = np.hstack([np.einsum("nij,nj->ni", second[:, :3, :3], x) for x in (six[:, :3], six[:, 3:])])
             point = second[:, :3, :3] @ np.array(loop.second.origin) + second[:, :3, 3]
             for link, T, sign in ((loop.between[0], first, -1.0), (loop.between[1], second, 1.0)):
                 inward, reach = T[:, :3, :3], point - T[:, :3, 3]

@@ -9,16 +9,19 @@ import numpy as np
 
 from ..dynamics.kinematics import body_frames
 from ..dynamics.quantities import frames
-from ..record.scene import BASE, Axes, Point, Poses, Scene, SceneJoint, ScenePart, ScenePoint, Solid
-from ..robot.model import Link, Robot
+from ..record.scene import BASE, Poses, Scene, SceneJoint, ScenePart, ScenePoint, Solid
+from ..robot.model import Link, Loop, Robot
 from ..robot.placement import turn_matrix_of
+from .shapes import corners, shapes_of
+from .solids import NEAR, ROD, axes_of, between_joints, carried, distance, distinct, inverse, point
 
-NEAR = 1e-9  # metres; closer points are the same
-ROD, THIN, PLATE, TUBE = 0.010, 0.004, 0.008, 0.017  # half the thickness of solids, as a share of the machine's size
+THIN, TUBE = 0.004, 0.017  # half the thickness of solids, as a share of the machine's size
 APART = 0.04  # mass centres this far (of the size) from their link's solids get a rod of their own
 OVERHANG = 0.06  # of the size, by which a rail is longer than the way of its slider
 REACHES = 0.55  # of its longest way: the tube of a telescope
 INSIDE = 0.1  # of its way, which the rod of a telescope keeps within the tube
+POINTS = ("point-on-line", "point-on-plane")  # cuts whose second stays on a line or in a plane of the first
+FREELY = ("free", "planar")  # joints to the base that hold a link nowhere
 SLIDING = ("prismatic", "cylindrical")
 
 
@@ -59,6 +62,7 @@ class _Stage:
         bodies = body_frames(robot.tree.bodies, first)
         self.seats = {link.name: self._seat(link, bodies) for link in robot.links}  # of joints, in the parents' axes
         self.ghosts = _ghosts(robot)
+        self.shapes = shapes_of(robot)
         self.mounts = self._mounts()
         self.size = self._size()
 
@@ -85,10 +89,12 @@ class _Stage:
             joints=tuple(self._joints()),
             points=tuple(points),
             size=self.size,
-            up=_point(up),
+            up=point(up),
             gravity=robot.gravity,
-            flat=None if flat is None else _point(flat),
+            flat=None if flat is None else point(flat),
             about=robot.about,
+            meshes=tuple(self.shapes.meshes.values()),
+            warnings=self.shapes.warnings,
         )
 
     # ---- where things are
@@ -97,14 +103,14 @@ class _Stage:
         """The frame of a link's joint before it moves, in the parent link's axes; it slides along and turns about z."""
         above = self.placed[link.parent]
         if not link.joint.type.nv:
-            still: np.ndarray = _inverse(above) @ self.placed[link.name]
+            still: np.ndarray = inverse(above) @ self.placed[link.name]
             return still
         body = next(body for body in self.robot.tree.bodies if link.joint.speeds[0] in body.speeds)
         T = np.eye(4)
         T[:3, :3], T[:3, 3] = turn_matrix_of(body.rotation), body.origin
         if body.parent is not None:
             T = bodies[body.parent] @ T
-        seat: np.ndarray = _inverse(above) @ T
+        seat: np.ndarray = inverse(above) @ T
         return seat
 
     def _mounts(self) -> dict[str, _Mounts]:
@@ -115,27 +121,46 @@ class _Stage:
             if link.name not in self.ghosts and link.parent not in self.ghosts:
                 own.joined.append(np.zeros(3))
                 way = self._way(link)
-                if way is None:
+                if way is None and (link.parent != BASE or link.joint.type.name not in FREELY):
                     mounts[link.parent].joined.append(seat[:3, 3])
-                else:
+                if way is not None:
                     mounts[link.parent].guides.append((seat[:3, 3], seat[:3, 2], *way))
                     if link.parent != BASE:
                         near = 0.0 if _telescopic(*way) else min(way, key=abs)
                         mounts[link.parent].joined.append(seat[:3, 3] + near * seat[:3, 2])
             own.others += [np.array(at) for at in link.points.values()]
             if link.end.origin != (0.0, 0.0, 0.0):
-                own.others.append((_inverse(self.placed[link.name]) @ ends[link.name])[:3, 3])
+                own.others.append((inverse(self.placed[link.name]) @ ends[link.name])[:3, 3])
         for loop in robot.loops:
-            if loop.radius:  # what rolls has no place on its plane
+            if loop.radius or loop.type.name == "skate":  # what rolls or glides has no place on its plane
                 at, axes = np.array(loop.second.origin), loop.second.rotation()
                 mounts[loop.between[1]].joined.append(at)
                 mounts[loop.between[1]].room += [
                     at + r * axes[:, k] for k in (0, 1) for r in (-loop.radius, loop.radius)
                 ]
                 continue
+            if loop.type.name in POINTS:
+                self._add_guided(mounts, loop)
+                continue
             for name, side in zip(loop.between, (loop.first, loop.second)):
                 mounts[name].joined.append(np.array(side.origin))
+        for name, solids in self.shapes.solids.items():
+            mounts[name].room += [at for solid in solids for at in corners(solid)]
         return mounts
+
+    def _add_guided(self, mounts: dict[str, _Mounts], loop: Loop) -> None:
+        """Adds the mount of a point that stays on a line or in a plane, and the line's guide."""
+        first, second = loop.between
+        at, axis = np.array(loop.first.origin), loop.first.rotation()[:, 2]
+        mounts[second].joined.append(np.array(loop.second.origin))
+        if loop.type.name == "point-on-line":
+            placed = poses(self.robot, self.rows)
+            lines = placed.frames[:, placed.names.index(first)] @ loop.first.matrix()
+            points = placed.frames[:, placed.names.index(second)] @ loop.second.matrix()
+            way = np.einsum("ki,ki->k", points[:, :3, 3] - lines[:, :3, 3], lines[:, :3, 2])
+            mounts[first].guides.append((at, axis, float(way.min()), float(way.max())))
+        elif first != BASE:
+            mounts[first].joined.append(at)
 
     def _way(self, link: Link) -> tuple[float, float] | None:
         """The least and the largest displacement of a sliding joint over all positions."""
@@ -154,7 +179,7 @@ class _Stage:
             mounts = self.mounts[link.name]
             centre = [np.array(link.com)] if link.mass else []
             places += [
-                _moved(self.placed[link.name], at) for at in (*mounts.joined, *mounts.others, *mounts.room, *centre)
+                carried(self.placed[link.name], at) for at in (*mounts.joined, *mounts.others, *mounts.room, *centre)
             ]
         places += self.mounts[BASE].joined
         extent = np.ptp(np.array(places or [np.zeros(3)]), axis=0).max()
@@ -181,7 +206,7 @@ class _Stage:
             if across.get(kind, True):
                 return None
         heights = [
-            float(normal @ _moved(self.placed[name], at))
+            float(normal @ carried(self.placed[name], at))
             for name, mounts in self.mounts.items()
             for at in mounts.joined
         ]
@@ -193,36 +218,38 @@ class _Stage:
     # ---- solids
 
     def _solids(self, link: Link) -> list[Solid]:
-        """The solids of a link."""
+        """The solids of a link: the bodies of the robot's file, or what follows from where its joints are."""
+        if link.name in self.shapes.solids:
+            return self.shapes.solids[link.name]
         mounts, size = self.mounts[link.name], self.size
-        joined, every = _distinct(mounts.joined), _distinct([*mounts.joined, *mounts.others])
-        made = _body(joined, every, size)
+        joined, every = distinct(mounts.joined), distinct([*mounts.joined, *mounts.others])
+        made = between_joints(joined, every, size)
         made += [self._guide(at, axis, low, high, ground=False) for at, axis, low, high in mounts.guides]
         made += self._piston(link)
         if not made and len(every) == 1:
-            made.append(Solid("ball", (_point(every[0]),), ROD * size))
+            made.append(Solid("ball", (point(every[0]),), ROD * size))
         centre = np.array(link.com)
-        if link.mass and _distance(centre, made) > APART * size:
+        if link.mass and distance(centre, made) > APART * size:
             near = min(every, key=lambda at: float(np.linalg.norm(at - centre)))
-            made.append(Solid("thin", (_point(near), _point(centre)), THIN * size))
+            made.append(Solid("thin", (point(near), point(centre)), THIN * size))
         return made
 
     def _guide(self, at: np.ndarray, axis: np.ndarray, low: float, high: float, *, ground: bool) -> Solid:
         """What a joint slides in or along: a tube that reaches half of the way, or a rail if the way begins at 0."""
         if not ground and _telescopic(low, high):
             way = max(low, high, key=abs)
-            return Solid("tube", (_point(at), _point(at + REACHES * way * axis)), TUBE * self.size)
+            return Solid("tube", (point(at), point(at + REACHES * way * axis)), TUBE * self.size)
         over = OVERHANG * self.size
-        return Solid("rail", (_point(at + (low - over) * axis), _point(at + (high + over) * axis)), THIN * self.size)
+        return Solid("rail", (point(at + (low - over) * axis), point(at + (high + over) * axis)), THIN * self.size)
 
     def _piston(self, link: Link) -> list[Solid]:
         """The rod by which a telescopic link reaches back into its tube."""
         way = self._way(link)
         if way is None or link.parent == BASE or not _telescopic(*way):
             return []
-        seat = _inverse(self.placed[link.name]) @ self.placed[link.parent] @ self.seats[link.name]
+        seat = inverse(self.placed[link.name]) @ self.placed[link.parent] @ self.seats[link.name]
         longest = max(way, key=abs)
-        back = _point(-(1.0 - REACHES + INSIDE) * longest * seat[:3, 2])
+        back = point(-(1.0 - REACHES + INSIDE) * longest * seat[:3, 2])
         return [Solid("rod", ((0.0, 0.0, 0.0), back), ROD * self.size)]
 
     def _ground(self) -> Iterable[Solid]:
@@ -232,14 +259,8 @@ class _Stage:
         if not down.any():
             down = np.array([0.0, -1.0, 0.0]) if flat is not None and abs(flat[2]) > 0.5 else np.array([0.0, 0.0, -1.0])
         down = down / np.linalg.norm(down)
-        hanging = {
-            tuple(np.round(self.seats[link.name][:3, 3], 9))
-            for link in self.robot.links
-            if link.parent == BASE and link.joint.type.name == "free"
-        }
-        for at in _distinct(self.mounts[BASE].joined):
-            if tuple(np.round(at, 9)) not in hanging:
-                yield Solid("ground", (_point(at), _point(down)), 3 * ROD * self.size)
+        for at in distinct(self.mounts[BASE].joined):
+            yield Solid("ground", (point(at), point(down)), 3 * ROD * self.size)
         for at, axis, low, high in self.mounts[BASE].guides:
             yield self._guide(at, axis, low, high, ground=True)
 
@@ -252,15 +273,15 @@ class _Stage:
             way = self._way(link)
             if way is not None and link.parent != BASE and _telescopic(*way):  # at the tube's mouth
                 at = at + REACHES * max(way, key=abs) * axes[:, 2]
-            elif way is not None:  # where the slider is
-                here = _inverse(self.placed[link.name]) @ self.placed[link.parent] @ seat
+            elif way is not None or joint.type.name == "planar":  # where the slider is
+                here = inverse(self.placed[link.name]) @ self.placed[link.parent] @ seat
                 carrier, at, axes = link.name, np.zeros(3), here[:3, :3]
             yield SceneJoint(
                 joint.name,
                 joint.type.name,
                 carrier,
-                _point(at),
-                _axes(axes),
+                point(at),
+                axes_of(axes),
                 (link.parent, link.name),
                 joint.actuated,
                 ghost=bool({link.name, link.parent} & self.ghosts),
@@ -268,50 +289,19 @@ class _Stage:
         for loop in self.robot.loops:
             if loop.doubled:
                 continue  # it has the symbol of its joint
-            carrier, side = (loop.between[1], loop.second) if loop.radius else (loop.between[0], loop.first)
+            moves = loop.radius or loop.type.name in (*POINTS, "skate")  # the symbol is where the second is
+            carrier, side = (loop.between[1], loop.second) if moves else (loop.between[0], loop.first)
             T = side.matrix()
             yield SceneJoint(
                 loop.name,
                 loop.type.name,
                 carrier,
-                _point(T[:3, 3]),
-                _axes(T[:3, :3]),
+                point(T[:3, 3]),
+                axes_of(T[:3, :3]),
                 loop.between,
                 cut=True,
                 radius=loop.radius,
             )
-
-
-def _body(joined: list[np.ndarray], every: list[np.ndarray], size: float) -> list[Solid]:
-    """A plate through three or more joints of a link, a rod between two, and rods to the other places."""
-    corners = _outline(joined, size)
-    if corners:
-        made = [Solid("plate", tuple(map(_point, corners)), PLATE * size)]
-        rest = [at for at in every if _distance(at, made) > 0.02 * size]
-        middle = np.mean(corners, axis=0)
-        return made + [Solid("rod", (_point(middle), _point(at)), ROD * size) for at in rest]
-    made = []
-    if not every:
-        return made
-    ends = sorted(every[1:], key=lambda at: -float(np.linalg.norm(at - every[0])))
-    for at in ends:  # from the link's origin, the farthest first, so that what lies on the way needs no rod
-        if _distance(at, made) > 1e-3 * size:
-            made.append(Solid("rod", (_point(every[0]), _point(at)), ROD * size))
-    return made
-
-
-def _outline(places: list[np.ndarray], size: float) -> list[np.ndarray]:
-    """The corners of the convex outline of three or more places in one plane, in order; empty if there is none."""
-    if len(places) < 3:
-        return []
-    middle = np.mean(places, axis=0)
-    _, spread, axes = np.linalg.svd(np.array(places) - middle)
-    if spread[1] < 0.02 * size or (len(spread) > 2 and spread[2] > 1e-6 * size):
-        return []
-    flat = (np.array(places) - middle) @ axes[:2].T
-    from scipy.spatial import ConvexHull
-
-    return [places[k] for k in ConvexHull(flat).vertices]
 
 
 def _ghosts(robot: Robot) -> set[str]:
@@ -328,61 +318,12 @@ def _ghosts(robot: Robot) -> set[str]:
         chain = [link]
         while not chain[-1].mass and chain[-1].name not in cut and len(children.get(chain[-1].name, [])) == 1:
             chain.append(children[chain[-1].name][0])
-        massless = [one for one in chain if not one.mass]
+        massless = [one for one in chain if not one.mass and not one.shape]
         if len(massless) > 1 and any(one.joint.type.name == "prismatic" for one in massless):
             found |= {one.name for one in massless}
     return found
 
 
-# ---- geometry
-
-
 def _telescopic(low: float, high: float) -> bool:
     """Whether a slide never comes near its zero position, so that a tube from there can hold its rod."""
     return low * high > 0 and min(abs(low), abs(high)) > 0.5 * max(abs(low), abs(high))
-
-
-def _distinct(places: Iterable[np.ndarray]) -> list[np.ndarray]:
-    kept: list[np.ndarray] = []
-    for at in places:
-        if all(np.linalg.norm(at - one) > NEAR for one in kept):
-            kept.append(at)
-    return kept
-
-
-def _distance(at: np.ndarray, solids: Iterable[Solid]) -> float:
-    """The distance of a point from the nearest rod, or from a plate's plane if it is within its outline's box."""
-    best = np.inf
-    for solid in solids:
-        points = np.array(solid.points)
-        if solid.kind == "plate":
-            middle = points.mean(axis=0)
-            normal = np.linalg.svd(points - middle)[2][2]
-            inside = (abs(at - middle) <= abs(points - middle).max(axis=0) + NEAR).all()
-            best = min(best, abs(float(normal @ (at - middle))) if inside else np.inf)
-        elif len(points) == 2:
-            a, b = points
-            share = float(np.clip((at - a) @ (b - a) / max((b - a) @ (b - a), 1e-300), 0.0, 1.0))
-            best = min(best, float(np.linalg.norm(at - a - share * (b - a))))
-        else:
-            best = min(best, float(np.linalg.norm(at - points[0])))
-    return best
-
-
-def _inverse(T: np.ndarray) -> np.ndarray:
-    made = np.eye(4)
-    made[:3, :3], made[:3, 3] = T[:3, :3].T, -T[:3, :3].T @ T[:3, 3]
-    return made
-
-
-def _moved(T: np.ndarray, at: np.ndarray) -> np.ndarray:
-    place: np.ndarray = T[:3, :3] @ at + T[:3, 3]
-    return place
-
-
-def _point(v: np.ndarray) -> Point:
-    return (float(v[0]), float(v[1]), float(v[2]))
-
-
-def _axes(R: np.ndarray) -> Axes:
-    return (_point(R[0]), _point(R[1]), _point(R[2]))

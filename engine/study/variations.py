@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,11 @@ class Variations:
     def plan(self, k: int) -> Plan:
         """The plan of variation k."""
         return self._planned(self._changes(k))
+
+    @cached_property
+    def unvaried(self) -> Plan:
+        """The plan of the scenario without variations."""
+        return self._planned([])
 
     def nudged(self, k: int) -> Plan | None:
         """The plan of variation k with slightly other numbers of links: shows which numbers are theirs."""
@@ -113,7 +119,7 @@ class Variations:
         in_robot: dict[Keys, Sequence[Any]] = {}
         for key, values in zip(self.all[family[0]], zip(*(self.all[k].values() for k in family))):
             equal = all(value is values[0] for value in values) or _equal(values)
-            if equal and not (self.independent and type(values[0]) in NUMBERS):
+            if equal and not (self.independent and _plain(values[0])):
                 continue
             label = f"variations[{family[0]}]: {key}"
             if label in places_in_robot:
@@ -121,6 +127,11 @@ class Variations:
             else:
                 of_scenario[places[label]] = values
         return of_scenario, in_robot
+
+
+def _plain(value: Any) -> bool:
+    """Whether a value is a number, or a list of numbers."""
+    return type(value) in NUMBERS or (isinstance(value, list) and all(type(x) in (*NUMBERS, int) for x in value))
 
 
 def _equal(values: Sequence[Any]) -> bool:

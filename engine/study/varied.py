@@ -7,29 +7,43 @@ masses, mass centres, inertias, dampers and springs of links, where and how fast
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..dynamics.vanishing import sound
+from ..errors import DenocError
 from ..laws.forces import Constant
+from ..loops import vanishing as freedoms
 from ..robot.bodies import ReadLink, with_masses
-from ..robot.build import Draft, drafted, drives
+from ..robot.build import Draft, drives
 from ..robot.inertia import inertial
 from ..robot.model import Body, Joint, Robot
 from ..robot.schema import LinkEntry
 from ..scenario.plan import Plan
+from ..simulate.contacts import Limits
+from ..simulate.discrete import partition_of
 from ..simulate.runner import Runner
 from ..simulate.signals import gain_columns, steady_columns
 from ..simulate.system import System
 from ..simulate.together import Numbers, of_bodies
 from ..text.document import Keys
-from ..text.fields import Bounds, Strict, reader_of
+from ..text.fields import NO_BOUNDS, Bounds, Strict, reader_of
+from .arguments import draft_of
+from .limited import kept, limiting, put_limit
+from .placed import OtherError, rebuilt, started, with_partition
 
 OF_MASS = ("mass", "com", "r", "first_moments", "inertia")  # keys of a link
-OF_DRIVE = (("rotor_inertia",), ("friction", "viscous"), *(("spring", key) for key in ("stiffness", "rest", "damping")))
+OF_PLACE = ("a", "b", "alpha", "gamma", "d", "theta", "xyz", "rpy")  # keys of a joint
+OF_RATIO = ("ratio", "offset")  # of a coupling
+OF_DRIVE = (
+    ("rotor_inertia",),
+    ("friction", "viscous"),
+    ("friction", "coulomb"),
+    *(("spring", key) for key in ("stiffness", "rest", "damping")),
+)
 STATE = ("initial", "rates")  # sections of a scenario
 
 
@@ -41,6 +55,8 @@ class Varied:
     y: np.ndarray
     signals: np.ndarray
     numbers: Numbers
+    limits: Limits
+    run: Runner  # with the coordinates that all of them have
 
 
 def varied(
@@ -49,42 +65,68 @@ def varied(
     count: int,
     of_scenario: Mapping[Keys, Sequence[Any]],
     of_robot: Mapping[Keys, Sequence[Any]],
+    base: Callable[[], Plan],
     *,
     independent: bool = False,
 ) -> Varied | None:
     """The numbers of so many runs, of which `plan` is the first, from their values by path in the files.
 
     None if other things differ as well. Where runs are to be `independent`, zeros aren't plain, whatever the others
-    have, and numbers that no run has otherwise may be of any kind.
+    have, and numbers that no run has otherwise may be of any kind. `base` plans the scenario without variations.
     """
     robot = plan.robot
-    if robot.document is None or plan.system.loops is not None or robot.closed:
+    if robot.document is None or (robot.closed and plan.system.loops is None):
         return None
     if of_robot and plan.system.inputs.feedforward:  # whose forces are those of this robot
         return None
-    draft = drafted(robot.document) if of_robot else None
+    draft = draft_of(robot) if of_robot else None
     if draft is not None and not draft.direct:
         return None
     plain = np.ones(count, dtype=bool)
     try:
-        if independent:
-            of_scenario = {
-                path: x for path, x in of_scenario.items() if path[0] in (*STATE, "forces") or len(set(x)) > 1
-            }
-            of_robot = {path: x for path, x in of_robot.items() if _of_link(path) or len(set(x)) > 1}
-        states = {path: _column(plan.file, path, values, plain) for path, values in of_scenario.items()}
-        numbers = {path: _column(_owner(draft, path), path[2:], values, plain) for path, values in of_robot.items()}
-        for values in numbers.values():  # zero may mean that there is nothing
-            plain &= (values != 0.0) == (independent or values[0] != 0.0)
-        y = np.tile(run.start(plan.q0, plan.qd0), (count, 1))
-        signals = np.tile(run.signals(float(plan.grid[0])), (count, 1))
-        for path, values in states.items():
-            _put(plan, path, values, y, signals, plain)
-        bodies = robot.tree.bodies if draft is None else _bodies(robot, draft, numbers, plain)
-        plain &= _movable(plan, bodies, y)
-    except _OtherError:
+        states = _columns(plan.file, of_scenario, plain, independent)
+        numbers = _columns(draft.file, of_robot, plain, independent) if draft is not None else {}
+        limited = {path: numbers.pop(path) for path in [*numbers] if limiting(path)}
+        for path, values in numbers.items():
+            if _of_link(path):  # zero may mean that there is nothing
+                plain &= (values != 0.0) == (independent or values[0] != 0.0)
+        placed = not all(_of_link(path) for path in numbers)
+        if placed:
+            made = rebuilt(plan, numbers, plain)
+        else:
+            made = of_bodies(plan.system, robot.tree.bodies if draft is None else _bodies(robot, draft, numbers, plain))
+        moved = plan.system.loops is not None and (placed or any(path[0] in STATE for path in states))
+        return _started(plan, base() if moved else None, run, made, states | limited, plain)
+    except (OtherError, DenocError):
         return None
-    return Varied(plain, y, signals, of_bodies(plan.system, bodies))
+
+
+def _started(
+    plan: Plan, base: Plan | None, run: Runner, numbers: Numbers, columns: Mapping[Keys, np.ndarray], plain: np.ndarray
+) -> Varied:
+    """The runs at their starts; those of a mechanism that differ there go by the partition of `base`."""
+    system, count = plan.system, len(plain)
+    run = run if base is None else with_partition(plan, base)
+    signals = np.tile(run.signals(float(plan.grid[0])), (count, 1))
+    start = (plan.q0, plan.qd0) if base is None else plan.asked
+    q, qd = (np.tile(np.array(x, dtype=float), (count, 1)) for x in start)
+    limits = Limits.of(system, count)
+    for path, values in columns.items():
+        if limiting(path):
+            put_limit(plan, path, values, limits)
+        else:
+            _put(plan, path, values, q, qd, signals, plain)
+    kept(system, columns, q, limits, plain)
+    if base is not None:
+        q, qd, bounds, numbers = started(plan, base, run, numbers, q, qd, plain)
+        signals[:, signals.shape[1] - system.robot.nv :] = bounds
+    y = np.column_stack([q[:, system.state_coordinates], qd[:, system.state_speeds], np.zeros((count, 2))])
+    plain &= _movable(plan, run, numbers, y)
+    if (coulomb := numbers.regrouped.coulomb) and not system.smooth:
+        own = dict(zip(system.coulomb, coulomb))
+        for c, k in enumerate(system.switching):
+            limits.coulomb[:, c] = own.get(k, 0.0)
+    return Varied(plain, y, signals, numbers, limits, run)
 
 
 def may_be_plain(key: str) -> bool:
@@ -92,21 +134,44 @@ def may_be_plain(key: str) -> bool:
     first, *rest = key.split(".")
     if first != "robot":
         return first in (*STATE, "forces")
-    return len(rest) >= 3 and rest[0] == "links" and _known(rest[2], tuple(rest[3:]))
-
-
-class _OtherError(Exception):
-    """The keys lead elsewhere than to plain numbers that are known here."""
+    if len(rest) >= 3 and rest[0] == "links" and _known(rest[2], tuple(rest[3:])):
+        return True
+    return _placed(rest) or limiting(rest)
 
 
 # ---- the numbers of one key
+
+
+def _columns(
+    model: Strict, given: Mapping[Keys, Sequence[Any]], plain: np.ndarray, independent: bool
+) -> dict[Keys, np.ndarray]:
+    """The values as arrays by path, with a column for each number of a list."""
+    result: dict[Keys, np.ndarray] = {}
+    for path, values in given.items():
+        for whole, one in _each(model, path, values):
+            known = path[0] in (*STATE, "forces") or _of_link(path) or _placed(path) or limiting(path)
+            differ = any(x is not one[0] and x != one[0] for x in one)
+            if differ and not known:
+                raise OtherError
+            if differ or (independent and known):
+                result[whole] = _column(model, whole, one, plain)
+    return result
+
+
+def _each(model: Strict, path: Keys, values: Sequence[Any]) -> list[tuple[Keys, Sequence[Any]]]:
+    """The values of a key or, where these are lists, those of each place in the lists."""
+    if not isinstance(values[0], list | tuple):
+        return [(path, values)]
+    size = len(values[0])
+    rows = [value if isinstance(value, list | tuple) and len(value) == size else [math.nan] * size for value in values]
+    return [((*path, k), [_number(row[k]) for row in rows]) for k in range(size)]
 
 
 def _column(model: Strict, path: Keys, values: Sequence[Any], plain: np.ndarray) -> np.ndarray:
     """The values of a key as an array; runs whose value the reader may not take for a number are struck off `plain`."""
     usual, bounds = _at(model, path)
     if _number(values[0]) != usual:  # another change has replaced it
-        raise _OtherError
+        raise OtherError
     column = np.array([_number(value) for value in values])
     missed = [bool(bounds.missed(x)) for x in column.tolist()]
     plain &= np.isfinite(column) & ~np.array(missed)
@@ -135,33 +200,38 @@ def _at(model: Strict, path: Keys) -> tuple[float, Bounds]:
             else:
                 value = value[step]
     except (AttributeError, KeyError, IndexError, TypeError):
-        raise _OtherError from None
-    if reader is None or not isinstance(value, float):
-        raise _OtherError
-    return value, reader.bounds
+        raise OtherError from None
+    if not isinstance(value, float):
+        raise OtherError
+    if reader is None and path[:1] != ("loops",) and not limiting(path):  # which may have other forms
+        raise OtherError
+    return value, reader.bounds if reader is not None else NO_BOUNDS
 
 
 # ---- where joints start, and constant forces
 
 
-def _put(plan: Plan, path: Keys, values: np.ndarray, y: np.ndarray, signals: np.ndarray, plain: np.ndarray) -> None:
-    """Put the values of a key of the scenario into the states at the start or into the signals."""
+def _put(
+    plan: Plan,
+    path: Keys,
+    values: np.ndarray,
+    q: np.ndarray,
+    qd: np.ndarray,
+    signals: np.ndarray,
+    plain: np.ndarray,
+) -> None:
+    """Put the values of a key of the scenario into coordinates and speeds at the start or into the signals."""
     system, (section, name, *rest) = plan.system, path
     joint = next((one for one in plan.robot.moving if one.name == name), None)  # other sections name no joints
     if joint is None or joint.type.nq != 1 or joint not in system.free:
-        raise _OtherError
+        raise OtherError
     if section in STATE and not rest:
         if _follows(system, joint):  # a motion that may begin there
-            raise _OtherError
-        if section == "initial" and joint.speeds[0] in system.stopped:
-            _, low, high = system.stopped[joint.speeds[0]]
-            plain &= (low < values) & (values < high)
-        y[
-            :,
-            system.state_coordinates.index(joint.coordinates[0])
-            if section == "initial"
-            else system.place_of(joint.speeds[0]),
-        ] = values
+            raise OtherError
+        if section == "initial":
+            q[:, joint.coordinates[0]] = values
+        else:
+            qd[:, joint.speeds[0]] = values
     elif section == "forces" and rest == ["value"] and isinstance(plan.file.forces[str(name)], Constant):
         driven = next(one for one in system.inputs.driven if one.speed == joint.speeds[0])
         plain &= (driven.low < values) & (values < driven.high)  # others end at the actuator's limits
@@ -169,10 +239,10 @@ def _put(plan: Plan, path: Keys, values: np.ndarray, y: np.ndarray, signals: np.
     elif section == "forces" and joint.speeds[0] in (columns := gain_columns(system)) and len(rest) == 1:
         names = plan.file.forces[str(name)].gains()
         if rest[0] not in names:
-            raise _OtherError
+            raise OtherError
         signals[:, columns[joint.speeds[0]][names.index(str(rest[0]))]] = values
     else:
-        raise _OtherError
+        raise OtherError
 
 
 def _follows(system: System, joint: Joint) -> bool:
@@ -183,13 +253,6 @@ def _follows(system: System, joint: Joint) -> bool:
 
 
 # ---- numbers of links
-
-
-def _owner(draft: Draft | None, path: Keys) -> LinkEntry:
-    """The entry of the link that a path leads into."""
-    if draft is None or not _of_link(path):
-        raise _OtherError
-    return draft.file.links[int(path[1])]
 
 
 def _of_link(path: Keys) -> bool:
@@ -204,6 +267,16 @@ def _known(key: str | int, within: Keys) -> bool:
     return key in OF_MASS or (key == "joint" and within in OF_DRIVE)
 
 
+def _placed(path: Sequence[str | int]) -> bool:
+    """Whether a path of the robot's file leads to numbers on which its geometry depends."""
+    if len(path) < 3:
+        return False
+    room, _, key, *within = path
+    if room == "links":
+        return key == "points" or (key == "joint" and bool(within) and within[0] in OF_PLACE)
+    return (room == "loops" and key in ("first", "second")) or (room == "couplings" and path[-1] in OF_RATIO)
+
+
 def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plain: np.ndarray) -> tuple[Body, ...]:
     """The bodies of the tree, with arrays in the places of the numbers that vary."""
     bodies, links = list(robot.tree.bodies), list(draft.links)
@@ -212,7 +285,7 @@ def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plai
         changed.setdefault(int(k), {})[tuple(rest)] = values
     for k, numbers in changed.items():
         if robot.tree.seats[links[k].link.name][0] is None:
-            raise _OtherError  # the ground
+            raise OtherError  # the ground
         entry = draft.file.links[k]
         for path, values in numbers.items():
             entry = _with(entry, path, values)
@@ -227,11 +300,17 @@ def _bodies(robot: Robot, draft: Draft, columns: Mapping[Keys, np.ndarray], plai
     return with_masses(bodies, robot.tree.seats, [links[k] for k in draft.order])
 
 
-def _movable(plan: Plan, bodies: Sequence[Body], y: np.ndarray) -> np.ndarray:
+def _movable(plan: Plan, run: Runner, numbers: Numbers, y: np.ndarray) -> np.ndarray:
     """Whether each run, at its start, has an inertia to accelerate at every joint; what is in doubt isn't."""
+    system, bodies = plan.system, numbers.bodies
     columns = [np.ascontiguousarray(column) for column in y.T]
-    q, _, given = plan.system.expanded([0.0] * plan.system.motion_signals, columns)
-    return sound(bodies, q, [k in given for k in range(plan.robot.nv)])
+    motion = run.signals(float(plan.grid[0]))[: system.motion_signals]
+    q, _, given = system.expanded(motion, columns)
+    if system.loops is None:
+        return sound(bodies, q, [k in given for k in range(plan.robot.nv)])
+    loops = system.loops.with_numbers(bodies, numbers.regrouped.ties, numbers.regrouped.couplings)
+    known = freedoms.sound(loops, partition_of(run.discrete), q)
+    return np.zeros(len(y), dtype=bool) if known is None else known
 
 
 def _with_inertia(link: ReadLink, entry: LinkEntry, plain: np.ndarray) -> ReadLink:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.quantities import energy, inertia
-from ..errors import DenocError, InputError, NumericalError, Place
+from ..errors import DenocError, InputError, NumericalError
 from ..loops.constraints import Closure
 from ..machine.jit.choice import using
 from ..peers.known import peer
@@ -22,7 +22,7 @@ from ..record.deviation import Difference, allowance, excess, size
 from ..robot.model import Robot
 from ..scenario.audit import BROKEN
 from ..scenario.plan import Plan, plan
-from ..scenario.replay import ENDING, Prepared, prepared
+from ..scenario.replay import Prepared, prepared, scenario_of_result
 from ..scenario.run import Result, carry_out, robot_of
 from ..scenario.stored import Stored
 from ..simulate.integrate import INTEGRATORS
@@ -132,13 +132,7 @@ def _files(kept: Stored, notes: list[str]) -> Check:
 
 def _plan(kept: Stored) -> Prepared:
     """The plan of the result's own scenario with its own robot; what it notes of the run's programs is left out."""
-    path = kept.folder / f"{kept.name}{ENDING}.yaml"
-    if not path.is_file():
-        raise InputError(
-            "the result has no scenario of its own, from which it could be computed again",
-            place=Place(str(path)),
-            hint="results of versions before 0.2.0 lack it: run the scenario again",
-        )
+    path = scenario_of_result(kept.folder, kept.name)
     document = read(path)
     made = plan(document, robot_of(document, path.parent), kept.name)
     made = replace(made, file=made.file.model_copy(update={"replay": None}))

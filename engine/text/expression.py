@@ -18,24 +18,15 @@ import math
 import re
 from collections.abc import Mapping
 from numbers import Real
-from typing import NamedTuple
 
 from ..errors import did_you_mean
+from .tokens import NUMBER, ExpressionError, Reader, Token
 from .units import ANGLE, DIMENSIONS, FUNCTIONS, PLAIN, SPELT_OUT, UNITS, Dimension
 
 LENGTH_LIMIT = 200  # characters
-DEPTH_LIMIT = 50  # parentheses and exponents within each other
 POWER_LIMIT = 20  # of a quantity with a dimension
 
 NAMES = [*UNITS, *FUNCTIONS, "pi"]
-
-
-class ExpressionError(ValueError):
-    """A mistake in an expression; `position` is its place in the text, counted from 0."""
-
-    def __init__(self, message: str, position: int = 0):
-        self.position = position
-        super().__init__(message)
 
 
 class UndefinedError(ExpressionError):
@@ -121,66 +112,22 @@ def dimension_in_words(dimension: Dimension) -> str:
     return f"in {above}" + (f"/({below})" if len(parts[1]) > 1 else f"/{below}" if below else "")
 
 
-class _Token(NamedTuple):
-    kind: str  # number, name, sign or end
-    text: str
-    position: int
-
-
-_TOKEN = re.compile(
-    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)|(?P<name>[^\W\d]\w*|°)|(?P<sign>\*\*|[-+*/^()])"
-)
-
-
-def _tokens(text: str) -> list[_Token]:
-    """The tokens of an expression, with one at the end that marks it."""
-    tokens, at = [], 0
-    while at < len(text):
-        if text[at].isspace():
-            at += 1
-            continue
-        match = _TOKEN.match(text, at)
-        if not match:
-            comma = "; decimals follow a point" * (text[at] == ",")
-            raise ExpressionError(f"`{text[at]}` has no meaning here{comma}", at)
-        tokens.append(_Token(str(match.lastgroup), match[0], at))
-        at = match.end()
-    return [*tokens, _Token("end", "", len(text))]
-
-
-class _Parser:
+class _Parser(Reader):
     """Recursive descent, one method for each rule of the grammar at the top of this file."""
 
+    pattern = re.compile(NUMBER + r"|(?P<name>[^\W\d]\w*|°)|(?P<sign>\*\*|[-+*/^()])")
+    reasons = {",": "`,` has no meaning here; decimals follow a point"}
+
     def __init__(self, text: str, given: Mapping[str, Quantity]):
-        self.tokens = _tokens(text)
+        super().__init__(text)
         self.given = given
-        self.at = 0
-        self.depth = 0
-
-    @property
-    def token(self) -> _Token:
-        return self.tokens[self.at]
-
-    def accept(self, *signs: str) -> _Token | None:
-        """Consumes and returns the next token if it is one of these signs."""
-        token = self.token
-        if token.kind != "sign" or token.text not in signs:
-            return None
-        self.at += 1
-        return token
 
     def finish(self) -> None:
         """Raises an error unless the text ends here."""
         token = self.token
-        if token.kind == "end":
-            return
         if token.kind == "name" and token.text not in NAMES and token.text not in self.given:
             raise _unknown(token, self.given)
-        raise ExpressionError(
-            f"`{token.text}` can't follow here"
-            + ("" if token.kind == "sign" and token.text != "(" else "; is an operator such as `*` missing before it?"),
-            token.position,
-        )
+        super().finish()
 
     def sum(self) -> Quantity:
         value = self.product()
@@ -201,16 +148,8 @@ class _Parser:
         return value
 
     def signed(self) -> Quantity:
-        factor = self.signs()
-        value = self.measured()
-        return Quantity(factor * value, value.dimension)
-
-    def signs(self) -> int:
-        """The factor 1 or -1 of any number of signs, read in a loop so that `-----1` doesn't nest."""
-        factor = 1
-        while sign := self.accept("+", "-"):
-            factor = -factor if sign.text == "-" else factor
-        return factor
+        negative, value = self.negative(), self.measured()
+        return Quantity(-value if negative else value, value.dimension)
 
     def measured(self) -> Quantity:
         value = self.power()
@@ -225,17 +164,16 @@ class _Parser:
         sign = self.accept("^", "**")
         return _raised(base, self.exponent(sign), sign.position) if sign else base
 
-    def exponent(self, sign: _Token) -> float:
+    def exponent(self, sign: Token) -> float:
         """The plain number after `^`."""
         self.deeper(sign)
-        factor = self.signs()
-        value = self.power()
+        negative, value = self.negative(), self.power()
         self.depth -= 1
         if value.dimension != PLAIN:
             raise ExpressionError(
                 f"an exponent must be a plain number, not {dimension_in_words(value.dimension)}", sign.position
             )
-        return factor * float(value)
+        return -float(value) if negative else float(value)
 
     def unit(self) -> tuple[float, float, Dimension]:
         """The entry of `UNITS` for a unit that may have an exponent."""
@@ -273,22 +211,12 @@ class _Parser:
             raise _unknown(token, self.given)
         raise ExpressionError(f"a number is missing before `{token.text}`", token.position)
 
-    def enclosed(self, opening: _Token) -> Quantity:
+    def enclosed(self, opening: Token) -> Quantity:
         """The value between an opening parenthesis, which has been read, and its closing one."""
         self.deeper(opening)
         value = self.sum()
-        self.depth -= 1
-        if not self.accept(")"):
-            if self.token.kind != "end":
-                self.finish()
-            raise ExpressionError("a closing parenthesis is missing", opening.position)
+        self.closed(opening)
         return value
-
-    def deeper(self, token: _Token) -> None:
-        """Counts one more level of nesting; too many are refused."""
-        self.depth += 1
-        if self.depth > DEPTH_LIMIT:
-            raise ExpressionError(f"nested too deep; at most {DEPTH_LIMIT} levels are read", token.position)
 
 
 def _made(value: float, dimension: Dimension, position: int) -> Quantity:
@@ -303,7 +231,7 @@ def _combined(first: Dimension, second: Dimension, power: int) -> Dimension:
     return tuple(a + power * b for a, b in zip(first, second, strict=True))  # type: ignore[return-value]
 
 
-def _added(first: Quantity, second: Quantity, sign: _Token) -> Quantity:
+def _added(first: Quantity, second: Quantity, sign: Token) -> Quantity:
     """The sum or difference; a plain number may join an angle, as in `pi/2 + 5 deg`."""
     dimension = first.dimension
     if first.dimension != second.dimension:
@@ -341,7 +269,7 @@ def _raised(base: Quantity, exponent: float, position: int) -> Quantity:
     return _made(value, dimension, position)
 
 
-def _applied(name: _Token, argument: Quantity) -> Quantity:
+def _applied(name: Token, argument: Quantity) -> Quantity:
     """The value of a function at its argument."""
     function, accepted, words = FUNCTIONS[name.text]
     dimension = PLAIN
@@ -361,7 +289,7 @@ def _applied(name: _Token, argument: Quantity) -> Quantity:
         raise UndefinedError(f"`{name.text}` needs {words}", name.position) from None
 
 
-def _unknown(name: _Token, given: Mapping[str, Quantity]) -> ExpressionError:
+def _unknown(name: Token, given: Mapping[str, Quantity]) -> ExpressionError:
     """The error for an unknown name, with the nearest known one."""
     word = name.text
     if word.lower() in ("inf", "infinity", "nan"):

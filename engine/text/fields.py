@@ -17,7 +17,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from ..errors import did_you_mean
-from .expression import ExpressionError, quantity
+from .expression import quantity
+from .tokens import ExpressionError
 from .units import DIMENSIONS
 
 _FORBIDDEN_IN_NAMES = re.compile(r"[\s,.\"'`]")

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from ..errors import did_you_mean
-from .expression import DEPTH_LIMIT, ExpressionError
 from .formula_tree import TIME, Formula, Lookup, Named, Number, Operation
+from .tokens import NUMBER, ExpressionError, Reader, Token
 from .units import UNITS
 
 LENGTH_LIMIT = 2000  # characters
@@ -44,6 +43,7 @@ ARITIES: dict[str, tuple[int, ...]] = {
 LOOKUP = "lookup"
 INTERPOLATIONS = ("spline", "pchip", "linear")
 PERIODIC = "periodic"
+QUOTED = ("text", "quoted")  # kinds of tokens: between double and between single quotes
 
 
 def parsed(text: str) -> Formula:
@@ -60,55 +60,23 @@ def parsed(text: str) -> Formula:
 
 def with_files(text: str, homes: Mapping[str, str]) -> str:
     """The text of a formula in which the files of its tables have other names."""
-    tokens, made, at = _tokens(text), "", 0
+    tokens, made, at = _Parser.split(text), "", 0
     for before, opening, file in zip(tokens, tokens[1:], tokens[2:]):
-        if (before.text, opening.text, file.kind) == (LOOKUP, "(", "text") and file.text in homes:
+        if (before.text, opening.text, file.kind in QUOTED) == (LOOKUP, "(", True) and file.text in homes:
             end = text.index(text[file.position], file.position + 1) + 1
             made, at = made + text[at : file.position] + f'"{homes[file.text]}"', end
     return made + text[at:]
 
 
-class _Token(NamedTuple):
-    kind: str  # number, name, braced, text, sign or end
-    text: str
-    position: int
-
-
-_TOKEN = re.compile(
-    r"(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)"
-    r"|(?P<name>[^\W\d]\w*(?:\.\w+)*|°)"
-    r"|\{(?P<braced>[^{}]*)\}|\"(?P<text>[^\"]*)\"|'(?P<quoted>[^']*)'|(?P<sign>\*\*|[-+*/^(),])"
-)
-
-
-def _tokens(text: str) -> list[_Token]:
-    """The tokens of a formula, with one at the end that marks it."""
-    tokens, at = [], 0
-    while at < len(text):
-        if text[at].isspace():
-            at += 1
-            continue
-        match = _TOKEN.match(text, at)
-        if not match:
-            what = {"{": "a brace that isn't closed", '"': "a quote that isn't closed"}.get(text[at])
-            raise ExpressionError(what or f"`{text[at]}` has no meaning here", at)
-        kind = str(match.lastgroup)
-        tokens.append(_Token("text" if kind == "quoted" else kind, match[kind].strip(), at))
-        at = match.end()
-    return [*tokens, _Token("end", "", len(text))]
-
-
-class _Parser:
+class _Parser(Reader):
     """Recursive descent, one method for each rule of the grammar at the top of this file."""
 
-    def __init__(self, text: str):
-        self.tokens = _tokens(text)
-        self.at = 0
-        self.depth = 0
-
-    @property
-    def token(self) -> _Token:
-        return self.tokens[self.at]
+    pattern = re.compile(
+        NUMBER + r"|(?P<name>[^\W\d]\w*(?:\.\w+)*|°)"
+        r"|\{\s*(?P<braced>[^{}]*?)\s*\}|\"\s*(?P<text>[^\"]*?)\s*\"|'\s*(?P<quoted>[^']*?)\s*'"
+        r"|(?P<sign>\*\*|[-+*/^(),])"
+    )
+    reasons = {"{": "a brace that isn't closed", '"': "a quote that isn't closed"}
 
     @property
     def at_unit(self) -> bool:
@@ -117,23 +85,6 @@ class _Parser:
         if token.kind != "name" or token.text not in UNITS or token.text == TIME:
             return False
         return token.text not in ARITIES or self.tokens[self.at + 1].text != "("
-
-    def accept(self, *signs: str) -> _Token | None:
-        """Consumes and returns the next token if it is one of these signs."""
-        token = self.token
-        if token.kind != "sign" or token.text not in signs:
-            return None
-        self.at += 1
-        return token
-
-    def finish(self) -> None:
-        """Raises an error unless the text ends here."""
-        token = self.token
-        if token.kind != "end":
-            hint = (
-                "" if token.kind == "sign" and token.text != "(" else "; is an operator such as `*` missing before it?"
-            )
-            raise ExpressionError(f"`{token.text}` can't follow here{hint}", token.position)
 
     def sum(self) -> Formula:
         value = self.product()
@@ -148,16 +99,9 @@ class _Parser:
         return value
 
     def signed(self) -> Formula:
-        negative, position = self.signs()
-        value = self.measured()
+        position = self.token.position
+        negative, value = self.negative(), self.measured()
         return _made("neg", (value,), position) if negative else value
-
-    def signs(self) -> tuple[bool, int]:
-        """Whether any number of signs makes a number negative, and where they begin."""
-        negative, position = False, self.token.position
-        while sign := self.accept("+", "-"):
-            negative ^= sign.text == "-"
-        return negative, position
 
     def measured(self) -> Formula:
         is_number = self.token.kind == "number"
@@ -171,11 +115,10 @@ class _Parser:
         sign = self.accept("^", "**")
         return _made("^", (base, Number(self.exponent(sign))), sign.position) if sign else base
 
-    def exponent(self, sign: _Token) -> float:
+    def exponent(self, sign: Token) -> float:
         """The number after `^`: whole, or whole and a half."""
         self.deeper(sign)
-        negative, _ = self.signs()
-        value = self.power()
+        negative, value = self.negative(), self.power()
         self.depth -= 1
         if not isinstance(value, Number) or not (2 * value.value).is_integer() or abs(value.value) > HIGHEST:
             raise ExpressionError(
@@ -213,7 +156,7 @@ class _Parser:
             return value
         raise ExpressionError(f"a number or a name is missing before `{token.text}`", token.position)
 
-    def named(self, token: _Token) -> Formula:
+    def named(self, token: Token) -> Formula:
         """A constant, a function of its arguments, or the name of a quantity."""
         if token.text in CONSTANTS:
             return Number(CONSTANTS[token.text])
@@ -237,11 +180,11 @@ class _Parser:
             raise ExpressionError(f"`{token.text}` takes {allowed} arguments, not {len(arguments)}", token.position)
         return _made(token.text, tuple(arguments), token.position)
 
-    def lookup(self, token: _Token, opening: _Token) -> Lookup:
+    def lookup(self, token: Token, opening: Token) -> Lookup:
         """A table over its argument: the file in quotes, the argument, perhaps a column in quotes, and words."""
         self.deeper(opening)
         file = self.token
-        if file.kind != "text":
+        if file.kind not in QUOTED:
             raise ExpressionError('`lookup` takes a file in quotes first: lookup("file.csv", A0.q)', file.position)
         self.at += 1
         if not self.accept(","):
@@ -252,7 +195,7 @@ class _Parser:
         while self.accept(","):
             word = self.token
             self.at += word.kind != "end"
-            if word.kind == "text" and not column:
+            if word.kind in QUOTED and not column:
                 column = word.text
             elif word.kind == "name" and word.text in INTERPOLATIONS and not interpolation:
                 interpolation = word.text
@@ -263,20 +206,6 @@ class _Parser:
                 raise ExpressionError(f"`{word.text}` isn't one of {allowed}, or stands there twice", word.position)
         self.closed(opening)
         return Lookup(file.text, argument, column, interpolation or INTERPOLATIONS[0], periodic, token.position)
-
-    def closed(self, opening: _Token) -> None:
-        """Reads the parenthesis that closes this one."""
-        self.depth -= 1
-        if not self.accept(")"):
-            if self.token.kind != "end":
-                self.finish()
-            raise ExpressionError("a closing parenthesis is missing", opening.position)
-
-    def deeper(self, token: _Token) -> None:
-        """Counts one more level of nesting; too many are refused."""
-        self.depth += 1
-        if self.depth > DEPTH_LIMIT:
-            raise ExpressionError(f"nested too deep; at most {DEPTH_LIMIT} levels are read", token.position)
 
 
 def _made(name: str, operands: tuple[Formula, ...], position: int) -> Formula:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from typing import Any
 
 from pydantic_core import PydanticCustomError
 
-from .expression import ExpressionError
+from .expression import evaluate
 from .fields import Reader
 from .formula import parsed
+from .tokens import ExpressionError
 
 WORDS = "a formula such as `-20 N m s/rad * A0.qd + 5*sin(2*t)`"
 SCHEMA = {"type": ["string", "number"]}
+_UNIT = re.compile(r"[A-Za-z°]+(\^-?[0-9]+)?([ /*]+[A-Za-z°]+(\^-?[0-9]+)?)*")
 
 
 def formula_text() -> Reader:
@@ -26,6 +30,24 @@ def one_or_more_formulas() -> Reader:
         return tuple(map(_formula, value)) if isinstance(value, list | tuple) and value else _formula(value)
 
     return Reader(read, {"anyOf": [SCHEMA, {"type": "array", "items": SCHEMA, "minItems": 1}]})
+
+
+def unit_text() -> Reader:
+    """A reader of a unit, such as `N m`, `m/s^2` or `deg`."""
+
+    def read(value: Any) -> str:
+        if isinstance(value, str) and _UNIT.fullmatch(value.strip()):
+            with suppress(ExpressionError):
+                unit_size(value)
+                return value.strip()
+        raise PydanticCustomError("unit", "not a unit", {"allowed": "units such as `N m`, `m/s^2`, `deg` or `W`"})
+
+    return Reader(read, {"type": "string", "pattern": _UNIT.pattern})
+
+
+def unit_size(text: str) -> float:
+    """How large a unit is in SI."""
+    return float(evaluate(f"1 {text}"))
 
 
 def _formula(value: Any) -> str:

@@ -1,4 +1,7 @@
-"""Many falls of the PUMA with another mass each, with tables: denoc's ensemble beside scipy and Pinocchio run by run."""
+"""Many falls with another mass each, with tables: denoc's ensemble beside scipy and Pinocchio run by run.
+
+Those of the four-bar linkage, with other lengths, too, stand beside the study of the PUMA's falls.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,11 @@ WORK = "ensemble: fall 0.5 s with another mass, a run"
 KEPT = "the same, of 10,000 in blocks, five numbers of each kept"
 SWEPT = "the same as a study, six numbers of each kept, with its table"
 ROUGH = "the same with dry friction in all joints"
+LINKAGE = "four-bar linkage: fall 0.5 s with other masses and lengths, a run"
+STUDY = "denoc's study of the PUMA's falls"
 COUNT, MANY, FEW, LINK = 2000, 10_000, 10, 1
 REACH = 15
+DEARER = 20  # times the PUMA's, that falls with loops and with dry friction may cost
 PEER = "scipy RK45 + Pinocchio"
 COULOMB = (2.0, 5.0, 3.0, 0.2, 0.2, 0.1)
 SECONDS, RTOL, ATOL = 0.5, 1e-8, 1e-10
@@ -80,6 +86,14 @@ def rows(arm: Arm) -> list[Row]:
         rubbed = {f"robot.links.link{k}.joint.friction.coulomb": x for k, x in enumerate(COULOMB, start=1)}
         denoc.ensemble(scenario, [{"robot.links.link2.mass": mass, **rubbed} for mass in masses[:COUNT]])
 
+    fallen = {**scenario, "robot": "four-bar", "initial": {"A0": 1.0}}
+    random = np.random.default_rng(1).uniform(0.95, 1.05, (COUNT, 3)).tolist()
+    keys = ("robot.links.coupler.mass", "robot.links.rocker.joint.xyz", "robot.links.coupler.joint.xyz")
+    linkages = [dict(zip(keys, (3.0 * a, [0.28 * b, 0.0, 0.0], [0.1 * c, 0.0, 0.0]))) for a, b, c in random]
+
+    def linked(variations: list[dict[str, object]]) -> np.ndarray:
+        return np.array([run.table["A0.q"] for run in denoc.ensemble(fallen, variations)])
+
     def rate(peer: Pinocchio, t: float, y: np.ndarray) -> np.ndarray:
         return np.concatenate([y[n:], peer.pin.aba(peer.model, peer.data, y[:n], y[n:], start[n:])])
 
@@ -94,15 +108,20 @@ def rows(arm: Arm) -> list[Row]:
         checked(WORK, PEER, ours()[:FEW], theirs())
         checked(KEPT, PEER, kept()[:FEW], theirs())
         checked(SWEPT, PEER, swept()[:FEW], theirs())
-        took = quickest({"ours": ours, "kept": kept, "swept": swept, "rough": rough, "theirs": theirs})
+        alone = np.concatenate([linked([one]) for one in linkages[:FEW]])
+        checked(LINKAGE, "each by itself", linked(linkages)[:FEW], alone)
+        contestants = {"ours": ours, "kept": kept, "swept": swept, "rough": rough, "theirs": theirs}
+        took = quickest({**contestants, "linked": lambda: linked(linkages)})
     finally:
         os.environ.pop("DENOC_CORES")
         if before is not None:
             os.environ["DENOC_CORES"] = before
-    alone = took["theirs"] / FEW
+    single, study = took["theirs"] / FEW, took["swept"] / MANY
     return [
-        against(WORK, took["ours"] / COUNT, PEER, alone, REACH),
-        against(KEPT, took["kept"] / MANY, PEER, alone, REACH),
-        against(SWEPT, took["swept"] / MANY, PEER, alone, REACH),
-        against(ROUGH, took["rough"] / COUNT, f"{PEER}, without friction", alone, REACH / 20),
+        against(WORK, took["ours"] / COUNT, PEER, single, REACH),
+        against(KEPT, took["kept"] / MANY, PEER, single, REACH),
+        against(SWEPT, study, PEER, single, REACH),
+        against(ROUGH, took["rough"] / COUNT, f"{PEER}, without friction", single, REACH / DEARER),
+        against(ROUGH, took["rough"] / COUNT, STUDY, study, 1 / DEARER),
+        against(LINKAGE, took["linked"] / COUNT, STUDY, study, 1 / DEARER),
     ]

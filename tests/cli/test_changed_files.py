@@ -2,32 +2,22 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
-from denoc.cli.main import main
 from denoc.errors import InputError
-from denoc.record import plots
+from denoc.record import figures, plots
 from denoc.scenario.stored import stored
 
 FOLDER = Path("outputs/planar3r-idyn")
 
 
 @pytest.fixture
-def denoc(tmp_path, monkeypatch, capsys):
+def denoc(tmp_path, monkeypatch, command_line):
     """Runs the command in a clean folder: exit code, what it printed, what it complained of."""
     monkeypatch.chdir(tmp_path)
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", *map(str, words)])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, told.out, told.err
-
-    return command
+    return command_line
 
 
 @pytest.fixture
@@ -48,6 +38,7 @@ def test_a_table_that_was_edited_is_not_drawn(denoc, result):
     assert not list(result.glob("*.png"))
 
 
+@pytest.mark.usefixtures("unseen_pictures")
 def test_a_replay_needs_no_plots_and_no_table(denoc):
     assert denoc("idyn", "planar3r")[0] == 0
     edited(FOLDER / "planar3r-idyn.csv")
@@ -99,14 +90,14 @@ def test_further_plots_belong_to_the_result(denoc, result):
 
 def test_plots_of_a_result_that_is_there_no_more(denoc, result, monkeypatch):
     """A run may replace a result while its plots are being drawn: they aren't put beside another one's table."""
-    kept, figures = stored(result), plots.figures
+    kept, drawn = stored(result), figures.of_result
 
     def meanwhile(*rest):
         (result / "planar3r-idyn.json").write_text("{}")
-        return figures(*rest)
+        return drawn(*rest)
 
-    monkeypatch.setattr(plots, "figures", meanwhile)
-    monkeypatch.setattr(plots, "save", lambda figure, path: path.write_text("a plot"))
+    monkeypatch.setattr(figures, "of_result", meanwhile)
+    monkeypatch.setattr(plots, "save", lambda figure, path, **how: path.write_text("a plot"))
     with pytest.raises(InputError, match="another result now"):
         kept.draw(["angles"], result, "png")
     assert not list(result.glob("*.png"))

@@ -34,7 +34,13 @@ SWING = """
 robot: pendulum
 task: simulate
 time: {end: 1, step: 0.1}
-record: {reactions: true, points: [rod.tip]}
+record:
+  reactions: true
+  resultants: true
+  points: [rod.tip]
+  point_velocities: true
+  point_accelerations: true
+  expressions: {twice: 2 * hinge.q}
 """
 
 
@@ -48,17 +54,9 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def denoc(here, monkeypatch, capsys):
+def denoc(here, command_line):
     """Runs the command: exit code, what it printed, what it complained of."""
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", *map(str, words)])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, told.out, told.err
-
-    return command
+    return command_line
 
 
 def rows(path):
@@ -358,6 +356,7 @@ def test_the_record_can_be_run_again(denoc):
 # ---- runs that don't end as they should
 
 
+@pytest.mark.usefixtures("unseen_pictures")
 def test_a_failing_run_keeps_its_rows_and_says_why(denoc):
     Path("swing.yaml").write_text(SWING + "solver: {max_steps: 20}\n")
     code, out, err = denoc("run", "swing.yaml")
@@ -602,7 +601,7 @@ def test_list_shows_where_a_file_is(denoc):
 
 
 def test_an_unfinished_plot_leaves_nothing(denoc, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(plots, "save", full)

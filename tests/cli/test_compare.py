@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from denoc.cli.main import main
 from denoc.study import compare as study
 
 TURN = """
@@ -22,19 +21,11 @@ QUICK = ("--rtol", "1e-3", "--steps", "0.02", "--k", "1e4", "--sigma", "10")
 
 
 @pytest.fixture
-def denoc(tmp_path, monkeypatch, capsys):
+def denoc(tmp_path, monkeypatch, command_line):
     """Runs the command beside a scenario: exit code, out, err."""
     monkeypatch.chdir(tmp_path)
     Path("turn.yaml").write_text(TURN)
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", "compare", *map(str, words)])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, told.out, told.err
-
-    return command
+    return partial(command_line, "compare")
 
 
 def rows():

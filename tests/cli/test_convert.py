@@ -5,23 +5,14 @@ from pathlib import Path
 import pytest
 
 import denoc
-from denoc.cli.main import main
 
 FILES = Path(__file__).resolve().parents[1] / "formats" / "files"
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
+def run(monkeypatch, tmp_path, command_line):
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        monkeypatch.setattr("sys.argv", ["denoc", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return ended.value.code, printed.out, printed.err
-
-    return call
+    return command_line
 
 
 def test_it_prints_a_robot_that_denoc_reads(run):

@@ -66,7 +66,7 @@ def test_there_are_enough():
 
 
 @pytest.mark.parametrize("file", FILES, ids=named)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_mistake(file, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     judged(file, *command([COMMANDS[file.parent.name], file], monkeypatch, capsys))

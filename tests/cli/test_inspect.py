@@ -1,13 +1,11 @@
 """`denoc inspect` of robots with loops, and its sketches."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 import series
-from denoc.cli.main import main
 
 FOUR_BAR = """\
 name: bars
@@ -30,7 +28,7 @@ SCENARIO = "robot: bars\ntask: simulate\ntime: {end: 0.1, step: 0.05}\n"
 
 
 @pytest.fixture
-def denoc(tmp_path, monkeypatch, capsys):
+def denoc(tmp_path, monkeypatch, command_line):
     """Runs the command: exit code, what it printed, what it complained of; lines aren't broken."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "400")
@@ -38,11 +36,7 @@ def denoc(tmp_path, monkeypatch, capsys):
 
     def command(*words, robot=FOUR_BAR):
         Path("bars.yaml").write_text(robot)
-        monkeypatch.setattr(sys, "argv", ["denoc", *map(str, words)])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, told.out, told.err
+        return command_line(*words)
 
     return command
 

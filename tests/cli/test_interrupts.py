@@ -182,7 +182,7 @@ def test_what_the_system_refuses_is_no_mistake_of_denoc(monkeypatch, capsys, err
     def refuse(**_):
         raise error
 
-    monkeypatch.setattr(app, "app", refuse)
+    monkeypatch.setattr(app, "application", lambda _: refuse)
     with pytest.raises(SystemExit) as leaving:
         main.main()
     assert (leaving.value.code, capsys.readouterr().err) == (code, told)

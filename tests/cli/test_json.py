@@ -11,7 +11,7 @@ import typer
 from jsonschema import Draft202012Validator
 
 from denoc.cli import as_json
-from denoc.cli.app import app
+from denoc.cli.app import application
 from denoc.cli.main import main
 from denoc.cli.schema import FILES, kinds, made
 from denoc.cli.shapes import OUTPUTS
@@ -80,7 +80,7 @@ CASES = [
 
 
 @pytest.fixture
-def denoc(tmp_path, monkeypatch, capsys):
+def denoc(tmp_path, monkeypatch, command_line):
     """Runs a command with `--json`: exit code, document, and what is on standard error."""
     monkeypatch.chdir(tmp_path)
     Path("swing.yaml").write_text(SWING)
@@ -90,11 +90,8 @@ def denoc(tmp_path, monkeypatch, capsys):
     Path("table.csv").write_text(TABLE)
 
     def command(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", *words, "--json"])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, json.loads(told.out), told.err
+        code, out, err = command_line(*words, "--json")
+        return code, json.loads(out), err
 
     return command
 
@@ -116,7 +113,7 @@ def mistakes(kind, document):
 
 @pytest.mark.smoke
 def test_every_command_with_json_has_a_schema():
-    commands = typer.main.get_command(app).commands
+    commands = typer.main.get_command(application()).commands
     with_json = {name for name, one in commands.items() if any("--json" in option.opts for option in one.params)}
     assert with_json | {"error"} == set(OUTPUTS)
 

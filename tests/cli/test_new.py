@@ -1,14 +1,12 @@
 """`denoc new`: every template is a file that loads, runs, and explains its keys."""
 
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import denoc as package
-from denoc.cli.main import main
 from denoc.cli.new import TEMPLATES, Convention, Task
 from denoc.text.library import names
 from denoc.text.source import read
@@ -18,18 +16,10 @@ TASKS = [one.value for one in Task]
 
 
 @pytest.fixture
-def denoc(tmp_path, monkeypatch, capsys):
+def denoc(tmp_path, monkeypatch, command_line):
     """Runs the command in a clean folder: exit code, what it printed, what it complained of."""
     monkeypatch.chdir(tmp_path)
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", *words])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, told.out, told.err
-
-    return command
+    return command_line
 
 
 def test_there_is_a_template_for_each_choice_and_no_other():
@@ -86,7 +76,7 @@ def test_a_loop_is_by_the_contract_and_nearly_closed_where_it_starts(denoc, conv
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("robot", names("robots"))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_a_scenario_runs_with_every_robot_of_the_library(denoc, robot, task):
     assert denoc("new", "scenario", "try", "--robot", robot, "--task", task)[0] == 0
     data = read(Path("try.yaml")).data

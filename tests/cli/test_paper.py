@@ -2,28 +2,18 @@
 
 import csv
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from denoc.cli.main import main
 from denoc.study.papers.exhibits import EXHIBITS
 
 
 @pytest.fixture
-def denoc(tmp_path, monkeypatch, capsys):
+def denoc(tmp_path, monkeypatch, command_line):
     """Runs the command in an empty folder: exit code, out, err."""
     monkeypatch.chdir(tmp_path)
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", *map(str, words)])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, told.out, told.err
-
-    return command
+    return command_line
 
 
 def read(path):

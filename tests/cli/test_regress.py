@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from denoc.cli.main import main
 from denoc.record import folders, plots
 
+pytestmark = pytest.mark.usefixtures("unseen_pictures")
 PENDULUM = """
 name: pendulum
 convention: dh
@@ -41,18 +40,10 @@ motion: {hinge: {law: cycloid, to: 90 deg}}
 
 
 @pytest.fixture
-def command(tmp_path, monkeypatch, capsys):
+def command(tmp_path, monkeypatch, command_line):
     """Runs the command in an empty folder: exit code, out, err."""
     monkeypatch.chdir(tmp_path)
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", *map(str, words)])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, told.out, told.err
-
-    return command
+    return command_line
 
 
 @pytest.fixture(scope="module")

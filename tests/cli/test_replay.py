@@ -36,7 +36,7 @@ NAMES = ["tree-idyn", "puma-fall", "rx90-fall", "elastic-arm-idyn", "puma-comput
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_to_the_last_bit_whatever_is_in_the_cache(name, tmp_path):
     first, again, warm, cold = (tmp_path / x for x in ("first", "again", "warm", "cold"))
     replayed = f"{name}/{name}.scenario.yaml"

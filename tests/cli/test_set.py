@@ -1,13 +1,10 @@
 """`--set`: other values in the scenario and in the robot's file, on every command that runs."""
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-from denoc.cli.main import main
 
 pytestmark = pytest.mark.smoke
 
@@ -22,20 +19,12 @@ SCENARIO = "robot: rod\ntask: inverse\ntime: {end: 1, step: 0.25}\nmotion: {hing
 
 
 @pytest.fixture
-def denoc(tmp_path, monkeypatch, capsys):
+def denoc(tmp_path, monkeypatch, command_line):
     """Runs the command where a robot and a scenario are: exit code, what it printed, what it complained of."""
     monkeypatch.chdir(tmp_path)
     Path("rod.yaml").write_text(ROBOT)
     Path("turn.yaml").write_text(SCENARIO)
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", *words])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, told.out, told.err
-
-    return command
+    return command_line
 
 
 def record(name):

@@ -2,15 +2,14 @@
 
 import json
 import shutil
-import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import denoc as package
-from denoc.cli.main import main
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using
 from denoc.peers.known import PEERS, Peer
@@ -77,17 +76,9 @@ def copied(results, tmp_path):
 
 
 @pytest.fixture
-def denoc(monkeypatch, capsys):
+def denoc(command_line):
     """Runs `denoc verify`: exit code, what it printed, what it complained of."""
-
-    def command(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", "verify", *map(str, words)])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        told = capsys.readouterr()
-        return leaving.value.code or 0, told.out, told.err
-
-    return command
+    return partial(command_line, "verify")
 
 
 def changed(folder, column, share, *, row=-2, repaired=True):

@@ -11,7 +11,7 @@ import denoc
 import references
 from comparing import off_accelerations
 from denoc.machine.jit.choice import using
-from displacing import eighth_order, moved
+from displacing import eighth_order, moved, state
 from random_robots import Drawn, drawn
 
 pytestmark = pytest.mark.smoke
@@ -19,16 +19,6 @@ pytestmark = pytest.mark.smoke
 laws = settings()  # those of the tier
 seeds = given(seed=st.integers(0, 2**32 - 1))
 ROBOTS = ("puma", "tree", "spherical-arm", "space-arm", "elastic-arm", "planar3r")
-
-
-def state(robot):
-    rng = np.random.default_rng(7)
-    q = np.array(robot.q0) + 0.3 * rng.normal(size=robot.nq)
-    for joint in robot.moving:
-        if joint.type.orientation is not None:
-            e = list(joint.coordinates[joint.type.orientation :][:4])
-            q[e] /= np.linalg.norm(q[e])
-    return q, rng.normal(size=robot.nv), rng.normal(size=robot.nv)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -62,13 +52,13 @@ def test_the_references_accelerations_and_inertia(name):
     """What duals carry is the files' acceleration; its slope in the forces is the inverse of the files' inertia."""
     case = references.case(name)
     robot = denoc.loads(references.robot_text(case))
-    for state in case["states"][:3]:
-        found = denoc.derivatives(robot, state["q"], state["qd"], state["tau_fd"])
-        expected = np.array(state["qdd_fd"])
-        if "wrench" not in state:
+    for one in case["states"][:3]:
+        found = denoc.derivatives(robot, one["q"], one["qd"], one["tau_fd"])
+        expected = np.array(one["qdd_fd"])
+        if "wrench" not in one:
             worth = references.tolerance(case, "accelerations") * max(abs(expected).max(), 1e-6)
             assert abs(found["qdd"] - expected).max() <= worth
-        I = references.inertia_matrix(state)
+        I = references.inertia_matrix(one)
         assert abs(found["dtau"] @ I - np.eye(robot.nv)).max() <= 1e-13 * np.linalg.cond(I) + 1e-11
 
 

@@ -4,8 +4,6 @@ The numbers come from two rigid-body libraries, from 60-digit Lagrange equations
 the method published.
 """
 
-from functools import cache
-
 import numpy as np
 import pytest
 
@@ -14,6 +12,7 @@ import references
 from comparing import off
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using
+from references import called, read
 
 pytestmark = pytest.mark.sampled(6)
 
@@ -42,19 +41,8 @@ def way(request, monkeypatch):
         yield
 
 
-@cache
-def read(name):
-    case = references.case(name)
-    return case, denoc.loads(references.robot_text(case))
-
-
 def of_states(case, key):
     return np.array([state[key] for state in case["states"]])
-
-
-def called(call, *arrays, batch):
-    """Results of a call on samples, given one by one or as one array."""
-    return call(*arrays) if batch else np.array([call(*one) for one in zip(*arrays)])
 
 
 def each(case, call, *keys, batch):

@@ -153,6 +153,19 @@ def test_the_same_dynamics_as_mujocos(creature):
     assert max(worst.values()) < 1e-10, worst
 
 
+def test_a_hinge_turns_about_its_anchor_from_its_reference():
+    """A body at p that turns by q - ref about an axis through p + a: its frame is at p + a - R(q - ref) a."""
+    joint = '<joint pos="0.3 0.1 0" axis="0 0 1" ref="25"/>'
+    robot = loaded(f"<compiler angle='degree'/><worldbody>{BODY.format(joint)}</worldbody>")
+    q, anchor = 0.7, np.array([0.3, 0.1, 0.0])
+    turn = q - np.radians(25)
+    c, s = np.cos(turn), np.sin(turn)
+    R = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    placed = denoc.frames(robot, [q])["b"]
+    np.testing.assert_allclose(placed[:3, :3], R, atol=1e-15)
+    np.testing.assert_allclose(placed[:3, 3], anchor - R @ anchor, atol=1e-15)
+
+
 def test_tendons_that_follow_each_other_are_couplings():
     bodies = "".join(BODY.format(f'<joint name="j{k}" ref="{10 * k}"/>').replace('"b"', f'"b{k}"') for k in range(3))
     fixed = '<fixed name="one"><joint joint="j0" coef="2"/><joint joint="j1" coef="-1"/></fixed>'

@@ -17,6 +17,7 @@ from denoc.loops.balance import Balance
 from denoc.loops.constraints import closure
 from denoc.loops.subsystems import branch_links
 from denoc.machine.jit.choice import using
+from references import called
 
 pytestmark = pytest.mark.sampled(6)
 
@@ -62,11 +63,6 @@ def read_rssr(case):
 def read_gough(case, platform):
     whole, one = closed.one_case("gough_stewart", case)
     return one, denoc.loads(closed.gough_text(whole, platform)), closed.gough_samples(whole, one, platform)
-
-
-def called(call, *arrays, batch):
-    """Results of a call on samples, given one by one or as one array."""
-    return call(*arrays) if batch else np.array([call(*one) for one in zip(*arrays)])
 
 
 def by_name(found):

@@ -12,7 +12,7 @@ from denoc.loops.partition import partition
 from denoc.machine.jit.account import noted
 from denoc.machine.jit.choice import using
 from denoc.robot.nearby import file_number
-from displacing import eighth_order
+from displacing import eighth_order, state
 
 pytestmark = pytest.mark.smoke
 
@@ -57,16 +57,6 @@ links:
   - {name: car, joint: {type: helical, pitch: 0.02, axis: [1, 0, 0], xyz: [0.4, 0, 0]}, mass: 1, com: [0.1, 0, 0],
      inertia: {xx: 0.1, yy: 0.2, zz: 0.3}}
 """
-
-
-def state(robot):
-    rng = np.random.default_rng(7)
-    q = np.array(robot.q0) + 0.3 * rng.normal(size=robot.nq)
-    for joint in robot.moving:
-        if joint.type.orientation is not None:
-            e = list(joint.coordinates[joint.type.orientation :][:4])
-            q[e] /= np.linalg.norm(q[e])
-    return q, rng.normal(size=robot.nv), rng.normal(size=robot.nv)
 
 
 def differences(robot, key, accelerations):

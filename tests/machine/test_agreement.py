@@ -33,7 +33,7 @@ def samples(robot, count=19):
 
 @pytest.mark.parametrize("way", [("straight", 2), ("straight", 4), ("straight", 8), ("rolled", 8), ("rolled", 2)])
 @pytest.mark.parametrize("name", OPEN)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_compiled_and_plain(name, way, monkeypatch):
     form, lanes = way
     monkeypatch.setattr(native, "lanes", lambda: lanes)

@@ -264,3 +264,17 @@ def test_plans_are_the_same_whatever_is_compiled(monkeypatch, name):
     monkeypatch.setenv("DENOC_BACKEND", "compiled")
     found = prepare(name)
     assert (found.q0, found.qd0) == (expected.q0, expected.qd0)
+
+
+@pytest.mark.parametrize(
+    ("around", "inside"),
+    [
+        (choice.steadily_compiled(), "plain"),  # what pays depends on what has run before
+        (choice.using("compiled"), "auto"),
+        (choice.using("plain"), "plain"),
+        (choice.using("auto"), "auto"),
+    ],
+)
+def test_what_is_compiled_only_where_it_pays(around, inside):
+    with around, choice.compiled_only_where_it_pays():
+        assert choice.backend() == inside

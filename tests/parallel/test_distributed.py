@@ -231,6 +231,26 @@ def test_fully_distributed_runs_have_one_exchange_a_step():
         assert (row.way, row.messages, row.bytes, set(row.fields)) == (way, sent.messages, sent.bytes, sent.fields)
 
 
+CARRIED = {
+    "robot": "two-carriers",
+    "task": "simulate",
+    "time": {"end": 0.02, "step": 0.01},
+    "forces": {"left1": {"law": "constant", "value": 0.35}, "right2": {"law": "constant", "value": 0.5}},
+}
+
+
+def test_two_mobile_manipulators_with_a_payload_are_the_parts_of_two_nodes():
+    """They have no legs: wheels branch off, and rolling ties them to the floor (Khan 2002, Fig. 1.2)."""
+    steps = {"closure": {"method": "projection-qr"}, "solver": {"method": "rk4", "step": 0.005}}
+    outcome = study.study(lambda: prepare({**CARRIED, **steps}), measured=False)
+    assert (outcome.form, outcome.legs, outcome.part, outcome.nodes) == ("fully distributed", 2, "part", 2)
+    assert (outcome.units, outcome.messages) == (4, 16)
+    assert set(outcome.off) == {"position", "acceleration", "force"}
+    assert max(outcome.off.values()) < 1e-12
+    with pytest.raises(denoc.InputError, match=r"left-floor1(.|\n)*projection-qr(.|\n)*part by part"):
+        study.study(lambda: prepare(CARRIED))
+
+
 def test_what_is_explained_is_what_passes():
     def make():
         return prepare("three-rrr-idyn")

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.record import plots
+from denoc.record import figures, plots
 from denoc.record.columns import Column
+from denoc.record.styles import SCREEN
 
 ARM = """
 name: arm
@@ -37,7 +38,14 @@ DRIVEN = {
     "initial": {"root": [0.1, 0.2, 0.3, 0.9, 0.1, 0.2, 0.3], "rail": 0.05},
     "rates": {"root": [0.1, 0, 0, 0.5, 0.6, -0.3], "neck": [1, 2, -1]},
     "forces": {"neck": {"law": "constant", "value": [0.1, 0.2, 0.3]}, "rail": {"law": "constant", "value": 5}},
-    "record": {"reactions": True, "points": ["body.tip", "body.side"]},
+    "record": {
+        "reactions": True,
+        "resultants": True,
+        "points": ["body.tip", "body.side"],
+        "point_velocities": True,
+        "point_accelerations": True,
+        "expressions": {"twice": "2 * {rail.q}", "fast": {"formula": "rail.qd", "unit": "mm/s"}},
+    },
 }
 
 
@@ -47,8 +55,12 @@ def result():
 
 
 def panel(figure, k):
-    """Of the k-th axes: title, y label, and its lines by the label that the legend gives them."""
+    """Of the k-th axes: title, y label, and its lines by the label that the legend gives them, if there are several."""
     axes = figure.axes[k]
+    if axes.get_title() and len(axes.get_lines()) == 1:
+        assert axes.get_legend() is None  # which would repeat the title
+        (line,) = axes.get_lines()
+        return axes.get_title(), axes.get_ylabel(), {line.get_label(): line}
     handles, told = axes.get_legend().get_lines(), [text.get_text() for text in axes.get_legend().get_texts()]
     lines = axes.get_lines()
     assert len(handles) == len(told) == len(lines)
@@ -82,19 +94,31 @@ PANELS = {
         ("rail", "acceleration (m/s²)", {"rail.qdd": "rail.qdd"}),
     ],
     "torques": [
-        ("root", "force (N)", {"fx": "root.fx", "fy": "root.fy", "fz": "root.fz"}),
-        ("root", "torque (N m)", {"nx": "root.nx", "ny": "root.ny", "nz": "root.nz"}),
         ("neck", "torque (N m)", {"nx": "neck.nx", "ny": "neck.ny", "nz": "neck.nz"}),
         ("rail", "force (N)", {"rail.tau": "rail.tau"}),
     ],
     "reactions": [
         (joint, unit, {f"{kind}{axis}": f"{joint}.reaction.{kind}{axis}" for axis in "xyz"})
-        for joint in ("root", "neck", "rail")
+        for joint in ("neck", "rail")
+        for unit, kind in (("force (N)", "f"), ("moment (N m)", "n"))
+    ],
+    "resultants": [
+        (joint, unit, {f"{joint} {kind}": f"{joint}.reaction.{kind}"})
+        for joint in ("neck", "rail")
         for unit, kind in (("force (N)", "f"), ("moment (N m)", "n"))
     ],
     "points": [
         (point, "position (m)", {axis: f"{point}.{axis}" for axis in "xyz"}) for point in ("body.tip", "body.side")
     ],
+    "point-velocities": [
+        (point, "velocity (m/s)", {f"v{axis}": f"{point}.v{axis}" for axis in "xyz"})
+        for point in ("body.tip", "body.side")
+    ],
+    "point-accelerations": [
+        (point, "acceleration (m/s²)", {f"a{axis}": f"{point}.a{axis}" for axis in "xyz"})
+        for point in ("body.tip", "body.side")
+    ],
+    "expressions": [("twice", "", {"twice": "twice"}), ("fast", "mm/s", {"fast": "fast"})],
     "energy": [
         (
             "energy",
@@ -171,16 +195,17 @@ def chain(count, prefix="joint"):
 def test_many_joints(tmp_path):
     """Too many panels: the overlay alone, coloured in order, its legend naming some, the first and the last included."""
     t, table, columns = chain(250)
-    made = plots.figures("chain", t, table, columns, ["angles"], "chain")
+    made = figures.figures("chain", t, table, columns, ["angles"], "chain")
     assert set(made) == {"chain-angles-overlay"}
-    axes = made["chain-angles-overlay"].axes[0]
-    assert [line.get_label() for line in axes.get_lines()] == [column.label for column in columns]
-    told = [text.get_text() for text in axes.get_legend().get_texts()]
+    large, small = made["chain-angles-overlay"].axes  # joint k at k to k + 1 rad: the first dozen would be flat
+    drawn = [line.get_label() for axes in (small, large) for line in axes.get_lines()]
+    assert drawn == [column.label for column in columns]
+    told = [text.get_text() for text in large.get_legend().get_texts()]
     assert 10 < len(told) < 20
-    assert (told[0], told[-1]) == ("joint0.q", "joint249.q")
+    assert (told[0], told[-1]) == ("joint12.q", "joint249.q")
     plots.save(made["chain-angles-overlay"], tmp_path / "chain.png")  # and the axes have room: warnings are errors
     t, table, columns = chain(36)
-    assert set(plots.figures("chain", t, table, columns, ["angles"], "chain")) == {
+    assert set(figures.figures("chain", t, table, columns, ["angles"], "chain")) == {
         "chain-angles",
         "chain-angles-overlay",
     }
@@ -191,7 +216,7 @@ def test_reactions_of_many_joints_are_drawn_too():
         Column(f"j{k}.reaction.f{axis}", "N", "reaction", f"j{k}", f"j{k} f{axis}") for k in range(40) for axis in "xyz"
     ]
     t = np.linspace(0, 1, 3)
-    made = plots.figures("x", t, {column.name: t for column in columns}, columns, ["reactions"], "x")
+    made = figures.figures("x", t, {column.name: t for column in columns}, columns, ["reactions"], "x")
     assert set(made) == {"x-reactions-overlay"}
 
 
@@ -199,10 +224,14 @@ def test_names_that_matplotlib_would_take_for_something_else(tmp_path):
     """No name is mathematics, hides its line, or is cut off; what the font lacks is a box and no warning."""
     for prefix in ("_hidden", "$x^", "a$b$", "joint\u5173", "a" * 200, "\\frac{"):
         t, table, columns = chain(3, prefix)
-        made = plots.figures(prefix, t, table, columns, ["angles"], prefix)
+        made = figures.figures(prefix, t, table, columns, ["angles"], prefix)
         for stem, figure in made.items():
             plots.save(figure, tmp_path / "figure.png")
-            told = [text.get_text() for axes in figure.axes for text in axes.get_legend().get_texts()]
+            told = [
+                axes.get_lines()[0].get_label() if axes.get_legend() is None else text.get_text()
+                for axes in figure.axes
+                for text in (axes.get_lines() if axes.get_legend() is None else axes.get_legend().get_texts())
+            ]
             plain = [text.replace("\\$", "$").replace("\u200b", "").replace("\n", "") for text in told]
             assert plain == [column.label for column in columns], stem
             with warnings.catch_warnings():
@@ -218,17 +247,17 @@ def test_what_varies_by_rounding_only_is_a_constant():
     columns = [Column(f"j{k}.tau", "N m", "force", f"j{k}", f"j{k}.tau") for k in range(4)]
     table = {
         "j0.tau": 50 * np.sin(t),
-        "j1.tau": 1e-14 * np.sin(40 * t),  # rounding, beside 50
+        "j1.tau": 7 + 1e-14 * np.sin(40 * t),  # rounding, beside 50
         "j2.tau": 1e-3 * np.sin(t),  # small, but not that small
         "j3.tau": 3 + 1e-15 * np.sin(40 * t),
     }
-    figure = plots.figures("x", t, table, columns, ["torques"], "x")["x-torques"]
+    figure = figures.figures("x", t, table, columns, ["torques"], "x")["x-torques"]
     heights = [high - low for low, high in (axes.get_ylim() for axes in figure.axes)]
     assert heights[1] > 1
     assert heights[3] > 1
     assert heights[2] == pytest.approx(1.1e-3 * np.sin(1))
     tiny = {name: 1e-12 * values for name, values in table.items()}  # the same machine in other units
-    figure = plots.figures("x", t, tiny, columns, ["torques"], "x")["x-torques"]
+    figure = figures.figures("x", t, tiny, columns, ["torques"], "x")["x-torques"]
     low, high = figure.axes[2].get_ylim()
     assert high - low == pytest.approx(1.1e-15 * np.sin(1))
 
@@ -236,7 +265,7 @@ def test_what_varies_by_rounding_only_is_a_constant():
 def test_ticks_have_no_offset():
     t = np.linspace(0, 1, 50)
     columns = [Column("j.q", "rad", "position", "j", "j.q")]
-    figure = plots.figures("x", t, {"j.q": 1000.5 + 1e-3 * t}, columns, ["angles"], "x")["x-angles"]
+    figure = figures.figures("x", t, {"j.q": 1000.5 + 1e-3 * t}, columns, ["angles"], "x")["x-angles"]
     figure.canvas.draw()
     axis = figure.axes[0].yaxis
     assert axis.get_offset_text().get_text() == ""
@@ -257,7 +286,7 @@ def test_panels_do_not_overlap(result):
 
 def test_a_run_of_one_row_is_seen(tmp_path):
     columns = [Column("j.q", "rad", "position", "j", "j.q")]
-    figure = plots.figures("x", np.array([0.0]), {"j.q": np.array([1.0])}, columns, ["angles"], "x")["x-angles"]
+    figure = figures.figures("x", np.array([0.0]), {"j.q": np.array([1.0])}, columns, ["angles"], "x")["x-angles"]
     assert figure.axes[0].get_lines()[0].get_marker() == "o"
     plots.save(figure, tmp_path / "x.png")
 
@@ -274,12 +303,12 @@ def test_a_million_rows_are_drawn_without_a_warning(tmp_path):
     columns = [Column("j.q", "rad", "position", "j", "j.q")]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure = plots.figures("x", t, {"j.q": np.sin(300 * t)}, columns, ["angles"], "x")["x-angles"]
+        figure = figures.figures("x", t, {"j.q": np.sin(300 * t)}, columns, ["angles"], "x")["x-angles"]
         plots.save(figure, tmp_path / "x.png")
 
 
 def test_colours_and_styles_tell_all_lines_apart():
-    looks = [tuple(plots._look(n, plots.MOST_STYLES).items()) for n in range(plots.MOST_STYLES)]
-    assert len(set(looks)) == plots.MOST_STYLES
-    many = [plots._look(n, 100)["color"] for n in range(100)]
+    looks = [tuple(SCREEN.look(n, len(SCREEN.strokes)).items()) for n in range(len(SCREEN.strokes))]
+    assert len(set(looks)) == len(looks) == 28
+    many = [SCREEN.look(n, 100)["color"] for n in range(100)]
     assert all(np.linalg.norm(np.subtract(a, b)) < 0.1 for a, b in pairwise(many))  # a gradual change

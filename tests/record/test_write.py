@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import denoc
 from denoc.errors import DenocError
+from denoc.record import figures as drawn
 from denoc.record import plots, write
 from denoc.record.columns import Column
 
@@ -35,7 +36,7 @@ def contents(folder):
 # ---- CSV
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=8 * settings().max_examples)
 @given(st.lists(st.floats(allow_nan=False, width=64), min_size=1, max_size=8))
 def test_every_double_survives(numbers):
     values = np.array(numbers)
@@ -139,7 +140,7 @@ def test_an_interrupt_while_writing_changes_nothing(tmp_path, monkeypatch):
     put(tmp_path / "run", note="before")
     kept = contents(tmp_path)
 
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(plots, "save", interrupted)
@@ -183,7 +184,7 @@ def test_plots_are_not_added_to_another_result(tmp_path):
     folder = tmp_path / "run"
     put(folder, (), note="first")
     record = json.loads((folder / "run.json").read_text())
-    figures = plots.figures("run", T, TABLE, COLUMNS, ["angles"], "one")
+    figures = drawn.figures("run", T, TABLE, COLUMNS, ["angles"], "one")
     put(folder, (), note="second")
     with pytest.raises(DenocError, match="another result now"):
         write.add_plots(folder, "run", record, figures, "png")

@@ -8,7 +8,11 @@ import pytest
 import denoc
 import yamls
 from denoc.machine.jit.choice import using
+from denoc.scenario.run import carry_out, prepare
+from denoc.text.change import Change
 from denoc.text.library import find
+
+ROWS = Change("time.step", "(pi/50) s", "test", "")  # eleven of them in a turn of the crank
 
 
 def four_bar():
@@ -34,8 +38,7 @@ def load(data):
 
 def torque(robot, joint="A0"):
     with using("plain"):  # whether code is compiled depends on what was asked before, and with it the last digits
-        result = denoc.run("four-bar-idyn", robot=robot)
-    return result.table[f"{joint}.tau"]
+        return carry_out(prepare("four-bar-idyn", robot, [ROWS])).table[f"{joint}.tau"]
 
 
 def test_the_same_mechanism():
@@ -151,6 +154,9 @@ def test_a_joint_with_an_actuator_is_not_cut():
     data["joints"][0]["actuated"] = False
     data["joints"][3]["actuated"] = True
     assert [loop.name for loop in load(data).loops] == ["A"]
+    for entry in data["joints"]:
+        entry["actuated"] = entry["name"] != "B0"  # at the base, so that the tree becomes a chain of three
+    assert [loop.name for loop in load(data).loops] == ["B0"]
     for entry in data["joints"]:
         entry["actuated"] = True
     robot = load(data)  # unless there is no other; then it is cut beside its coordinate

@@ -11,7 +11,6 @@ from denoc.cli.main import main
 from denoc.scenario.run import carry_out, prepare
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.text.change import Change
-from denoc.text.library import folder
 
 PENDULUM = """
 name: pendulum
@@ -178,14 +177,6 @@ def test_methods_that_are_run_raw_are_only_reported(method):
         assert told == (run.audit["energy_share"] >= 1e-3)
     else:
         assert "energy balance" not in run.record["reason"]
-
-
-@pytest.mark.parametrize("path", sorted(folder("scenarios").glob("*-idyn.yaml")), ids=lambda path: path.stem)
-def test_no_scenario_of_the_library_is_in_doubt(path):
-    """Falls take longer, and are judged where they are compared with stored results."""
-    run = denoc.run(path)
-    assert run.audit["energy_share"] < 1e-6
-    assert run.audit["exchanged"] > 1e-3
 
 
 def test_a_singular_position_explains_a_broken_balance():

@@ -63,6 +63,7 @@ VALUES = {
     "solver.max_steps": 2, "solver.at_singularity": "switch", "solver.friction": "smooth",
     "solver.friction_rate": 0.5, "solver.limits": "ignore",
     "closure.method": "penalty", "closure.independent": ["b"],
+    "record.axes": "link", "record.expressions": {"now": "2 * t"},
     "expect": "singularity", "record.points": lambda robot: [f"{'upper' if robot == 'tree' else 'crank'}.p"],
 }  # fmt: skip
 # what is run, what its results are compared with or drawn as, what their user accepts, and denoc's own notes
@@ -132,7 +133,7 @@ BASES = {
 }
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("robot, task", BASES)
 @pytest.mark.parametrize("key", sorted({*keys()} - NO_INPUTS))
 def test_a_key_of_a_scenario_does_something_or_is_said(robot, task, key):
@@ -173,7 +174,7 @@ LAW_VALUES = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("section, law", [("motion", law) for law in MOTIONS] + [("forces", law) for law in FORCES])
 def test_a_parameter_of_a_law_does_something_or_is_said(section, law):
     row = (MOTIONS if section == "motion" else FORCES)[law]
@@ -278,7 +279,7 @@ def test_every_model_of_robots_has_its_row():
     assert names - others == set(ROBOT_KEYS)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("model", ROBOT_KEYS)
 def test_a_key_of_a_robot_does_something_or_is_said(model):
     """In one of the tasks at least."""

@@ -99,6 +99,7 @@ def test_laws_of_time_are_in_the_loop(taken, what):
 
 
 @pytest.mark.parametrize("interpolation", ["spline", "pchip", "linear"])
+@pytest.mark.sampled(3)
 def test_tables_are_in_the_loop(taken, tmp_path, interpolation):
     t = np.linspace(0, 0.5, 9)
     rows = "\n".join(f"{a},{np.sin(9 * a)}" for a in t)

@@ -5,7 +5,6 @@ the uncertainty that the file states for the instant.
 """
 
 import math
-from functools import cache
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import pytest
 import denoc
 import references
 from comparing import off
+from references import read
 
 SOLVER = {"method": "dop853", "rtol": 1e-12, "atol": 1e-14}
 FALLS = [
@@ -22,12 +22,6 @@ FALLS = [
     if section in references.case(name)
 ]
 FLOATING = references.names(has=["base"])
-
-
-@cache
-def read(name):
-    case = references.case(name)
-    return case, denoc.loads(references.robot_text(case))
 
 
 def run(robot, t, q0=None, **scenario):

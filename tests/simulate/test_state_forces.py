@@ -129,7 +129,7 @@ def test_a_replay_finds_the_tables_of_formulas(tmp_path):
         "force: \"lookup('table.csv', q) + 1\"}, joint2: {law: lookup, file: table.csv, over: joint1.q}}}"
     )
     first = denoc.run(str(tmp_path / "swing.yaml"))
-    first.write(tmp_path / "out")
+    first.write(tmp_path / "out", plot=False)
     (tmp_path / "table.csv").unlink()
     again = denoc.run(str(next((tmp_path / "out").rglob("*.scenario.yaml"))))
     np.testing.assert_allclose(column(again, "joint1.q"), column(first, "joint1.q"), rtol=1e-13)

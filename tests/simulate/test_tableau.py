@@ -8,7 +8,7 @@ import pytest
 
 from denoc.simulate.dormand_prince_8 import DORMAND_PRINCE_8
 from denoc.simulate.integrate import TABLEAUS
-from denoc.simulate.tableau import DORMAND_PRINCE, hermite
+from denoc.simulate.tableau import DORMAND_PRINCE, VERNER, hermite
 
 pytestmark = pytest.mark.smoke
 
@@ -114,17 +114,18 @@ def test_dense_output_of_dormand_prince_has_order_4():
     np.testing.assert_allclose(P @ np.arange(1, 5), np.eye(7)[-1], atol=1e-13)
 
 
-def test_dense_output_of_order_8_has_order_7():
-    tableau = DORMAND_PRINCE_8
+@pytest.mark.parametrize(("tableau", "order"), [(VERNER, 5), (DORMAND_PRINCE_8, 7)], ids=["6(5)", "8(5,3)"])
+def test_dense_output_with_further_stages_has_one_order_less(tableau, order):
     P, A, s = tableau.P, full(tableau), len(tableau.B)
+    stages, degree = P.shape
     np.testing.assert_allclose(A.sum(axis=1)[s + 1 :], tableau.further_at, atol=1e-14)
-    np.testing.assert_allclose(P.sum(axis=1), np.pad(tableau.B, (0, 4)), atol=1e-12)
+    np.testing.assert_allclose(P.sum(axis=1), np.pad(tableau.B, (0, stages - s)), atol=1e-12)
     for theta in (0.1, 0.5, 0.9):
-        b = P @ theta ** np.arange(1, 8)
-        np.testing.assert_allclose(misses(tableau, b, 7, theta), 0, atol=1e-13)
-        assert max(map(abs, misses(tableau, b, 8, theta))) > 1e-8
-    np.testing.assert_allclose(P[:, 0], np.eye(s + 4)[0], atol=1e-14)
-    np.testing.assert_allclose(P @ np.arange(1, 8), np.eye(s + 4)[s], atol=1e-11)
+        b = P @ theta ** np.arange(1, degree + 1)
+        np.testing.assert_allclose(misses(tableau, b, order, theta), 0, atol=1e-13)
+        assert max(map(abs, misses(tableau, b, order + 1, theta))) > 1e-8
+    np.testing.assert_allclose(P[:, 0], np.eye(stages)[0], atol=1e-14)
+    np.testing.assert_allclose(P @ np.arange(1, degree + 1), np.eye(stages)[s], atol=1e-11)
 
 
 @each

@@ -8,47 +8,9 @@ import pytest
 import denoc
 from denoc.machine.jit import native
 from denoc.machine.jit.choice import using
-from denoc.study import ensemble
 from denoc.study.blocks import blocks
 from random_contacts import drawn, with_contacts
-
-
-@pytest.fixture
-def left(monkeypatch):
-    """The number of runs that weren't clear side by side, and were carried out by themselves."""
-    count, carry_out = [0], ensemble.carry_out
-
-    def counted(plan):
-        count[0] += 1
-        return carry_out(plan)
-
-    monkeypatch.setattr(ensemble, "carry_out", counted)
-    return count
-
-
-def happenings(result):
-    return [(one.get("joint"), one["event"], one["then"]) for one in result.record["events"]]
-
-
-def compared(left, scenario, variations, robot=None):
-    """The runs side by side, after a comparison with each by itself; the number of those that were left alone."""
-    with using("compiled"):
-        left[0] = 0
-        together = denoc.ensemble(scenario, variations, robot)
-        alone = left[0]
-        for found, variation in zip(together, variations):
-            expected = denoc.ensemble(scenario, [variation], robot)[0]
-            assert (found.ended, found.record["reason"]) == (expected.ended, expected.record["reason"])
-            assert happenings(found) == happenings(expected)
-            for one, other in zip(found.record["events"], expected.record["events"]):
-                assert one["t"] == pytest.approx(other["t"], abs=1e-10)
-            units = {column.name: (column.family, column.unit) for column in expected.columns}
-            for column, values in expected.table.items():
-                if column != "energy.residual":
-                    size = max(abs(expected.table[one]).max() for one in units if units[one] == units[column])
-                    assert abs(found.table[column] - values).max() <= 1e-10 * max(size, 1e-3), column
-            assert found.audit["steps"] == expected.audit["steps"]
-    return together, alone
+from side_by_side import compared, happenings
 
 
 def scenario(**more):
@@ -181,10 +143,15 @@ def test_runs_in_blocks_are_the_same_to_the_last_bit(monkeypatch):
 
 
 def test_runs_with_other_lengths_in_blocks_are_the_same_to_the_last_bit():
-    """Numbers that no program takes as inputs differ between some of the runs, and masses between all of them."""
+    """Numbers that no program takes as inputs differ between some of the runs, others between all of them."""
     fall = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.1, "step": 0.05}}
     variations = [
-        {"robot.links.link2.joint.a": 0.3 + 0.1 * (k // 2), "robot.links.link3.mass": 0.5 + k} for k in range(4)
+        {
+            "robot.gravity.1": -9.0 - (k // 2),
+            "robot.links.link2.joint.a": 0.3 + 0.1 * k,
+            "robot.links.link3.mass": 0.5 + k,
+        }
+        for k in range(4)
     ]
     whole = gathered(fall, variations, 4)
     assert sorted(whole) == list(range(4))
@@ -205,3 +172,27 @@ def test_runs_of_a_mechanism_in_blocks_are_the_same_to_the_last_bit_and_share_th
     (expected,) = denoc.ensemble(fall, variations[2:3])
     for name in ("A0.q", "A0.qd", "energy.total"):
         assert np.frombuffer(whole[2][name]) == pytest.approx(expected.table[name], rel=1e-7, abs=1e-9)
+
+
+OWN = {
+    "dry friction": (
+        scenario(forces={"joint1": {"law": "harmonic", "amplitude": 20, "frequency": 3}}),
+        lambda x: rough(**{"robot.links.link1.joint.friction.coulomb": 1.5 + x, "rates.joint1": 0, "rates.joint3": 0}),
+    ),
+    "stops": (scenario(), lambda x: {**STOPS, "robot.links.link2.joint.limits": [-0.1 - x / 50, 0.1 + x / 40]}),
+    "effort limits": (
+        scenario(forces=PULL),
+        lambda x: rough(**{"robot.links.link2.joint.effort.limits": [-4.0 - x / 9, 5.0 + x / 7]}),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", OWN)
+def test_limits_of_modes_are_those_of_each_run(left, what):
+    base, own = OWN[what]
+    variations = [{**one, **own(x)} for one, x in zip(rates(5), (0.0, 0.3, 0.7, 1.2, 2.0))]
+    together, alone = compared(left, base, variations)
+    assert not alone
+    assert all(happenings(result) for result in together)
+    whole = gathered(base, variations, len(variations))
+    assert gathered(base, variations, 1) == whole

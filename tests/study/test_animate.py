@@ -15,16 +15,7 @@ from denoc.record import film
 from denoc.scenario.stored import stored
 from denoc.study.animate import MOST_FRAMES, animation, thinned
 
-SHOWN = ("four-bar-idyn", "puma-idyn", "gough-stewart-fall")  # the others in the full tier
-OTHERS = (
-    "stanford-fall",
-    "five-bar-idyn",
-    "three-rrr-idyn",
-    "suspension-idyn",
-    "rssr-idyn",
-    "carpet-scraper-idyn",
-    "space-arm-drive",
-)
+SHOWN = ("four-bar-idyn", "puma-idyn", "gough-stewart-fall")  # ten more machines in test_ten_machines.py
 needs_browser = pytest.mark.skipif(browser.path() is None, reason="there is no Chromium on this machine")
 WILD = """
 name: wild
@@ -75,7 +66,7 @@ def test_the_page_asks_nobody_and_runs_nothing_else(tmp_path):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy
-    assert len(re.findall("'sha256-", policy)) == 5  # four scripts and the style
+    assert len(re.findall("'sha256-", policy)) == 7  # six scripts and the style
     assert set(re.findall(r"https?://[\w./]*", text)) == {"http://www.w3.org/1999/xhtml"}  # a name, not an address
     assert "MIT License" in text
     assert "three.js authors" in text
@@ -114,41 +105,53 @@ def test_names_from_files_stay_text_in_a_browser(tmp_path):
 
 
 @needs_browser
-@pytest.mark.parametrize("name", [*SHOWN, *(pytest.param(one, marks=pytest.mark.full) for one in OTHERS)])
+@pytest.mark.parametrize("name", SHOWN)
 def test_the_page_moves_as_the_result_does(name, tmp_path):
     result, file = made(name, tmp_path)
+    with browser.Page(file) as page:
+        moves_as(page, result)
+        keys_and_buttons(page)
+        nothing_said(page)
+
+
+def moves_as(page, result):
+    """The first, a middle and the last frame show the joints where the result has them."""
     robot = denoc.load(result.record["input"]["robot"])
     names = [f"{joint.name}.{suffix}" for joint in robot.moving for suffix in joint.type.coordinates]
-    q = np.stack([result[column] for column in names], axis=1)
-    placed = denoc.frames(robot, q)
-    with browser.Page(file) as page:
-        count = page.evaluate("denoc.frames")
-        assert count == len(result.t)
-        for k in (0, count // 2, count - 1):
-            state = page.evaluate(f"(denoc.seek({k}), denoc.draw(), denoc.state())")
-            assert state["t"] == result.t[k]
-            assert all(state["columns"][column] == result[column][k] for column in names)
-            for link in robot.links:
-                assert np.allclose(state["links"][link.name][:3], placed[link.name][k, :3, 3], rtol=0, atol=1e-6)
-                if (
-                    link.joint.type.name in ("revolute", "spherical", "universal")
-                    and link.joint.name in state["joints"]
-                ):
-                    assert np.allclose(state["joints"][link.joint.name], placed[link.name][k, :3, 3], rtol=0, atol=1e-6)
-        keys_and_buttons(page)
-        assert page.failures == []
-        assert page.messages == []
-        assert all(address.startswith("file:") for address in page.requests)
-        assert len(page.requests) == 1
+    placed = denoc.frames(robot, np.stack([result[column] for column in names], axis=1))
+    count = page.evaluate("denoc.frames")
+    assert count == len(result.t)
+    for k in (0, count // 2, count - 1):
+        state = page.evaluate(f"(denoc.seek({k}), denoc.draw(), denoc.state())")
+        assert state["t"] == result.t[k]
+        assert all(state["columns"][column] == result[column][k] for column in names)
+        for link in robot.links:
+            at = placed[link.name][k, :3, 3]
+            assert np.allclose(state["links"][link.name][:3], at, rtol=0, atol=1e-6)
+            if link.joint.type.name in ("revolute", "spherical", "universal") and link.joint.name in state["joints"]:
+                assert np.allclose(state["joints"][link.joint.name], at, rtol=0, atol=1e-6)
+
+
+def nothing_said(page):
+    """No message, no exception, and no request but for the file itself."""
+    assert page.failures == []
+    assert page.messages == []
+    assert all(address.startswith(("file:", "data:")) for address in page.requests)
+    assert sum(address.startswith("file:") for address in page.requests) == 1
+
+
+def named_controls(page):
+    """All controls in the accessibility tree have names; returns how many there are."""
+    nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+    roles = ("button", "checkbox", "slider", "combobox", "image", "canvas")
+    controls = [node for node in nodes if node.get("role", {}).get("value") in roles and not node.get("ignored")]
+    assert all(node["name"]["value"].strip() for node in controls)
+    return len(controls)
 
 
 def keys_and_buttons(page):
     """All controls have names, the keyboard moves the machine, and play plays."""
-    nodes = page.call("Accessibility.getFullAXTree")["nodes"]
-    roles = ("button", "checkbox", "slider", "combobox", "image")
-    controls = [node for node in nodes if node.get("role", {}).get("value") in roles and not node.get("ignored")]
-    assert len(controls) > 14
-    assert all(node["name"]["value"].strip() for node in controls)
+    assert named_controls(page) > 14
     page.evaluate("denoc.seek(0)")
     page.evaluate("document.getElementById('view').focus()")
     page.key(".", "Period", ".")
@@ -184,24 +187,6 @@ def test_contrast_and_a_narrow_screen(tmp_path):
             ratios = page.evaluate(measure)
             assert len(ratios) > 15
             assert all(ratio >= 4.5 for _, ratio in ratios), [row for row in ratios if row[1] < 4.5]
-
-
-@needs_browser
-@pytest.mark.full
-def test_a_thousand_frames_leave_no_memory_behind(tmp_path):
-    _, file = made("puma-idyn", tmp_path)
-    with browser.Page(file) as page:
-
-        def round_of(frames):
-            page.evaluate(
-                f"(() => {{ for (let k = 0; k < {frames}; k++) {{ denoc.seek(k % denoc.frames); denoc.draw(); }} }})()"
-            )
-            page.call("HeapProfiler.collectGarbage")
-            return page.call("Runtime.getHeapUsage")["usedSize"]
-
-        round_of(1000)
-        used = [round_of(100) for _ in range(10)]
-        assert used[-1] - used[0] < 200_000
 
 
 def test_films(tmp_path, monkeypatch, capsys):

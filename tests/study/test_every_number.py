@@ -12,7 +12,7 @@ from denoc.text.library import find, names
 
 END = 0.1  # of a run, in s; that is when lanes part that read another run's numbers
 ROWS = 4
-SEEDED = 24  # leaves of the whole library, in the usual run of the tests
+SEEDED = 12  # leaves of the whole library, in the usual run of the tests
 FREE = ("time", "name", "about", "expect", "replay", "plots", "record")  # nothing of these reaches the equations
 
 

@@ -174,8 +174,8 @@ def test_numbers_that_the_data_dont_tell_are_named():
     data = {"q": q, "qd": qd, "qdd": qdd, "tau": denoc.inverse(robot, q, qd, qdd) + 1.0}
     result = denoc.identify(robot, data)
     assert result.unknown == ("arm.Iyy", "J.coulomb", "J.offset")  # nor what a constant acceleration needs
-    assert np.isnan(result.errors[~result.told]).all()
-    assert np.isfinite(result.errors[result.told]).all()
+    assert np.isnan(result.errors[~result.determined]).all()
+    assert np.isfinite(result.errors[result.determined]).all()
     assert max(result.train["data"].values()) < 1e-8
 
 
@@ -186,7 +186,7 @@ def test_fewer_rows_than_numbers_tell_nothing_of_most(physical):
     robot = denoc.load("planar3r")
     result = denoc.identify(robot, data_of(robot, 3), physical=physical)
     assert len(result.names) - 9 <= len(result.unknown)
-    assert np.isnan(result.errors[~result.told]).all()
+    assert np.isnan(result.errors[~result.determined]).all()
     assert max(result.train["data"].values()) < (1e-4 if physical else 1e-8)
 
 

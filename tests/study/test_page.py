@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from functools import cache
 
 import numpy as np
 import pytest
@@ -49,11 +50,16 @@ console.log(JSON.stringify({rows: simulation.run(asked.times), ended: simulation
 """
 
 
+@cache
+def page_of(name):
+    """The page of a scenario of the library, which several tests look into."""
+    return pages.page(prepare(name))
+
+
 class Computed:
     """A page's own scripts in Node.js."""
 
-    def __init__(self, plan, folder, wanted=()):
-        text = pages.page(plan, wanted)
+    def __init__(self, text, folder):
         own = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)[0]
         self.data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])
         self.text, self.folder = text, folder
@@ -77,7 +83,7 @@ def coordinates(result, data, count):
 def test_the_page_computes_what_simulate_computes(name, tmp_path):
     """To 1e-9, or to ten times the distance between denoc's own plain and compiled runs."""
     plan = prepare(name)
-    computed = Computed(plan, tmp_path)
+    computed = Computed(page_of(name), tmp_path)
     count = int((plan.grid <= 5.0).sum())
     answer = computed(plan.grid)
     with using("compiled"):
@@ -101,7 +107,7 @@ def test_fixed_steps(tmp_path):
     given = {"solver": {"method": "rk4", "step": 0.001}, "time": {"end": 0.5, "step": 0.05}}
     for robot in ("puma", "four-bar"):
         scenario = {"robot": robot, "task": "simulate", "name": "fixed", **given}
-        computed = Computed(prepare(scenario), tmp_path)
+        computed = Computed(pages.page(prepare(scenario)), tmp_path)
         result = denoc.run(scenario)
         rows = np.array(computed(result.t)["rows"])
         q = coordinates(result, computed.data, len(result.t))
@@ -117,7 +123,7 @@ def test_fixed_steps(tmp_path):
     ],
 )
 def test_a_changed_number_is_what_set_gives(name, change, tmp_path):
-    computed = Computed(prepare(name), tmp_path)
+    computed = Computed(page_of(name), tmp_path)
     values = []
     for one in computed.data["sliders"]:
         value = change.get(one["key"], one["value"])
@@ -137,7 +143,7 @@ def test_a_length_moves_the_joints_and_the_drawing(tmp_path):
     data = plan.robot.document.data["links"][0]
     key = next(f"robot.links.{data['name']}.{group}.a" for group in ("joint", "dh") if "a" in data.get(group, {}))
     length = pages.number_of(plan.robot, key)
-    computed = Computed(plan, tmp_path, ranges([f"{key}={0.5 * length}..{1.5 * length}"]))
+    computed = Computed(pages.page(plan, ranges([f"{key}={0.5 * length}..{1.5 * length}"])), tmp_path)
     assert computed.data["sceneMoves"]
     result = denoc.ensemble("planar3r-fall", [{key: 1.2 * length}])[0]
     until = result.t[result.t <= 0.5]
@@ -204,7 +210,7 @@ def test_wrong_sliders():
 def test_the_page_runs_in_a_browser(name, tmp_path):
     file = tmp_path / "page.html"
     plan = prepare(name)
-    file.write_text(pages.page(plan), encoding="utf-8")
+    file.write_text(page_of(name), encoding="utf-8")
     assert file.stat().st_size < 1.2e6
     result = denoc.run(name)
     times = result.t[result.t <= 1.0]

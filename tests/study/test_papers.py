@@ -41,7 +41,7 @@ def rows_at(table, t):
 
 
 @pytest.mark.parametrize("name", EXHIBITS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_every_entry_is_made_and_drawn(name):
     one, it = EXHIBITS[name], made(name)
     x, *columns = it.table.values()
@@ -182,7 +182,7 @@ def test_table_1_gives_the_printed_counts():
     *published, ours = made("saha-overview-table-1").rows
     assert len(published) == 7
     assert all(row[3] == row[4] for row in published)
-    assert ours[1:3] == ("81n - 103", "69n - 95")
+    assert ours[1:3] == ("78n - 97", "69n - 95")
 
 
 def test_table_2_gives_the_printed_counts():
@@ -191,7 +191,7 @@ def test_table_2_gives_the_printed_counts():
     assert rows["Brandle et al."][5].startswith("15;")  # the paper prints 14
     for name, (n, *_) in saha_counts.PRINTED_CROSSINGS.items():
         assert name == "Brandle et al." or rows[name][5].startswith(f"{n};")
-    assert rows["denoc, O(n) against its own dense way"][5] == "8; 8"
+    assert rows["denoc, O(n) against its own dense way"][5] == "7; 8"
 
 
 def test_tables_of_1999_give_the_printed_counts():
@@ -267,6 +267,7 @@ def test_triangularization_stays_whole():
     assert not [row for row in made("khan-2002-fig-4.10").rows if "broke off" in row[-1]]
 
 
+@pytest.mark.full  # of what is compared here, the runs of `docs/khan.csv` are looked at before a commit, too
 def test_ratings_beside_numbers():
     rows = {row[0]: row[1:] for row in made("khan-2002-table-5.1").rows}
     stiffness = {name: numbers(row[1])[-1] for name, row in rows.items() if numbers(row[1])}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.record import labels, sketch
+from denoc.record.sketch import drawing, labels, names
 from denoc.study.staging import poses, staged
 from denoc.text.library import folder
 
@@ -54,12 +54,13 @@ def test_symbols_sit_where_links_meet(name):
 
 
 @pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.sampled(2)
 def test_a_sketch_can_be_read(name, monkeypatch):
     """No label covers another one, and all of them are within the picture."""
     seen = []
-    monkeypatch.setattr(sketch, "placed", lambda *given: seen.append((labels.placed(*given), given[-1])) or seen[-1][0])
+    monkeypatch.setattr(names, "placed", lambda *given: seen.append((labels.placed(*given), given[-1])) or seen[-1][0])
     robot = denoc.load(name)
-    figure = sketch.draw(*staged(robot, assembled(robot)))
+    figure = drawing.draw(*staged(robot, assembled(robot)))
     assert figure.axes[0].patches
     for made, frame in seen:
         boxes = [label.box for label in made]
@@ -87,6 +88,30 @@ def test_a_slider_is_drawn_at_its_pin():
         assert np.allclose(here, place(scene, at, next(j.name for j in scene.joints if j.cut), k), atol=1e-9)
         low, high = np.array(rail.points)
         assert 0 < (here - low) @ (high - low) < (high - low) @ (high - low)  # on the rail in every position
+
+
+def test_a_point_on_a_line_is_drawn_where_it_is():
+    robot = denoc.load("slider-crank-singular")
+    rows = np.array([denoc.assemble(robot, np.array([angle, *robot.q0[1:]])) for angle in (0.9, 1.2, 0.5)])
+    scene, at = staged(robot, rows)
+    ground = [solid for solid in scene.parts[0].solids if solid.kind == "ground"]
+    assert [solid.points[0] for solid in ground] == [(0.0, 0.0, 0.0)]  # of the crank
+    rail = next(solid for solid in scene.parts[0].solids if solid.kind == "rail")
+    low, high = np.array(rail.points)
+    slider = robot.link("rod").points["slider"]
+    for k in range(3):
+        here = place(scene, at, "guide", k)
+        assert np.allclose(here, at.seen_from([("rod", slider)], k)[0], atol=1e-9)
+        assert 0 < (here - low) @ (high - low) < (high - low) @ (high - low)
+
+
+def test_what_moves_freely_in_a_plane_stands_on_no_pivot():
+    for name, joint in (("diff-drive", "body"), ("steered-car", "chassis")):
+        robot = denoc.load(name)
+        scene, at = staged(robot, robot.q0)
+        assert not [solid for solid in scene.parts[0].solids if solid.kind == "ground"]
+        owner = next(link.name for link in robot.links if link.joint.name == joint)
+        assert np.allclose(place(scene, at, joint), at.of(0)[owner][:3, 3])
 
 
 def test_legs_are_telescopes_and_a_platform_is_a_plate():

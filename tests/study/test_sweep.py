@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +20,15 @@ import pytest
 from scipy.integrate import trapezoid
 
 import denoc
-from denoc.cli.main import main
 from denoc.errors import InputError
 from denoc.study.blocks import blocks
+from denoc.study.sweep import probe, store, tasks
 from denoc.study.sweep import run as sweeping
-from denoc.study.sweep import store, tasks
-from denoc.study.sweep.keep import Reduction, settled
+from denoc.study.sweep.keep import Reduction, settled, taken
+from denoc.study.sweep.table import unbeaten
 from limits import HANGS
 
+pytestmark = pytest.mark.usefixtures("unseen_pictures")
 SWING = "{robot: planar3r, task: simulate, time: {end: 0.2, step: 0.03}}\n"
 STUDY = """
 scenario: swing.yaml
@@ -63,17 +65,9 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def command(monkeypatch, capsys):
+def command(command_line):
     """Runs the command: exit code, what it printed, what it complained of."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["denoc", "sweep", *words])
-        with pytest.raises(SystemExit) as leaving:
-            main()
-        printed = capsys.readouterr()
-        return leaving.value.code or 0, printed.out, printed.err
-
-    return run
+    return partial(command_line, "sweep")
 
 
 def small_batches(monkeypatch, most=1):
@@ -172,6 +166,82 @@ def test_what_has_no_value_is_empty():
     assert table.csv_text().splitlines()[1].split(",")[3] == ""
 
 
+@pytest.mark.parametrize(("going", "phase"), [("up", 0.3), ("down", np.pi - 0.3), ("either", 0.3)])
+def test_a_value_at_the_instant_at_which_a_column_passes_a_level(going, phase):
+    """Cubics between rows: the error falls with the fourth power of the step."""
+    worst = []
+    for step in (0.02, 0.005):
+        t = np.arange(0, 3, step)
+        columns = {"x": np.sin(2 * t)[None], "y": np.exp(-t)[None]}
+        (row,) = taken(t, columns, [Reduction(name, "", "x", np.sin(0.3), going) for name in ("t", "y")], 1)
+        worst.append(abs(row - [phase / 2, np.exp(-phase / 2)]).max())
+    assert worst[1] < worst[0] / 40
+    assert worst[1] < 1e-10
+    assert np.isnan(taken(t, columns, [Reduction("y", "", "x", 1.01, going)], 1)).all()
+    assert np.isnan(taken(t, columns, [Reduction("y", "", "x", 0.0, "up")], 1)).item() == (t[-1] < np.pi)
+
+
+def test_a_crossing_in_runs_is_that_of_each_run():
+    entry = {"rate": {"key": "rates.joint1", "list": [3.0, -1.0, 0.0]}}
+    at = {"column": "joint1.q", "reaches": "5 deg", "going": "up"}
+    keep = {"when": {"column": "t", "at": at}}
+    table = denoc.sweep(study(vary=entry, keep=keep, set={"time.step": 0.01})).table
+    scenario = {"robot": "planar3r", "task": "simulate", "time": {"end": 0.2, "step": 1e-4}, "rates": {"joint1": 3.0}}
+    alone = denoc.run(scenario)
+    rising = slice(0, int(alone["joint1.q"].argmax()) + 1)
+    when = np.interp(np.radians(5), alone["joint1.q"][rising], alone.t[rising])
+    assert table["when"][0] == pytest.approx(when, abs=1e-5)
+    assert np.isnan(table["when"][1:]).all()
+    assert table.units["when"] == "s"
+
+
+def test_repeated_studies_have_other_samples():
+    vary = {
+        "far": {"key": "rates.joint1", "random": [0, 1]},
+        "near": {"key": "rates.joint2", "sobol": [0, 1]},
+        "way": {"key": "solver.method", "list": ["rk45", "rk56"]},
+    }
+    once, thrice = (denoc.sweep(study(vary=vary, samples=2, repeat=n)).table for n in (1, 3))
+    assert "repeat" not in once.columns
+    assert thrice["repeat"] == [k // 4 for k in range(12)]
+    for name in ("far", "near"):
+        assert thrice[name][:4].tolist() == once[name].tolist()
+        assert len({*thrice[name].tolist()}) == 6
+    assert thrice["way"] == once["way"] * 3
+
+
+def test_runs_that_no_other_beats():
+    """Against the definition, pair by pair."""
+    costs = np.random.default_rng(2).integers(0, 6, (60, 3)).astype(float)
+    costs[7, 1] = np.nan
+    found = unbeaten(costs)
+    for k, mine in enumerate(costs):
+        beaten = any((other <= mine).all() and (other < mine).any() for other in costs)
+        assert found[k] == (not beaten and k != 7)
+    keep = {"last": {"column": "joint1.q", "take": "final"}, "far": {"column": "joint2.q", "take": "largest"}}
+    table = denoc.sweep(study(keep=keep, pareto={"last": "max", "far": "min"})).table
+    assert table["unbeaten"] == unbeaten(np.column_stack([-table["last"], table["far"]])).tolist()
+
+
+def test_whole_rows_are_those_of_the_runs(command):
+    Path("study.yaml").write_text(STUDY + "rows: [joint3.qd, joint1.q]\npareto: {high: min, end: max}\n")
+    code, out, err = command("study.yaml", "--format", "svg")
+    assert (code, err) == (0, "")
+    assert "study-rows.csv" in out
+    assert "study-pareto.svg" in out
+    with Path("outputs/study/study-rows.csv").open(newline="") as file:
+        rows = np.array([[float(x) for x in row.values()] for row in csv.DictReader(file)])
+    swept = denoc.sweep("study.yaml", keep="outputs/study/study.runs.sqlite")
+    assert swept.computed == 0  # rows come from the store, too
+    assert np.array_equal(rows, np.column_stack([*swept.rows.columns.values()]))
+    table = swept.table
+    for k in range(COUNT):
+        own = rows[rows[:, 0] == k]
+        assert own[-1, 3] == table["last"][k]
+        assert own[:, 1].tolist() == pytest.approx([0, 0.03, 0.06, 0.09, 0.12, 0.15, 0.18, 0.2])
+        assert np.sqrt(trapezoid(own[:, 2] ** 2, own[:, 1]) / 0.2) == pytest.approx(table["root"][k], rel=1e-12)
+
+
 # ---- the same table everywhere
 
 
@@ -198,7 +268,6 @@ def test_a_worker_that_differs_is_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", [pytest.param(k, marks=pytest.mark.full if k >= 20 else ()) for k in range(200)])
-@pytest.mark.sampled(4)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_kill_at_any_moment_loses_no_row(seed, monkeypatch, warm):
     whole, seconds = warm
@@ -245,6 +314,7 @@ def test_only_what_is_new_is_computed(monkeypatch):
     assert denoc.sweep(more, keep="runs.sqlite").computed == 1
     other = study(keep={"last": {"column": "joint2.q", "take": "final"}})
     assert denoc.sweep(other, keep="runs.sqlite").computed == 4
+    assert denoc.sweep({**few, "rows": ["joint1.q"]}, keep="runs.sqlite").computed == 4
     assert denoc.sweep(few, keep="runs.sqlite").computed == 0
     assert denoc.sweep(few, keep="runs.sqlite", fresh=True).computed == 4
     with monkeypatch.context() as patch:  # a newer version of denoc, or another processor
@@ -410,6 +480,13 @@ def test_the_best_runs_run_by_themselves(command):
         ("random: [0, 1]", "random: [0, 1], list: [1]", "one way to vary", 7),
         ("swing.yaml", "swung.yaml", "no such scenario", 2),
         ("take: rms", "take: rums", "unknown value", 17),
+        ("take: rms", "take: rms, at: {column: t, reaches: 1}", "not a number of a run", 17),
+        ("take: rms", "at: {column: joint9.q, reaches: 1}", "no such column", 17),
+        ("take: rms", "at: {column: joint1.q, reaches: 1 m}", "`joint1.q` is an angle", 17),
+        ("seed: 5", "rows: [joint1.q, joint1.p]", "no such column", 12),
+        ("seed: 5", "rows: [joint1.q, joint1.q]", "in every row already", 12),
+        ("seed: 5", "pareto: {high: min}", "no front", 12),
+        ("seed: 5", "pareto: {high: min, hihg: max}", "`hihg` isn't kept", 12),
     ],
 )
 def test_mistakes_are_reported_at_their_places_and_nothing_is_written(old, new, message, line, command):
@@ -420,6 +497,17 @@ def test_mistakes_are_reported_at_their_places_and_nothing_is_written(old, new, 
     assert message in err
     assert f"study.yaml:{line}:" in err
     assert sorted(path.name for path in Path().iterdir()) == ["study.yaml", "swing.yaml"]
+
+
+def test_repeating_the_same_runs_is_refused():
+    with pytest.raises(InputError, match="all runs would be the same again"):
+        denoc.sweep(study(repeat=2))
+
+
+def test_rows_beyond_memory_are_refused(monkeypatch):
+    monkeypatch.setattr(probe, "MOST_BYTES", 100)
+    with pytest.raises(InputError, match=r"would have 512 bytes, more than 100"):
+        denoc.sweep(study(rows=["joint1.q"]))
 
 
 def test_an_output_that_does_not_exist_is_refused_before_anything_runs(command):
@@ -493,11 +581,11 @@ def test_settling_is_when_a_column_is_outside_for_the_last_time():
     rows = np.array([np.exp(-s), np.exp(-0.5 * s) * np.cos(3 * s), never, never + 1, never * np.nan])
     outside = np.exp(-0.5 * s) * abs(np.cos(3 * s)) > 0.1
     expected = [math.log(10), s[np.flatnonzero(outside)[-1]], 0, 10]
-    found = settled(t, rows, Reduction("x", "settles", 0.1, 0.0))
+    found = settled(t, rows, Reduction("x", "settles", within=0.1, goal=0.0))
     assert found[:4] == pytest.approx(expected, abs=6e-4)
     assert found[0] == pytest.approx(math.log(10), abs=1e-7)  # between the rows
     assert math.isnan(found[4])
-    assert settled(t, 3 + rows[:1], Reduction("x", "settles", 0.1))[0] == pytest.approx(math.log(10), abs=1e-3)
+    assert settled(t, 3 + rows[:1], Reduction("x", "settles", within=0.1))[0] == pytest.approx(math.log(10), abs=1e-3)
 
 
 def test_settling_needs_a_range_of_the_columns_kind(command):

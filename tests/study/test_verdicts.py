@@ -116,9 +116,10 @@ def test_counts_beside_published_ones():
         table = {kind: np.full(6, x, dtype=float) for kind, x in counts.items()}
         return saha_counts.cheapest_of(table, "ours", published, 6)
 
-    assert words(500, 290).endswith("290 additions, less of both than the least published (540 and 300).")
-    assert "not less of both" in words(500, 300)
-    assert "not less of both" in words(541, 290)
+    assert words(500, 290).endswith("290 additions, fewer of both than the least published (540 and 300).")
+    assert "300 additions, fewer multiplications only than" in words(500, 300)
+    assert "290 additions, fewer additions only than" in words(541, 290)
+    assert "300 additions, fewer of neither than" in words(541, 300)
     assert (saha_counts.of(5, 5), saha_counts.of(4, 5)) == ("all 5", "only 4 of 5")
 
 

@@ -26,6 +26,17 @@ def moved(robot, q, k, h):
     return q
 
 
+def state(robot):
+    """A state not far from the guess, with Euler parameters of norm 1, and a number for each speed."""
+    rng = np.random.default_rng(7)
+    q = np.array(robot.q0) + 0.3 * rng.normal(size=robot.nq)
+    for joint in robot.moving:
+        if joint.type.orientation is not None:
+            e = list(joint.coordinates[joint.type.orientation :][:4])
+            q[e] /= np.linalg.norm(q[e])
+    return q, rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+
+
 def eighth_order(f, h=2e-3):
     """f'(0) to the eighth order in h."""
     weights = ((1, 4 / 5), (2, -1 / 5), (3, 4 / 105), (4, -1 / 280))

@@ -1,10 +1,12 @@
 """The independent numbers of tests/reference, and the robots that they are about as robot files."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
+import denoc
 import yamls
 
 FOLDER = Path(__file__).resolve().parents[1] / "reference"
@@ -26,6 +28,18 @@ def names(has=()):
 
 def case(name):
     return json.loads((FOLDER / f"{name}.json").read_text())
+
+
+@cache
+def read(name):
+    """A case and its robot."""
+    found = case(name)
+    return found, denoc.loads(robot_text(found))
+
+
+def called(call, *arrays, batch):
+    """Results of a call on samples, given one by one or as one array."""
+    return call(*arrays) if batch else np.array([call(*one) for one in zip(*arrays)])
 
 
 def robot_text(case, *, drives=True):

@@ -38,7 +38,7 @@ def drawn(folder):
     from denoc.errors import InputError
     from denoc.record import plots, write
 
-    plots.save = lambda figure, path: path.write_bytes(figure)
+    plots.save = lambda figure, path, **how: path.write_bytes(figure)
     try:
         record = json.loads((Path(folder) / "run.json").read_text())
     except OSError:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from denoc.text.expression import ExpressionError, Quantity, evaluate, quantity
+from denoc.text.expression import Quantity, evaluate, quantity
+from denoc.text.tokens import ExpressionError
 from denoc.text.units import DIMENSIONS, UNITS
 from limits import run_within
 
@@ -266,7 +267,8 @@ HUGE = ("9**9**9**9**9", "(9^99999999)", "1 m^20^20", "((((9^9)^9)^9)^9)^9999")
 def test_huge_powers_cost_nothing():
     """A power that Python starts to compute can't be interrupted, so it happens in a process that can be ended."""
     program = f"""
-from denoc.text.expression import ExpressionError, evaluate
+from denoc.text.expression import evaluate
+from denoc.text.tokens import ExpressionError
 for text in {HUGE}:
     try:
         print(evaluate(text))

@@ -11,9 +11,9 @@ from denoc.machine.program.dual import Dual
 from denoc.machine.program.formulas import value
 from denoc.machine.program.lines import python_function
 from denoc.machine.program.trace import Recording
-from denoc.text.expression import ExpressionError
 from denoc.text.formula import parsed, with_files
 from denoc.text.formula_tree import lookups, names
+from denoc.text.tokens import ExpressionError
 
 # formula → the same in Python, with a, b for the names
 SAME = {

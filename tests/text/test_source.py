@@ -186,7 +186,7 @@ pieces = [
 # fmt: on
 
 
-@settings(steady, max_examples=500)
+@settings(steady, max_examples=8 * settings().max_examples)
 @given(
     st.text(st.characters(), max_size=80)
     | st.text("ab:-?[]{},&*!|>'\"%@`#~<=.0123456789eExX+ \n\t\\u\ufeff\x85", max_size=120)

@@ -55,7 +55,7 @@ def test_words(word):
         assert same(value, parse(yaml_text(value, ["head"]), "text").data), yaml_text(value)
 
 
-@settings(deadline=None, derandomize=True, max_examples=300)
+@settings(deadline=None, derandomize=True, max_examples=8 * settings().max_examples)
 @given(st.dictionaries(texts.filter(bool), data, min_size=1, max_size=5))
 def test_any_data(value):
     assert same(value, parse(yaml_text(value), "text").data), yaml_text(value)

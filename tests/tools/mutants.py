@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import compileall
 import hashlib
+import itertools
 import os
 import random
 import re
@@ -70,6 +71,7 @@ class Copy:
 
     def __init__(self, home: Path, source: Path = ROOT):
         self.tree, self._installed = home / "tree", home / "installed"
+        self._later = itertools.count(10)  # seconds, others for each bug
         shutil.copytree(source, self.tree, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT))
         self._installed.mkdir()
         lay_out(self._installed, self.tree)
@@ -87,7 +89,7 @@ class Copy:
             # Python knows by the second whether what it has compiled is of another text
             os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns + later * 10**9))
 
-        written(bug.put_into(text), 10)
+        written(bug.put_into(text), next(self._later))
         return lambda: written(text, 0)
 
     def run(self, words: Sequence[str]) -> Run:

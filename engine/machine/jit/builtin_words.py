@@ -4,27 +4,10 @@ from __future__ import annotations
 
 import struct
 
+from .interpreter import CALLED
+
 OBJECTS = ("float", "float64", "int", "list", "tuple", "ndarray", "double", "None")
-FUNCTIONS = (
-    "PyArray_New",
-    "PyArray_Return",
-    "PyArray_SetBaseObject",
-    "PyContextVar_Get",
-    "PyDict_New",
-    "PyDict_SetItem",
-    "PyErr_Clear",
-    "PyErr_Occurred",
-    "PyEval_RestoreThread",
-    "PyEval_SaveThread",
-    "PyList_GetItem",
-    "PyLong_AsDouble",
-    "PyObject_Vectorcall",
-    "PyTuple_GetItem",
-    "PyTuple_New",
-    "PyTuple_SetItem",
-    "Py_DecRef",
-    "Py_IncRef",
-)
+FUNCTIONS = ("PyArray_New", "PyArray_Return", "PyArray_SetBaseObject", *CALLED)
 OWN = (
     "code",  # for one sample; 0 while there is none
     "rows_code",  # for many samples; 0 while there is none

@@ -28,7 +28,7 @@ DOUBLE_NUMBER = 12  # NumPy's number of the type double
 _VERSION, _ARRAY_TYPE, _RETURN, _NEW, _BASE = 0, 2, 76, 93, 282
 _VERSIONS = (0x01000009, 0x02000000)  # of the layout, as that table has it: NumPy 1 and 2
 
-_CALLED = (
+CALLED = (
     "PyContextVar_Get",
     "PyDict_New",
     "PyDict_SetItem",
@@ -57,7 +57,7 @@ def known() -> dict[str, int] | None:
     try:
         if not (_python_is_as_expected() and _arrays_are_as_expected()):
             return None
-        result = {name: _address(getattr(ctypes.pythonapi, name)) for name in _CALLED}
+        result = {name: _address(getattr(ctypes.pythonapi, name)) for name in CALLED}
         result |= _of_arrays()
     except (AttributeError, ImportError, ValueError, TypeError):
         return None

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from ..program.trace import Program
-from . import cores, march_block, native, objects
+from . import cores, march_block, march_implicit, native, objects
 from .curves import EMPTY, SignalPieces
+from .kernel import Single
 from .march_block import (
     ACCEPTED,
-    DENSE,
     FRESH,
     GOING,
     GUARDED,
@@ -39,6 +39,7 @@ from .march_block import (
 )
 from .march_code import march
 from .march_dense import Scheme
+from .march_implicit import Collocation
 from .march_watch import RULE, SAMPLES
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "ROW",
     "STATUS",
     "TOO_SMALL",
+    "Collocation",
     "H",
     "March",
     "Scheme",
@@ -59,23 +61,37 @@ __all__ = [
     "build",
 ]
 
+Method = Scheme | Collocation
+
 
 class March:
     """The compiled loop with its memory; `control` has a row of lanes for each quantity.
 
-    `closes` says whether its output rows are closed states; behind the rows of the control block is room for one.
+    `closes` says whether its output rows are closed states, and behind the rows of the control block is
+    room for one; implicit methods have `derivatives`.
     """
 
-    def __init__(self, loaded: native.Loaded, m: int, scheme: Scheme, lanes: int, *, closes: bool = False):
-        self._loaded, self._scheme, self.closes = loaded, scheme, closes
+    def __init__(
+        self,
+        loaded: native.Loaded,
+        m: int,
+        scheme: Method,
+        lanes: int,
+        *,
+        closes: bool = False,
+        derivatives: Single | None = None,
+    ):
+        self._loaded, self._scheme, self.closes, self.derivatives = loaded, scheme, closes, derivatives
         self.m, self.lanes = m, lanes
-        self._rows = ROWS + m * closes
+        self._rows = scheme.block + m * closes
         self.control = np.zeros((self._rows, lanes))
         self._pieces, self._watches = EMPTY, Watches(m, lanes)
         self._y = np.zeros((m, lanes))
-        self._stages = np.zeros((scheme.stages + 2, m, lanes))  # with a trial state, and the one at the step's end
+        self._stages = np.zeros((scheme.memory(m), m, lanes))
         pointer = ctypes.c_void_p
+        self._further = () if derivatives is None else (derivatives.address,)
         kinds = [pointer] * 5 + [ctypes.c_long, pointer, ctypes.c_long, pointer, pointer]
+        kinds += [pointer] * len(self._further)
         self._march = ctypes.CFUNCTYPE(ctypes.c_long, *kinds)(loaded.address("march"))
         self._first = ctypes.CFUNCTYPE(None, *[pointer] * 5)(loaded.address("first"))
 
@@ -139,13 +155,11 @@ class March:
 
     def evaluated(self, control: np.ndarray) -> np.ndarray:
         """The same for all lanes, or runs, from their rows of control blocks."""
-        attempts = control[ACCEPTED] + control[REJECTED]
-        count = len(self._scheme.B) * attempts + len(self._scheme.further) * control[DENSE]
-        return np.asarray(count, dtype=int)
+        return self._scheme.evaluated(control)
 
     def finite(self) -> bool:
         """Whether all stages of the last attempt are finite numbers."""
-        return bool(np.isfinite(self._stages).all())
+        return bool(np.isfinite(self._stages[: self._scheme.examined(self.m)]).all())
 
     def room(self, rows: int) -> np.ndarray:
         """An array for this number of output rows in every lane."""
@@ -154,7 +168,7 @@ class March:
     def go(self, grid: np.ndarray, out: np.ndarray, attempts: int) -> int:
         """Run the loop for at most so many attempts, and return why it stopped: REACHED or PAUSED."""
         before = [x.ctypes.data for x in (self.control, self._signals, self._y, self._stages, grid)]
-        behind = self._table.ctypes.data, self._watches.table.ctypes.data
+        behind = self._table.ctypes.data, self._watches.table.ctypes.data, *self._further
         return int(self._march(*before, len(grid), out.ctypes.data, attempts, *behind))
 
     # ---- many runs
@@ -210,22 +224,27 @@ class March:
         places = () if once else runs.places
         rules = self._blocks(runs.rules.reshape(count, -1)).reshape(len(states), -1, RULE, lanes) if places else None
 
+        # the addresses of an array's blocks, which NumPy takes longer to tell than many a block takes to march
+        arrays = (blocks, u, states, out) if stages is None else (blocks, u, states, out, stages)
+        bases = [(x.ctypes.data, x.strides[0]) for x in arrays]
+        grid_at, table_at = grid.ctypes.data, table.ctypes.data
+
         def run(first: int, end: int) -> None:
             watches = Watches(self.m, lanes, places, runs.quantities)
             if once:
                 watches.table[0] = DEMAND
             own = np.zeros_like(self._stages)
+            own_at, watched_at = own.ctypes.data, watches.table.ctypes.data
             for k in range(first, end):
                 kept = own if stages is None else stages[k]
                 kept[0] = slopes[k]
                 if rules is not None:
                     watches.look(rules[k])
-                before = [x.ctypes.data for x in (blocks[k], u[k], states[k], kept)]
+                control_at, u_at, y_at, out_at, *kept_at = (at + k * stride for at, stride in bases)
+                before = control_at, u_at, y_at, kept_at[0] if kept_at else own_at, grid_at, len(grid), out_at
                 status, accepted = PAUSED, 0
                 while status == PAUSED and accepted <= most:
-                    tries = min(attempts, most + 1 - accepted)
-                    behind = out[k].ctypes.data, tries, table.ctypes.data, watches.table.ctypes.data
-                    status = self._march(*before, grid.ctypes.data, len(grid), *behind)
+                    status = self._march(*before, min(attempts, most + 1 - accepted), table_at, watched_at)
                     accepted = int(blocks[k, ACCEPTED].max()) + once
                 slopes[k] = kept[0]
 
@@ -288,7 +307,7 @@ FEWEST = 8  # blocks of lanes from which on another thread pays
 
 def build(
     program: Callable[[], Program],
-    scheme: Scheme,
+    scheme: Method,
     m: int,
     measured: int,
     units: Sequence[int],
@@ -298,12 +317,20 @@ def build(
     level: int = native.SOUND,
     *,
     closes: bool = False,
+    derivatives: Single | None = None,
 ) -> March | None:
     """The compiled loop around a program, from the cache if it is there; with `cached`, None if it isn't.
 
-    `closes` says whether the program has the output `closed`.
+    `closes` says whether the program has the output `closed`; implicit methods need `derivatives` of the rate.
     """
     kind = repr((scheme, measured, list(units), closes))
-    text = lambda: march(program(), scheme, measured, units, lanes)  # noqa: E731
+
+    def text() -> str:
+        if isinstance(scheme, Collocation):
+            return march_implicit.march(program(), scheme, measured, units)
+        return march(program(), scheme, measured, units, lanes)
+
     code = objects.loaded(f"march {lanes}", (kind, *identity), text, cached, level)
-    return March(code, m, scheme, lanes, closes=closes) if code is not None else None
+    if code is None:
+        return None
+    return March(code, m, scheme, lanes, closes=closes, derivatives=derivatives)

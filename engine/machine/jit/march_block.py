@@ -25,3 +25,17 @@ GOING, TOO_SMALL, GUARDED = 0.0, 2.0, 3.0  # the states of one lane, in row STAT
     OPEN,
     ROWS,
 ) = range(20)
+# the rows behind these in the block of an implicit method, which has a single lane
+(
+    LAST,  # length of the last step, 0 before the first
+    BEFORE,  # wanted length of the last step, 0 where the next one is to be judged by its own error alone
+    ERROR,  # that of the last step
+    REFUSED,  # whether the error of an attempt at the present step was too large
+    DERIVED,  # whether there are derivatives
+    CURRENT,  # whether they are those at the present state
+    FACTORED,  # whether there are factors of matrices
+    ROUNDS,  # of Newton's method in the last attempt
+    PACE,  # quotient of the last two corrections
+    EVALUATED,  # number of evaluations
+    IMPLICIT_ROWS,
+) = range(ROWS, ROWS + 11)

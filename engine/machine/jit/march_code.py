@@ -21,7 +21,6 @@ from .march_block import (
     PAUSED,
     REACHED,
     REJECTED,
-    ROWS,
     STATUS,
     STEP,
     T_END,
@@ -32,7 +31,7 @@ from .march_block import (
     H,
     T,
 )
-from .march_dense import Attempt, Scheme
+from .march_dense import Attempt, Dense, Scheme
 from .march_lanes import Lane, LaneCode
 
 
@@ -47,7 +46,6 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     says how far they are from closed; the control block gets the largest.  Only a single lane has such states.
     """
     m, count = len(program.outputs["rate"]), len(scheme.B)
-    closed = len(program.outputs.get("closed", [])) if lanes == 1 else 0
     code = LaneCode(lanes, m)
     names = [*(f"K{s}" for s in range(scheme.stages)), "trial", "new"]
     code.line("entry:")
@@ -65,13 +63,26 @@ def march(program: Program, scheme: Scheme, measured: int, units: Sequence[int],
     code.line(f"reached:\n  ret i64 {REACHED}\npaused:\n  ret i64 {PAUSED}")
     body = "\n".join(code.block.lines)
     return (
-        f"{_declarations(code)}\n{_rate_function(program, lanes, closed)}"
-        f"{march_dense.rows_function(scheme, m, lanes, closed)}"
-        f"{march_dense.due_function(lanes) if scheme.further else ''}"
-        f"{march_time.signals_function(lanes)}{_watch_functions(program, scheme, m, lanes)}"
+        f"{parts(program, scheme, m, lanes)}{march_dense.due_function(lanes) if scheme.further else ''}"
         "define i64 @march(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %grid, i64 %count, ptr %out, "
         "i64 %attempts, ptr %table, ptr %watches) {\n"
-        f"{body}\n}}\n"
+        f"{body}\n}}\n{first(lanes)}"
+    )
+
+
+def parts(program: Program, scheme: Dense, m: int, lanes: int) -> str:
+    """The IR of what loops of all methods call: the rate, signals that vary in time, rows and watches."""
+    closed = len(program.outputs.get("closed", [])) if lanes == 1 else 0
+    return (
+        f"{_declarations(LaneCode(lanes, m))}\n{_rate_function(program, lanes, closed, scheme.block)}"
+        f"{march_dense.rows_function(scheme, m, lanes, closed)}"
+        f"{march_time.signals_function(lanes)}{_watch_functions(program, scheme, m, lanes)}"
+    )
+
+
+def first(lanes: int) -> str:
+    """The IR of the function that evaluates the first stage."""
+    return (
         "define void @first(ptr %control, ptr %u, ptr %y, ptr %stages, ptr %table) {\n"
         f"  %clock = getelementptr double, ptr %control, i64 {T * lanes}\n"
         "  call void @signals(ptr %table, ptr %u, ptr %clock)\n"
@@ -86,7 +97,7 @@ def _declarations(code: LaneCode) -> str:
     return "\n".join(dict.fromkeys(line for text in texts for line in text.splitlines()))
 
 
-def _watch_functions(program: Program, scheme: Scheme, m: int, lanes: int) -> str:
+def _watch_functions(program: Program, scheme: Dense, m: int, lanes: int) -> str:
     """The functions that look for events, and the one for the program's quantities that they watch."""
     quantities = program.outputs.get("quantities", [])
 
@@ -198,12 +209,12 @@ def _advance(code: LaneCode, attempt: Attempt, judgement: Judgement, count: int,
         code.rate("y", "K0", t)
 
 
-def _rate_function(program: Program, lanes: int, closed: int) -> str:
+def _rate_function(program: Program, lanes: int, closed: int, behind: int) -> str:
     """The rate of the state as a function of pointers; the guard and the closed state go into the control block."""
     guard = program.outputs.get("guard", [])
     outputs = [(program.outputs["rate"], "%dy", 0), (guard, "%control", GUARD)]
     if closed:
-        outputs.append((program.outputs["closed"], "%control", ROWS))
+        outputs.append((program.outputs["closed"], "%control", behind))
     return _function(program, lanes, "rate", ("control", "u", "y", "dy"), outputs)
 
 

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
+
+import numpy as np
 
 from .block import Block, hexadecimal
-from .march_block import DENSE, OPEN, ROW, ROWS, STEP, T_NEW, TAKEN, T
+from .march_block import ACCEPTED, DENSE, OPEN, REJECTED, ROW, ROWS, STEP, T_NEW, TAKEN, T
 from .march_lanes import LaneCode
 
 ROWS_ARGUMENTS = "ptr %control, ptr %y, ptr %stages, ptr %new, ptr %grid, i64 %count, ptr %out, ptr %u, ptr %table"
+
+
+class Dense(Protocol):
+    """What dense output needs to know of a method."""
+
+    @property
+    def P(self) -> Sequence[Sequence[float]]:
+        """The weights of each stage for the powers of the place within a step, from the first power on."""
+
+    @property
+    def stages(self) -> int:
+        """The number of stages that dense output is made of."""
+
+    @property
+    def block(self) -> int:
+        """The number of rows of the control block; behind them is room for a closed state."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +55,29 @@ class Scheme:
     def stages(self) -> int:
         """The number of all stages, with the derivative at the step's end and those for dense output."""
         return len(self.B) + 1 + len(self.further)
+
+    @property
+    def block(self) -> int:
+        """The number of rows of the control block."""
+        return ROWS
+
+    @property
+    def evaluations(self) -> int:
+        """The number of evaluations of an attempt."""
+        return len(self.B)
+
+    def memory(self, m: int) -> int:
+        """The number of rows of m numbers that the loop needs: its stages, a trial state, and the one at the end."""
+        return self.stages + 2
+
+    def examined(self, m: int) -> int:
+        """The number of rows in front that say whether an attempt met numbers that aren't finite."""
+        return self.memory(m)
+
+    def evaluated(self, control: np.ndarray) -> np.ndarray:
+        """The number of evaluations of all lanes, or runs, from their rows of control blocks."""
+        count = len(self.B) * (control[ACCEPTED] + control[REJECTED]) + len(self.further) * control[DENSE]
+        return np.asarray(count, dtype=int)
 
 
 class Attempt(NamedTuple):
@@ -94,7 +135,7 @@ def due_function(lanes: int) -> str:
     return f"{head} {{\n{body}\n}}\n"
 
 
-def dense(block: Block, scheme: Scheme, stages: Sequence[str], x: str) -> str:
+def dense(block: Block, scheme: Dense, stages: Sequence[str], x: str) -> str:
     """The register of Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule: dense output is y + h times that."""
     total, number = "", block.constant
     for p in reversed(range(len(scheme.P[0]))):
@@ -108,7 +149,7 @@ def dense(block: Block, scheme: Scheme, stages: Sequence[str], x: str) -> str:
     return block.operation("fmul", total, x)
 
 
-def rows_function(scheme: Scheme, m: int, lanes: int, closed: int) -> str:
+def rows_function(scheme: Dense, m: int, lanes: int, closed: int) -> str:
     """Output rows of lanes that have taken a step, one by one: y + h Σ_p (Σ_j K_j P_jp) x^(p + 1), by Horner's rule.
 
     Where the program gives closed states, they take the place of so many numbers of each row.
@@ -151,7 +192,7 @@ def rows_function(scheme: Scheme, m: int, lanes: int, closed: int) -> str:
     block.lines.append(f"  %i1 = add i64 %i, 1\n  %rest = icmp slt i64 %i1, {m}")
     block.lines.append("  br i1 %rest, label %component, label %written\nwritten:")
     if closed:
-        _close_row(block, at, target, m, scheme.stages, closed)
+        _close_row(block, at, target, m, scheme, closed)
     pointer = control(ROW)
     block.do(f"store double {let(f'fadd double {load(pointer)}, {hexadecimal(1.0)}')}, ptr {pointer}")
     block.lines.append(f"  br label %look\ndone:\n  %lane1 = add i64 %lane, 1\n  %on = icmp slt i64 %lane1, {lanes}")
@@ -160,13 +201,15 @@ def rows_function(scheme: Scheme, m: int, lanes: int, closed: int) -> str:
     return f"define internal void @rows({ROWS_ARGUMENTS}) noinline {{\n{body}\n}}\n"
 
 
-def _close_row(block: Block, at: str, target: str, m: int, stages: int, closed: int) -> None:
+def _close_row(block: Block, at: str, target: str, m: int, scheme: Dense, closed: int) -> None:
     """Put the closed state in the place of a row, and note how far it is from closed if that is more than before."""
-    spare = block.let(f"getelementptr double, ptr %stages, i64 {stages * m}")  # that of the trial states
+    spare = block.let(f"getelementptr double, ptr %stages, i64 {scheme.stages * m}")  # that of the trial states
     block.do(f"store double {at}, ptr %clock")
     block.do("call void @signals(ptr %table, ptr %u, ptr %clock)")
     block.do(f"call void @rate(ptr %control, ptr %u, ptr {target}, ptr {spare})")
-    numbers = [block.let(f"load double, ptr {block.offset('%control', ROWS + k)}, align 8") for k in range(closed)]
+    numbers = [
+        block.let(f"load double, ptr {block.offset('%control', scheme.block + k)}, align 8") for k in range(closed)
+    ]
     for k, x in enumerate(numbers[:-1]):
         block.do(f"store double {x}, ptr {block.offset(target, k)}, align 8")
     widest = block.offset("%control", OPEN)

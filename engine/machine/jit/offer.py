@@ -203,6 +203,10 @@ class Offer:
         """Code for many samples side by side at any cost, or, with `cached`, if the cache has it."""
         return self._made(("lanes", choice.wanted_lanes()), lambda only: kernel.build(*self._given(only)), cached)
 
+    def single_code(self, cached: bool) -> Single | None:
+        """Code for one sample at any cost, or, with `cached`, if the cache has it; other code calls it."""
+        return kernel.build_single(*self._given(cached))
+
     # ---- decisions
 
     def wants(self, samples: int, price: float | None, ahead: float = 0.0) -> str:

@@ -1,4 +1,4 @@
-"""The package's sources as a hash, so that a change of any module changes the keys of all object code.
+"""The package's sources as a hash, so that a change of any module that has to do with programs changes all their keys.
 
 To read all modules takes every process longer than to load the code that it needs.  So their hash is kept in a note,
 beside the state of their files: sizes, inodes, and the times of their last changes, which no program can set back.  A
@@ -10,27 +10,40 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator
-from operator import itemgetter
+from array import array
+from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
+# rooms in which nothing is recorded: what they make gets into programs as numbers and names, which their identity has
+LEFT_OUT = ("__pycache__", "formats", "peers", "record", "scenario")
+
+LARGE = 2**63  # from which on an inode isn't a number of the array that its state goes into
+State = tuple[int, int, int, int]  # of a file: size, inode, and when it was written and changed, in nanoseconds
+
+BY_NUMBER = os.scandir in os.supports_fd  # the system then needn't follow the path to the folder for each file
 SETTLED = 2.0  # seconds: a change that is older than that is over, whatever the clock's ticks are
 
 
 def hashed(root: Path) -> str:
-    """The hash of all modules below a folder, by their names and texts."""
+    """The hash of all modules below a folder that count, by their names and texts."""
     digest = hashlib.sha256()
-    for name, entry in _modules(root):
-        text = Path(entry.path).read_bytes()
+    for name in sorted(_modules(root)):
+        text = (root / name).read_bytes()
         digest.update(f"{name} {len(text)}\0".encode() + text)
     return digest.hexdigest()
 
 
 def known(root: Path, note: Callable[[], bytes | None], keep: Callable[[bytes], None]) -> str:
     """The same hash, from a note if that says which state of the files it is of; else it is made, and a note kept."""
-    state, changed = _state(root)
-    if time.time() - changed < SETTLED or os.name == "nt":  # there, files don't say when they changed
+    if os.name == "nt":  # there, files don't say when they changed
         return hashed(root)
+    modules = _modules(root)
+    names = sorted(modules)
+    states = array("q", chain.from_iterable(modules[name] for name in names))
+    if time.time() - 1e-9 * max(max(states[2::4]), max(states[3::4])) < SETTLED:
+        return hashed(root)
+    state = hashlib.sha256("\0".join((str(root), *names, "")).encode() + states.tobytes()).hexdigest()
     before, _, found = (note() or b"").decode(errors="replace").strip().partition(" ")
     if before == state and len(found) == len(state):
         return found
@@ -39,26 +52,27 @@ def known(root: Path, note: Callable[[], bytes | None], keep: Callable[[bytes], 
     return made
 
 
-def _state(root: Path) -> tuple[str, float]:
-    """The hash of the files' names and states, and when the last of them changed, in seconds."""
-    files = [(name, entry.stat()) for name, entry in _modules(root)]
-    texts = [f"{name} {one.st_size} {one.st_ino} {one.st_mtime_ns} {one.st_ctime_ns}" for name, one in files]
-    last = max(max(one.st_mtime_ns, one.st_ctime_ns) for _, one in files)
-    return hashlib.sha256("\0".join((str(root), *texts)).encode()).hexdigest(), last * 1e-9
-
-
-def _modules(root: Path) -> list[tuple[str, os.DirEntry[str]]]:
-    """All modules below a folder, with their names from there."""
-    modules = sorted(_within(str(root), ""), key=itemgetter(0))
+def _modules(root: Path) -> dict[str, State]:
+    """The states of all modules below a folder that count, by their names from there."""
+    modules: dict[str, State] = {}
+    _collect(os.open(root, os.O_RDONLY) if BY_NUMBER else str(root), "", modules)
     if not modules:  # without sources, all versions of the package would share their object code
         raise LookupError(f"{root}: no sources, so nothing says which object code is theirs")
     return modules
 
 
-def _within(folder: str, prefix: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.endswith(".py"):
-                yield prefix + entry.name, entry
-            elif entry.name != "__pycache__" and entry.is_dir():
-                yield from _within(entry.path, f"{prefix}{entry.name}/")
+def _collect(folder: int | str, prefix: str, modules: dict[str, State]) -> None:
+    """Adds the states of the modules below a folder, which is open, or a path where a system can't open folders."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith(".py"):
+                    one = entry.stat()
+                    modules[prefix + name] = (one.st_size, one.st_ino % LARGE, one.st_mtime_ns, one.st_ctime_ns)
+                elif name not in LEFT_OUT and entry.is_dir():
+                    inner = os.open(name, os.O_RDONLY, dir_fd=folder) if isinstance(folder, int) else entry.path
+                    _collect(inner, f"{prefix}{name}/", modules)
+    finally:
+        if isinstance(folder, int):
+            os.close(folder)

@@ -47,6 +47,15 @@ def lengths(
     return where(cut, larger(wanted, grown), grown), h * larger(factor, c.least_factor)
 
 
+def foreseen(error: Scalar, before: Scalar, h: Scalar, wanted: Scalar, exponent: float) -> Scalar:
+    """The factor for the next step's length from the errors of this step, of length h, and of the one `before`.
+
+    That one's length was to be `wanted`, which is 0 where there is none (Hairer and Wanner, sec. IV.8).
+    """
+    trend = h / where_zero(wanted, 1.0, wanted) * power(error / where_zero(before, 1.0, before), exponent)
+    return smaller(where_zero(wanted, 1.0, where_zero(error, 1.0, trend)), 1.0) * power(error, exponent)
+
+
 def combined(high: Scalar, low: Scalar, h: Scalar, count: Scalar) -> Scalar:
     """The error of a step of length h from the sums of squares of two estimates' slopes, of `count` components.
 

@@ -35,6 +35,11 @@ Denoc.Chart = class {
     this.figure.append(head, this.canvas, this.line, this.tip, this.legend);
     home.append(this.figure);
     this.entries = lines.map((line, n) => this.entry(line, n));
+    this.seen = true;
+    new IntersectionObserver((entries) => {
+      this.seen = entries[entries.length - 1].isIntersecting;
+      if (this.seen) this.cursor(this.at, this.k || 0);
+    }, { rootMargin: "200px" }).observe(this.figure);
     this.canvas.addEventListener("pointermove", (event) => this.hover(event));
     this.canvas.addEventListener("pointerleave", () => { this.tip.hidden = true; });
     this.canvas.addEventListener("pointerdown", (event) => { this.dragged = this.time(event); this.canvas.setPointerCapture(event.pointerId); });
@@ -142,6 +147,8 @@ Denoc.Chart = class {
   draw() {
     const b = this.box(), ratio = window.devicePixelRatio || 1;
     if (!b.width) return;
+    this.drawn = { ...b, above: this.canvas.offsetTop };
+    this.line.style.height = `${b.height - b.top - b.bottom}px`;
     this.canvas.width = Math.round(b.width * ratio); this.canvas.height = Math.round(b.height * ratio);
     const g = this.canvas.getContext("2d"), style = getComputedStyle(this.figure);
     const ink = style.getPropertyValue("--ink"), grid = style.getPropertyValue("--grid");
@@ -175,14 +182,17 @@ Denoc.Chart = class {
     this.cursor(this.at, this.k || 0);
   }
 
-  // the line at the time of the animation, and the values there
+  // the line at the time of the animation, and the values there; what nobody sees waits until it is seen
   cursor(time, k) {
     this.at = time; this.k = k;
-    const b = this.box(), share = (time - this.from) / (this.to - this.from || 1);
+    if (!this.drawn || !this.seen) return;
+    const b = this.drawn, share = (time - this.from) / (this.to - this.from || 1); // as drawn: asking takes a layout
     this.line.hidden = share < -1e-9 || share > 1 + 1e-9;
-    this.line.style.height = `${b.height - b.top - b.bottom}px`;
-    this.line.style.transform = `translate(${b.left + share * (b.width - b.left - b.right)}px, ${this.canvas.offsetTop + b.top}px)`;
-    this.entries.forEach((value, n) => { value.textContent = Denoc.number(this.whole(this.lines[n].values[k])); });
+    this.line.style.transform = `translate(${b.left + share * (b.width - b.left - b.right)}px, ${b.above + b.top}px)`;
+    this.entries.forEach((value, n) => {
+      const words = Denoc.number(this.whole(this.lines[n].values[k]));
+      if (value.textContent !== words) value.textContent = words;
+    });
   }
 
   stroke(g, points) {

@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib import resources
 from string import Template
@@ -20,6 +21,7 @@ import numpy as np
 from ...errors import shown
 
 THREE = "three.min.js"
+STAGED = (THREE, "solids.js", "viewer.js", "stage.js", "charts.js")  # what every page with a machine runs first
 STYLE = "style.css"
 SHELL = Template("""<!doctype html>
 <html lang="en">
@@ -38,22 +40,47 @@ $scripts
 """)
 
 
+@dataclass(frozen=True)
+class Stage:
+    """The machine's part of a page: the word on the button that starts it, the controls beside it, and a help."""
+
+    play: str
+    controls: str
+    help: str
+
+
+PLAYER = Stage(
+    "Play",
+    "player.html",
+    "Drag to turn, wheel to zoom, right button to move. Blue joints are actuated, orange ones cut; violet arrows are "
+    "joint forces and torques, orange ones reactions. Keys: space plays, comma and full stop step.",
+)
+RUNNER = Stage(
+    "Run",
+    "runner.html",
+    "The equations of motion run in this page, with the step control of the scenario. Drag a link to put its joint "
+    "somewhere else; drag beside the machine to turn the view. Keys: space runs and stops, R resets.",
+)
+
+
 def page(
     template: str,
+    stage: Stage,
     words: Mapping[str, str],
     scripts: Sequence[str],
     data: Mapping[str, Any],
     parts: Mapping[str, str] | None = None,
     own: str = "",
 ) -> str:
-    """The HTML of a page: the template's body with `words` (such as `title`) put in, its scripts and their data.
+    """The HTML of a page with a machine: the template's body with `words` (such as `title`) put in, its scripts, data.
 
     Words are escaped; `parts` are HTML already, and `own` is a script that was made for this page.
     """
     safe = {key: text(word) for key, word in words.items()}
-    stage = Template(asset("stage.html")).substitute(safe)
-    body = Template(asset(template)).substitute(safe, stage=stage, **(parts or {}))
-    return document(safe["title"], body, scripts, data, own)
+    controls = {"play": stage.play, "help": stage.help, "controls": asset(stage.controls)}
+    view = Template(asset("stage.html")).substitute(safe, **controls)
+    body = Template(asset("header.html") + asset(template)).substitute(safe, stage=view, **(parts or {}))
+    return document(safe["title"], body, (*STAGED, *scripts), data, own)
 
 
 def document(

@@ -3,24 +3,21 @@
 
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const find = (id) => document.getElementById(id), MOST = 4000;
+  const { find } = Denoc, MOST = 4000;
   const simulation = new Denoc.Simulation(data);
-  let viewer = null, running = false, now = data.start, speed = 1, before = 0, set = 0, held = null;
+  let running = false, now = data.start, speed = 1, before = 0, set = 0, held = null;
 
   // ---- the machine
 
   const poses = new Float64Array(7 * data.scene.parts.length);
   data.scene.parts.forEach((_, k) => { poses[7 * k + 6] = 1; });
-  try {
-    viewer = new Denoc.Viewer(find("view"), find("names"), data.scene, poses, 1);
-    viewer.live(data.links, 1500);
-    viewer.placed(simulation.rowAt(simulation.t).places);
-    viewer.lookAtPlaces(data.links, reach());
-    for (const [what, wanted] of Object.entries(viewer.shown)) viewer.show(what, wanted);
-  } catch (error) {
-    viewer = null;
-    find("nowebgl").hidden = false;
-  }
+  const viewer = Denoc.viewed(() => {
+    const made = new Denoc.Viewer(find("view"), find("names"), data.scene, poses, 1);
+    made.live(data.links, 1500);
+    made.placed(simulation.rowAt(simulation.t).places);
+    made.lookAtPlaces(data.links, reach());
+    return made;
+  });
 
   // a second of the motion, so that the view has room for it
   function reach() {
@@ -206,30 +203,7 @@
     if (navigator.clipboard) navigator.clipboard.writeText(location.href).then(() => { find("said").textContent = "The link is on the clipboard."; }, () => {});
     find("said").textContent = "The link in the address bar holds these settings.";
   });
-  find("home").addEventListener("click", () => viewer && viewer.home());
-  find("follow").addEventListener("change", (event) => { if (viewer) viewer.follows = event.target.checked; });
-  for (const what of ["names", "frames", "centres", "trails"]) {
-    const box = find(`show-${what}`);
-    if (viewer) box.checked = viewer.shown[what];
-    box.addEventListener("change", () => viewer && viewer.show(what, box.checked));
-  }
-  find("theme").addEventListener("click", () => {
-    const dark = getComputedStyle(document.documentElement).colorScheme.includes("dark");
-    document.documentElement.dataset.theme = dark ? "light" : "dark";
-    chart.grown();
-    if (viewer) viewer.dirty = true;
-  });
-  document.addEventListener("keydown", (event) => {
-    if (["INPUT", "SELECT"].includes(event.target.tagName) && event.key !== " ") return;
-    if (event.target.tagName === "BUTTON" && (event.key === " " || event.key === "Enter")) return;
-    const keys = {
-      " ": () => run(!running), r: reset, R: reset,
-      ArrowLeft: () => viewer && viewer.turn(-0.1, 0), ArrowRight: () => viewer && viewer.turn(0.1, 0),
-      ArrowUp: () => viewer && viewer.turn(0, 0.1), ArrowDown: () => viewer && viewer.turn(0, -0.1),
-      "+": () => viewer && viewer.zoom(0.9), "-": () => viewer && viewer.zoom(1 / 0.9), 0: () => viewer && viewer.home(),
-    };
-    if (keys[event.key] && !event.ctrlKey && !event.metaKey && !event.altKey) { event.preventDefault(); keys[event.key](); }
-  });
+  Denoc.stage(viewer, () => (chart ? [chart] : []), { " ": () => run(!running), r: reset, R: reset });
 
   // ---- a joint dragged by the mouse
 
@@ -268,9 +242,6 @@
     canvas.addEventListener("pointerup", leave);
     canvas.addEventListener("pointercancel", leave);
   }
-  const resized = () => { if (viewer) { viewer.resize(); viewer.draw(); } if (chart) chart.draw(); };
-  new ResizeObserver(resized).observe(find("view"));
-  new ResizeObserver(resized).observe(find("charts"));
 
   clear();
   restore();
@@ -278,7 +249,7 @@
 
   // what a program may ask and do, such as a check of the numbers
   window.denoc = {
-    run: () => run(true), stop: () => run(false), reset,
+    viewer, run: () => run(true), stop: () => run(false), reset,
     set: (key, value) => { inputs.find((one) => one.key === key).set(value); renewed(); reset(); },
     rows: (times) => { const other = new Denoc.Simulation(data); other.numbers.values = [...simulation.numbers.values]; other.choose(set); other.reset(); return { rows: other.run(times), ended: other.ended }; },
     speed: (count) => { // nanoseconds an evaluation
@@ -288,6 +259,6 @@
       timed(20000);
       return timed(count);
     },
-    state: () => ({ t: now, running, ended: simulation.ended, q: [...simulation.rowAt(now).q], rows: rows.t.length, settings: settings(), places: viewer ? viewer.places() : {} }),
+    state: () => ({ t: now, running, ended: simulation.ended, q: [...simulation.rowAt(now).q], rows: rows.t.length, settings: settings(), places: viewer ? viewer.places() : {}, bodies: viewer ? viewer.bodies() : {} }),
   };
 })();

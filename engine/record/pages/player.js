@@ -3,18 +3,15 @@
 
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const find = (id) => document.getElementById(id);
+  const { find } = Denoc;
   const t = Denoc.numbers(data.t), table = {};
   for (const [name, text] of Object.entries(data.table)) table[name] = Denoc.numbers(text);
   const first = t[0], span = t[t.length - 1] - first;
-  let viewer = null;
-  try {
-    viewer = new Denoc.Viewer(find("view"), find("names"), data.scene, Denoc.numbers(data.poses), t.length);
-    viewer.addArrows(data.arrows.map((row) => ({ ...row, values: row.columns.map((name) => table[name]) })));
-    for (const [what, wanted] of Object.entries(viewer.shown)) viewer.show(what, wanted);
-  } catch (error) {
-    find("nowebgl").hidden = false;
-  }
+  const viewer = Denoc.viewed(() => {
+    const made = new Denoc.Viewer(find("view"), find("names"), data.scene, Denoc.numbers(data.poses), t.length);
+    made.addArrows(data.arrows.map((row) => ({ ...row, values: row.columns.map((name) => table[name]) })));
+    return made;
+  });
   let now = first, frame = 0, playing = false, speed = 1, before = 0;
   const charts = [];
 
@@ -92,35 +89,11 @@
   find("speed").addEventListener("change", (event) => { speed = Number(event.target.value); });
   find("back").addEventListener("click", () => { play(false); seekFrame(frame - 1); });
   find("forth").addEventListener("click", () => { play(false); seekFrame(index(now) + 1); });
-  find("home").addEventListener("click", () => viewer && viewer.home());
-  find("follow").addEventListener("change", (event) => { if (viewer) { viewer.follows = event.target.checked; viewer.place(frame); } });
-  for (const what of ["names", "frames", "centres", "trails", "forces"]) {
-    const box = find(`show-${what}`);
-    if (viewer) box.checked = viewer.shown[what];
-    box.addEventListener("change", () => viewer && viewer.show(what, box.checked));
-  }
-  find("theme").addEventListener("click", () => {
-    const dark = getComputedStyle(document.documentElement).colorScheme.includes("dark");
-    document.documentElement.dataset.theme = dark ? "light" : "dark";
-    for (const chart of charts) chart.draw();
-    if (viewer) viewer.dirty = true;
+  Denoc.stage(viewer, () => charts, {
+    " ": () => play(!playing),
+    ",": () => { play(false); seekFrame(frame - 1); }, ".": () => { play(false); seekFrame(index(now) + 1); },
+    Home: () => { play(false); seek(first); }, End: () => { play(false); seek(first + span); },
   });
-  document.addEventListener("keydown", (event) => {
-    if (["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName) && event.key !== " ") return;
-    if (event.target.tagName === "BUTTON" && (event.key === " " || event.key === "Enter")) return;
-    const keys = {
-      " ": () => play(!playing),
-      ",": () => { play(false); seekFrame(frame - 1); }, ".": () => { play(false); seekFrame(index(now) + 1); },
-      Home: () => { play(false); seek(first); }, End: () => { play(false); seek(first + span); },
-      ArrowLeft: () => viewer && viewer.turn(-0.1, 0), ArrowRight: () => viewer && viewer.turn(0.1, 0),
-      ArrowUp: () => viewer && viewer.turn(0, 0.1), ArrowDown: () => viewer && viewer.turn(0, -0.1),
-      "+": () => viewer && viewer.zoom(0.9), "-": () => viewer && viewer.zoom(1 / 0.9), 0: () => viewer && viewer.home(),
-    };
-    if (keys[event.key] && !event.ctrlKey && !event.metaKey && !event.altKey) { event.preventDefault(); keys[event.key](); }
-  });
-  const resized = () => { if (viewer) { viewer.resize(); viewer.draw(); } for (const chart of charts) chart.draw(); };
-  new ResizeObserver(resized).observe(find("view"));
-  new ResizeObserver(resized).observe(find("charts"));
 
   plots(choice ? [choice.value] : Object.keys(data.families));
   seek(first);
@@ -128,7 +101,7 @@
 
   // what a program may ask and do: a check of the page reads places and columns frame by frame
   window.denoc = {
-    frames: t.length,
+    frames: t.length, viewer,
     seek: seekFrame,
     play: () => play(true),
     pause: () => play(false),
@@ -136,7 +109,7 @@
     state: () => ({
       frame, t: t[frame], playing,
       columns: Object.fromEntries(Object.entries(table).map(([name, values]) => [name, values[frame]])),
-      joints: viewer ? viewer.origins() : {}, links: viewer ? viewer.places() : {},
+      joints: viewer ? viewer.origins() : {}, links: viewer ? viewer.places() : {}, bodies: viewer ? viewer.bodies() : {},
     }),
   };
 })();

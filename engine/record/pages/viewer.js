@@ -1,21 +1,6 @@
 "use strict";
 // A machine in space, drawn by three.js from the scene and the poses that denoc has computed.
 
-const Denoc = {};
-
-// numbers from base64, little-endian as every processor that runs a browser
-Denoc.numbers = (text) => {
-  const bytes = atob(text), made = new Uint8Array(bytes.length);
-  for (let k = 0; k < bytes.length; k++) made[k] = bytes.charCodeAt(k);
-  return new Float64Array(made.buffer);
-};
-
-Denoc.LOOKS = {
-  rod: 0xb9c1cc, thin: 0xd9dde3, tube: 0x97a1af, rail: 0x6b7480, plate: 0xcfd6de, ball: 0xb9c1cc, ground: 0xb09a7c,
-  free: 0x6b7480, actuated: 0x1f83c4, passive: 0xf2f4f7, cut: 0xe07b39, centre: 0x222222, point: 0x009e73,
-  force: 0x7b3fa0, reaction: 0xd55e00,
-};
-
 Denoc.Viewer = class {
   constructor(canvas, labels, scene, poses, count) {
     this.canvas = canvas; this.labels = labels; this.scene = scene; this.poses = poses; this.count = count;
@@ -24,15 +9,16 @@ Denoc.Viewer = class {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true });
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
     this.world.add(new THREE.HemisphereLight(0xffffff, 0x8a8f98, 2.2));
-    this.unit = 0.02 * scene.size;
-    this.shown = { names: true, frames: false, centres: false, trails: true, forces: true };
+    this.solids = new Denoc.Solids(scene); this.unit = this.solids.unit;
+    this.shown = { names: true, frames: false, centres: false, trails: true, forces: true, through: false };
     this.follows = false;
     this.scratch = { a: new THREE.Quaternion(), b: new THREE.Quaternion(), u: new THREE.Vector3(), v: new THREE.Vector3() };
     this.groups = new Map();
     this.extras = { frames: [], centres: [] };
     for (const part of scene.parts) this.addPart(part);
-    this.joints = scene.joints.filter((joint) => !joint.ghost);
+    this.joints = scene.joints.filter((joint) => !joint.ghost).map((joint) => ({ ...joint })); // with their symbols
     for (const joint of this.joints) this.addJoint(joint);
+    for (const group of this.groups.values()) this.solids.merge(group);
     this.addTrails();
     this.arrows = [];
     this.lookAtAll();
@@ -101,8 +87,9 @@ Denoc.Viewer = class {
     this.groups.clear(); this.extras = { frames: [], centres: [] };
     this.scene = scene;
     for (const part of scene.parts) this.addPart(part);
-    this.joints = scene.joints.filter((joint) => !joint.ghost);
+    this.joints = scene.joints.filter((joint) => !joint.ghost).map((joint) => ({ ...joint })); // with their symbols
     for (const joint of this.joints) this.addJoint(joint);
+    for (const group of this.groups.values()) this.solids.merge(group);
     this.labels.replaceChildren(); this.names = [];
     this.addNames();
     for (const [what, wanted] of Object.entries(this.shown)) this.show(what, wanted);
@@ -114,7 +101,7 @@ Denoc.Viewer = class {
       this.placed(places);
       for (const part of this.scene.parts) for (const solid of part.solids) {
         for (const p of solid.kind === "ground" ? solid.points.slice(0, 1) : solid.points) {
-          v.fromArray(p).applyMatrix4(this.groups.get(part.name).matrixWorld); low.min(v); high.max(v);
+          v.fromArray(p).applyMatrix4(this.groups.get(part.name).matrixWorld); this.widen(low, high, v, solid);
         }
       }
     }
@@ -138,6 +125,8 @@ Denoc.Viewer = class {
   picked(event) {
     const hits = this.ray(event).intersectObjects([...this.groups.values()], true).filter((hit) => hit.object.isMesh);
     for (const hit of hits) {
+      const owner = (hit.object.userData.owners || []).findLast((one) => one.from <= hit.faceIndex);
+      if (owner && owner.joint) return owner.joint; // the link that the joint moves
       for (let thing = hit.object; thing; thing = thing.parent) {
         if (thing.userData.joint) return thing.userData.joint; // the link that the joint moves
         for (const [name, group] of this.groups) if (group === thing) return name === "base" ? null : name;
@@ -166,118 +155,25 @@ Denoc.Viewer = class {
     return hit ? hit.sub(zero).dot(z) : null;
   }
 
-  // ---- solids
-
-  material(colour, opacity = 1) {
-    return new THREE.MeshLambertMaterial({ color: colour, transparent: opacity < 1, opacity, side: THREE.DoubleSide });
-  }
-
   addPart(part) {
     const group = new THREE.Group();
     this.groups.set(part.name, group);
     this.world.add(group);
-    for (const solid of part.solids) group.add(this.solid(solid));
+    for (const solid of part.solids) group.add(this.solids.solid(solid));
     if (!part.ghost) {
-      const axes = this.triad((part.name === "base" ? 3.6 : 2.4) * this.unit);
+      const axes = this.solids.triad((part.name === "base" ? 3.6 : 2.4) * this.unit);
       group.add(axes); this.extras.frames.push(axes);
     }
     if (part.centre && part.mass && !part.ghost) {
-      const ball = new THREE.Mesh(new THREE.SphereGeometry(0.55 * this.unit, 16, 12), this.material(Denoc.LOOKS.centre));
+      const ball = new THREE.Mesh(new THREE.SphereGeometry(0.55 * this.unit, 10, 8), this.solids.material(Denoc.LOOKS.centre));
       ball.position.fromArray(part.centre);
+      ball.userData.extra = true;
       group.add(ball); this.extras.centres.push(ball);
     }
   }
 
-  solid(solid) {
-    const colour = Denoc.LOOKS[solid.kind], points = solid.points.map((p) => new THREE.Vector3(...p));
-    if (solid.kind === "plate") return this.plate(points, solid.radius, colour);
-    if (solid.kind === "ground") return this.ground(points[0], points[1], solid.radius, colour);
-    if (solid.kind === "ball") {
-      const ball = new THREE.Mesh(new THREE.SphereGeometry(solid.radius, 20, 14), this.material(colour));
-      ball.position.copy(points[0]);
-      return ball;
-    }
-    const radius = solid.kind === "rail" ? 0.5 * solid.radius : solid.radius;
-    return this.between(points[0], points[1], radius, this.material(colour, solid.kind === "tube" ? 0.75 : 1), true);
-  }
-
-  between(a, b, radius, material, round = false) {
-    const way = b.clone().sub(a), length = way.length();
-    const geometry = round ? new THREE.CapsuleGeometry(radius, length, 6, 16)
-      : new THREE.CylinderGeometry(radius, radius, length, 20);
-    const mesh = new THREE.Mesh(geometry, material);
-    mesh.position.copy(a).addScaledVector(way, 0.5);
-    mesh.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), way.normalize());
-    return mesh;
-  }
-
-  plate(points, half, colour) {
-    const normal = points[1].clone().sub(points[0]).cross(points[2].clone().sub(points[0])).normalize();
-    const n = points.length, corners = [];
-    for (const side of [half, -half]) for (const p of points) corners.push(...p.clone().addScaledVector(normal, side).toArray());
-    const faces = [];
-    for (let k = 1; k < n - 1; k++) faces.push(0, k, k + 1, n, n + k + 1, n + k);
-    for (let k = 0; k < n; k++) { const j = (k + 1) % n; faces.push(k, n + k, j, j, n + k, n + j); }
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(corners), 3));
-    geometry.setIndex(faces);
-    const flat = geometry.toNonIndexed();
-    flat.computeVertexNormals();
-    return new THREE.Mesh(flat, this.material(colour));
-  }
-
-  ground(at, down, size, colour) {
-    const group = new THREE.Group();
-    const cone = new THREE.Mesh(new THREE.ConeGeometry(1.2 * size, 1.7 * size, 4), this.material(colour));
-    cone.position.y = -0.85 * size; cone.rotation.y = Math.PI / 4;
-    const slab = new THREE.Mesh(new THREE.BoxGeometry(2.6 * size, 0.18 * size, 2.6 * size), this.material(colour));
-    slab.position.y = -1.75 * size;
-    group.add(cone, slab);
-    group.position.copy(at);
-    group.quaternion.setFromUnitVectors(new THREE.Vector3(0, -1, 0), down.clone().normalize());
-    return group;
-  }
-
-  triad(length) {
-    const ends = [], colours = [], tints = [[0.8, 0.2, 0.2], [0.18, 0.55, 0.24], [0.2, 0.33, 0.8]];
-    for (let k = 0; k < 3; k++) {
-      const end = [0, 0, 0]; end[k] = length;
-      ends.push(0, 0, 0, ...end); colours.push(...tints[k], ...tints[k]);
-    }
-    const geometry = new THREE.BufferGeometry();
-    geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(ends), 3));
-    geometry.setAttribute("color", new THREE.BufferAttribute(new Float32Array(colours), 3));
-    return new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ vertexColors: true }));
-  }
-
-  // ---- joints: their symbols look along z, with the y of a cylinder turned there
-
   addJoint(joint) {
-    const group = new THREE.Group(), unit = this.unit;
-    const colour = Denoc.LOOKS[joint.cut ? "cut" : joint.actuated ? "actuated" : "passive"];
-    const material = this.material(colour), along = [0, 0, 1].map((x) => x * 1), z = new THREE.Vector3(...along);
-    const bar = (radius, half, axis = z) => this.between(axis.clone().multiplyScalar(-half * unit), axis.clone().multiplyScalar(half * unit), radius * unit, material);
-    const ball = (radius) => new THREE.Mesh(new THREE.SphereGeometry(radius * unit, 24, 16), material);
-    const box = (x, y, zz) => new THREE.Mesh(new THREE.BoxGeometry(2 * x * unit, 2 * y * unit, 2 * zz * unit), material);
-    if (joint.type === "revolute") group.add(bar(1.1, 1.3));
-    else if (joint.type === "helical") {
-      group.add(bar(0.8, 2.2));
-      for (let k = -2; k <= 2; k++) {
-        const ring = new THREE.Mesh(new THREE.TorusGeometry(0.9 * unit, 0.18 * unit, 8, 24), material);
-        ring.position.z = 0.85 * k * unit; ring.rotation.x = 0.18;
-        group.add(ring);
-      }
-    } else if (joint.type === "cylindrical") group.add(bar(1.0, 2.6));
-    else if (joint.type === "prismatic") group.add(box(1.5, 1.5, 2.0));
-    else if (joint.type === "planar") group.add(box(2.2, 2.2, 0.4));
-    else if (joint.type === "fixed") group.add(box(0.7, 0.7, 0.7));
-    else if (joint.type === "universal") group.add(ball(0.9), bar(0.4, 2.0, new THREE.Vector3(1, 0, 0)), bar(0.4, 2.0, new THREE.Vector3(0, 1, 0)));
-    else if (joint.type === "rolling" && joint.radius) { // the wheel itself, thin enough to see what turns it
-      const wheel = this.between(new THREE.Vector3(0, 0, -0.6 * unit), new THREE.Vector3(0, 0, 0.6 * unit), joint.radius, this.material(colour, 0.6));
-      const spoke = this.between(new THREE.Vector3(0, 0, 0), new THREE.Vector3(0.92 * joint.radius, 0, 0), 0.4 * unit, this.material(Denoc.LOOKS.rail));
-      group.add(wheel, spoke);
-    } else if (joint.radius) group.add(new THREE.Mesh(new THREE.SphereGeometry(joint.radius, 32, 20), this.material(colour, 0.6)));
-    else if (joint.type !== "free") group.add(ball(1.25));
+    const group = this.solids.symbol(joint);
     const [x, y, w] = joint.axes, frame = new THREE.Matrix4();
     frame.set(x[0], x[1], x[2], joint.at[0], y[0], y[1], y[2], joint.at[1], w[0], w[1], w[2], joint.at[2], 0, 0, 0, 1);
     frame.decompose(group.position, group.quaternion, group.scale);
@@ -293,7 +189,7 @@ Denoc.Viewer = class {
       label.className = "name";
       label.textContent = joint.name; // never as markup: names come from files
       this.labels.append(label);
-      this.names.push([label, joint.group]);
+      this.names.push({ label, group: joint.group, across: 7 * joint.name.length + 4 });
     }
   }
 
@@ -330,7 +226,7 @@ Denoc.Viewer = class {
     for (const row of rows) {
       const joint = this.joints.find((one) => one.name === row.joint);
       if (!joint || !most[row.kind]) continue;
-      const arrow = new THREE.Group(), material = this.material(Denoc.LOOKS[row.kind]);
+      const arrow = new THREE.Group(), material = this.solids.material(Denoc.LOOKS[row.kind]);
       const shaft = new THREE.Mesh(new THREE.CylinderGeometry(0.3 * this.unit, 0.3 * this.unit, 1, 10), material);
       const tip = new THREE.Mesh(new THREE.ConeGeometry(0.9 * this.unit, 2.2 * this.unit, 14), material);
       shaft.position.y = 0.5;
@@ -400,13 +296,19 @@ Denoc.Viewer = class {
     for (let k = 0; k < this.count; k += step) this.scene.parts.forEach((part, n) => {
       this.pose(n, k, u, a);
       for (const solid of part.solids) for (const p of solid.kind === "ground" ? solid.points.slice(0, 1) : solid.points) {
-        v.fromArray(p).applyQuaternion(a).add(u); low.min(v); high.max(v);
+        v.fromArray(p).applyQuaternion(a).add(u); this.widen(low, high, v, solid);
       }
     });
     if (!(low.x <= high.x)) { low.set(-1, -1, -1); high.set(1, 1, 1); }
     this.middle = low.clone().add(high).multiplyScalar(0.5);
     this.reach = Math.max(high.distanceTo(low) / 2, 0.3 * this.scene.size) + 3 * this.unit;
     this.home();
+  }
+
+  // room for a solid with this point
+  widen(low, high, at, solid) {
+    const radius = Denoc.BODIES.has(solid.kind) ? solid.radius : 0;
+    low.min(at.addScalar(-radius)); high.max(at.addScalar(2 * radius));
   }
 
   home() {
@@ -455,15 +357,25 @@ Denoc.Viewer = class {
     this.shown[what] = wanted;
     for (const thing of this.extras[what] || []) thing.visible = wanted;
     for (const line of this.trails) line.visible = this.shown.trails;
+    if (what === "through") this.seeThrough(wanted);
     if (what === "forces") for (const one of this.arrows) one.arrow.visible = wanted;
     this.labels.hidden = !this.shown.names;
     this.dirty = true;
   }
 
+  // whether bodies let the joints within them be seen
+  seeThrough(wanted) {
+    this.solids.through = wanted;
+    for (const group of this.groups.values()) group.traverse((thing) => { if (thing.userData.body) this.solids.seen(thing.material); });
+  }
+
+  get hasBodies() { return this.scene.parts.some((part) => part.solids.some((solid) => Denoc.BODIES.has(solid.kind))); }
+
   resize() {
     const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
     if (!width || !height) return;
     this.renderer.setSize(width, height, false);
+    this.width = width; this.height = height;
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
     if (!this.sized) { this.sized = true; this.home(); }
@@ -479,15 +391,18 @@ Denoc.Viewer = class {
 
   // names beside their joints; one that would cover another is left out until the view changes
   drawNames() {
-    const width = this.canvas.clientWidth, height = this.canvas.clientHeight, v = this.scratch.v, taken = [];
-    for (const [label, group] of this.names) {
-      group.getWorldPosition(v).project(this.camera);
-      const x = (v.x + 1) / 2 * width + 8, y = (1 - v.y) / 2 * height - 18;
-      const across = 7 * label.textContent.length + 4;
+    const { width, height } = this, v = this.scratch.v, taken = []; // sizes asked of the page here would lay it out anew
+    for (const one of this.names) {
+      one.group.getWorldPosition(v).project(this.camera);
+      const x = Math.round((v.x + 1) / 2 * width + 8), y = Math.round((1 - v.y) / 2 * height - 18), across = one.across;
       const free = !taken.some(([a, b, w]) => Math.abs(b - y) < 14 && x < a + w && a < x + across);
       const seen = v.z < 1 && x > 0 && x + across < width && y > 0 && y < height && free;
-      label.style.display = seen ? "" : "none";
-      if (seen) { label.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`; taken.push([x, y, across]); }
+      if (seen) taken.push([x, y, across]);
+      const at = seen ? `translate(${x}px, ${y}px)` : "";
+      if (at === one.at) continue;
+      if (!seen || !one.at) one.label.style.display = seen ? "" : "none";
+      if (seen) one.label.style.transform = at;
+      one.at = at;
     }
   }
 
@@ -495,6 +410,20 @@ Denoc.Viewer = class {
   origins() {
     const made = {};
     for (const joint of this.joints) made[joint.name] = joint.group.getWorldPosition(new THREE.Vector3()).toArray();
+    return made;
+  }
+
+  // the box in base axes around the bodies that the robot's file gives each link
+  bodies() {
+    const made = {}, v = new THREE.Vector3();
+    for (const [name, group] of this.groups) group.traverse((thing) => {
+      if (!thing.userData.body) return;
+      const [low, high] = made[name] || (made[name] = [[1, 1, 1].map((x) => x / 0), [-1, -1, -1].map((x) => x / 0)]);
+      const at = thing.geometry.attributes.position;
+      for (let k = 0; k < at.count; k++) {
+        v.fromBufferAttribute(at, k).applyMatrix4(thing.matrixWorld).toArray().forEach((x, j) => { low[j] = Math.min(low[j], x); high[j] = Math.max(high[j], x); });
+      }
+    });
     return made;
   }
 

@@ -9,7 +9,8 @@ from functools import partial
 import numpy as np
 
 from ...errors import did_you_mean
-from ...laws.motions import OF_JOINT, Turn
+from ...laws.law import OF_JOINT
+from ...laws.motions import Turn
 from ...loops.constraints import Closure, distance_drive, point_drive
 from ...loops.rank import independent
 from ...loops.ties import Tie

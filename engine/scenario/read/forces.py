@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -97,6 +98,7 @@ def _driven_speeds(
     nv = joint.type.nv
     functions = reading.tabled(law, path, nv, joint.name, partial(law.forces, nv, reading.folder))
     reference = references.get(joint.name) if law.follows_motion() else None
+    low, high = (joint.effort.low, joint.effort.high) if joint.actuated else (-math.inf, math.inf)
     return [
         Driven(
             speed,
@@ -107,7 +109,8 @@ def _driven_speeds(
             not law.reads_state(),
             law.steady(),
             law if law.reads_state() else None,
-            *((joint.effort.low, joint.effort.high) if joint.actuated else ()),
+            low,
+            high,
             gains=tuple(float(getattr(law, name)) for name in law.gains()),
             tuned=partial(_tuned, law, nv, place) if law.gains() else None,
         )

@@ -67,7 +67,7 @@ def resolved(reading: Reading, formula: Formula, path: Keys, coordinate: int | N
         tuple((name, coordinates[name]) for name in used if name in coordinates),
         tuple((name, speeds[name]) for name in used if name in speeds),
         TIME in used,
-        tuple((one, _curve(reading, one, path)) for one in lookups(formula)),
+        tuple((one, curve(reading, one, path)) for one in lookups(formula)),
     )
 
 
@@ -82,7 +82,7 @@ def columns(robot: Robot) -> tuple[dict[str, int], dict[str, int]]:
     return coordinates, speeds
 
 
-def _curve(reading: Reading, lookup: Lookup, path: Keys) -> Curve:
+def curve(reading: Reading, lookup: Lookup, path: Keys) -> Curve:
     """The curve through a table; its mistakes appear at the law's entry."""
     try:
         made = pieces(lookup, reading.folder)

@@ -97,7 +97,7 @@ def closed_start(
     for joint in held:
         references[joint.name] = Held(joint, tuple(q0[k] for k in joint.coordinates))
     for joint in led:  # a motion without a start of its own starts at the robot's position
-        references[joint.name] = motion.reference(reading, joint, *motions[joint], q0)
+        references[joint.name] = motion.read_motion_of_joint(reading, joint, *motions[joint], q0)
     loose = {joint.name for joint in surplus.decided(loops, q0, [*firm, *held])}
     prescribed = [references[one.joint.name] for one in start.prescribed if one.joint.name not in loose]
     qd0, changed = _speeds_at_start(reading, loops, replace(start, q0=q0, prescribed=prescribed))

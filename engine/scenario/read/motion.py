@@ -31,7 +31,7 @@ def motions(reading: Reading) -> Motions:
     return laws
 
 
-def reference(reading: Reading, joint: Joint, law: MotionLaw, path: Keys, q0: Sequence[float]) -> Motion:
+def read_motion_of_joint(reading: Reading, joint: Joint, law: MotionLaw, path: Keys, q0: Sequence[float]) -> Motion:
     """The joint's motion by its law from the coordinates q0; `path` is that of the law's entry."""
     t0, t1 = reading.span
     place = tuple(q0[k] for k in joint.coordinates)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...laws.motions import Law
+from ...laws.law import Law
 from ...robot.model import Joint
 from ...robot.plausible import enormous, unbelievable
 from ...text.document import Keys

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, did_you_mean
-from ...laws.motions import OF_JOINT, Law
+from ...laws.law import OF_JOINT, Law
 from ...robot.model import Joint, Robot
 from ...robot.values import counted
 from ...text.checking import checked

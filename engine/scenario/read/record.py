@@ -1,14 +1,31 @@
-"""Section `record`: the points whose places are recorded."""
+"""Sections `record` and `plots`: the points and formulas that are recorded, and what is drawn."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...errors import did_you_mean
+from ...record.drawings import TIME, Drawing
+from ...text.document import Keys
+from ...text.formula import parsed
+from ...text.formula_fields import unit_size
+from ...text.formula_tree import lookups, names
+from ..formula_columns import FormulaColumn
+from ..outputs import DrawingEntry
+from .formulas import curve
 from .reading import Reading
+
+OF_POINTS = ("point_velocities", "point_accelerations")
 
 
 def points(reading: Reading) -> tuple[tuple[str, str], ...]:
     """The link and the point of each name under `points`."""
     robot, names = reading.robot, reading.file.record.points
+    for key in OF_POINTS:
+        if not names and getattr(reading.file.record, key, False):
+            raise reading.error(
+                ("record", key), "no points are recorded", allowed="names of points beside it: `points: [link.point]`"
+            )
     known = [f"{link.name}.{point}" for link in robot.links for point in link.points]
     for k, name in enumerate(names):
         if name not in known:
@@ -21,3 +38,77 @@ def points(reading: Reading) -> tuple[tuple[str, str], ...]:
         if name in names[:k]:
             raise reading.error(("record", "points", k), f"`{name}` stands here twice", allowed="each point once")
     return tuple((name.split(".")[0], name.split(".")[1]) for name in names)
+
+
+def formulas(reading: Reading, known: Sequence[str]) -> tuple[FormulaColumn, ...]:
+    """The columns under `expressions`, each over the `known` ones, the time and those before it."""
+    there = [TIME, *known]
+    made = []
+    for name, entry in reading.file.record.expressions.items():
+        path: Keys = ("record", "expressions", name)
+        if name in there:
+            raise reading.error(path, f"there is a column `{name}` already", key=True, allowed="another name")
+        formula = parsed(entry.formula)
+        at: Keys = path if not _is_mapping(reading, path) else (*path, "formula")
+        for one in names(formula):
+            if one.name not in there:
+                raise reading.error(
+                    at,
+                    f"at character {one.position + 1}: unknown name `{one.name}`",
+                    allowed=", ".join(there),
+                    hint=did_you_mean(one.name, there),
+                )
+        curves = tuple((one, curve(reading, one, at)) for one in lookups(formula))
+        size = 1.0 if entry.unit is None else unit_size(entry.unit)
+        made.append(FormulaColumn(name, formula, _superscript(entry.unit or ""), size, curves))
+        there.append(name)
+    return tuple(made)
+
+
+def _is_mapping(reading: Reading, path: Keys) -> bool:
+    data = reading.document.data
+    for key in path:
+        data = data[key]
+    return isinstance(data, dict)
+
+
+def _superscript(unit: str) -> str:
+    """A unit as columns have it."""
+    return unit.replace("^2", "²").replace("^3", "³")
+
+
+def drawings(reading: Reading, known: Sequence[str]) -> tuple[Drawing, ...]:
+    """What is drawn: usual plots, and `known` columns against others."""
+    made: list[Drawing] = []
+    for k, entry in enumerate(reading.file.plots):
+        one = Drawing(plot=entry) if isinstance(entry, str) else _drawing(reading, entry, k, known)
+        if any(one.stem == other.stem and one != other for other in made):
+            raise reading.error(
+                ("plots", k), f"two plots have the name `{one.stem}`", allowed="a `name` of its own for one of them"
+            )
+        made.append(one)
+    return tuple(made)
+
+
+def _drawing(reading: Reading, entry: DrawingEntry, place: int, known: Sequence[str]) -> Drawing:
+    """An entry of several keys; its columns are there."""
+    there = [TIME, *known]
+    for key, columns in (("y", entry.y), ("x", entry.x)):
+        for n, name in enumerate(columns):
+            if name not in there:
+                listed = isinstance(reading.document.data["plots"][place].get(key), list | tuple)
+                raise reading.error(
+                    ("plots", place, key, n) if listed else ("plots", place, key),
+                    f"the run has no column `{name}`",
+                    allowed=", ".join(there),
+                    hint=did_you_mean(name, there),
+                )
+    return Drawing(
+        plot=entry.plot or "",
+        y=tuple(entry.y),
+        x=tuple(entry.x),
+        name=entry.name or "",
+        title=entry.title,
+        degrees=entry.degrees,
+        equal=entry.equal,
+    )

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...laws.forces import ForceLaw
-from ...laws.motions import MotionLaw, Pace
+from ...laws.law import Pace
+from ...laws.motions import MotionLaw
 from ...simulate.integrate import INTEGRATORS
 from ...simulate.loop import Solver
 from ...text.checking import in_words

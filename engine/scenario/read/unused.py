@@ -29,7 +29,7 @@ def doubts(reading: Reading, system: System, q0: Sequence[float], used: Iterable
     why = {"solver": _of_solver, "closure": _of_closure}
     reasons = [(*path, NOTHING if idle else why[path[0]](reading, system, path[1])) for path in odd]
     warnings = [f"{section}.{key} does nothing: {words}" for section, key, words in reasons if words]
-    return [*warnings, *_alls(reading, used)]
+    return [*warnings, *_of_record(reading, system), *_alls(reading, used)]
 
 
 def _changed(entry: Strict, without: Sequence[str] = ()) -> list[str]:
@@ -88,6 +88,14 @@ def _of_closure(reading: Reading, system: System, key: str) -> str:
 
 def _tree(reading: Reading) -> str:
     return f"{reading.robot.name} has no loops or couplings, and no drives"
+
+
+def _of_record(reading: Reading, system: System) -> Iterator[str]:
+    """A warning about axes of wrenches where none is recorded."""
+    record = reading.file.record
+    cut = system.loops is not None and reading.robot.loops
+    if record.axes != "base" and not cut and not record.wants("reactions"):
+        yield "record.axes does nothing: no wrenches of joints or cuts are recorded"
 
 
 def _alls(reading: Reading, used: Iterable[Keys]) -> Iterator[str]:

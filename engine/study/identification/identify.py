@@ -25,7 +25,7 @@ class Identified:
     """What data tell about a robot's numbers.
 
     `values`, `errors` (standard errors, not a number where the data tell nothing) and `of_file` belong to the base
-    parameters `names`; `told` says which of them the data tell. `numbers` are those of links and joints that have
+    parameters `names`; `determined` says which of them the data tell. `numbers` are those of links and joints that have
     these values and are nearest to the robot's file.
     """
 
@@ -35,7 +35,7 @@ class Identified:
     values: np.ndarray
     errors: np.ndarray
     of_file: np.ndarray
-    told: np.ndarray
+    determined: np.ndarray
     silent: tuple[str, ...]  # numbers that no force shows
     condition: float
     deviations: dict[str, float]  # of the residuals, by effort
@@ -56,7 +56,7 @@ class Identified:
     @property
     def unknown(self) -> tuple[str, ...]:
         """The base parameters that the data don't tell."""
-        return tuple(name for name, there in zip(self.names, self.told) if not there)
+        return tuple(name for name, there in zip(self.names, self.determined) if not there)
 
     def robot_text(self) -> str:
         """The identified robot as the text of a robot's file."""
@@ -182,7 +182,7 @@ def _identified(
         values=base.grouping @ fitted if constrained else fit.values,
         errors=fit.errors,
         of_file=base.values,
-        told=fit.told,
+        determined=fit.determined,
         silent=base.silent,
         condition=fit.condition,
         deviations=dict(zip(efforts, map(float, fit.deviations))),

@@ -22,7 +22,7 @@ class Fit:
 
     values: np.ndarray
     errors: np.ndarray  # standard errors; not a number where the data tell nothing
-    told: np.ndarray  # whether the data tell the number
+    determined: np.ndarray  # whether the data tell the number
     condition: float  # of the weighted columns, scaled to the same length, without unseen directions
     deviations: np.ndarray  # of the residuals, by joint
     correlated: bool  # whether the errors allow for the residuals' autocorrelation
@@ -56,8 +56,10 @@ def solve(X: np.ndarray, y: np.ndarray, start: np.ndarray, ends: Sequence[int], 
         seen, lags = _memory(residuals, ends)
         correlated = correlated or seen
     spread = step.correlated(X / deviations[:, None], residuals, ends, lags) if correlated else step.white()
-    own = np.where(step.told, np.sqrt(np.maximum(spread, 0.0)), np.nan)
-    return Fit(start + step.change, own, step.told, step.condition, deviations, correlated, lags if correlated else 0)
+    own = np.where(step.determined, np.sqrt(np.maximum(spread, 0.0)), np.nan)
+    return Fit(
+        start + step.change, own, step.determined, step.condition, deviations, correlated, lags if correlated else 0
+    )
 
 
 class _Step:
@@ -73,7 +75,7 @@ class _Step:
         self.rank = int((s > UNSEEN * s.max(initial=0.0)).sum())
         kept = slice(0, self.rank)
         self.condition = float(s[0] / s[self.rank - 1]) if self.rank else np.inf
-        self.told = (abs(Vt[self.rank :]) < INVOLVED).all(axis=0) & np.isfinite(length)
+        self.determined = (abs(Vt[self.rank :]) < INVOLVED).all(axis=0) & np.isfinite(length)
         self._back = scale[:, None] * Vt[kept].T / s[kept]  # from directions of unit information to numbers
         self.change = self._back @ (U[:, kept].T @ R[:, count])
 

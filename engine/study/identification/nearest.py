@@ -92,16 +92,16 @@ def physical(
     U, own, Vt = np.linalg.svd(R[:, :-1])
     s, change = np.zeros((2, len(names)))  # there may be fewer rows than columns
     s[: len(own)], change[: len(own)] = own, U.T[: len(own)] @ R[:, -1]
-    told = np.minimum(s, np.sqrt(PULL * MOST))
+    seen = np.minimum(s, np.sqrt(PULL * MOST))
     change = np.divide(change, s, out=np.zeros_like(s), where=s > UNSEEN * s.max(initial=0.0))
     # in directions of unit information the objective is round, whatever the data tell
-    unit = np.sqrt(told**2 + PULL)
+    unit = np.sqrt(seen**2 + PULL)
     A, b, cones = _constraints(solver, names, numbers, size, length)
     settings = solver.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-10
     P = sparse.identity(len(names), format="csc")
-    made = solver.DefaultSolver(P, -(told**2) / unit * change, sparse.csc_matrix(A @ Vt.T / unit), b, cones, settings)
+    made = solver.DefaultSolver(P, -(seen**2) / unit * change, sparse.csc_matrix(A @ Vt.T / unit), b, cones, settings)
     made = made.solve()
     if str(made.status) not in ("Solved", "AlmostSolved"):
         raise NumericalError(f"no physical numbers were reached: the solver ended with {made.status}")

@@ -21,23 +21,25 @@ class Row(TypedDict):
     value: float
     error: float | None
     file: float
-    told: bool
+    determined: bool
 
 
 def parameter_rows(result: Identified) -> list[Row]:
     """A row for each base parameter."""
-    listed = zip(result.names, result.words, result.units, result.values, result.errors, result.of_file, result.told)
+    listed = zip(
+        result.names, result.words, result.units, result.values, result.errors, result.of_file, result.determined
+    )
     return [
         {
             "name": name,
             "group": words,
             "unit": unit,
             "value": float(value),
-            "error": float(error) if told else None,
+            "error": float(error) if determined else None,
             "file": float(of_file),
-            "told": bool(told),
+            "determined": bool(determined),
         }
-        for name, words, unit, value, error, of_file, told in listed
+        for name, words, unit, value, error, of_file, determined in listed
     ]
 
 

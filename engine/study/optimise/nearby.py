@@ -27,8 +27,9 @@ from ...simulate.loop import Trace, integrate
 from ...simulate.runner import Runner
 from ...simulate.sticking import settle
 from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, tangents
-from ...text.expression import ExpressionError, Quantity
+from ...text.expression import Quantity
 from ...text.formula import parsed
+from ...text.tokens import ExpressionError
 from ..ensemble import with_symbols
 from ..sweep.keep import JUMPS, dimension_of, slope_taken, taken, value_of
 from ..sweep.probe import Probed
@@ -83,7 +84,7 @@ class Derivatives:
     def _slopes(self, place: Mapping[str, float]) -> np.ndarray:
         for one in self._wanted:
             if one.take in JUMPS:
-                raise NoTangentsError(f"when {one.column} {one.take} may jump")
+                raise NoTangentsError(f"when {one.of or one.column} {JUMPS[one.take]} may jump")
         plan, along = self._plans(place)
         names = {one.column for one in self._wanted}
         if plan.system.free and runner(plan.system, plan.q0).unknown:
@@ -209,7 +210,8 @@ def _tabled(plan: Plan, names: set[str]) -> Callable[[Plan, Runner, np.ndarray],
 
     def wanted(family: str) -> bool:
         mark = idle.get(family)
-        return plan.record.wants(family) and (mark is None or any(mark in name for name in names))
+        needed = mark is None or plan.formulas or any(mark in name for name in names)
+        return plan.record.wants(family) and bool(needed)
 
     def table(plan: Plan, run: Runner, states: np.ndarray) -> dict[str, np.ndarray]:
         trace = Trace()

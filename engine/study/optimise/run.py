@@ -182,7 +182,7 @@ class Search:
         first, count = land.start()[None], (self.file.starts or 1) - 1
         if not count:
             return first
-        return np.concatenate([first, sampled_cube("sobol", land.width, count, self.file.seed)])
+        return np.concatenate([first, sampled_cube("sobol", land.width, count, (self.file.seed,))])
 
     def _concluded(self, land: Landscape, method: str, why: str, spent: bool) -> Optimised:
         best = land.best

@@ -118,7 +118,7 @@ def on(grid: np.ndarray, run: Run, values: np.ndarray) -> np.ndarray:
     return np.where(abs(values_on_grid) < BURST, values_on_grid, np.nan)
 
 
-def outcome(run: Run) -> str:
+def khan_run_in_words(run: Run) -> str:
     """What has come of a run, in words."""
     counts = f"{run.evaluations} evaluations, {run.steps} steps"
     if run.ended == "done":
@@ -141,7 +141,7 @@ def errors(
                 table[f"{name}: {column} error"] = on(grid, run, values)
                 lines.append(Line(f"{name}: {column} error", f"θ{chr(0x2081 + k)}"))
             panels.append(Panel(f"({letter}) {name}", "joint-angle error", "rad", tuple(lines)))
-            rows.append((name, words, outcome(run)))
+            rows.append((name, words, khan_run_in_words(run)))
         return Reproduction(table, tuple(panels), tuple(rows), ranges=False, verdict=verdict(runs))
 
     return make
@@ -165,7 +165,7 @@ def fed(setting: RunSetting, quoted: str, verdict: Callable[[Run], str]) -> Call
         rows = (
             ("correction, of the joint's largest torque", quoted, f"up to {run.correction:.2g} %"),
             ("correction, of the torque at that instant", quoted, f"up to {run.correction_now:.2g} %"),
-            (str(setting), "", outcome(run)),
+            (str(setting), "", khan_run_in_words(run)),
         )
         return Reproduction(table, panels, rows, verdict=verdict(run))
 
@@ -185,7 +185,7 @@ def given_up() -> Reproduction:
     rows: tuple[Row, ...] = (
         ("evaluations for 3 s", "166132", f"{run.evaluations} for the first {run.reached:.2f} s, then given up"),
         ("the same, at this pace", "", f"{whole:.0f}"),
-        ("with directions that are kept (Gauss)", "", outcome(kept)),
+        ("with directions that are kept (Gauss)", "", khan_run_in_words(kept)),
     )
     short = "keep the steps short" if whole > 5 * kept.evaluations else "don't keep the steps short"
     verdict = (

@@ -114,7 +114,8 @@ def cheapest_of(table: dict[str, np.ndarray], label: str, published: Sequence[Pu
     """How our counts for n joints compare with the least of the published ones, kind by kind."""
     ours = [int(table[f"{label}: {kind}"][n - 1]) for kind in _KINDS]
     least = [min(row.at(n)[place] for row in published) for place in range(len(_KINDS))]
-    less = "less of both" if all(a < b for a, b in zip(ours, least)) else "not less of both"
+    fewer = [kind for kind, a, b in zip(_KINDS, ours, least) if a < b]
+    less = ("fewer of neither", f"fewer {' and '.join(fewer)} only", "fewer of both")[len(fewer)]
     return (
         f"At n = {n} {label} takes {ours[0]} multiplications and {ours[1]} additions, {less} than the least published "
         f"({least[0]} and {least[1]})."

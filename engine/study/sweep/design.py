@@ -30,14 +30,19 @@ class Design:
     @cached_property
     def columns(self) -> dict[str, list[Value]]:
         """The values of each number in all runs."""
-        samples, vary = sampled(self.file), self.file.vary
+        rounds = [self._round(n) for n in range(self.file.repeat)]
+        return {name: [x for one in rounds for x in one[name]] for name in self.file.vary}
+
+    def _round(self, n: int) -> dict[str, list[Value]]:
+        """The values in one of the times that all of it is done."""
+        samples, vary, count = sampled(self.file, n), self.file.vary, self.count // self.file.repeat
         block = (self.file.samples or 1) if samples else 1  # runs in which the last factor stays as it is
-        made: dict[str, list[Value]] = {name: x.tolist() * (self.count // block) for name, x in samples.items()}
+        made: dict[str, list[Value]] = {name: x.tolist() * (count // block) for name, x in samples.items()}
         for name in reversed([name for name, one in vary.items() if one.way not in SAMPLED]):
             turn = [x for x in values(vary[name]) for _ in range(block)]
-            made[name] = turn * (self.count // len(turn))
+            made[name] = turn * (count // len(turn))
             block = len(turn)
-        return {name: made[name] for name in vary}
+        return made
 
     def point(self, k: int) -> dict[str, Value]:
         """The values of all numbers in run k."""
@@ -64,7 +69,7 @@ def size(file: StudyFile) -> int:
     """The number of runs, however large it is."""
     lengths = [length(one) for one in file.vary.values() if one.way not in SAMPLED]
     some = any(one.way in SAMPLED for one in file.vary.values())
-    return math.prod(lengths) * (file.samples or 1 if some else 1)
+    return math.prod(lengths) * (file.samples or 1 if some else 1) * file.repeat
 
 
 def length(one: VariedEntry) -> int:
@@ -83,31 +88,36 @@ def values(one: VariedEntry) -> Sequence[Value]:
     return made
 
 
-def sampled(file: StudyFile) -> dict[str, np.ndarray]:
-    """The points of the numbers that are sampled; random ones don't change when another number is added behind them."""
+def sampled(file: StudyFile, n: int = 0) -> dict[str, np.ndarray]:
+    """The points of the numbers that are sampled, for the n-th time.
+
+    Random ones don't change when another number is added behind them, and those of one time not when it is repeated.
+    """
     made: dict[str, np.ndarray] = {}
     count = file.samples or 1
     for way in SAMPLED:
         names = [name for name, one in file.vary.items() if one.way == way]
         if not names:
             continue
-        for name, u in zip(names, sampled_cube(way, len(names), count, file.seed).T):
+        for name, u in zip(names, sampled_cube(way, len(names), count, (file.seed, *(n,) * (n > 0))).T):
             low, high = (float(x) for x in file.vary[name].given(way))
             made[name] = low + (high - low) * u
     return made
 
 
-def sampled_cube(way: str, width: int, count: int, seed: int) -> np.ndarray:
+def sampled_cube(way: str, width: int, count: int, seed: tuple[int, ...]) -> np.ndarray:
     """Points of the unit cube, with a row for each."""
     if way == "random":
-        return np.stack([np.random.default_rng([seed, k]).random(count) for k in range(width)], axis=1)
+        sources = [np.random.default_rng([seed[0], k, *seed[1:]]) for k in range(width)]
+        return np.stack([one.random(count) for one in sources], axis=1)
     from scipy.stats import qmc
 
     points: np.ndarray
+    source = np.random.default_rng(seed)
     with warnings.catch_warnings():  # a Sobol sequence may have any length here
         warnings.filterwarnings("ignore", message="The balance properties")
         if way == "latin":
-            points = qmc.LatinHypercube(width, seed=seed).random(count)
+            points = qmc.LatinHypercube(width, seed=source).random(count)
         else:
-            points = qmc.Sobol(width, seed=seed).random(count)
+            points = qmc.Sobol(width, seed=source).random(count)
     return points

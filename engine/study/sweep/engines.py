@@ -8,8 +8,10 @@ import os
 import signal
 import threading
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Protocol
 
 from ...errors import ClusterError
@@ -18,7 +20,7 @@ from ...parallel.cluster import Cluster
 from .tasks import Done, Task, carried_out
 
 PLACES = ("threads", "process", "dask")
-LOST = "; the runs that are kept stay, and the next start goes on with them"
+KEPT = "the runs that are kept stay, and the next start goes on with them"
 
 
 class Engine(Protocol):
@@ -67,7 +69,7 @@ class Processes:
         try:
             self._under_way.add(self._pool.submit(carried_out, task))
         except BrokenProcessPool:
-            raise ClusterError("a worker process has ended" + LOST) from None
+            raise ClusterError(f"a worker process has ended; {KEPT}") from None
 
     def next(self) -> Done:
         done, _ = wait(self._under_way, return_when=FIRST_COMPLETED)
@@ -76,7 +78,7 @@ class Processes:
         try:
             return first.result()
         except BrokenProcessPool:
-            raise ClusterError("a worker process has ended" + LOST) from None
+            raise ClusterError(f"a worker process has ended; {KEPT}") from None
 
     def close(self) -> None:
         idle = not self._under_way
@@ -96,16 +98,27 @@ class Workers:
         self._under_way: list[object] = []
 
     def submit(self, task: Task) -> None:
-        self._under_way.append(self._cluster.task(carried_out, task))
+        with _losing_nothing():
+            self._under_way.append(self._cluster.task(carried_out, task))
 
     def next(self) -> Done:
-        first = self._cluster.first(self._under_way)
-        self._under_way.remove(first)
-        done: Done = self._cluster.result(first)
-        return done
+        with _losing_nothing():
+            first = self._cluster.first(self._under_way)
+            self._under_way.remove(first)
+            done: Done = self._cluster.result(first)
+            return done
 
     def close(self) -> None:
         self._cluster.close()
+
+
+@contextmanager
+def _losing_nothing() -> Iterator[None]:
+    """A context in which the loss of a cluster says what becomes of the study."""
+    try:
+        yield
+    except ClusterError as error:
+        raise ClusterError(f"{error}\n  {KEPT}") from None
 
 
 def engine(on: str, workers: int | None, scheduler: str | None) -> Engine:

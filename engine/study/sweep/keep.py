@@ -8,18 +8,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...text.expression import ExpressionError, Quantity, UndefinedError, evaluate
+from ...text.expression import Quantity, UndefinedError, evaluate
+from ...text.tokens import ExpressionError
 from ...text.units import PLAIN, Dimension
 
 SETTLES = "settles"
-JUMPS = (SETTLES,)  # what may jump, and so has no derivatives
+CROSSES = ""  # what is taken at an instant of its own
+JUMPS = {SETTLES: "settles", CROSSES: "passes a level"}  # what may jump, and so has no derivatives
+HALVINGS = 60  # of an interval between two rows, until its ends are neighbours
 
 
 class Reduction(NamedTuple):
-    """What is taken of a column; it settles `within` so much of a goal, which is its final value if that is NaN."""
+    """A number of a run: what is `take`n of a column, or its value when the column `of` passes a level.
+
+    A column settles `within` so much of a goal, which is its final value if that is NaN.
+    """
 
     column: str
     take: str
+    of: str = ""
+    level: float = 0.0
+    going: str = ""
     within: float = 0.0
     goal: float = math.nan
 
@@ -29,11 +38,15 @@ def taken(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[Red
     made = np.full((runs, len(wanted)), np.nan)
     weights = _weights(t)
     for k, one in enumerate(wanted):
-        values = np.broadcast_to(t, (runs, len(t))) if one.column == "t" else columns.get(one.column)
-        if values is not None and len(t):
-            # rows one behind the other, so that each run's sums are made in the same order, whatever is beside it
-            rows = np.ascontiguousarray(values)
-            made[:, k] = settled(t, rows, one) if one.take == SETTLES else _reduced(rows, one.take, weights)
+        values = _column(t, columns, one.column, runs)
+        if values is None or not len(t):
+            continue
+        if one.take == SETTLES:
+            made[:, k] = settled(t, values, one)
+        elif one.take:
+            made[:, k] = _reduced(values, one.take, weights)
+        elif (passing := _column(t, columns, one.of, runs)) is not None:
+            made[:, k] = [_at_crossing(t, x, y, one) for x, y in zip(passing, values)]
     return made
 
 
@@ -49,6 +62,60 @@ def settled(t: np.ndarray, values: np.ndarray, how: Reduction) -> np.ndarray:
         share = np.where((a > how.within) & (b < a), (a - how.within) / (a - b), 0.0)
     time: np.ndarray = t[last] + share * (t[after] - t[last]) - t[0]
     return np.where(np.isfinite(values).all(axis=1), time, math.nan)
+
+
+def whole(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[str], runs: int) -> list[bytes]:
+    """The rows of each run as bytes, which `rows_of` reads: time and the wanted columns."""
+    if not wanted:
+        return [b""] * runs
+    found = [_column(t, columns, name, runs) for name in ("t", *wanted)]
+    lost = np.full((runs, len(t)), np.nan)
+    rows = np.stack([lost if one is None else one for one in found], axis=-1)
+    return [np.ascontiguousarray(one, dtype="<f8").tobytes() for one in rows]
+
+
+def rows_of(kept: bytes, width: int) -> np.ndarray:
+    """The rows of a run, time first, from its bytes."""
+    return np.frombuffer(kept, dtype="<f8").reshape(-1, 1 + width)
+
+
+def _column(t: np.ndarray, columns: Mapping[str, np.ndarray], name: str, runs: int) -> np.ndarray | None:
+    """A column of all runs, a row for each; None if they have none of this name.
+
+    Rows stand one behind the other, so that each run's sums are made in the same order, whatever is beside it.
+    """
+    values = np.broadcast_to(t, (runs, len(t))) if name == "t" else columns.get(name)
+    return None if values is None else np.ascontiguousarray(values)
+
+
+def _at_crossing(t: np.ndarray, passing: np.ndarray, values: np.ndarray, one: Reduction) -> float:
+    """The value at the first instant at which the other column comes to its level; NaN if it never does.
+
+    Between rows both columns are cubics through the four rows around.
+    """
+    above = passing - one.level
+    up, down = (above[:-1] < 0) & (above[1:] >= 0), (above[:-1] > 0) & (above[1:] <= 0)
+    crossed = np.flatnonzero(up if one.going == "up" else down if one.going == "down" else up | down)
+    if not len(crossed):
+        return math.nan
+    k = int(crossed[0])
+    first = min(max(k - 1, 0), max(len(t) - 4, 0))
+    some = slice(first, first + 4)
+    low, high = float(t[k]), float(t[k + 1])
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        before = _cubic(t[some], above[some], middle) * above[k] > 0
+        low, high = (middle, high) if before else (low, middle)
+    return _cubic(t[some], values[some], high)
+
+
+def _cubic(t: np.ndarray, values: np.ndarray, at: float) -> float:
+    """The polynomial through a few rows, by Neville's scheme."""
+    p = values.tolist()
+    for step in range(1, len(p)):
+        for i in range(len(p) - step):
+            p[i] = ((at - t[i + step]) * p[i] + (t[i] - at) * p[i + 1]) / (t[i] - t[i + step])
+    return float(p[0])
 
 
 def _weights(t: np.ndarray) -> np.ndarray:

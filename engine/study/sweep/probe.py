@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...errors import DenocError, InputError, did_you_mean
-from ...text.expression import ExpressionError, Quantity, UndefinedError, dimension_in_words, evaluate
+from ...text.document import Keys
+from ...text.expression import Quantity, UndefinedError, dimension_in_words, evaluate
+from ...text.tokens import ExpressionError
 from ...text.units import PLAIN, Dimension
 from ..ensemble import ensemble
 from .keep import SETTLES, dimension_of
 from .reading import Study
-from .schema import KeptEntry
+from .schema import CrossingEntry, KeptEntry
 
 MOST_NAMED = 60  # columns that a message lists
+MOST_BYTES = 2**31  # of rows that are kept whole
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,14 @@ class Probed:
 
     study: Study
     units: dict[str, str]
+    columns: dict[str, str]  # all columns of the results, with their units
+    instants: int
+
+    @property
+    def whole_bytes(self) -> int:
+        """The bytes of the columns of one run that are kept whole."""
+        names = self.study.file.rows
+        return 8 * self.instants * (1 + len(names)) if names else 0
 
 
 def probed(study: Study) -> Probed:
@@ -30,8 +41,10 @@ def probed(study: Study) -> Probed:
     count = study.design.count
     for k in dict.fromkeys((0, count - 1, count // 2)):
         try:
-            study, columns = _columns(study, k)
-            return Probed(study, _units(study, k, columns))
+            study, columns, instants = _columns(study, k)
+            made = Probed(study, _units(study, k, columns), columns, instants)
+            _check_rows(made)
+            return made
         except DenocError as error:
             if isinstance(error, InputError) and error.place is not None and error.place.file == study.document.name:
                 raise
@@ -40,8 +53,8 @@ def probed(study: Study) -> Probed:
     raise study.placed(first)
 
 
-def _columns(study: Study, k: int) -> tuple[Study, dict[str, str]]:
-    """The units of the columns of run k; numbers that a key wants whole are whole from then on."""
+def _columns(study: Study, k: int) -> tuple[Study, dict[str, str], int]:
+    """The units of the columns of run k, and how many rows it has; numbers that a key wants whole are whole then."""
     for _ in range(1 + len(study.file.vary)):
         try:
             (result,) = ensemble(study.scenario, [study.changes(k, measured=True)], study.robot)
@@ -51,7 +64,7 @@ def _columns(study: Study, k: int) -> tuple[Study, dict[str, str]]:
                 raise
             study = study.with_whole(names[0])
             continue
-        return study, {"t": "s", **{column.name: column.unit for column in result.columns}}
+        return study, {"t": "s", **{column.name: column.unit for column in result.columns}}, len(result.t)
     raise AssertionError("each round makes another number whole")
 
 
@@ -61,7 +74,9 @@ def _units(study: Study, k: int, columns: Mapping[str, str]) -> dict[str, str]:
     given = study.quantities(study.design.point(k))
     for name, one in study.file.keep.items():
         if one.column is not None:
-            units[name] = _unit_of(study, name, one.column, columns)
+            units[name] = _unit_of(study, ("keep", name, "column"), one.column, columns)
+            if one.at is not None:
+                _check_level(study, name, one.at, columns)
             _check_range(study, name, one, units[name])
             units[name] = "s" if one.take == SETTLES else units[name]
             given[name] = Quantity(1.0, dimension_of(units[name]))
@@ -79,12 +94,40 @@ def _units(study: Study, k: int, columns: Mapping[str, str]) -> dict[str, str]:
     return units
 
 
-def _unit_of(study: Study, name: str, column: str, columns: Mapping[str, str]) -> str:
+def _check_level(study: Study, name: str, at: CrossingEntry, columns: Mapping[str, str]) -> None:
+    """Raises an error unless the column that crosses exists, and its level has its unit."""
+    dimension = dimension_of(_unit_of(study, ("keep", name, "at", "column"), at.column, columns))
+    if at.reaches.dimension not in (PLAIN, dimension):
+        raise study.document.error(
+            ("keep", name, "at", "reaches"),
+            f"`{at.column}` is {dimension_in_words(dimension)}",
+            found=at.reaches.written,
+        )
+
+
+def _check_rows(it: Probed) -> None:
+    """Raises an error unless the columns that are kept whole exist, each once, and fit into memory."""
+    study = it.study
+    for n, name in enumerate(study.file.rows):
+        _unit_of(study, ("rows", n), name, it.columns)
+        if name == "t" or name in study.file.rows[:n]:
+            raise study.document.error(("rows", n), "this stands in every row already", found=f"`{name}`")
+    if it.whole_bytes * study.design.count > MOST_BYTES:
+        size = it.whole_bytes * study.design.count
+        raise study.document.error(
+            ("rows",),
+            f"the rows of all runs would have {size:.3g} bytes, more than {MOST_BYTES:.3g}",
+            key=True,
+            hint="fewer runs, a longer `time: {step: …}` of the scenario, or fewer columns",
+        )
+
+
+def _unit_of(study: Study, path: Keys, column: str, columns: Mapping[str, str]) -> str:
     if column not in columns:
         some = list(columns)
         more = f" … and {len(some) - MOST_NAMED} more" if len(some) > MOST_NAMED else ""
         raise study.document.error(
-            ("keep", name, "column"),
+            path,
             "the results have no such column",
             found=f"`{column}`",
             allowed=", ".join(some[:MOST_NAMED]) + more,

@@ -13,16 +13,18 @@ from ...errors import DenocError, InputError, did_you_mean
 from ...scenario.replay import name_of
 from ...text.checking import checked
 from ...text.document import Document, Keys
-from ...text.expression import NAMES, ExpressionError, Quantity, UndefinedError, evaluate
+from ...text.expression import NAMES, Quantity, UndefinedError, evaluate
 from ...text.library import find
 from ...text.source import from_mapping, read
+from ...text.tokens import ExpressionError
 from ...text.units import Dimension
 from .design import Design, Listed, Value, size
 from .schema import MOST_RUNS, SAMPLED, SEARCHED, SEARCHES, StudyFile, VariedEntry, alike
 
 _KEY = re.compile(r"variations\[\d+\]: ([^,]+)")
 _SYMBOL = re.compile(r"[^\W\d]\w*")
-RESERVED = ("run", "ended", "reason", "energy", "energy_share")  # columns of the table that every study has
+# columns of the table that a study may have, and stems of its files
+RESERVED = ("run", "repeat", "unbeaten", "ended", "reason", "energy", "energy_share", "pareto", "rows")
 FIXED = ("robot", "name", "task")  # keys of the scenario that are the same in all runs
 Changes = dict[str, Any]
 
@@ -209,10 +211,14 @@ def _check(document: Document, file: StudyFile) -> None:
     for name in file.keep:
         if name in file.vary:
             raise document.error(("keep", name), f"`{name}` varies already", key=True, allowed="another name")
-    for name in file.expect.outputs:
-        if name not in file.keep:
-            path = ("expect", "outputs", name)
-            raise document.error(path, f"`{name}` isn't kept", key=True, allowed=", ".join(file.keep))
+    for path in [*(("expect", "outputs", name) for name in file.expect.outputs), *(("pareto", x) for x in file.pareto)]:
+        if path[-1] not in file.keep:
+            raise document.error(path, f"`{path[-1]}` isn't kept", key=True, allowed=", ".join(file.keep))
+    if file.repeat > 1 and not any(one.way in SAMPLED for one in file.vary.values()):
+        allowed = f"1, as long as nothing is {', '.join(SAMPLED)}"
+        raise document.error(("repeat",), "all runs would be the same again", found=str(file.repeat), allowed=allowed)
+    if len(file.pareto) == 1:
+        raise document.error(("pareto",), "one output has a best run, no front", key=True, allowed="two or more")
 
 
 def _no_name(name: str) -> str:

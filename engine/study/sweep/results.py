@@ -33,8 +33,12 @@ def written(
     """Writes the files and returns their paths; `chosen` names an output, whether it is to be large, and how many."""
     write.make_folder(folder)
     made = [swept.table.to_csv(folder / f"{swept.name}.csv")]
+    if swept.rows is not None:
+        made.append(swept.rows.to_csv(folder / f"{swept.name}-rows.csv"))
     if parquet:
         made.append(swept.table.to_parquet(folder / f"{swept.name}.parquet"))
+        if swept.rows is not None:
+            made.append(swept.rows.to_parquet(folder / f"{swept.name}-rows.parquet"))
     made.append(folder / f"{swept.name}.json")
     put(made[-1], (json.dumps(record(swept, study), indent=1, ensure_ascii=False) + "\n").encode())
     drawn = figures(swept, study) if study.file.plot and form else {}
@@ -76,6 +80,11 @@ def figures(swept: Swept, study: Study) -> Mapping[str, Figure]:
     for name, values in outputs.items():
         sweep = study_plots.Sweep(f"{name} ({swept.name})", numbers, words, {name: values}, table.units)
         made.update({f"{swept.name}-{name}": figure for figure in study_plots.figures(sweep).values()})
+    if study.file.pareto:
+        title = f"runs that no other run beats ({swept.name})"
+        goals = {name: outputs[name] for name in study.file.pareto}
+        sweep = study_plots.Sweep(title, numbers, words, goals, table.units)
+        made[f"{swept.name}-pareto"] = study_plots.front(sweep, study.file.pareto, np.array(table["unbeaten"]))
     return made
 
 
@@ -85,9 +94,10 @@ def put(path: Path, content: bytes) -> None:
 
 
 def remove_others(folder: Path, name: str, made: set[str]) -> None:
-    """Removes plots and best runs of an earlier sweep of this name."""
+    """Removes plots, whole rows and best runs of an earlier sweep of this name."""
     for path in folder.iterdir():
         ours = path.name.startswith(f"{name}-") and path.suffix[1:] in (*plots.FORMATS, "yaml")
+        ours = ours or path.name in (f"{name}-rows.csv", f"{name}-rows.parquet")
         if ours and path.name not in made:
             with contextlib.suppress(OSError):
                 path.unlink()

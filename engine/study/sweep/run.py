@@ -26,7 +26,7 @@ from .keep import Reduction
 from .probe import Probed, probed
 from .reading import Study, opened
 from .store import Store
-from .table import STANDING, Table, reductions, table
+from .table import STANDING, Table, reductions, table, whole_rows
 from .tasks import Done, Task, carried_out, machine
 
 FIRST = 8  # runs of the first batch: a few, which may take long
@@ -55,6 +55,7 @@ class Swept:
     table: Table
     computed: int  # runs that weren't in the store
     missed: list[str]  # what `expect` says and isn't so
+    rows: Table | None = None  # of the columns that are kept whole, one run behind the other
 
     def __getitem__(self, name: str) -> Any:
         return self.table[name]
@@ -138,8 +139,16 @@ class Runs:
                 self.complete(at_work, report)
             finally:
                 at_work.close()
-        made = self.table()
-        return Swept(self.study.name, self.study.file.about, made, len(missing), missed(self.study, made))
+        made, rows = self.table(), self._whole([self.outcomes[key] for key in self.keys])
+        return Swept(self.study.name, self.study.file.about, made, len(missing), missed(self.study, made), rows)
+
+    def _whole(self, outcomes: Sequence[store.Outcome]) -> Table | None:
+        """The table of the columns that are kept whole, if there are any."""
+        names = self.study.file.rows
+        if not names:
+            return None
+        units = {name: unit for name, unit in self.probed.columns.items() if name in ("t", *names)}
+        return Table({**whole_rows(outcomes, names)}, units, ["run", "t"], [*names])
 
     def complete(self, engine: engines.Engine, report: Callable[[Progress], None] = lambda it: None) -> None:
         """Carries out and keeps all runs that are missing."""
@@ -179,7 +188,8 @@ class Runs:
     def task(self, places: list[int]) -> Task:
         """The task of carrying out these runs."""
         changes = [self.study.changes(k) for k in places]
-        return Task(places, self.study.scenario, self.study.robot, changes, self.wanted, self.machine)
+        study = self.study
+        return Task(places, study.scenario, study.robot, changes, self.wanted, study.file.rows, self.machine)
 
 
 @dataclass(frozen=True)
@@ -203,8 +213,9 @@ def forecast(runs: Runs) -> Forecast:
         some = [k for k in missing[:FIRST] if runs.study.words(k) == word]
         carried_out(runs.task(some[:1]))  # so that compiling isn't measured
         seconds = carried_out(runs.task(some)).seconds / len(some)
-    kept = 8 * (len(runs.wanted) + 2) + 60
-    return Forecast(runs.count, runs.count - len(missing), seconds, row * runs.count, kept * runs.count)
+    whole = runs.probed.whole_bytes
+    kept = 8 * (len(runs.wanted) + 2) + 60 + whole
+    return Forecast(runs.count, runs.count - len(missing), seconds, (row + 3 * whole) * runs.count, kept * runs.count)
 
 
 class _Batches:
@@ -241,7 +252,7 @@ class _Keys:
         robot = load(study.robot) if study.robot is not None else robot_of(document, beside)
         data = robot.document.data if robot.document is not None else None
         # the compiled backend, which all runs of a study go by
-        self._common = _text([store.FORM, machine, "compiled", wanted, document.data, data])
+        self._common = _text([store.FORM, machine, "compiled", wanted, study.file.rows, document.data, data])
         self._begun: dict[tuple[Any, ...], Any] = {}  # hashes that all runs with the same words begin with
 
     def all(self, study: Study) -> list[bytes]:

@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
-from ...text.expression import ExpressionError, Quantity, dimension_in_words, evaluate
+from ...text.expression import Quantity, dimension_in_words, evaluate
 from ...text.fields import QUANTITY, Choice, FileName, Or, Reader, Strict
 from ...text.json_schema import Schema, json_schema
+from ...text.tokens import ExpressionError
 from ...text.units import PLAIN, Dimension
 from ..optimise.methods import METHODS
 
@@ -159,6 +160,14 @@ class VariedEntry(Strict):
         return self.list_ if way == "list" else getattr(self, way)
 
 
+class CrossingEntry(Strict):
+    """The first instant at which a column comes to a value from another one."""
+
+    column: str = Field(description="of the results")
+    reaches: Number = Field(description="the value that it comes to")
+    going: Literal["up", "down", "either"] = Field(default="either", description="the way in which it passes the value")
+
+
 class KeptEntry(Strict):
     """A number of each run that is kept: of a column, or an expression over others."""
 
@@ -169,22 +178,22 @@ class KeptEntry(Strict):
     )
     within: Number | None = Field(default=None, description="how far from `goal` it may be when it has settled")
     goal: Number | None = Field(default=None, description="what it settles at; default: its final value")
+    at: CrossingEntry | None = Field(default=None, description="in place of `take`: the value when a column …")
     expression: str | None = Field(default=None, description="over the names of numbers that vary or are kept above")
 
     @model_validator(mode="after")
     def _one_source(self) -> KeptEntry:
         if (self.take == "settles") != (self.within is not None) or (self.goal is not None and self.within is None):
-            allowed = {"allowed": "{column: joint1.q, take: settles, within: 1 deg, goal: 30 deg}"}
-            raise PydanticCustomError("kept", "`settles` and `within` go together, and `goal` with both", allowed)
+            allowed = "{column: joint1.q, take: settles, within: 1 deg, goal: 30 deg}"
+            together = "`settles` and `within` go together, and `goal` with both"
+            raise PydanticCustomError("kept", together, {"allowed": allowed})
         if self.within is not None and not self.within > 0:
             raise PydanticCustomError("kept", "`within` has to be above 0", {"found": self.within.written})
-        if self.expression is not None and self.column is None and self.take is None:
+        ways = (self.take is not None) + (self.at is not None)
+        if (self.expression is not None, self.column is not None, ways) in ((True, False, 0), (False, True, 1)):
             return self
-        if self.expression is None and self.column is not None and self.take is not None:
-            return self
-        raise PydanticCustomError(
-            "kept", "not a number of a run", {"allowed": "{column: joint1.tau, take: max}, or {expression: …}"}
-        )
+        allowed = "{column: joint1.tau, take: max}, {column: t, at: {column: joint1.q, reaches: 0}}, or {expression: …}"
+        raise PydanticCustomError("kept", "not a number of a run", {"allowed": allowed})
 
 
 class RangeEntry(Strict):
@@ -219,7 +228,14 @@ class StudyFile(Strict):
         default=None, description="how many points `random`, `latin` and `sobol` have, with each point of the grid"
     )
     seed: Annotated[int, Field(strict=True, ge=0)] = Field(default=0, description="of `random`, `latin` and `sobol`")
+    repeat: Annotated[int, Field(strict=True, ge=1)] = Field(
+        default=1, description="how many times over all of it is done, each time with samples of its own"
+    )
     keep: dict[str, KeptEntry] = Field(description="name: a number of each run", min_length=1)
+    rows: list[str] = Field(default=[], description="columns that are kept whole, with a row for each instant")
+    pareto: dict[str, Literal["min", "max"]] = Field(
+        default={}, description="kept number: which is better; runs that no other run beats in all of them are marked"
+    )
     expect: ExpectedEntry = Field(default=ExpectedEntry(), description="what the study has to come to")
     minimise: Annotated[dict[str, Number], Or((("type", "string"),)), BeforeValidator(_weighted)] | None = Field(
         default=None,

@@ -12,20 +12,27 @@ from pathlib import Path
 from ...errors import InputError, Place
 
 APPLICATION = 0x64656E6F  # which says in the file's head whose it is: `deno`
-FORM = 1  # version of the rows' form
+FORM = 2  # version of the rows' form
 ENDING = ".runs.sqlite"
-TABLE = "CREATE TABLE IF NOT EXISTS runs (key BLOB PRIMARY KEY, ended TEXT, reason TEXT, numbers BLOB) WITHOUT ROWID"
+TABLE = (
+    "CREATE TABLE IF NOT EXISTS runs (key BLOB PRIMARY KEY, ended TEXT, reason TEXT, numbers BLOB, rows BLOB) "
+    "WITHOUT ROWID"
+)
 NO_STORE, OTHER = "this is not a store of runs", "another --out, or remove the file"
 SOME = 500  # keys that are asked for at once
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is kept of a run: how it ended, and its numbers, the energy balance's residual and its measure last."""
+    """What is kept of a run: how it ended, and its numbers, the energy balance's residual and its measure last.
+
+    `rows` are those of the columns that are kept whole, as bytes.
+    """
 
     ended: str
     reason: str
     numbers: tuple[float, ...]
+    rows: bytes = b""
 
 
 class Store:
@@ -73,19 +80,20 @@ class Store:
                 some = wanted[first : first + SOME]
                 marks = ",".join("?" * len(some))
                 rows = self._base.execute(f"SELECT * FROM runs WHERE key IN ({marks})", some)  # noqa: S608
-                for key, ended, reason, numbers in rows:
-                    found[key] = Outcome(ended, reason, struct.unpack(f"<{len(numbers) // 8}d", numbers))
+                for key, ended, reason, numbers, kept in rows:
+                    found[key] = Outcome(ended, reason, struct.unpack(f"<{len(numbers) // 8}d", numbers), kept)
         return found
 
     def keep(self, outcomes: Iterable[tuple[bytes, Outcome]]) -> None:
         """Writes outcomes, all of them or none."""
         rows = [
-            (key, one.ended, one.reason, struct.pack(f"<{len(one.numbers)}d", *one.numbers)) for key, one in outcomes
+            (key, one.ended, one.reason, struct.pack(f"<{len(one.numbers)}d", *one.numbers), one.rows)
+            for key, one in outcomes
         ]
         with self._guarded():
             self._base.execute("BEGIN")
             try:
-                self._base.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?)", rows)
+                self._base.executemany("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", rows)
                 self._base.execute("COMMIT")
             except BaseException:
                 if self._base.in_transaction:

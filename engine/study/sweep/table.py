@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ import numpy as np
 from ...record import tables, write
 from ...scenario.audit import BROKEN, DOUBTFUL, share
 from ...text.expression import Quantity
-from .keep import Reduction, dimension_of, value_of
+from .keep import Reduction, dimension_of, rows_of, value_of
 from .probe import Probed, si_unit
 from .store import Outcome
 
@@ -70,9 +70,11 @@ def reductions(probed: Probed) -> list[Reduction]:
     """What is taken of the columns of each run."""
     made = []
     for one in probed.study.file.keep.values():
-        if one.column is not None and one.take is not None:
+        if one.column is not None and one.at is not None:
+            made.append(Reduction(one.column, "", one.at.column, float(one.at.reaches), one.at.going))
+        elif one.column is not None and one.take is not None:
             goal = math.nan if one.goal is None else float(one.goal)
-            made.append(Reduction(one.column, one.take, float(one.within or 0.0), goal))
+            made.append(Reduction(one.column, one.take, within=float(one.within or 0.0), goal=goal))
     return made
 
 
@@ -80,11 +82,16 @@ def table(probed: Probed, outcomes: Sequence[Outcome]) -> Table:
     """The table of all runs, in their order."""
     study = probed.study
     columns: dict[str, np.ndarray | list[Any]] = {"run": list(range(len(outcomes)))}
+    if study.file.repeat > 1:
+        each = len(outcomes) // study.file.repeat
+        columns["repeat"] = [k // each for k in range(len(outcomes))]
     for name, values in study.design.columns.items():
         columns[name] = np.array(values) if name in study.dimensions else values
     for key in study.file.set_:
         columns[key] = np.array([_number(study.changes(k)[key]) for k in range(len(outcomes))])
     columns.update(_outputs(probed, outcomes))
+    if study.file.pareto:
+        columns["unbeaten"] = _on_front(study.file.pareto, columns, outcomes)
     columns["ended"] = [one.ended for one in outcomes]
     columns["reason"] = [one.reason for one in outcomes]
     energy = np.array([one.numbers[-2:] for one in outcomes]).reshape(-1, 2)
@@ -111,6 +118,37 @@ def _outputs(probed: Probed, outcomes: Sequence[Outcome]) -> dict[str, np.ndarra
             values.append(value_of(one.expression, given))
         made[name] = np.array(values)
     return made
+
+
+def _on_front(
+    better: Mapping[str, str], columns: Mapping[str, np.ndarray | list[Any]], outcomes: Sequence[Outcome]
+) -> list[bool]:
+    """Whether each run stands and is beaten by no other one."""
+    standing = np.array([one.ended in STANDING for one in outcomes], dtype=bool)
+    costs = np.column_stack([(-1.0 if way == "max" else 1.0) * np.array(columns[x]) for x, way in better.items()])
+    made: list[bool] = unbeaten(np.where(standing[:, None], costs, np.nan)).tolist()
+    return made
+
+
+def unbeaten(costs: np.ndarray) -> np.ndarray:
+    """Whether no other run is at most as costly in all columns and less costly in one (Pareto's front)."""
+    made = np.zeros(len(costs), dtype=bool)
+    known = np.flatnonzero(np.isfinite(costs).all(axis=1))
+    front = np.empty((0, costs.shape[1]))
+    for k in known[np.lexsort(costs[known].T[::-1])]:  # whoever beats a run comes before it
+        beaten = (front <= costs[k]).all(axis=1) & (front < costs[k]).any(axis=1)
+        if not beaten.any():
+            made[k] = True
+            front = np.vstack([front, costs[k]])
+    return made
+
+
+def whole_rows(outcomes: Sequence[Outcome], names: Sequence[str]) -> dict[str, np.ndarray]:
+    """The rows of all runs, one run behind the other: the run's number, the time, and the columns kept whole."""
+    each = [rows_of(one.rows, len(names)) if one.rows else np.empty((0, 1 + len(names))) for one in outcomes]
+    runs = np.repeat(np.arange(len(outcomes)), [len(rows) for rows in each])
+    rows = np.concatenate(each) if each else np.empty((0, 1 + len(names)))
+    return {"run": runs, "t": rows[:, 0], **{name: rows[:, 1 + k] for k, name in enumerate(names)}}
 
 
 def verdict(share: float) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ...errors import ClusterError, DenocError, InputError
 from ...machine.jit import cache, native
 from ..blocks import blocks
-from .keep import Reduction, taken
+from .keep import Reduction, taken, whole
 from .store import Outcome
 
 REFUSED = "refused"
@@ -26,13 +26,12 @@ class Task:
     robot: Path | None
     variations: list[dict[str, Any]]
     wanted: Sequence[Reduction]
+    rows: Sequence[str]  # columns that are kept whole
     machine: str
 
     def part(self, some: slice) -> Task:
         """A part of the runs."""
-        return Task(
-            self.places[some], self.scenario, self.robot, self.variations[some], self.wanted, self.machine
-        )  # fmt: skip
+        return replace(self, places=self.places[some], variations=self.variations[some])
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,8 @@ def _together(task: Task) -> list[Outcome]:
     made: dict[int, Outcome] = {}
     for block in blocks(task.scenario, task.variations, task.robot, most=max(len(task.variations), 1)):
         numbers = taken(block.t, block.columns, task.wanted, len(block.places))
+        rows = whole(block.t, block.columns, task.rows, len(block.places))
         for k, place in enumerate(block.places):
-            row = (*numbers[k].tolist(), *block.energy[k].tolist())
-            made[place] = Outcome(block.ended[k], block.reasons[k], row)
+            kept = (*numbers[k].tolist(), *block.energy[k].tolist())
+            made[place] = Outcome(block.ended[k], block.reasons[k], kept, rows[k])
     return [made[k] for k in range(len(task.variations))]

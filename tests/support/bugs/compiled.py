@@ -14,8 +14,13 @@ TOGETHER = "engine/simulate/together.py"
 ABREAST = "engine/simulate/abreast.py"
 ABREAST_TESTS = ("study/test_abreast.py::test_modes_and_laws_go_side_by_side",)
 STEPPERS = ("simulate/test_march.py::test_every_step_is_the_steppers",)
+IMPLICIT = ("simulate/test_march_implicit.py::test_every_step_is_scipys",)
 LANES = ("simulate/test_march.py::test_every_lane_is_a_run_of_its_own",)
 RENTED = ("machine/test_offer.py::test_plain_runs_are_rented_until_they_have_cost_as_much_as_compiling",)
+ALIKE = "engine/loops/alike.py"
+CONTACTS = "engine/simulate/contacts.py"
+ALIKE_TESTS = ("study/test_mechanisms_abreast.py::test_many_mechanisms_are_closed_and_divided_as_each_by_itself",)
+OWN_LIMITS = ("study/test_abreast.py::test_limits_of_modes_are_those_of_each_run",)
 VARY = ("study/test_ensemble.py::test_states_and_masses_vary",)
 
 COMPILED = (
@@ -46,6 +51,41 @@ COMPILED = (
         "terms in (E, low))",
         "terms in (E, E))",
         STEPPERS,
+    ),
+    Bug(
+        "Newton's method in the loop takes the conjugate eigenvalue",
+        "engine/machine/jit/newton.py",
+        'upper = code.operation("fsub", code.operation("fmul", a, W[1])',
+        'upper = code.operation("fadd", code.operation("fmul", a, W[1])',
+        IMPLICIT,
+    ),
+    Bug(
+        "quadratures of an implicit step forget the derivatives",
+        "engine/machine/jit/newton.py",
+        'along.following.append(block.call("fma", J, x, along.values[k]))',
+        "along.following.append(along.values[k])",
+        IMPLICIT,
+    ),
+    Bug(
+        "an implicit method keeps its derivatives, however slowly Newton's method goes",
+        "engine/machine/jit/march_implicit.py",
+        'renew = code.both(many, code.compare("ogt", code.row(PACE), number(method.slow)))',
+        'renew = code.both(many, code.compare("olt", code.row(PACE), number(-1.0)))',
+        IMPLICIT,
+    ),
+    Bug(
+        "a refused implicit step has no second look at its error",
+        "engine/machine/jit/march_implicit.py",
+        "code.put(REFUSED, code.number(1.0))",
+        "code.put(REFUSED, code.number(0.0))",
+        IMPLICIT,
+    ),
+    Bug(
+        "elimination in machine code doesn't look for a pivot",
+        "engine/machine/jit/elimination.py",
+        'more = let(f"fcmp ogt double {size}, {search.values[0]}")',
+        'more = let(f"fcmp ogt double {search.values[0]}, {size}")',
+        ("simulate/test_march_implicit.py::test_elimination_solves",),
     ),
     Bug(
         "a lane that is held lets its joint give way",
@@ -81,6 +121,55 @@ COMPILED = (
         "y[hit, -1] += lost[0] - lost[1]",
         "y[hit, -1] += 0.0",
         ("study/test_abreast.py::test_joints_come_to_stops_side_by_side",),
+    ),
+    Bug(
+        "joints break loose at the friction of another run",
+        CONTACTS,
+        "coulomb = limits.coulomb[these, c]",
+        "coulomb = limits.coulomb[these * 0, c]",
+        OWN_LIMITS,
+    ),
+    Bug(
+        "actuators give the limits of another run",
+        CONTACTS,
+        "self.limits.most[these], self.limits.least[these])",
+        "self.limits.most[these * 0], self.limits.least[these * 0])",
+        OWN_LIMITS,
+    ),
+    Bug(
+        "joints end at the stops of another run",
+        CONTACTS,
+        "limits.high[these, c]",
+        "limits.high[these * 0, c]",
+        OWN_LIMITS,
+    ),
+    Bug(
+        "mechanisms side by side go in coordinates that some wouldn't take",
+        ALIKE,
+        "good &= (dependent == ~independent[list(speeds)]).all(axis=1)",
+        "good &= dependent.any(axis=1)",
+        ALIKE_TESTS,
+    ),
+    Bug(
+        "the pivots of many mechanisms are those before elimination",
+        ALIKE,
+        "K[:, k + 1 :, k + 1 :] -= factors",
+        "K[:, k + 1 :, k + 1 :] -= 0 * factors",
+        ALIKE_TESTS,
+    ),
+    Bug(
+        "least squares of many without the shortest solution",
+        ALIKE,
+        "firm &= G[:, k, k] > TINY",
+        "firm &= G[:, k, k] != 0.0",
+        ("study/test_mechanisms_abreast.py::test_least_squares_of_many_are_those_of_each",),
+    ),
+    Bug(
+        "mechanisms with other lengths start with the loops of the first",
+        "engine/study/placed.py",
+        "Measures(numbers.bodies, regrouped.ties, regrouped.couplings)",
+        "Measures(plan.robot.tree.bodies, loops.ties, loops.couplings)",
+        ("study/test_mechanisms_abreast.py::test_the_loops_of_lengths_that_differ_stay_closed",),
     ),
     Bug(
         "the first of several events is any of them",
@@ -165,8 +254,8 @@ COMPILED = (
     Bug(
         "sources look as before where their writer set the time back",
         SOURCES,
-        " {one.st_mtime_ns} {one.st_ctime_ns}",
-        " {one.st_mtime_ns}",
+        "one.st_mtime_ns, one.st_ctime_ns)",
+        "one.st_mtime_ns, one.st_mtime_ns)",
         NOTED,
     ),
     Bug("sources that have just been written are noted", SOURCES, "SETTLED = 2.0", "SETTLED = 0.0", NOTED),
@@ -375,8 +464,8 @@ COMPILED = (
     Bug(
         "runs with other numbers taken for equal in an ensemble",
         TOGETHER,
-        "numbers.arrays().items() if values.any()}",
-        "numbers.arrays().items() if not values.any()}",
+        "arrays = numbers.arrays()\n",
+        "arrays = dict(list(numbers.arrays().items())[1:])\n",
         VARY,
     ),
     Bug(
@@ -396,8 +485,8 @@ COMPILED = (
     Bug(
         "an ensemble's batches begin at the first run",
         "engine/machine/jit/march.py",
-        "before = [x.ctypes.data for x in (blocks[k], u[k], states[k], kept)]",
-        "before = [x.ctypes.data for x in (blocks[k], u[0], states[k], kept)]",
+        "before = control_at, u_at, y_at,",
+        "before = control_at, bases[1][0], y_at,",
         ("study/test_ensemble.py::test_mechanisms_in_lanes_of_every_width",),
     ),
     Bug(

@@ -3,6 +3,7 @@
 from .bug import Bug
 
 SWEEPS = "engine/dynamics/sweeps.py"
+TRANSFER = "engine/dynamics/transfer.py"
 SPATIAL = "engine/dynamics/spatial.py"
 ENERGY = "engine/dynamics/energy.py"
 WRENCHES = "engine/dynamics/wrenches.py"
@@ -153,8 +154,43 @@ DYNAMICS = (
         THERE_AND_BACK,
     ),
     Bug(
-        "index in a moved inertia",
+        "slide along a joint's own axis left out of the articulated inertia",
+        TRANSFER,
+        "A, p = inertia_about(here.steps.slide, A), here.steps.foot",
+        "p = here.steps.foot",
+        ("dynamics/test_reference.py::test_forward_gives_the_accelerations",),
+    ),
+    Bug(
+        "slide along a joint's own axis left out of the accelerations",
+        TRANSFER,
+        "add(v, cross(w, two.slide))",
+        "v",
+        ("dynamics/test_reference.py::test_forward_gives_the_accelerations",),
+    ),
+    Bug(
+        "tangent of a bend upside down",
+        SPATIAL,
+        "Bend(constant, sa / ca, joint)",
+        "Bend(constant, ca / sa, joint)",
+        TREE,
+    ),
+    Bug(
+        "sign in a bent inertia",
+        SPATIAL,
+        "return self.tangent * z + ca * y, z - sa * y",
+        "return self.tangent * z + ca * y, z + sa * y",
+        ("dynamics/test_bends.py::test_a_bend_is_its_two_turns",),
+    ),
+    Bug(
+        "acceleration of the parent left out of what is along the joint",
         SWEEPS,
+        "into(here.rotation, add(here.above, up[:3]))[d]",
+        "into(here.rotation, up[:3])[d]",
+        THERE_AND_BACK,
+    ),
+    Bug(
+        "index in a moved inertia",
+        TRANSFER,
         "(0, 1): z * (K[0][0] - H[1][1])",
         "(0, 1): z * (K[0][0] - H[0][0])",
         THERE_AND_BACK,

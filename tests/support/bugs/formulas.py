@@ -9,11 +9,16 @@ REGULATOR = (
     "simulate/test_state_forces.py::test_the_gains_in_the_library_are_those_of_the_riccati_equation",
     "simulate/test_state_forces.py::test_state_feedback_is_a_sum_over_all_joints",
 )
-TEXT = "engine/text/formula.py"
 VALUES = "engine/machine/program/formulas.py"
 
 FORMULAS = (
-    Bug("signs don't count in pairs", TEXT, 'negative ^= sign.text == "-"', 'negative |= sign.text == "-"', SAME),
+    Bug(
+        "signs don't count in pairs",
+        "engine/text/tokens.py",
+        'negative ^= sign.text == "-"',
+        'negative |= sign.text == "-"',
+        SAME,
+    ),
     Bug("the larger of two numbers is the smaller", VALUES, "return -smaller(-a, -b)", "return smaller(a, b)", SAME),
     Bug("a smooth step is a line", VALUES, "s * s * (3.0 - 2.0 * s)", "s * (1.0 + 0.0 * s)", SAME),
     Bug(

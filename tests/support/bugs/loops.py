@@ -327,8 +327,8 @@ LOOPS = (
     Bug(
         "freedoms without inertia pass in loops",
         "engine/loops/vanishing.py",
-        "pivots = np.array([1.0 / as_float(one_over[len(A) + c]) for c in range(count)])",
-        "pivots = whole",
+        "return [1.0 / one_over[len(A) + c] for c in range(count)], whole",
+        "return whole, whole",
         ("loops/test_vanishing.py::test_a_rod_that_spins_without_inertia_is_refused_by_name",),
     ),
     Bug(

@@ -4,7 +4,13 @@ from .bug import Bug
 
 RUN = "engine/scenario/conclude.py"
 AUDIT = "engine/scenario/audit.py"
-TABULATE = "engine/scenario/tabulate.py"
+ROWS = "engine/scenario/rows.py"
+POINTS = "engine/scenario/points.py"
+WRENCHES = "engine/scenario/wrenches.py"
+FORMULAS = "engine/scenario/formula_columns.py"
+KINEMATICS = "engine/dynamics/kinematics.py"
+SCALES = "engine/record/scales.py"
+CURVES = "engine/record/curves.py"
 EFFORTS = "engine/scenario/efforts.py"
 FOLDERS = "engine/record/folders.py"
 DRAFTS = "engine/record/drafts.py"
@@ -61,31 +67,101 @@ RESULTS = (
     ),
     Bug(
         "forces y and z of wrenches swapped",
-        TABULATE,
-        "lambda rows, name: rows.reactions[name][:, _FORCES_FIRST]",
-        "lambda rows, name: rows.reactions[name][:, (3, 5, 4, 0, 1, 2)]",
+        WRENCHES,
+        "_FORCES_FIRST = (3, 4, 5, 0, 1, 2)",
+        "_FORCES_FIRST = (3, 5, 4, 0, 1, 2)",
         ("simulate/test_runs.py::test_columns_of_points_and_reactions_are_in_their_order",),
     ),
     Bug(
         "y and z of points swapped",
-        TABULATE,
-        'f"{owner}.{axis}") for axis in "xyz"]',
-        'f"{owner}.{axis}") for axis in "xzy"]',
+        POINTS,
+        'f"{owner}.{beginning}{axis}" for axis in "xyz"]',
+        'f"{owner}.{beginning}{axis}" for axis in "xzy"]',
         ("simulate/test_runs.py::test_columns_of_points_and_reactions_are_in_their_order",),
     ),
     Bug(
         "reactions without the scenario's wrenches",
-        TABULATE,
+        ROWS,
         "reactions(self.robot, self.q, self.qd, qdd, self.loads())",
         "reactions(self.robot, self.q, self.qd, qdd)",
         ("simulate/test_runs.py::test_columns_of_points_and_reactions_are_in_their_order",),
     ),
     Bug(
         "energy balance counts from nothing",
-        TABULATE,
+        ROWS,
         "total - total[0] - self.balance",
         "total - self.balance",
         ("simulate/test_runs.py::test_energy_is_conserved_in_free_fall",),
+    ),
+    Bug(
+        "a point's velocity without the origin's",
+        KINEMATICS,
+        "v = into(here.rotation, add(v, cross(up.w, here.origin)))",
+        "v = into(here.rotation, cross(up.w, here.origin))",
+        ("scenario/test_columns.py::test_points_move_as_newton_says",),
+    ),
+    Bug(
+        "a point's acceleration without that of turning",
+        KINEMATICS,
+        "add(here.a, [dot(row, r) for row in here.U])",
+        "add(here.a, cross(here.wd, r))",
+        ("scenario/test_columns.py::test_points_move_as_newton_says",),
+    ),
+    Bug(
+        "what the ground does, about each link's own origin",
+        ROWS,
+        "total += moved(six[:, :3], six[:, 3:], self.frames[link.name][:, :3, 3])",
+        "total += six",
+        ("scenario/test_columns.py::test_the_ground_gives_what_the_whole_machine_needs",),
+    ),
+    Bug(
+        "what the ground does, without cuts",
+        ROWS,
+        "for name, six in self.inner().items():",
+        "for name, six in {}.items():",
+        ("scenario/test_columns.py::test_the_ground_holds_mechanisms",),
+    ),
+    Bug(
+        "what the ground does, with the actuators of links",
+        RUN,
+        "idle = replace(run.forces, actuated=np.zeros_like(run.forces.actuated))",
+        "idle = run.forces",
+        ("scenario/test_columns.py::test_the_ground_holds_mechanisms",),
+    ),
+    Bug(
+        "wrenches in axes of the wrong link",
+        WRENCHES,
+        "second = next(loop.between[1] for loop",
+        "second = next(loop.between[0] for loop",
+        ("scenario/test_columns.py::test_wrenches_in_axes_of_links",),
+    ),
+    Bug(
+        "units of formulas multiply",
+        FORMULAS,
+        "np.broadcast_to(as_samples(values), shape) / column.size",
+        "np.broadcast_to(as_samples(values), shape) * column.size",
+        ("scenario/test_columns.py::test_formulas_are_what_they_say",),
+    ),
+    Bug(
+        "panels of one scale whatever is in them",
+        SCALES,
+        "if x[1] - x[0] < COMPARABLE * (high - low)]",
+        "if x[1] - x[0] < 0]",
+        ("record/test_drawings.py::test_panels_that_can_be_compared_have_one_scale",),
+    ),
+    Bug(
+        "columns without numbers are zero",
+        SCALES,
+        "return bool(values.size) and largest(values)",
+        "return largest(values)",
+        ("record/test_drawings.py::test_nothing_is_folded_where_all_is_zero",),
+    ),
+    Bug(
+        "curves over the wrong column",
+        CURVES,
+        "for column in (x, y))",
+        "for column in (y, x))",
+        ("record/test_drawings.py::test_a_curve_of_a_point",),
     ),
     Bug(
         "upper limits are never left",

@@ -277,6 +277,13 @@ RUNS = (
         ("laws/test_laws.py::test_polynomials_vanish_at_the_ends_as_their_degree_allows",),
     ),
     Bug(
+        "further stages of Verner's pair by the cubic polynomial alone",
+        "engine/simulate/tableau.py",
+        "row[: len(quartic)] = quartic @ theta ** np.arange(1.0, 5.0)",
+        "row[: len(cubic)] = cubic @ theta ** np.arange(1.0, 4.0)",
+        ("simulate/test_tableau.py::test_dense_output_with_further_stages_has_one_order_less",),
+    ),
+    Bug(
         "a coefficient of Verner's pair wrong in its fourth digit",
         "engine/simulate/tableau.py",
         "24068 / 84065",

@@ -23,9 +23,30 @@ STUDIES = (
     Bug(
         "what is kept is no part of a run's key",
         RUN,
-        '"compiled", wanted, document.data',
-        '"compiled", document.data',
+        '"compiled", wanted, study.file.rows',
+        '"compiled", study.file.rows',
         ("study/test_sweep.py::test_only_what_is_new_is_computed",),
+    ),
+    Bug(
+        "whole rows are no part of a run's key",
+        RUN,
+        '"compiled", wanted, study.file.rows',
+        '"compiled", wanted',
+        ("study/test_sweep.py::test_only_what_is_new_is_computed",),
+    ),
+    Bug(
+        "a column passes its level a row late",
+        KEEP,
+        "k = int(crossed[0])",
+        "k = min(int(crossed[0]) + 1, len(t) - 2)",
+        ("study/test_sweep.py::test_a_value_at_the_instant_at_which_a_column_passes_a_level",),
+    ),
+    Bug(
+        "runs as good as another one are beaten by it",
+        "engine/study/sweep/table.py",
+        "beaten = (front <= costs[k]).all(axis=1) & (front < costs[k]).any(axis=1)",
+        "beaten = (front <= costs[k]).all(axis=1)",
+        ("study/test_sweep.py::test_runs_that_no_other_beats",),
     ),
     Bug(
         "the store can be opened twice",
@@ -53,6 +74,6 @@ STUDIES = (
         "engine/machine/jit/choice.py",
         '"plain" if here.steady else "auto"',
         '"auto"',
-        ("study/test_sweep.py::test_a_full_disk_ends_with_a_message_and_keeps_what_there_is",),
+        ("machine/test_offer.py::test_what_is_compiled_only_where_it_pays",),
     ),
 )

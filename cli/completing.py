@@ -1,0 +1,78 @@
+"""What the shell offers while one types: names of the library, files of the right kind, results and their columns.
+
+Nothing heavy is imported here, for every press of the tab key starts the program. Where nothing fits, the shell offers
+files by itself; so it does within other folders.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import typer
+
+DESCRIPTIONS = (".yaml", ".yml")
+ROBOTS = (*DESCRIPTIONS, ".urdf", ".xacro", ".xml", ".mjcf", ".sdf", ".world", ".m", ".mat", ".par")
+RESULTS = Path("outputs")
+SEPARATORS = tuple({os.sep, os.altsep or os.sep})
+
+
+def robots(incomplete: str) -> list[str]:
+    """The library's robots, and files here that may hold one."""
+    return _library("robots", incomplete, ROBOTS)
+
+
+def scenarios(incomplete: str) -> list[str]:
+    """The library's scenarios, and files here that may hold one."""
+    return _library("scenarios", incomplete, DESCRIPTIONS)
+
+
+def both(incomplete: str) -> list[str]:
+    """The library's robots and scenarios, and files here that may hold either."""
+    return list(dict.fromkeys([*robots(incomplete), *scenarios(incomplete)]))
+
+
+def entries(incomplete: str) -> list[str]:
+    """What `denoc list` can list."""
+    from denoc.text.library import ONE, names
+
+    known = [*ONE, *(name for kind in ONE for name in names(kind))]
+    return [name for name in known if name.startswith(incomplete)]
+
+
+def studies(incomplete: str) -> list[str]:
+    """The library's studies, and files here that may hold one."""
+    return _library("studies", incomplete, DESCRIPTIONS)
+
+
+def results(incomplete: str) -> list[str]:
+    """The folders under `outputs` that hold a result."""
+    folders = sorted(path.parent for path in RESULTS.glob("*/*.json") if path.with_suffix(".csv").is_file())
+    shown = [folder.as_posix() for folder in dict.fromkeys(folders)]
+    return [name for name in shown if name.startswith(incomplete)]
+
+
+def columns(context: typer.Context, incomplete: str) -> list[str]:
+    """The columns of the result that stands on the line already."""
+    given = context.params.get("result")
+    for path in map(Path, [*context.args, *([given] if given else [])]):
+        tables = sorted(path.glob("*.csv")) if path.is_dir() else [path.with_suffix(".csv")] if path.suffix else []
+        for table in tables:
+            if table.is_file() and table.with_suffix(".json").is_file():
+                with table.open(encoding="utf-8") as file:
+                    return [name for name in file.readline().strip().split(",") if name.startswith(incomplete)]
+    return []
+
+
+def _library(kind: str, incomplete: str, suffixes: tuple[str, ...]) -> list[str]:
+    """Names of the library, then files here."""
+    from denoc.text.library import names
+
+    return [name for name in names(kind) if name.startswith(incomplete)] + _files(incomplete, suffixes)
+
+
+def _files(incomplete: str, suffixes: tuple[str, ...]) -> list[str]:
+    if any(separator in incomplete for separator in SEPARATORS):
+        return []
+    here = sorted(name for name in os.listdir() if name.endswith(suffixes) and not name.startswith("."))
+    return [name for name in here if name.startswith(incomplete)]

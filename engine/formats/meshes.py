@@ -1,0 +1,126 @@
+"""Surfaces from mesh files: STL, as text or binary, and OBJ, of which only corners and faces are read."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import InputError, Place
+from ..text.files import bytes_of
+
+MOST_BYTES = 64 << 20
+MOST_FACES = 1_000_000
+HEAD = 84  # bytes before the faces of a binary STL file: a comment, and how many faces there are
+FACE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+VERTEX = re.compile(rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)")
+GRIDS = (256, 192, 128, 96, 64, 48, 32, 24, 16, 12, 8, 6, 4)  # cells along a mesh's longest side
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A surface of triangles: points (n × 3), and the three of each face (m × 3)."""
+
+    points: np.ndarray
+    faces: np.ndarray
+
+    def reduced(self, most: int) -> Mesh:
+        """The surface with at most so many faces: points in one cell of a grid become one, in their middle."""
+        if len(self.faces) <= most:
+            return self
+        low, high = self.points.min(axis=0), self.points.max(axis=0)
+        for grid in GRIDS:
+            cell = max(float((high - low).max()), 1e-300) / grid
+            made = self._joined(np.floor((self.points - low) / cell).astype(np.int64))
+            if len(made.faces) <= most:
+                break
+        return made
+
+    def _joined(self, cells: np.ndarray) -> Mesh:
+        """The surface whose points in one cell are one; faces that have become lines, or are there twice, are gone."""
+        _, place, count = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
+        place = place.reshape(-1)
+        points = np.stack([np.bincount(place, self.points[:, k]) / count for k in range(3)], axis=1)
+        faces = place[self.faces]
+        faces = faces[(faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])]
+        _, first = np.unique(np.sort(faces, axis=1), axis=0, return_index=True)
+        return Mesh(points, faces[np.sort(first)])
+
+
+def read_mesh(path: Path) -> Mesh:
+    """The surface in a file; an InputError says what is wrong with it."""
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise _error(path, f"only {' and '.join(READERS)} can be read")
+    try:
+        mesh = reader(bytes_of(path, MOST_BYTES))
+    except OSError as error:
+        raise _error(path, f"not readable ({error.strerror})") from None
+    except (ValueError, OverflowError) as error:
+        raise _error(path, f"broken ({error})") from None
+    if not len(mesh.faces) or not np.isfinite(mesh.points).all():
+        raise _error(path, "without faces, or with points that are nowhere")
+    return mesh
+
+
+def _stl(data: bytes) -> Mesh:
+    count = int.from_bytes(data[HEAD - 4 : HEAD], "little") if len(data) >= HEAD else -1
+    if count >= 0 and len(data) >= HEAD + FACE.itemsize * count and not _is_text(data):
+        _check_count(count)
+        faces = np.frombuffer(data, FACE, count, HEAD)
+        return _separate(faces["corners"].reshape(-1, 3).astype(float))
+    found = VERTEX.findall(data)
+    _check_count(len(found) // 3)
+    if len(found) % 3:
+        raise ValueError("its corners aren't three for each face")
+    return _separate(np.array([[float(x) for x in row] for row in found]).reshape(-1, 3))
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether an STL file is text; binary ones may begin with the same word."""
+    return data.lstrip()[:5].lower() == b"solid" and b"facet" in data[:1000] and b"\0" not in data[:1000]
+
+
+def _separate(corners: np.ndarray) -> Mesh:
+    """A surface from the corners of its faces, one after the other; equal corners become one point."""
+    points, place = np.unique(corners, axis=0, return_inverse=True)
+    return Mesh(points, place.reshape(-1, 3))
+
+
+def _obj(data: bytes) -> Mesh:
+    points: list[list[float]] = []
+    faces: list[list[int]] = []
+    for line in data.splitlines():
+        words = line.split()
+        if words[:1] == [b"v"]:
+            points.append([float(x) for x in words[1:4]])
+        elif words[:1] == [b"f"]:
+            corners = [_corner(word, len(points)) for word in words[1:]]
+            faces += ([corners[0], b, c] for b, c in itertools.pairwise(corners[1:]))
+            _check_count(len(faces))
+    return Mesh(np.array(points).reshape(-1, 3), np.array(faces, dtype=np.int64).reshape(-1, 3))
+
+
+def _corner(word: bytes, known: int) -> int:
+    """The point of a face's corner, which is counted from 1, or backwards from the last one."""
+    number = int(word.partition(b"/")[0])
+    place = number - 1 if number > 0 else known + number
+    if not 0 <= place < known:
+        raise ValueError(f"a face has the corner {number}, and there are {known} points")
+    return place
+
+
+def _check_count(count: int) -> None:
+    if count > MOST_FACES:
+        raise ValueError(f"it has more than {MOST_FACES} faces")
+
+
+def _error(path: Path, message: str) -> InputError:
+    return InputError(message, place=Place(str(path)))
+
+
+READERS: dict[str, Callable[[bytes], Mesh]] = {".stl": _stl, ".obj": _obj}

@@ -1,0 +1,89 @@
+"""What stands around the lines of a figure: labels, grids, legends and notes, in a style."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .plots import plain
+from .scales import ROUNDING, finite
+from .styles import Style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_SEARCHED = 20_000  # rows; beyond that, searching the best place for a legend takes too long
+UNNAMED = "_"  # the beginning of labels that no legend shows
+
+
+def panelled(style: Style, title: str, width: float, height: float, down: int, across: int) -> Figure:
+    """A figure with room for so many panels and with a title."""
+    from .arranged import Arranged
+
+    figure = Arranged(width, height, down, across)
+    if style.titled:
+        figure.suptitle(plain(title, int(11 * width)), fontsize=style.fonts.figure)
+    return figure
+
+
+def note(figure: Figure, style: Style, sentences: Sequence[str]) -> None:
+    """Writes sentences below the panels."""
+    if sentences:
+        words = plain("; ".join(sentences), int(125 * figure.get_figwidth() / style.fonts.legend))
+        figure.text(0.01, 0.0, words, fontsize=style.fonts.legend, ha="left", va="bottom")
+
+
+def line(axes: Axes, style: Style, x: np.ndarray, y: np.ndarray, place: tuple[int, int], label: str) -> None:
+    """Draws a line, which is the `place[0]`th of `place[1]`; a single point is a dot."""
+    look: Mapping[str, Any] = style.look(*place)
+    axes.plot(x, y, **look, marker="o" if len(x) == 1 else "", label=plain(label))
+
+
+def labelled(axes: Axes, style: Style, across: str, up: str) -> None:
+    """Adds labels, ticks and a grid."""
+    axes.set_xlabel(plain(across), fontsize=style.fonts.axis)
+    axes.set_ylabel(plain(up), fontsize=style.fonts.axis)
+    axes.tick_params(labelsize=style.fonts.tick)
+    axes.ticklabel_format(axis="y", useOffset=False)
+    axes.grid(visible=True, color="#dddddd", lw=0.6)
+
+
+def steady(axes: Axes, size: float) -> bool:
+    """Whether the lines vary by no more than rounding beside `size`; the axis then shows them as constants."""
+    drawn = finite(np.concatenate([np.asarray(one.get_ydata(), dtype=float) for one in axes.get_lines()]))
+    if not drawn.size:
+        return True
+    low, high = float(drawn.min()), float(drawn.max())
+    if high - low > ROUNDING * size:
+        return False
+    middle, reach = (low + high) / 2, size or 1.0
+    axes.set_ylim(middle - reach, middle + reach)
+    return True
+
+
+def legend_outside(figure: Figure, axes: Axes, style: Style, across: int = 1) -> None:
+    """Puts the legend beside the axes, or above them, where it covers nothing; there are so many panels `across`."""
+    lines = [one for one in axes.get_lines() if not str(one.get_label()).startswith(UNNAMED)]
+    step = 1 if len(lines) <= len(style.strokes) else -(-(len(lines) - 1) // 14)
+    shown = [*lines[::step], *([lines[-1]] if (len(lines) - 1) % step else [])]
+    size = style.fonts.legend
+    if style.beside:
+        columns = 1 + (len(shown) - 1) // 20
+        axes.legend(handles=shown, fontsize=size, loc="center left", bbox_to_anchor=(1.01, 0.5), ncols=columns)
+        return
+    letters = 95 * figure.get_figwidth() / across / size  # in a line above the axes
+    columns = min(len(shown), max(1, int(letters / (max(len(str(one.get_label())) for one in shown) + 6))))
+    tight = {"handlelength": 2.4, "columnspacing": 0.9, "handletextpad": 0.4, "borderpad": 0.1, "labelspacing": 0.2}
+    axes.legend(
+        handles=shown,
+        fontsize=size,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=columns,
+        frameon=False,
+        **tight,
+    )
+    axes.set_title(axes.get_title(), fontsize=style.fonts.panel, pad=6 + 1.45 * size * -(-len(shown) // columns))

@@ -1,0 +1,210 @@
+"""Figures of a result: a panel for every joint, as in the papers, an overlay, and columns against any other."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError, did_you_mean
+from ..text.checking import in_words
+from . import dressing, scales
+from .columns import Column
+from .curves import curves
+from .drawings import Drawing, drawing
+from .plots import PLOTS, Panel, Plot, axis_label, panels, plain
+from .styles import STYLES
+from .view import UNDETERMINED, Look, View
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_PANELS = 36  # if there are more, only the overlay is drawn
+TIME = "time (s)"
+
+
+def figures(
+    name: str,
+    t: np.ndarray,
+    table: Mapping[str, np.ndarray],
+    columns: Sequence[Column],
+    wanted: Sequence[str | Drawing],
+    robot: str,
+    *,
+    undetermined: Collection[str] = (),
+    look: Look = Look(),
+) -> dict[str, Figure]:
+    """The figures by file stem, for each wanted plot for which the result has columns."""
+    whole = View(name, robot, t, table, columns, frozenset(undetermined), look.style, look.degrees)
+    made: dict[str, Figure] = {}
+    for asked in map(drawing, wanted):
+        view = replace(whole, degrees=True) if asked.degrees else whole
+        if asked.y:
+            figure = curves(view, asked)
+            made |= {f"{name}-{asked.stem}": figure} if figure is not None else {}
+        else:
+            made |= _usual(view, PLOTS[asked.plot], f"{name}-{asked.stem}", asked.title)
+    return made
+
+
+def chosen(which: Sequence[str | Drawing], own: Sequence[Drawing]) -> list[Drawing]:
+    """What is to be drawn, by the names of usual plots and of a result's own ones."""
+    known = {one.stem: one for one in own if one.y}
+    made: list[Drawing] = []
+    for asked in which:
+        if isinstance(asked, str) and asked not in PLOTS and asked not in known:
+            allowed = (*PLOTS, *known)
+            raise InputError(
+                "unknown plot", found=in_words(asked), allowed=", ".join(allowed), hint=did_you_mean(asked, allowed)
+            )
+        made.append(asked if isinstance(asked, Drawing) else known.get(asked) or Drawing(plot=asked))
+    return made
+
+
+def against(x: str | Sequence[str], y: str | Sequence[str], there: Sequence[str]) -> Drawing:
+    """The drawing of columns over others, all of which are there."""
+    across, up = ((one,) if isinstance(one, str) else tuple(one) for one in (x, y))
+    for name in (*across, *up):
+        if name not in there:
+            raise InputError(
+                "the result has no such column",
+                found=in_words(name),
+                allowed=", ".join(there),
+                hint=did_you_mean(str(name), there),
+            )
+    if len(across) not in (1, len(up)):
+        found = f"{len(across)} columns across, {len(up)} up"
+        raise InputError("columns that aren't in pairs", found=found, allowed="one column across, or as many as up")
+    return Drawing(y=up, x=across)
+
+
+def look(style: str, *, degrees: bool) -> Look:
+    """How plots are drawn in the style of this name."""
+    if style not in STYLES:
+        raise InputError(
+            "unknown style of plots", found=in_words(style), allowed=", ".join(STYLES), hint=did_you_mean(style, STYLES)
+        )
+    return Look(STYLES[style], degrees)
+
+
+def of_result(
+    name: str,
+    t: np.ndarray,
+    table: Mapping[str, np.ndarray],
+    columns: Sequence[Column],
+    wanted: Sequence[Drawing],
+    record: Mapping[str, Any],
+    look: Look = Look(),
+) -> dict[str, Figure]:
+    """The figures of a result with this record."""
+    robot, undetermined = record.get("robot", {}).get("name", ""), record.get("undetermined", [])
+    return figures(name, t, table, columns, wanted, str(robot), undetermined=undetermined, look=look)
+
+
+def _usual(view: View, row: Plot, stem: str, title: str) -> dict[str, Figure]:
+    """The figures of a row of the table of plots."""
+    chosen = [column for column in view.columns if column.family == row.family]
+    if not chosen:
+        return {}
+    shown, notes = _without_zeros(view, row, chosen) if row.folds else (panels(chosen), [])
+    if view.mark(chosen):
+        notes = [*notes, UNDETERMINED]
+    title = title or view.titled(row.title)
+    made = {}
+    if len(shown) <= MOST_PANELS:
+        made[stem] = _one_each(view, row, title, shown, notes)
+    if (row.overlay and len(shown) > 1) or len(shown) > MOST_PANELS:
+        made[f"{stem}-overlay"] = _overlay(
+            view, row, title, [column for _, _, lines in shown for column in lines], notes
+        )
+    return made
+
+
+def _without_zeros(view: View, row: Plot, columns: Sequence[Column]) -> tuple[list[Panel], list[str]]:
+    """The panels in which something is to be seen, and a sentence about the others; all of them if nothing is."""
+    grouped, size = panels(columns), scales.sizes(view.table, columns)
+    zero = [all(scales.is_zero(view.table, column, size[unit]) for column in lines) for _, unit, lines in grouped]
+    shown = [panel for panel, flat in zip(grouped, zero) if not flat]
+    if not shown:
+        return grouped, []
+    alone = {owner: sum(panel[0] == owner for panel in grouped) == 1 for owner, _, _ in grouped}
+    flat = [
+        owner + ("" if alone[owner] else f" {row.quantities.get(unit, unit)}") + view.mark(lines)
+        for (owner, unit, lines), is_flat in zip(grouped, zero)
+        if is_flat
+    ]
+    return shown, [f"zero throughout: {', '.join(flat)}"] if flat else []
+
+
+def _one_each(view: View, row: Plot, title: str, grouped: list[Panel], notes: Sequence[str]) -> Figure:
+    """The figure with a panel for each joint, or for whatever else owns columns."""
+    style = view.style
+    across = min(_across(grouped), style.most_across)
+    down = -(-len(grouped) // across)
+    if len(grouped) == 1:
+        width, height = style.single
+    else:
+        most = max(len(lines) for _, _, lines in grouped)
+        above = 0.0 if style.beside or most == 1 else 0.07 * (most + 1)  # room for legends
+        width, height = style.panel[0] * across + 0.4, (style.panel[1] + above) * down + 0.6 * style.titled
+    figure = dressing.panelled(style, title, style.width or width, height, down, across)
+    dressing.note(figure, style, notes)
+    size = scales.sizes(view.table, [column for _, _, lines in grouped for column in lines])
+    varying: dict[str, list[Axes]] = {}
+    for k, (owner, unit, lines) in enumerate(grouped):
+        axes = figure.add_subplot(down, across, k + 1)
+        alone = len(lines) == 1
+        for n, column in enumerate(lines):
+            label = view.label(column, short=not alone)
+            dressing.line(axes, style, view.t, view.values(column), (n, len(lines)), label)
+        axes.set_title(plain(owner + view.mark(lines) * alone, 44), fontsize=style.fonts.panel)
+        if not _dressed(view, axes, row, unit, size[unit]):
+            varying.setdefault(unit, []).append(axes)
+        if not alone:
+            dressing.legend_outside(figure, axes, style, across)
+    for comparable in varying.values():
+        scales.compared(comparable)
+    return figure
+
+
+def _across(grouped: list[Panel]) -> int:
+    """The number of panels side by side; if all owners have two panels, these stand side by side."""
+    count = len(grouped)
+    if count == 1:
+        return 1
+    together = {len(list(group)) for _, group in groupby(grouped, key=lambda panel: panel[0])}
+    if together == {2}:
+        return 2 if count <= 8 else 4
+    return 2 if count <= 4 else 3 if count <= 12 else 4
+
+
+def _overlay(view: View, row: Plot, title: str, chosen: list[Column], notes: Sequence[str]) -> Figure:
+    """The figure with the columns of all owners in one panel for each unit and order of magnitude."""
+    by_unit: dict[str, list[Column]] = {}
+    for column in chosen:
+        by_unit.setdefault(column.unit, []).append(column)
+    size = scales.sizes(view.table, chosen)
+    groups = [(unit, group) for unit, lines in by_unit.items() for group in scales.by_size(view.table, lines)]
+    style = view.style
+    width, height = style.overlay
+    figure = dressing.panelled(style, title, width, 0.8 * style.titled + height * len(groups), len(groups), 1)
+    dressing.note(figure, style, notes)
+    for k, (unit, lines) in enumerate(groups):
+        axes = figure.add_subplot(len(groups), 1, k + 1)
+        for column in lines:
+            place = by_unit[unit].index(column), len(by_unit[unit])
+            dressing.line(axes, style, view.t, view.values(column), place, view.label(column))
+        _dressed(view, axes, row, unit, size[unit])
+        dressing.legend_outside(figure, axes, style)
+    return figure
+
+
+def _dressed(view: View, axes: Axes, row: Plot, unit: str, size: float) -> bool:
+    """Adds labels to axes over time, and returns whether their lines are constants."""
+    dressing.labelled(axes, view.style, TIME, axis_label(row, unit, view.unit(unit)))
+    axes.margins(x=0)
+    return dressing.steady(axes, size * scales.measured(unit, degrees=view.degrees)[1])

@@ -1,0 +1,55 @@
+"""Where the mesh files of a robot are: beside its own file, or in the package that an address names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path, PureWindowsPath
+from typing import Any
+
+from ..text.document import Document
+
+PACKAGES = ("package://", "model://")  # of ROS and of Gazebo, before a package's name
+HERE = "file://"
+
+
+def located(file: str, folder: Path) -> Path | None:
+    """The mesh file that a robot file in this folder names, if it is there; nothing is asked from a network."""
+    if "\0" in file:
+        return None
+    if start := next((word for word in PACKAGES if file.startswith(word)), None):
+        tries = _in_packages(file.removeprefix(start), folder)
+    else:
+        file = file.removeprefix(HERE)
+        if "://" in file or PureWindowsPath(file).drive.startswith("\\\\"):  # another computer's folder
+            return None
+        tries = iter([folder / file])
+    return next((path for path in tries if os.path.isfile(path)), None)
+
+
+def _in_packages(file: str, folder: Path) -> Iterator[Path]:
+    """Where a package's file may be: in a folder of the package's name on the way up from the robot's."""
+    name, _, rest = file.partition("/")
+    for above in (home := folder.absolute(), *home.parents):
+        yield above / file
+        if above.name == name:
+            yield above / rest
+
+
+def folder_of(document: Document | None) -> Path:
+    """The folder of a robot's file; that of the process, if the robot came from no file."""
+    return Path(document.name).parent if document is not None else Path()
+
+
+def with_places(data: Any, folder: Path) -> Any:
+    """A robot's data in which meshes that are there are named by their absolute paths, so that a copy finds them."""
+    if isinstance(data, dict):
+        return {key: _placed(one, folder) if key == "mesh" else with_places(one, folder) for key, one in data.items()}
+    return [with_places(one, folder) for one in data] if isinstance(data, list) else data
+
+
+def _placed(mesh: Any, folder: Path) -> Any:
+    if not isinstance(mesh, dict) or not isinstance(mesh.get("file"), str):
+        return mesh
+    path = located(mesh["file"], folder)
+    return mesh if path is None else {**mesh, "file": str(path.absolute())}

@@ -1,0 +1,39 @@
+"""The names of the columns that a run will have, known before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..loops.balance import Forces
+from ..simulate.system import System
+from . import tabulate
+from .outputs import RecordEntry
+from .rows import Point, Rows
+
+
+def column_names(system: System, q0: Sequence[float], record: RecordEntry, points: Sequence[Point]) -> list[str]:
+    """The names of the columns, those of all drives included; an inverse task may find that it needs none of these."""
+    robot, loops = system.robot, system.loops
+    none = np.zeros((1, robot.nv))
+    forces = None
+    if robot.closed or loops is not None or system.inputs.pushes:
+        given = np.zeros((1, len(robot.driven) + len(robot.actuators)))
+        forces = Forces(given, np.zeros((1, 0 if loops is None else loops.m)))
+    tied = robot.closed or loops is not None
+    rows = Rows(
+        robot=robot,
+        q=np.array([q0], dtype=float),
+        qd=none,
+        qdd=none,
+        tau=none,
+        balance=np.zeros(1),
+        points=points,
+        loops=loops,
+        forces=forces,
+        cuts={loop.name: np.zeros((1, 6)) for loop in robot.loops if tied},
+        loads=lambda: None,
+        known={"kinetic": np.zeros(1), "potential": np.zeros(1), "elastic": np.zeros(1)},
+    )
+    return [column.name for column, _ in tabulate.columns(rows, record.wants)]

@@ -1,0 +1,75 @@
+"""What rows of runs side by side have besides an evaluation, as text: closed states, energies, forces in the loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..dynamics.energy import energies
+from ..dynamics.sweeps import dynamics
+from ..loops.reactions import exerted, multipliers
+from ..machine.program.scalars import Scalar
+from ..robot.model import Body
+from .compiled import closed, closes, watched
+from .discrete import Discrete, partition_of
+from .equations import Evaluation
+from .situation import read
+from .system import Model, System
+
+
+def beside(
+    system: System,
+    discrete: Discrete,
+    signals: Sequence[Scalar],
+    y: Sequence[Scalar],
+    now: Evaluation,
+    model: Model,
+    bodies: tuple[Body, ...],
+    length: Scalar,
+) -> dict[str, list[Scalar]]:
+    """The energies and, for trees, what watches read; for mechanisms, the closed state and what holds the loops.
+
+    The `bodies` have inertias of their own, those of the `model` are regrouped; `length` is that of a mechanism.
+    """
+    robot = replace(system.robot, tree=replace(system.robot.tree, bodies=bodies))
+    groups = {"energy": list(energies(robot, now.q, now.qd))}
+    if system.loops is None:
+        return {**groups, "quantities": watched(system, discrete, signals, y, now.support)}
+    return {**groups, **_of_loops(system, discrete, signals, y, now, model, length)}
+
+
+def _of_loops(
+    system: System,
+    discrete: Discrete,
+    signals: Sequence[Scalar],
+    y: Sequence[Scalar],
+    now: Evaluation,
+    model: Model,
+    length: Scalar,
+) -> dict[str, list[Scalar]]:
+    """The closed state with what is left open, the rows' gaps and multipliers, and the wrenches in the cuts."""
+    here = read(system, signals, [*y, 0.0, 0.0], discrete)
+    robot = replace(system.robot, tree=replace(system.robot.tree, bodies=model.bodies))
+    loops = system.constraints(model).with_numbers(*model[:3])
+    loops.robot = robot
+    loops.row_sizes = [1.0 if turning else 1.0 / length for turning in loops.turning]
+    tied, everything = loops.tied(now.q), [True] * robot.nv
+    motion = now.q, now.qd, now.qdd
+    needed, _ = dynamics(model.bodies, robot.gravity, *motion, everything, here.wrenches, here.loads)
+    left = [x - force - held for x, force, held in zip(needed, now.tau, now.resistance)]
+    sizes, _ = multipliers(loops, partition_of(discrete), now.q, left)
+    _, across = exerted(loops, now.q, tied, [], sizes)
+    return {
+        "settled": closed(system, [*now.q, *now.qd], here.values, loops) if closes(system) else [],
+        "gaps": [x - here.values.get(r, 0.0) for r, x in enumerate(loops.gaps(now.q, tied))],
+        "multipliers": sizes,
+        "cuts": [x for six in across[: len(robot.loops)] for x in six],
+    }
+
+
+def widths(system: System) -> dict[str, int]:
+    """The widths of these groups, in their order."""
+    if system.loops is None:
+        return {"energy": 3, "quantities": len(system.switching) + len(system.bounded)}
+    m, state = system.loops.m, system.measured + 1 if closes(system) else 0
+    return {"energy": 3, "settled": state, "gaps": m, "multipliers": m, "cuts": 6 * len(system.robot.loops)}

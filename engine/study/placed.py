@@ -1,0 +1,186 @@
+"""Numbers of a robot's file on which its geometry depends, for many runs at once: robots built from symbols.
+
+The builder of robots runs on symbols once; what it makes of them, the numbers of bodies and ties, is a program that
+compiled code runs for all runs.  Loops are closed for all of them, and all go by one partition: where a run by itself
+would take another one, it isn't plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..dynamics.regroup import moved_inwards
+from ..errors import DenocError
+from ..loops.alike import Alike, Measures
+from ..loops.balance import idle_spins
+from ..loops.constraints import own_ties
+from ..loops.rank import independent, independent_of_many
+from ..machine.jit.native import QUICK
+from ..machine.jit.offer import Offer
+from ..machine.program.trace import CONSTANT, Node, Recording
+from ..robot.model import Robot
+from ..scenario.plan import Plan
+from ..simulate.coordinates import preferred_at_start
+from ..simulate.discrete import partition_of
+from ..simulate.feedforward import runner
+from ..simulate.runner import Runner
+from ..simulate.signals import pivot_limits
+from ..simulate.system import Model, System, constraints_of, coulomb_of, without_dry_friction
+from ..simulate.together import Numbers, length_of
+from ..text.document import Keys
+from .arguments import built, draft_of, with_scalars, with_value
+
+LARGE = 1e9  # what is larger is left to the reader of one file
+
+
+class OtherError(Exception):
+    """The keys lead elsewhere than to numbers that can be read for all runs at once."""
+
+
+# ---- the robots
+
+
+def rebuilt(plan: Plan, columns: Mapping[Keys, np.ndarray], plain: np.ndarray) -> Numbers:
+    """The numbers of robots whose files have these columns by path; runs with enormous numbers aren't `plain`."""
+    robot, system, recording = plan.robot, plan.system, Recording("numbers")
+    symbols = recording.input("p", len(columns))
+    try:
+        whole = built(robot, list(columns), symbols)
+    except DenocError:
+        raise OtherError from None
+    _refuse_what_is_read_elsewhere(system, whole)
+    own = without_dry_friction(whole.tree.bodies)
+    tied = (own_ties(whole), whole.couplings) if system.loops is not None else ((), ())
+    model = Model(moved_inwards(own), *tied, coulomb_of(system, whole.tree.bodies))
+    made = Numbers(model, own, length_of(system))
+    nodes: dict[int, Node] = {}
+    with_scalars(made, lambda x: nodes.setdefault(x.id, x))
+    computed = [x for x in nodes.values() if x.op != CONSTANT]
+    file = draft_of(robot).file
+    for path in columns:
+        file = with_value(file, path, "a number")
+    offer = Offer(
+        lambda: recording.program(numbers=computed),
+        [len(columns)],
+        [len(computed)],
+        lambda: ("numbers", repr(file), repr(list(columns))),
+        QUICK,
+    )
+    code = offer.kernel(cached=False)
+    if code is None:
+        raise OtherError
+    (values,), _, _ = code(np.column_stack(list(columns.values())))
+    plain &= (abs(values) < LARGE).all(axis=1)
+    arrays = dict(zip((x.id for x in computed), np.ascontiguousarray(np.where(plain[:, None], values, 1.0).T)))
+    filled: Numbers = with_scalars(made, lambda x: x.value if x.op == CONSTANT else arrays[x.id])
+    return filled
+
+
+def _refuse_what_is_read_elsewhere(system: System, whole: Robot) -> None:
+    """Leave numbers to the reader of one file that lead into anything but bodies, ties and couplings."""
+    starts = [*whole.q0, *(x for joint in whole.moving for x in joint.initial)]
+    seats = [seat for _, seat in whole.tree.seats.values()]
+    turns = [angle for seat in seats for _, angle in seat.turns]
+    acting = [x for wrench in whole.wrenches for x in (*wrench.wrench, *wrench.at)]
+    acting += [x for one in whole.actuators for x in one.at] + [*whole.gravity]
+    if whole.wrenches or whole.actuators or system.inputs.wrenches:  # these act on links, wherever links sit
+        acting += [x for seat in seats for x in seat.origin] + turns
+    if system.loops is not None:  # the wrenches in cuts are turned with links
+        frames = [frame for one in own_ties(whole) for frame in one.frames]
+        acting += turns + [angle for frame in frames for _, angle in frame.turns]
+    if any(isinstance(x, Node) for x in (*starts, *acting)):
+        raise OtherError
+
+
+# ---- mechanisms
+
+
+def with_partition(plan: Plan, base: Plan) -> Runner:
+    """A run of the plan in the coordinates that the scenario, `base`, has without variations."""
+    system = plan.system
+    if not _starts_plainly(system):
+        raise OtherError
+    try:
+        part = partition_of(runner(base.system, base.q0).discrete)
+    except (DenocError, AssertionError):
+        raise OtherError from None
+    if len(part.rows) + len(part.given) + len(part.N) != system.robot.nv or len(part.order) != system.robot.nv:
+        raise OtherError
+    run = runner(system, plan.q0)
+    run.discrete = replace(run.discrete, partition=part)
+    return run
+
+
+def _starts_plainly(system: System) -> bool:
+    """Whether only the loops, and what is given under `initial` and `rates`, decide where a run starts."""
+    inputs, loops = system.inputs, constraints_of(system)
+    led = any(one.reference is not None for one in inputs.driven)
+    follows = inputs.prescribed or inputs.commanded or inputs.feedforward or inputs.drives or inputs.sampled or led
+    special = any(loop.doubled for loop in loops.robot.loops) or system.robot.rolls
+    return not (follows or special or system.method.scaled or system.method.basis != "independent")
+
+
+def started(
+    plan: Plan, base: Plan, run: Runner, numbers: Numbers, q: np.ndarray, qd: np.ndarray, plain: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Numbers]:
+    """Coordinates and speeds that fit the loops, the inverse bounds of pivots, and the numbers with lengths.
+
+    q and qd are what the files give. Runs that would start otherwise aren't `plain`.
+    """
+    system, part = plan.system, partition_of(run.discrete)
+    loops, regrouped = constraints_of(system), numbers.regrouped
+    alike = Alike(loops, Measures(numbers.bodies, regrouped.ties, regrouped.couplings), len(q))
+    named = [k for name in plan.file.initial for k in plan.robot.joint(name).speeds]
+    q, closed = alike.closed(q, named or list(loops.robot.driven))
+    plain &= closed
+    _, J = alike.near(q, np.arange(len(q)))
+    J = np.where(plain[:, None, None], J, loops.scaled(loops.jacobian(np.array(plan.q0))[0]))
+    plain &= alike.suits(part, preferred_at_start(system, part), J)
+    if plan.file.rates:
+        qd = _speeds(plan, base, alike, J, qd, plain)
+    varies = any(isinstance(x, np.ndarray) for x in numbers.arrays().values())
+    return (
+        q,
+        qd,
+        pivot_limits(alike.pivots(part, J), run.discrete.near),
+        (
+            numbers._replace(length=alike.length.copy()) if varies else numbers  # type: ignore[arg-type]
+        ),
+    )
+
+
+def _speeds(plan: Plan, base: Plan, alike: Alike, J: np.ndarray, qd: np.ndarray, plain: np.ndarray) -> np.ndarray:
+    """The speeds that keep the loops closed; those that are named under `rates` are as given."""
+    loops = constraints_of(base.system)
+    joints = [plan.robot.joint(name) for name in plan.file.rates]
+    own, _ = loops.jacobian(np.array(base.q0))
+    named = [k for joint in joints for k in joint.speeds]
+    S = np.eye(loops.robot.nv)[list({*named, *loops.robot.driven})].reshape(-1, loops.robot.nv)
+    if any(joint.type.nv > 1 for joint in joints) or idle_spins(loops, own, S.T).shape[1]:
+        raise OtherError
+    rest = [k for k in range(loops.robot.nv) if k not in named]
+    groups = [rest, *([k] for k in reversed(named))]
+    rows = sorted(independent(loops.scaled(own), loops.row_groups()))
+    dependent = sorted(independent(loops.scaled(own)[rows].T, groups))
+    plain &= _same(independent_of_many(J, loops.row_groups()), rows)
+    plain &= _same(independent_of_many(J[:, rows].transpose(0, 2, 1), groups), dependent)
+    if set(dependent) & set(named) or len(dependent) != len(rows):
+        raise OtherError
+    speeds = qd / alike.column_scale
+    speeds[:, dependent] = 0.0
+    square = np.where(plain[:, None, None], J[:, rows][:, :, dependent], np.eye(len(rows)))
+    right = -(J[:, rows] @ speeds[:, :, None])
+    speeds[:, dependent] = np.linalg.solve(square, right)[:, :, 0]
+    return speeds * alike.column_scale
+
+
+def _same(picks: np.ndarray, places: Sequence[int]) -> np.ndarray:
+    """Whether each row of picks has these places, in any order."""
+    if picks.shape[1] < len(places):
+        return np.zeros(len(picks), dtype=bool)
+    found = np.sort(picks, axis=1)[:, picks.shape[1] - len(places) :]
+    same: np.ndarray = (found == np.array(places, dtype=int)).all(axis=1) & ((picks >= 0).sum(axis=1) == len(places))
+    return same

@@ -1,0 +1,145 @@
+"""What a terminal sees before anything runs: completion by the shell, help in plain words, colours of errors."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from denoc.cli import completing
+from denoc.cli.app import application
+from denoc.formats.table import FORMATS
+from denoc.text.library import names
+
+pytestmark = pytest.mark.smoke
+ENTRY = "from denoc.cli.main import main; main()"
+
+
+def commands(command, words=()):
+    """Each command with the words that call it."""
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from commands(inner, (*words, name))
+    if not hasattr(command, "commands"):
+        yield " ".join(words), command
+
+
+COMMANDS = dict(commands(typer.main.get_command(application())))
+OPTIONS = [(name, option) for name, one in COMMANDS.items() for option in one.params if hasattr(option, "help")]
+
+
+# ---- completion
+
+
+@pytest.fixture
+def offered(monkeypatch, capsys, tmp_path):
+    """What bash is offered for the last word of a line."""
+    monkeypatch.chdir(tmp_path)
+
+    def words(line):
+        with monkeypatch.context() as now:
+            now.setenv("_DENOC_COMPLETE", "complete_bash")
+            now.setenv("COMP_WORDS", line)
+            now.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+            with pytest.raises(SystemExit) as leaving:
+                application()(prog_name="denoc")
+        assert leaving.value.code == 0
+        return capsys.readouterr().out.split()
+
+    return words
+
+
+def test_names_of_the_library_and_files(offered):
+    for file in ("pump.urdf", "pumice.yaml", "puma.csv", ".puma.yaml"):
+        Path(file).write_text("")
+    assert offered("denoc idyn pum") == ["puma", "pumice.yaml", "pump.urdf"]
+    assert offered("denoc run pum") == [*(name for name in names("scenarios") if name.startswith("pum")), "pumice.yaml"]
+    assert offered("denoc simulate puma --scenario puma-f") == ["puma-fall", "puma-feedforward"]
+    assert {"puma", "puma-fall"} <= {*offered("denoc page pum")}
+    assert "puma" in offered("denoc list pum")
+    assert offered("denoc idyn robots/pum") == []  # the shell offers files then
+
+
+def test_results_and_their_columns(offered):
+    Path("outputs/swing").mkdir(parents=True)
+    Path("outputs/empty").mkdir()
+    Path("outputs/swing/swing.json").write_text("{}")
+    Path("outputs/swing/swing.csv").write_text("t,hinge.q,hinge.qd,rod.tip.x\n")
+    for command in ("plot", "report", "animate", "verify"):
+        assert offered(f"denoc {command} out") == ["outputs/swing"]
+    assert offered("denoc plot outputs/swing --y hinge.") == ["hinge.q", "hinge.qd"]
+    assert offered("denoc plot outputs/swing --style p") == ["paper"]
+    assert offered("denoc plot outputs/swing --plot point-") == ["point-velocities", "point-accelerations"]
+
+
+def test_all_formats_of_robots_are_offered():
+    assert {*completing.ROBOTS} == {suffix for row in FORMATS.values() for suffix in row.suffixes}
+
+
+def test_what_names_robots_and_scenarios_is_completed():
+    known = {"ROBOT": "puma", "SCENARIO": "puma-fall", "[ROBOT]": "puma", "SCENARIO...": "puma-fall"}
+    for name, command in COMMANDS.items():
+        for one in command.params:
+            if one.metavar in known:
+                offer = [item.value for item in one.shell_complete(typer.Context(command), "puma")]
+                assert known[one.metavar] in offer, (name, one.name)
+
+
+# ---- help
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_no_private_words(name):
+    """Every abbreviation is one that users of robots know, or the place of a value."""
+    known = {"CSV", "DH", "GIF", "HTML", "JSON", "LQR", "MJCF", "PDF", "PNG", "SDF", "URDF", "XML", "YAML", "SHA", "ID"}
+    command = COMMANDS[name]
+    values = {word for one in command.params for word in re.findall(r"[A-Z]{2,}", one.metavar or "")}
+    text = " ".join([command.help or "", *(option.help or "" for owner, option in OPTIONS if owner == name)])
+    assert {*re.findall(r"\b[A-Z]{2,}\b", text)} <= known | values | {"JOINT", "DIR"}
+
+
+def test_what_an_option_does_that_is_not_given_is_said():
+    """Its default is shown or told; else it does nothing, as its first word says."""
+    acts = ("Change", "Check", "Compare", "Draw", "Find", "Let", "Make", "Print", "Read", "Take", "Try", "Write")
+    for name, option in OPTIONS:
+        if option.param_type_name == "option" and not option.is_flag and option.default in (None, "", []):
+            assert option.help.startswith(acts) or "(default: " in option.help, (name, option.opts)
+
+
+# ---- colours
+
+
+def ended(environment, terminal):
+    """Standard error of a command with a mistake, on a terminal or in a pipe."""
+    words = [sys.executable, "-c", ENTRY, "idyn", "pmua"]
+    env = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR")}
+    env |= {"TERM": "xterm-256color", "COLUMNS": "60", **environment}
+    if not terminal:
+        return subprocess.run(words, capture_output=True, env=env, check=False).stderr.decode()
+    import pty
+
+    ours, theirs = pty.openpty()
+    done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=theirs, env=env, check=False)
+    os.close(theirs)
+    assert done.returncode == 2
+    said = b""
+    try:
+        while part := os.read(ours, 4096):
+            said += part
+    except OSError:  # the end, on Linux
+        pass
+    os.close(ours)
+    return said.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs pseudo terminals")
+def test_errors_are_red_on_terminals_alone():
+    plain, coloured = ended({}, terminal=False), ended({}, terminal=True)
+    assert plain.startswith("error: no such robot: `pmua`")
+    assert "\x1b" not in plain
+    assert coloured.startswith("\x1b[1;31merror:\x1b[0m no such robot")
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
+    assert ended({"NO_COLOR": "1"}, terminal=True) == plain
+    assert ended({"TERM": "dumb"}, terminal=True) == plain

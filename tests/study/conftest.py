@@ -1,0 +1,16 @@
+import pytest
+
+from denoc.study import ensemble
+
+
+@pytest.fixture
+def left(monkeypatch):
+    """The number of runs that weren't clear side by side, and were carried out by themselves."""
+    count, carry_out = [0], ensemble.carry_out
+
+    def counted(plan):
+        count[0] += 1
+        return carry_out(plan)
+
+    monkeypatch.setattr(ensemble, "carry_out", counted)
+    return count

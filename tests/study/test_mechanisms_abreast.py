@@ -1,0 +1,145 @@
+"""Mechanisms go side by side, whatever number of their files differs, as each of them does by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.errors import AssemblyError
+from denoc.loops.alike import Alike, Measures, least_squares
+from denoc.loops.assembly import assembled
+from denoc.loops.constraints import closure
+from denoc.loops.partition import partition
+from denoc.machine.jit.choice import using
+from denoc.study import variations as planning
+from denoc.study.blocks import blocks
+from side_by_side import compared
+
+FALL = {"robot": "four-bar", "task": "simulate", "time": {"end": 0.2, "step": 0.05}, "initial": {"A0": 1.0}}
+LENGTHS = [
+    {"robot.links.coupler.joint.xyz": [0.1 + d, 0, 0], "robot.links.rocker.joint.xyz.0": 0.28 - 2 * d}
+    for d in (-0.006, 0.0, 0.007, 0.011)
+]
+CASES = {
+    "masses": (FALL, [{"robot.links.rocker.mass": 2.0 + k / 3, "robot.links.coupler.com.0": 0.1} for k in range(4)]),
+    "lengths and masses": (FALL, [{**one, "robot.links.coupler.mass": 3.0 + k} for k, one in enumerate(LENGTHS)]),
+    "points": (FALL, [{"robot.links.rocker.points.B": [0.25, d, 0]} for d in (0.0, 0.01, -0.02)]),
+    "cuts": (FALL, [{"robot.loops.B.first.at": [0.3 + d, d, 0]} for d in (0.0, 0.01, -0.02)]),
+    "where and how fast it starts": (FALL, [{"initial.A0": 0.8 + d, "rates.A0": 5 * d} for d in (0.0, 0.1, 0.4)]),
+    "three loops' rows": (
+        {"robot": "three-rrr", "task": "simulate", "time": {"end": 0.1, "step": 0.05}},
+        [{"robot.links.platform.mass": 8.0 + k, "robot.links.link5.joint.xyz.0": 0.4 + k / 50} for k in range(3)],
+    ),
+    "multipliers, closed by nothing but them": (
+        {**FALL, "closure": {"method": "multipliers"}},
+        [{"robot.links.rocker.mass": 2.0 + k / 3, **one} for k, one in enumerate(LENGTHS[:3])],
+    ),
+    "loops that nothing keeps closed": (
+        {**FALL, "closure": {"method": "denoc-extended"}},
+        [{"robot.links.rocker.mass": 2.0 + k / 3} for k in range(3)],
+    ),
+}
+
+
+@pytest.fixture
+def planned(monkeypatch):
+    """The variations that are planned in full, one after the other."""
+    done, plan = [], planning.plan
+
+    def counted(*given):
+        done.append(given)
+        return plan(*given)
+
+    monkeypatch.setattr(planning, "plan", counted)
+    return done
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("what", CASES)
+def test_mechanisms_that_differ_in_numbers_go_side_by_side(left, what):
+    scenario, variations = CASES[what]
+    together, alone = compared(left, scenario, variations)
+    assert not alone
+    name = denoc.load(scenario["robot"]).moving[0].name
+    assert len({run.table[f"{name}.q"][-1] for run in together}) == len(variations)
+
+
+def test_mechanisms_are_planned_once(planned):
+    with using("compiled"):
+        runs = denoc.ensemble(FALL, CASES["lengths and masses"][1])
+        assert len(planned) == 2  # the first of them, and the scenario without variations
+        assert all(run.audit["closure"] < 1e-14 for run in runs)
+    assert len(planned) == 2
+
+
+def test_the_loops_of_lengths_that_differ_stay_closed():
+    """The distance between the coupler's and the rocker's ends of the cut, from the tables alone."""
+    for one, run in zip(LENGTHS, denoc.ensemble(FALL, LENGTHS)):
+        crank, base = one["robot.links.coupler.joint.xyz"][0], one["robot.links.rocker.joint.xyz.0"]
+        a, b, c = (run.table[f"{name}.q"] for name in ("A0", "A", "B0"))
+        ends = crank * np.exp(1j * a) + 0.3 * np.exp(1j * (a + b)) - base - 0.25 * np.exp(1j * c)
+        assert abs(ends).max() < 1e-14
+
+
+def test_lengths_that_close_no_loop_are_refused_as_by_themselves():
+    long = {"robot.links.rocker.joint.xyz": [2.0, 0, 0]}
+    with pytest.raises(AssemblyError, match="the loops can't be closed"):
+        denoc.ensemble(FALL, [{"robot.links.rocker.joint.xyz": [0.28, 0, 0]}, long])
+
+
+def test_what_comes_to_a_singular_position_leaves_the_lanes(left):
+    """Two of the runs come to a dead centre, where their coordinates become unusable; the others go on."""
+    masses = [{"time.step": 0.5, "robot.links.1^1.mass": mass} for mass in (0.9, 1.0, 1.1, 1.2)]
+    together, alone = compared(left, "five-bar-fall", masses)
+    assert [run.ended for run in together] == ["done", "done", "singularity", "singularity"]
+    assert alone >= 2
+
+
+def gathered(variations, most):
+    """The columns of all runs as bytes, by place."""
+    made = blocks(FALL, variations, most=most)
+    return {
+        place: [values[row].tobytes() for values in block.columns.values()]
+        for block in made
+        for row, place in enumerate(block.places)
+    }
+
+
+def test_mechanisms_in_blocks_are_the_same_to_the_last_bit():
+    variations = CASES["lengths and masses"][1]
+    whole = gathered(variations, 4)
+    assert gathered(variations, 1) == whole
+    turned = gathered(variations[::-1], 3)
+    assert [turned[3 - k] for k in range(4)] == [whole[k] for k in range(4)]
+
+
+# ---- many mechanisms at once, beside each by itself
+
+
+def test_many_mechanisms_are_closed_and_divided_as_each_by_itself():
+    robot = denoc.load("three-rrr")
+    loops, random = closure(robot), np.random.default_rng(3)
+    q = np.array(robot.q0) + random.normal(scale=0.05, size=(6, robot.nq))
+    alike = Alike(loops, Measures(loops.bodies, loops.ties, loops.couplings), len(q))
+    closed, good = alike.closed(q, robot.driven)
+    assert good.all()
+    expected = np.array([assembled(loops, one, robot.driven) for one in q])
+    assert closed == pytest.approx(expected, abs=1e-13)
+    _, J = alike.near(closed, np.arange(len(q)))
+    part = partition(loops, expected[0], (), robot.driven)
+    own = [partition(loops, one, (), robot.driven) for one in expected]
+    same = [(one.rows, one.N) == (part.rows, part.N) for one in own]
+    assert alike.suits(part, robot.driven, J).tolist() == same
+    of_others = partition(loops, expected[0], (), (3, 4, 5))
+    assert not alike.suits(of_others, robot.driven, J).any()
+    pivots = [part.pivots_at(loops.jacobian(one)[0]) for one in expected]
+    assert alike.pivots(part, J) == pytest.approx(np.array(pivots), rel=1e-10)
+
+
+def test_least_squares_of_many_are_those_of_each():
+    random = np.random.default_rng(4)
+    A, b = random.normal(size=(5, 6, 3)), random.normal(size=(5, 6))
+    A[3, :, 2] = 2 * A[3, :, 0] - A[3, :, 1]  # where many x do, the shortest is wanted
+    expected = [np.linalg.lstsq(one, right, rcond=1e-10)[0] for one, right in zip(A, b)]
+    assert least_squares(A, b) == pytest.approx(np.array(expected), abs=1e-9)

@@ -1,0 +1,138 @@
+"""Bodies from robot files: where they are in sketches, animations and pages, and what becomes of missing ones."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.study.test_animate import data_of, made, needs_browser
+from tests.support import browser
+
+import denoc
+from denoc.cli.main import main
+from denoc.formats.meshes import read_mesh
+from denoc.record.sketch import drawing
+from denoc.scenario.run import prepare
+from denoc.study import page as pages
+from denoc.study.page_plan import ranges
+from denoc.study.staging import staged
+
+FILES = Path(__file__).parent / "files"
+ROBOT = FILES / "bodies.yaml"
+FALL = {"robot": str(ROBOT), "task": "simulate", "time": {"end": 0.2, "step": 0.1}, "name": "fall"}
+TURN = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]])  # by 90 degrees about y
+
+
+def hand():
+    """The corners of the hand's two meshes in its axes, from the files and the numbers of the robot's file."""
+    wedge, pyramid = read_mesh(FILES / "wedge.stl").points, read_mesh(FILES / "pyramid.obj").points
+    return np.concatenate([wedge * [0.2, 0.1, 0.1], [0.2, 0, 0] + (pyramid * [0.1, 0.1, 0.15]) @ TURN.T])
+
+
+def boxes(robot, q):
+    """The box in base axes around each link's bodies, from the numbers of the robot's file."""
+    turn = np.array([-1.0, 1.0])
+    grid = np.array(np.meshgrid(turn, turn, turn)).reshape(3, -1).T
+    placed = denoc.frames(robot, q)
+    clouds = {
+        "stand": np.concatenate([[0, 0, 0.03] + grid * [0.25, 0.2, 0.03], [0, 0, 0.21] + grid * [0.06, 0.06, 0.15]]),
+        "hand": hand(),
+    }
+    clouds = {name: at @ placed[name][:3, :3].T + placed[name][:3, 3] for name, at in clouds.items()}
+    made = {name: (at.min(axis=0), at.max(axis=0)) for name, at in clouds.items()}
+    middle = placed["turret"][:3, 3]
+    made["turret"] = (middle - 0.1, middle + 0.1)
+    ends = np.array([[0, 0, 0], [0.5, 0, 0]]) @ placed["arm"][:3, :3].T + placed["arm"][:3, 3]
+    made["arm"] = (ends.min(axis=0) - 0.05, ends.max(axis=0) + 0.05)
+    return made
+
+
+def test_bodies_in_a_scene():
+    robot = denoc.load(ROBOT)
+    scene, _ = staged(robot, robot.q0)
+    kinds = {part.name: [solid.kind for solid in part.solids] for part in scene.parts}
+    assert kinds == {
+        "base": ["ground"],
+        "stand": ["box", "cylinder"],
+        "turret": ["sphere"],
+        "arm": ["capsule"],
+        "hand": ["mesh", "mesh"],
+    }
+    assert not scene.warnings
+    known = {mesh.name: mesh.unpacked() for mesh in scene.meshes}
+    places = []
+    for solid in next(part for part in scene.parts if part.name == "hand").solids:
+        corners = np.array(solid.points)
+        inside, _ = known[solid.mesh]
+        places.append(corners.mean(axis=0) + inside @ (0.5 * (corners[[1, 2, 4]] - corners[0])))
+    assert np.allclose(np.concatenate(places), hand(), rtol=0, atol=1e-5)
+
+
+def test_bodies_in_a_sketch():
+    """All faces are in the picture, and the highest and lowest of them are where the bodies end."""
+    robot = denoc.load(ROBOT)
+    figure = drawing.draw(*staged(robot, robot.q0))
+    rims = np.concatenate([path.vertices for one in figure.axes[0].collections for path in one.get_paths()])
+    low, high = np.array(figure.axes[0].get_xlim()), np.array(figure.axes[0].get_ylim())
+    assert ((rims >= [low[0], high[0]]) & (rims <= [low[1], high[1]])).all()
+    view = drawing.View.of(staged(robot, robot.q0)[0])
+    turn = np.array([-1.0, 1.0])
+    grid = np.array(np.meshgrid(turn, turn, turn)).reshape(3, -1).T
+    foot = view.flat([0, 0, 0.03] + grid * [0.25, 0.2, 0.03])
+    assert rims[:, 1].min() == pytest.approx(foot[:, 1].min(), abs=1e-9)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "body of a link" in labels
+    assert "link" not in labels
+
+
+def test_missing_meshes_leave_the_link_as_it_was(tmp_path, monkeypatch, capsys):
+    text = ROBOT.read_text(encoding="utf-8").replace("package://files/pyramid.obj", "gone.obj")
+    (tmp_path / "bodies.yaml").write_text(text.replace("wedge.stl", "broken.stl"), encoding="utf-8")
+    (tmp_path / "broken.stl").write_bytes(b"solid")
+    monkeypatch.setattr(
+        "sys.argv", ["denoc", "inspect", str(tmp_path / "bodies.yaml"), "--plot", "--out", str(tmp_path)]
+    )
+    with pytest.raises(SystemExit) as leaving:
+        main()
+    assert not leaving.value.code
+    said = capsys.readouterr().out
+    assert "warning: 1 mesh file can't be drawn, not there: gone.obj" in said
+    assert "warning: 1 mesh file can't be drawn, without faces, or with points that are nowhere: broken.stl" in said
+    robot = denoc.load(tmp_path / "bodies.yaml")
+    plain = denoc.loads(text[: text.index("    shape:\n      - {mesh:")])
+    hands = [staged(one, one.q0)[0].parts[-1].solids for one in (robot, plain)]
+    assert [solid.kind for solid in hands[0]] == [solid.kind for solid in hands[1]] == ["ball", "thin"]
+
+
+def test_a_result_elsewhere_keeps_its_meshes(tmp_path):
+    _, file = made(FALL, tmp_path)
+    data = data_of(file.read_text(encoding="utf-8"))
+    assert len(data["scene"]["meshes"]) == 2
+    assert data["scene"]["warnings"] == []
+
+
+@needs_browser
+def test_bodies_in_a_browser(tmp_path):
+    """The bodies reach as far as the numbers of the file say, in an animation and in a page that computes."""
+    result, file = made(FALL, tmp_path)
+    robot = denoc.load(ROBOT)
+    q = np.stack([result[f"{joint}.q"] for joint in robot.joints], axis=1)
+    computes = tmp_path / "page.html"
+    computes.write_text(pages.page(prepare(FALL), ranges(["robot.links.hand.joint.xyz.0=0.4..0.6"])), encoding="utf-8")
+    for path, ask in (
+        (file, "(denoc.seek(2), denoc.draw(), denoc.state().bodies)"),
+        (computes, "denoc.state().bodies"),
+    ):
+        wanted = boxes(robot, q[2 if path is file else 0])
+        with browser.Page(path) as page:
+            found = page.evaluate(ask)
+            assert set(found) == set(wanted)
+            for name, (low, high) in wanted.items():
+                off = 3e-3 if name in ("turret", "arm") else 1e-5  # of round bodies from flat faces
+                assert np.allclose(found[name], [low, high], rtol=0, atol=off), name
+            page.evaluate("document.getElementById('show-through').click()")
+            if path is computes:
+                page.evaluate("denoc.set('robot.links.hand.joint.xyz.0', 0.6)")
+                moved = page.evaluate("denoc.state().bodies")["hand"]
+                assert np.linalg.norm(np.mean(moved, axis=0) - np.mean(found["hand"], axis=0)) == pytest.approx(0.1)
+            assert page.messages == []
+            assert page.failures == []

@@ -1,0 +1,126 @@
+"""A study on a Dask cluster whose workers or scheduler are killed: its table is that of an undisturbed one."""
+
+import contextlib
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import denoc
+from denoc.study.sweep import run as sweeping
+from limits import HANGS
+
+pytestmark = pytest.mark.full
+
+STUDY = {
+    "scenario": "puma-fall",
+    "vary": {"load": {"key": "robot.links.link6.mass", "random": [0.3, 2.3]}},
+    "samples": 60,
+    "keep": {"fastest": {"column": "joint2.qd", "take": "largest"}},
+    "rows": ["joint2.q"],
+}
+LATEST = 1.5  # seconds after the start, while batches are on their way
+
+
+class Cluster:
+    """A scheduler and workers as processes of their own, as they are on other machines."""
+
+    def __init__(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{port}"
+        self.scheduler = self._process("scheduler", "--port", str(port), "--host", "127.0.0.1")
+        self.workers = [self.worker() for _ in range(2)]
+
+    def worker(self):
+        return self._process("worker", self.address, "--nthreads", "1", "--no-nanny")
+
+    def kill(self, one):
+        one.kill()  # by SIGKILL, where it still runs
+        one.wait()
+
+    def close(self):
+        for one in (*self.workers, self.scheduler):
+            self.kill(one)
+
+    @staticmethod
+    def _process(kind, *words):
+        command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", *words, "--no-dashboard"]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def answers(self):
+        """Waits until both workers are there."""
+        from distributed import Client
+
+        with Client(self.address, timeout=HANGS, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=HANGS)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    pytest.importorskip("distributed")
+    return denoc.sweep(STUDY)
+
+
+@pytest.fixture
+def cluster(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for name in ("FIRST", "MOST"):
+        monkeypatch.setattr(sweeping, name, 2)
+    made = Cluster()
+    try:
+        made.answers()
+        yield made
+    finally:
+        made.close()
+
+
+def swept(cluster, whole, moment, victim):
+    """Whether the sweep came to its end; the next start has the table in any case."""
+    Path("runs.sqlite").unlink(missing_ok=True)
+    timer = threading.Timer(moment, cluster.kill, [victim])
+    timer.start()
+    ended = False
+    with contextlib.suppress(denoc.DenocError):
+        made = denoc.sweep(STUDY, on="dask", scheduler=cluster.address, keep="runs.sqlite")
+        assert made.table.csv_text() == whole.table.csv_text()
+        ended = True
+    timer.join()
+    again = denoc.sweep(STUDY, keep="runs.sqlite")
+    assert again.table.csv_text() == whole.table.csv_text()
+    assert again.rows.csv_text() == whole.rows.csv_text()
+    assert denoc.sweep(STUDY, keep="runs.sqlite").computed == 0
+    return ended
+
+
+def test_a_lost_worker_costs_nothing_but_time(cluster, whole):
+    for moment in np.random.default_rng(1).uniform(0, LATEST, 20):
+        assert swept(cluster, whole, moment, cluster.workers[0])
+        cluster.workers[0] = cluster.worker()
+        cluster.answers()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_after_the_loss_of_a_scheduler_the_next_start_goes_on(seed, cluster, whole):
+    swept(cluster, whole, np.random.default_rng(seed).uniform(0, LATEST), cluster.scheduler)
+
+
+def test_the_loss_of_a_scheduler_is_said(cluster, whole):
+    def lose():
+        file, deadline = Path("runs.sqlite"), time.monotonic() + HANGS
+        while not (file.exists() and file.stat().st_size > 20_000) and time.monotonic() < deadline:  # with some runs
+            time.sleep(0.01)
+        cluster.kill(cluster.scheduler)
+
+    loss = threading.Thread(target=lose)
+    loss.start()
+    study = {**STUDY, "samples": 20_000}
+    with pytest.raises(denoc.DenocError, match=r"doesn't answer: (?s:.*)the runs that are kept stay"):
+        denoc.sweep(study, on="dask", scheduler=cluster.address, keep="runs.sqlite")
+    loss.join()
