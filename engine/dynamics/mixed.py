@@ -12,7 +12,8 @@ import numpy as np
 
 from ..machine.jit import choice, native, rolled
 from ..machine.jit.kernel import Kernel, Single
-from ..machine.jit.offer import LOOP, Offer, Shared
+from ..machine.jit.ledger import LOOP
+from ..machine.jit.offer import Offer, Shared
 from ..machine.jit.rolled import Rolled
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.scalars import Scalar, as_floats

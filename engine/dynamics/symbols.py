@@ -88,12 +88,21 @@ def shape(x: Any) -> Any:
 # ---- numbers as inputs of code
 
 
-def shared(name: str, numbers: Numbers, rest: Sequence[str], record: Callable[[Recording, Numbers], Program]) -> Shared:
+def shared(
+    name: str,
+    numbers: Numbers,
+    rest: Sequence[str],
+    record: Callable[[Recording, Numbers], Program],
+    within: frozenset[str] | None = None,
+) -> Shared:
     """A program for all that have the structure of these numbers; `rest` is what else it depends on.
 
-    Zeros, and the ones in turns and choices, belong to the structure: they save operations.
+    Zeros, and the ones in turns and choices, belong to the structure: they save operations.  With `within`, so does
+    all that isn't in one of these fields.
     """
     own = {path: x for path, x in leaves(numbers) if x and not (abs(x) == 1.0 and CHOSEN.intersection(path))}
+    if within is not None:
+        own = {path: x for path, x in own.items() if within.intersection(path)}
 
     def program() -> Program:
         recording = Recording(name)
@@ -103,6 +112,7 @@ def shared(name: str, numbers: Numbers, rest: Sequence[str], record: Callable[[R
     return Shared(program, (*rest, repr(planted(numbers, dict.fromkeys(own, "a number")))), tuple(own.values()))
 
 
+INERTIAL = frozenset(("E", "h", "m", "drives"))  # fields of what moves and is moved, but not of where it is
 CHOSEN = frozenset(("rotation", "N"))  # fields whose ones are those of right angles and of unit rows
 
 

@@ -13,7 +13,7 @@ from ..dynamics.spatial import add, scale
 from ..dynamics.vanishing import loss
 from ..machine.jit import choice, native, rolled
 from ..machine.jit.block import ENORMOUS
-from ..machine.jit.offer import LOOP
+from ..machine.jit.ledger import LOOP
 from ..machine.jit.rolled import Elements, Rolled, SweepProgram
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Body

@@ -14,15 +14,24 @@ import numpy as np
 from ..machine.program.scalars import Scalar, smaller
 
 Pivots = tuple[tuple[int, int], ...]  # (row, column), the first eliminated first
+NOTHING = 1e-12  # of the largest entry
+EQUAL = 1e-6
 
 
 def pivot_order(K: np.ndarray) -> Pivots:
-    """A good order of pivots for matrices like K; rows and columns with one entry come first, as they cost nothing."""
+    """A good order of pivots for matrices like K; rows and columns with one entry come first, as they cost nothing.
+
+    Rounding errors decide nothing: what they leave in the place of a zero is none, and of equal entries the first is
+    taken. So all runs of a mechanism through the same positions take the same pivots.
+    """
     K = np.array(K, dtype=float)
+    least = NOTHING * abs(K).max(initial=0.0)
     rows, columns = list(range(len(K))), list(range(len(K)))
     result: list[tuple[int, int]] = []
     while rows:
         part = abs(K[np.ix_(rows, columns)])
+        if (part > least).any():
+            part[part <= least] = 0.0
         alone = [(r, int(np.argmax(part[i]))) for i, r in enumerate(rows) if (part[i] > 0.0).sum() == 1]
         single = [(int(np.argmax(part[:, j])), c) for j, c in enumerate(columns) if (part[:, j] > 0.0).sum() == 1]
         if alone:
@@ -30,7 +39,7 @@ def pivot_order(K: np.ndarray) -> Pivots:
         elif single:
             r, c = rows[single[0][0]], single[0][1]
         else:
-            i, j = np.unravel_index(int(np.argmax(part)), part.shape)
+            i, j = np.unravel_index(int(np.argmax(part >= part.max() * (1 - EQUAL))), part.shape)
             r, c = rows[int(i)], columns[int(j)]
         if K[r, c] == 0.0:
             break

@@ -58,7 +58,9 @@ def arrange(figure: Figure, down: int, across: int) -> None:
     above, below = np.zeros(down), np.zeros(down)
     for k, axes in enumerate(figure.axes):
         (row, column), inner = divmod(k, across), axes.get_window_extent(renderer)
-        outer = axes.get_tightbbox(renderer) or inner
+        # frames and lines stand out no further than labels do, but to measure them takes half of the time
+        legends = [] if (legend := axes.get_legend()) is None else [legend]
+        outer = axes.get_tightbbox(renderer, bbox_extra_artists=legends) or inner
         left[column], right[column] = max(left[column], inner.x0 - outer.x0), max(right[column], outer.x1 - inner.x1)
         below[row], above[row] = max(below[row], inner.y0 - outer.y0), max(above[row], outer.y1 - inner.y1)
     heights = [(text.get_position()[1] > 0.5, text.get_window_extent(renderer).height) for text in figure.texts]

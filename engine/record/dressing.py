@@ -86,4 +86,5 @@ def legend_outside(figure: Figure, axes: Axes, style: Style, across: int = 1) ->
         frameon=False,
         **tight,
     )
-    axes.set_title(axes.get_title(), fontsize=style.fonts.panel, pad=6 + 1.45 * size * -(-len(shown) // columns))
+    pad = 6 + 1.45 * size * -(-len(shown) // columns)
+    axes.set_title(axes.get_title(), fontsize=style.fonts.panel, y=1.0, pad=pad)

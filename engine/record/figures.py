@@ -161,7 +161,9 @@ def _one_each(view: View, row: Plot, title: str, grouped: list[Panel], notes: Se
         for n, column in enumerate(lines):
             label = view.label(column, short=not alone)
             dressing.line(axes, style, view.t, view.values(column), (n, len(lines)), label)
-        axes.set_title(plain(owner + view.mark(lines) * alone, 44), fontsize=style.fonts.panel)
+        axes.set_title(
+            plain(owner + view.mark(lines) * alone, 44), fontsize=style.fonts.panel, y=1.0
+        )  # at once where a search would put it
         if not _dressed(view, axes, row, unit, size[unit]):
             varying.setdefault(unit, []).append(axes)
         if not alone:

@@ -44,6 +44,7 @@ PLOTS = {
     "energy": Plot("energy", "Energy", {"J": "energy"}, overlay=False, folds=False),
 }
 FORMATS = ("png", "svg", "pdf")
+COMPRESSION = 3  # of PNG files: two thirds of the time of the usual 6, for a twentieth more bytes
 Panel = tuple[str, str, list[Column]]  # owner, unit, lines
 
 
@@ -75,7 +76,8 @@ def save(figure: Figure, path: Path, dpi: int = 110, letters: Mapping[str, Any] 
     no_date = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     settings: dict[Any, Any] = {"svg.hashsalt": "denoc", **(letters or {})}
     with rc_context(settings), boxes():
-        figure.savefig(path, dpi=dpi, metadata=no_date[path.suffix[1:]])
+        quick = {"pil_kwargs": {"compress_level": COMPRESSION}} if path.suffix == ".png" else {}
+        figure.savefig(path, dpi=dpi, metadata=no_date[path.suffix[1:]], **quick)
 
 
 def save_png(figure: Figure, file: BinaryIO, dpi: int = 80) -> None:

@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.spatial import dot
-from ..dynamics.symbols import planted
+from ..dynamics.symbols import INERTIAL, planted, shared
 from ..loops.constraints import Closure
 from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
+from ..machine.jit.ledger import RUNS
 from ..machine.jit.march import Collocation, March, Method
 from ..machine.jit.native import QUICK
-from ..machine.jit.offer import RUNS, Offer
+from ..machine.jit.offer import Offer, Shared, Text
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.dual import Dual, part_of
 from ..machine.program.scalars import Scalar, as_floats, as_samples
-from ..machine.program.trace import Program, Recording
+from ..machine.program.trace import Node, Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, Recursion, evaluate, rates
 from .events import Source
@@ -29,16 +30,22 @@ from .situation import read
 from .system import Model, System, constraints_of
 
 MOST_BODIES = 150  # straight-line code of a longer chain takes too long to compile
+Record = Callable[[Recording, Model, System, Discrete, int], Program]
+
 PRICE = 0.01  # seconds, to compile one body of a large tree; beside a loop over bodies the plain text is no measure
 
 
-def program(system: System, discrete: Discrete, signals: int) -> Program:
+def program(recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int) -> Program:
     """The recorded equations, with outputs `rate` (y'), `row` (the rest of an evaluation) and perhaps a `guard`."""
-    recording = Recording("system")
+    u, y, model = _inputs(recording, numbers, system, signals)
+    return recording.program(**outputs(system, discrete, u, y, model)[1])
+
+
+def _inputs(recording: Recording, numbers: Model, system: System, signals: int) -> tuple[list[Node], list[Node], Model]:
+    """Symbols for signals and for the state, and the model with those of the signals that are numbers of it."""
     u, y = recording.input("u", signals), recording.input("y", system.measured)
     symbols = system.symbols or ()
-    model = planted(system.regrouped, dict(zip(symbols, u[signals - len(symbols) :])))
-    return recording.program(**outputs(system, discrete, u, y, model)[1])
+    return u, y, planted(numbers, dict(zip(symbols, u[signals - len(symbols) :])))
 
 
 def outputs(
@@ -63,21 +70,18 @@ def tangents(
     return [part_of(x, k) for x in rate for k in range(len(y))]
 
 
-def tangents_program(system: System, discrete: Discrete, signals: int) -> Program:
+def tangents_program(recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int) -> Program:
     """The recorded derivatives of the state's rate."""
-    recording = Recording("system")
-    u, y = recording.input("u", signals), recording.input("y", system.measured)
-    symbols = system.symbols or ()
-    model = planted(system.regrouped, dict(zip(symbols, u[signals - len(symbols) :])))
+    u, y, model = _inputs(recording, numbers, system, signals)
     return recording.program(slopes=tangents(system, discrete, u, y, model))
 
 
-def march_program(system: System, discrete: Discrete, signals: int) -> Program:
+def march_program(recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int) -> Program:
     """The recorded equations as the time loop needs them.
 
     Outputs are `rate`, `guard`, the `quantities` watched for events, and for rows the `closed` states.
     """
-    whole = program(system, discrete, signals)
+    whole = program(recording, numbers, system, discrete, signals)
     outputs = {name: nodes for name, nodes in whole.outputs.items() if name != "row"}
     bearers, row, node = bearing(system, discrete), whole.outputs["row"], whole.graph.node
     u, y = whole.inputs["u"], whole.inputs["y"]
@@ -119,9 +123,9 @@ def place_of(system: System, discrete: Discrete, source: Source) -> int:
     return first + (bearers.index(which) if what == "support" else len(bearers) + [*system.bounded].index(which))
 
 
-def rows_program(system: System, discrete: Discrete, signals: int) -> Program:
+def rows_program(recording: Recording, numbers: Model, system: System, discrete: Discrete, signals: int) -> Program:
     """The recorded equations with the output `row` alone, for many rows at once."""
-    whole = program(system, discrete, signals)
+    whole = program(recording, numbers, system, discrete, signals)
     return replace(whole, outputs={"row": whole.outputs["row"]})
 
 
@@ -229,14 +233,19 @@ class Compiled:
             return None
         system = self._system
         sizes = system.measured + 2, system.measured, system.units
-        text = partial(march_program, system, discrete, signals)
 
         def build(offer: Offer, cached: bool) -> March | None:
-            own = self._tangents_offer(discrete, signals).single_code(cached) if implicit else None
-            if implicit and own is None:
-                return None
-            given = offer.identity, cached, offer.level
-            return march.build(text, scheme, *sizes, 1, *given, closes=closes(system), derivatives=own)
+
+            def make(text: Text, identity: Sequence[str], only: bool, numbers: Sequence[float]) -> March | None:
+                given = identity, only, offer.level
+                tangents = self._tangents_offer(discrete, signals) if implicit else None
+                own = tangents.called(only, shares=len(numbers) > 0) if tangents is not None else None
+                if tangents is not None and own is None:
+                    return None
+                more: dict[str, Any] = {"derivatives": own, "numbers": numbers}
+                return march.build(text, scheme, *sizes, 1, *given, closes=closes(system), **more)
+
+            return offer.chosen("march", make, cached, *self._texts(march_program, discrete, signals))
 
         quick, sound = self._offer(discrete, signals), self._sound(discrete, signals)
         price = self._price or 2 * RUNS * quick.ledger.run
@@ -298,7 +307,8 @@ class Compiled:
             outputs = [system.measured + 2, self._width(discrete)] + [1] * (system.loops is not None)
             given = (*self._identity(discrete), repr(signals))
             inputs = signals, system.measured
-            offer = Offer(lambda: program(system, discrete, signals), inputs, outputs, lambda: given, QUICK)
+            text, common = self._texts(program, discrete, signals)
+            offer = Offer(text, inputs, outputs, lambda: given, QUICK, common, runs=True)
             self._offers[discrete.name] = offer
         return offer
 
@@ -306,8 +316,8 @@ class Compiled:
         """The offer of better code for the time loop."""
         offer = self._loops.get(discrete.name)
         if offer is None:
-            system, given = self._system, ("loop", *self._identity(discrete), repr(signals))
-            offer = Offer(lambda: march_program(system, discrete, signals), (), (), lambda: given)
+            given = ("loop", *self._identity(discrete), repr(signals))
+            offer = Offer(self._texts(march_program, discrete, signals)[0], (), (), lambda: given, runs=True)
             self._loops[discrete.name] = offer
         return offer
 
@@ -318,7 +328,8 @@ class Compiled:
             system = self._system
             given = ("rows", *self._identity(discrete), repr(signals))
             inputs, outputs = (signals, system.measured), [self._width(discrete)]
-            offer = Offer(lambda: rows_program(system, discrete, signals), inputs, outputs, lambda: given, QUICK)
+            text, common = self._texts(rows_program, discrete, signals)
+            offer = Offer(text, inputs, outputs, lambda: given, QUICK, common, runs=True)
             self._rows[discrete.name] = offer
         return offer
 
@@ -328,9 +339,25 @@ class Compiled:
         if offer is None:
             system, given = self._system, ("tangents", *self._identity(discrete), repr(signals))
             sizes = (signals, system.measured), [(system.measured + 2) * system.measured]
-            offer = Offer(lambda: tangents_program(system, discrete, signals), *sizes, lambda: given, QUICK)
+            text, common = self._texts(tangents_program, discrete, signals)
+            offer = Offer(text, *sizes, lambda: given, QUICK, common, runs=True)
             self._tangents[discrete.name] = offer
         return offer
+
+    def _texts(self, record: Record, discrete: Discrete, signals: int) -> tuple[Text, Callable[[], Shared] | None]:
+        """A program of the system, and the one that it shares with all that have other masses and drives."""
+        system = self._system
+
+        def recorded(recording: Recording, numbers: Model) -> Program:
+            return record(recording, numbers, system, discrete, signals)
+
+        def common() -> Shared:
+            rest = record.__name__, self._fixed[-1], discrete.name, repr(signals)
+            return shared("system", system.regrouped, rest, recorded, INERTIAL)
+
+        # of a large tree, to find out what it shares takes as long as some hundred evaluations
+        alone = system.symbols is not None or self._large
+        return lambda: recorded(Recording("system"), system.regrouped), None if alone else common
 
     def _width(self, discrete: Discrete) -> int:
         """The number of quantities in the output `row`."""

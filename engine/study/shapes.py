@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..formats.meshes import Mesh, read_mesh
-from ..record.scene import Point, SceneMesh, Solid
+from ..record.scene import Kind, Point, SceneMesh, Solid
 from ..robot.mesh_files import folder_of, located
 from ..robot.model import Robot, Shape
 from ..robot.values import counted
@@ -72,7 +72,7 @@ def _solid(body: Shape, folder: Path, most: int, made: Shapes) -> Solid | None:
         return Solid("sphere", (point(at),), body.size[0], body.colour)
     if body.kind in ("cylinder", "capsule"):
         radius, half = body.size[0], 0.5 * body.size[1] * R[:, 2]
-        kind = "cylinder" if body.kind == "cylinder" else "capsule"
+        kind: Kind = "cylinder" if body.kind == "cylinder" else "capsule"
         return Solid(kind, (point(at - half), point(at + half)), radius, body.colour)
     try:
         path = located(body.file, folder)

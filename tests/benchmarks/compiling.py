@@ -14,7 +14,7 @@ from denoc.dynamics.regroup import regrouped
 from denoc.machine.jit import cache, native, objects
 from denoc.machine.jit.choice import using
 
-COLD, WARM, RUNS = 0.1, 0.005, 15
+COLD, WARM, RUNS = 0.1, 0.0018, 40
 
 
 def rows(arm: Arm) -> list[Row]:

@@ -12,7 +12,8 @@ import denoc
 from denoc.dynamics.mixed import mixed
 from denoc.machine.jit import choice, objects, offer
 from denoc.machine.jit.choice import using
-from denoc.machine.jit.offer import LOOK, RUNS, Ledger, Offer, in_blocks
+from denoc.machine.jit.ledger import LOOK, RUNS, Ledger
+from denoc.machine.jit.offer import Offer, in_blocks
 from denoc.machine.program.trace import Recording
 from denoc.scenario.run import prepare
 from denoc.study.complexity import chain_robot

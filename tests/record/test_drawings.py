@@ -10,6 +10,8 @@ from denoc.record.columns import Column
 from denoc.record.drawings import Drawing, drawing
 from denoc.record.styles import STYLES
 from denoc.record.view import UNDETERMINED, Look
+from denoc.scenario.stored import stored
+from denoc.study.report import report
 
 CRANK = {
     "name": "bars",
@@ -152,8 +154,6 @@ def test_nothing_covers_anything(bars, style):
 
 
 def test_a_record_has_what_is_to_be_drawn(bars, tmp_path):
-    from denoc.scenario.stored import stored
-
     assert [drawing(entry) for entry in bars.record["plots"]] == list(bars.plots)
     assert bars.record["plots"][:2] == ["reactions", {"plot": "angles", "degrees": True}]
     bars.write(tmp_path / "bars")
@@ -163,6 +163,9 @@ def test_a_record_has_what_is_to_be_drawn(bars, tmp_path):
     assert {f"{stem}.png" for stem in bars.plot()} == files <= {*kept.record["files"]}
     again = denoc.run(tmp_path / "bars" / "bars.scenario.yaml")
     assert again.plots == bars.plots
+    page = report(kept)
+    assert page.count('aria-label="Columns over others"') == 1
+    assert "bars-path" in page
 
 
 def test_columns_over_others_by_hand(bars):

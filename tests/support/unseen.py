@@ -22,6 +22,6 @@ POINT = {
 }
 
 
-def save(figure, path, dpi=110):
+def save(figure, path, dpi=110, letters=None):
     """In place of `denoc.record.plots.save`."""
     path.write_bytes(POINT[path.suffix])

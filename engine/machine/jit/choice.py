@@ -58,6 +58,11 @@ class Journal:
     def _passed(self, name: str, call: int) -> None:
         self.plain[name] = max(self.plain.get(name, 0), call + 1)
 
+    def note(self, name: str) -> None:
+        """Notes something that holds from the beginning."""
+        with self.lock:
+            self.since[name] = 0
+
     def notes(self) -> list[str]:
         """The notes as `journalled` takes them, `name@call` for each program."""
         return sorted(f"{name}@{call}" for name, call in self.since.items())

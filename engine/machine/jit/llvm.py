@@ -73,7 +73,7 @@ def kernel(program: Program, lanes: int, name: str) -> str:
         for side, groups in (("inputs", program.inputs), ("outputs", program.outputs))
         for k, group in enumerate(groups)
     )
-    return f"""{block.declarations()}{_table(program)}{computed.functions}
+    return f"""{block.declarations()}{table(program)}{computed.functions}
 define void @{name}(i64 %count, ptr %inputs, ptr %outputs, ptr %status) {{
 entry:
   %end = sub i64 %count, {lanes}
@@ -99,7 +99,7 @@ last:
 """
 
 
-def _table(program: Program) -> str:
+def table(program: Program) -> str:
     """The table of the code's own numbers, if it has any."""
     if not program.numbers:
         return ""
@@ -129,5 +129,5 @@ def single(program: Program, name: str) -> str:
     body = "\n".join(block.lines)
     arguments = "ptr %groups, ptr %results, ptr %environment"
     functions, room = computed.functions, computed.room
-    functions = _table(program) + functions
+    functions = table(program) + functions
     return f"{block.declarations()}{functions}\ndefine void @{name}({arguments}) {{\n{room}\n{body}\n  ret void\n}}\n"

@@ -318,6 +318,7 @@ def build(
     *,
     closes: bool = False,
     derivatives: Single | None = None,
+    numbers: Sequence[float] = (),
 ) -> March | None:
     """The compiled loop around a program, from the cache if it is there; with `cached`, None if it isn't.
 
@@ -330,7 +331,7 @@ def build(
             return march_implicit.march(program(), scheme, measured, units)
         return march(program(), scheme, measured, units, lanes)
 
-    code = objects.loaded(f"march {lanes}", (kind, *identity), text, cached, level)
+    code = objects.loaded(f"march {lanes}", (kind, *identity), text, cached, level, numbers)
     if code is None:
         return None
     return March(code, m, scheme, lanes, closes=closes, derivatives=derivatives)

@@ -10,6 +10,7 @@ from ..program.trace import Node, Program, live
 from . import march_dense, march_time, march_watch
 from .block import Block
 from .curves import ABREAST
+from .llvm import table
 from .march_block import (
     ACCEPTED,
     FRESH,
@@ -74,7 +75,7 @@ def parts(program: Program, scheme: Dense, m: int, lanes: int) -> str:
     """The IR of what loops of all methods call: the rate, signals that vary in time, rows and watches."""
     closed = len(program.outputs.get("closed", [])) if lanes == 1 else 0
     return (
-        f"{_declarations(LaneCode(lanes, m))}\n{_rate_function(program, lanes, closed, scheme.block)}"
+        f"{_declarations(LaneCode(lanes, m))}\n{table(program)}{_rate_function(program, lanes, closed, scheme.block)}"
         f"{march_dense.rows_function(scheme, m, lanes, closed)}"
         f"{march_time.signals_function(lanes)}{_watch_functions(program, scheme, m, lanes)}"
     )
@@ -230,7 +231,12 @@ def _function(
             if node.id in needed:
                 place = block.offset(f"%{group}", k * lanes)
                 values[node.id] = block.let(f"load {block.double}, ptr {place}, align 8")
-    registers = iter(block.run([node for nodes, _, _ in outputs for node in nodes], lambda node: values[node.id]))
+    own = {node.id: k for k, node in enumerate(program.numbers)}
+
+    def value(node: Node) -> str:
+        return block.number(own[node.id]) if node.id in own else values[node.id]
+
+    registers = iter(block.run([node for nodes, _, _ in outputs for node in nodes], value))
     for nodes, base, first in outputs:
         for k, register in zip(range(len(nodes)), registers):
             block.do(f"store {block.double} {register}, ptr {block.offset(base, (first + k) * lanes)}, align 8")

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import math
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from time import thread_time
 from typing import Any, ParamSpec, TypeVar
 
@@ -27,54 +25,18 @@ from ..program.trace import Program
 from . import choice, kernel, native, objects
 from .account import note
 from .kernel import Kernel, Single
+from .ledger import FEWER, RUNS, Ledger, ledger
 from .native import QUICK, SOUND
 
-# seconds on a present-day machine
-IMPORT, LOOK = 0.04, 0.002  # to look into the cache: with the import of llvmlite, and without
-LOOP = 0.05  # to compile a loop, whatever the number of bodies
-
-RUNS = 100  # number of plain runs of one sample that take as long as compiling
-FEWER = 40  # the same where the code generator is the quick one
+NUMBERS = "numbers"  # how the note ends that a program had its numbers as inputs
 STEADY = ", steadily"  # behind the name of a form in a context in which nothing depends on what has run before
-WIDE = 64  # samples for which a plain run on arrays takes twice as long as for one sample
-MANY = 256  # samples from which on the cost of one more can be measured
 
 _SERIALS = itertools.count()  # of all offers in this process
 
 Code = TypeVar("Code")
 Given = ParamSpec("Given")
+Text = Callable[[], Program]
 Found = TypeVar("Found")
-
-
-class Ledger:
-    """The cost of one program's plain text in this process, in seconds: in total, of one run, and of one sample."""
-
-    def __init__(self) -> None:
-        self.spent, self.run, self.sample = 0.0, math.inf, 0.0
-
-    def charge(self, seconds: float, samples: int) -> None:
-        """Adds a plain run of this number of samples."""
-        self.spent += seconds
-        self.run = min(self.run, seconds / (1.0 + (samples - 1) / WIDE))
-        if samples >= MANY:
-            self.sample = seconds / samples
-
-    def wants(self, samples: int, price: float | None, ahead: float = 0.0) -> str:
-        """The cheapest way for this number of samples: `plain`, `cached` (compiled if in the cache) or `compiled`.
-
-        `ahead` is the number of runs of one sample that are sure to come.
-        """
-        due = self.spent + self.sample * samples + (self.run * ahead if self.run < math.inf else 0.0)
-        load = LOOK if "llvmlite" in sys.modules else IMPORT
-        if due < load:
-            return "plain"
-        return "cached" if due < load + (RUNS * self.run if price is None else price) else "compiled"
-
-
-@lru_cache(maxsize=4096)
-def ledger(name: str) -> Ledger:
-    """The ledger of the program of this name."""
-    return Ledger()
 
 
 @dataclass(frozen=True)
@@ -101,15 +63,20 @@ class Offer:
         identity: Callable[[], Sequence[str]],
         level: int = SOUND,
         shared: Callable[[], Shared] | None = None,
+        *,
+        runs: bool = False,
     ):
         """`level` is that of the code generator: the quick one for programs that are run some thousand times.
 
-        `shared` is the same program with symbols for numbers, for code that serves other robots, too.
+        `shared` is the same program with symbols for numbers, for code that serves other robots, too.  A program of
+        `runs` has that only where the backend is to be found out.
         """
         self.program, self.inputs, self._outputs = program, tuple(inputs), outputs
-        self._identity, self.level, self._shared = identity, level, shared
+        self._identity, self.level, self._shared, self._runs = identity, level, shared, runs
+        self._taken = False  # whether the code that was made last is shared
         self._code: dict[tuple[str, int], Any] = {}  # by form and wanted lanes
         self._missed: set[tuple[str, int]] = set()  # keys that are not in the cache
+        self._shares: set[tuple[str, int]] = set()  # keys of code that it shares with others
         self._settled: dict[str, tuple[choice.Way, Any]] = {}  # by form: the code for all further calls in one context
         self._serial = next(_SERIALS)
         self._lock = threading.RLock()
@@ -183,7 +150,11 @@ class Offer:
             code = self._in_run(here.journal, (form, here.lanes), build, samples, price, ahead)
         else:
             wanted = "compiled" if backend == "compiled" else None
-            key = form + STEADY * here.steady, here.lanes
+            key = form, here.lanes
+            if here.steady:
+                key = form + STEADY, here.lanes
+            elif here.journal is not None:
+                key = self._keyed(*key, shares=False)
             code = self._now(key, build, wanted, samples, price, ahead)
         if code is not None:
             note(form)
@@ -203,9 +174,16 @@ class Offer:
         """Code for many samples side by side at any cost, or, with `cached`, if the cache has it."""
         return self._made(("lanes", choice.wanted_lanes()), lambda only: kernel.build(*self._given(only)), cached)
 
-    def single_code(self, cached: bool) -> Single | None:
-        """Code for one sample at any cost, or, with `cached`, if the cache has it; other code calls it."""
-        return kernel.build_single(*self._given(cached))
+    def called(self, cached: bool, *, shares: bool) -> Single | None:
+        """Code for one sample at any cost, or, with `cached`, if the cache has it; other code calls it.
+
+        It `shares` its code with other robots where its caller does.
+        """
+        own = self._given(cached)
+        if not shares or self._shared is None:
+            return kernel.build_single(*own)
+        given = self._shared()
+        return kernel.build_single(given.program, *own[1:3], given.identity, cached, self.level, given.numbers)
 
     # ---- decisions
 
@@ -245,7 +223,9 @@ class Offer:
         with self._lock:
             call = journal.calls.get((self._serial, form), 0)
             journal.calls[self._serial, form] = call + 1
-        name = f"{self.name}-{form}"
+        name, mark = f"{self.name}-{form}", self._mark(form)
+        if journal.replayed:
+            key = self._keyed(*key, shares=mark in journal.since)
         ready = key in self._code or self.wants(samples, price, ahead) != "plain"
         if not journal.goes_on(name, call, ready):
             return None
@@ -254,13 +234,27 @@ class Offer:
         if code is None:
             journal.goes_on(name, call, False)
             return None
-        return code if journal.begins(name, call) else None
+        if not journal.begins(name, call):
+            return None
+        if key in self._shares:
+            journal.note(mark)
+        return code
+
+    def _mark(self, form: str) -> str:
+        """The name of the note that code of this form is shared in a run."""
+        return f"{self.name}-{form.split()[0]}-{NUMBERS}"
+
+    def _keyed(self, form: str, lanes: int, *, shares: bool) -> tuple[str, int]:
+        """The key of code that is shared, or that isn't."""
+        key = form, lanes
+        return key if key not in self._code or (key in self._shares) == shares else (f"{form} {shares}", lanes)
 
     def _made(self, key: tuple[str, int], build: Callable[[bool], Code | None], cached: bool) -> Code | None:
         """Code of this key, which is built once for all threads."""
         with self._lock:
             if key not in self._code and not (cached and key in self._missed):
                 self._missed.add(key)
+                self._taken = False
                 try:
                     code = build(cached)
                 except (ImportError, RuntimeError, OSError) as error:
@@ -268,35 +262,64 @@ class Offer:
                     return None
                 if code is not None:
                     self._code[key] = code
+                    if self._taken:
+                        self._shares.add(key)
             result: Code | None = self._code.get(key)
             return result
 
     def _built(self, form: str, build: Callable[..., Code | None], cached: bool) -> Code | None:
+        """Code of this form by one of the functions of `kernel`."""
+        _, inputs, outputs, *_ = self._given(cached)
+
+        def make(program: Text, identity: Sequence[str], only: bool, numbers: Sequence[float]) -> Code | None:
+            return build(program, inputs, outputs, identity, only, self.level, numbers)
+
+        return self.chosen(form, make, cached, self.program, self._shared)
+
+    def chosen(
+        self,
+        form: str,
+        make: Callable[[Text, Sequence[str], bool, Sequence[float]], Code | None],
+        cached: bool,
+        program: Text,
+        shared: Callable[[], Shared] | None,
+    ) -> Code | None:
         """Code of the program's own, or code that it shares with robots that differ in numbers only.
 
         The first of these robots has code of its own, which is a little quicker.  With the second, code is compiled
-        that serves all others.  A run always has code of its own, so that it can be done again to the last bit; where
-        nothing may depend on what has run before, all robots have the code that serves all.
+        that serves all others.  So that a run can be done again to the last bit, the journal notes what it shares;
+        where compiled code is chosen, runs have code of their own, whatever has run before.  Where nothing may depend
+        on that, what no time loop needs is shared from the first robot on.
         """
-        own = self._given(cached)
-        if self._shared is not None and choice.way().steady and (common := self._shared()).numbers:
-            given = common.program, self.inputs, own[2], common.identity
-            return build(*given, cached, self.level, common.numbers)
-        if self._shared is None or choice.way().journal is not None:
-            return build(*own)
-        code = build(*self._given(True))
+        if shared is not None and choice.way().steady and not self._runs and (every := shared()).numbers:
+            return self._common(make, cached, every)
+        journal = choice.way().journal
+        of_run = journal is not None or self._runs
+        if shared is None or (of_run and choice.backend() != "auto"):
+            return self._own(make, cached, program)
+        if journal is not None and journal.replayed:
+            taken = self._mark(form) in journal.since
+            return self._common(make, cached, shared()) if taken else self._own(make, cached, program)
+        code = self._own(make, True, program)
         if code is not None:
             return code
-        shared = self._shared()
-        if not shared.numbers:
-            return build(*own)
-        given = shared.program, self.inputs, own[2], shared.identity
-        code = build(*given, True, self.level, shared.numbers)
-        if code is not None or cached:
-            return code
-        if objects.varies(form, shared.identity, self.identity):
-            return build(*given, False, self.level, shared.numbers)
-        return build(*own)
+        others = shared()
+        if not others.numbers:
+            return self._own(make, cached, program)
+        code = self._common(make, True, others)
+        if code is None and cached:
+            return None
+        if code is None and not objects.varies(form, others.identity, self.identity):
+            self._taken = False
+            return self._own(make, False, program)
+        return code if code is not None else self._common(make, False, others)
+
+    def _own(self, make: Callable[..., Code | None], cached: bool, program: Text) -> Code | None:
+        return make(program, self.identity, cached, ())
+
+    def _common(self, make: Callable[..., Code | None], cached: bool, shared: Shared) -> Code | None:
+        self._taken = True
+        return make(shared.program, shared.identity, cached, shared.numbers)
 
     def _given(self, cached: bool) -> tuple[Any, ...]:
         outputs = self._outputs() if callable(self._outputs) else self._outputs

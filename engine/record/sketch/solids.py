@@ -61,8 +61,9 @@ def _solid(canvas: Canvas, solid: Solid, T: np.ndarray) -> None:
         if np.ptp(places, axis=0).max(initial=0.0) == 0:
             rim = circle(view.flat(places[:1]), solid.radius)
         else:
-            rim = capsule(view.flat(places), solid.radius)
-            canvas.taken += list(np.linspace(*view.flat(places), BESIDE)[:, None])
+            ends = view.flat(places)
+            rim = capsule(ends, solid.radius)
+            canvas.taken += list(np.linspace(ends[0], ends[1], BESIDE)[:, None])
         label = "rod to a mass centre" if solid.kind == "thin" else "link"
         colour = {"tube": "#b4bbc6", "thin": "#e9ebee"}.get(solid.kind, LINK)
         canvas.patch(places, rim, label, facecolor=colour, edgecolor=EDGE, lw=0.5 if solid.kind == "thin" else 0.9)

@@ -8,12 +8,14 @@ CACHE = "engine/machine/jit/cache.py"
 SOURCES = "engine/machine/jit/sources.py"
 NOTED = ("machine/test_cache.py::test_sources_are_read_again_only_when_a_file_has_changed",)
 OFFER = "engine/machine/jit/offer.py"
+LEDGER = "engine/machine/jit/ledger.py"
 CHOICE = "engine/machine/jit/choice.py"
 ENSEMBLE = "engine/study/ensemble.py"
 TOGETHER = "engine/simulate/together.py"
 ABREAST = "engine/simulate/abreast.py"
 ABREAST_TESTS = ("study/test_abreast.py::test_modes_and_laws_go_side_by_side",)
 STEPPERS = ("simulate/test_march.py::test_every_step_is_the_steppers",)
+SHARING = ("scenario/test_numbers_as_inputs.py::test_a_third_mass_compiles_nothing",)
 IMPLICIT = ("simulate/test_march_implicit.py::test_every_step_is_scipys",)
 LANES = ("simulate/test_march.py::test_every_lane_is_a_run_of_its_own",)
 RENTED = ("machine/test_offer.py::test_plain_runs_are_rented_until_they_have_cost_as_much_as_compiling",)
@@ -406,15 +408,38 @@ COMPILED = (
         ("simulate/test_march.py::test_four_components_have_norm_1_after_every_step",),
     ),
     Bug(
-        "plain runs cost nothing",
+        "a run that shares its code isn't replayed with it",
         OFFER,
+        "taken = self._mark(form) in journal.since",
+        "taken = False",
+        SHARING,
+    ),
+    Bug(
+        "runs share code although compiled code is chosen",
+        OFFER,
+        'if shared is None or (of_run and choice.backend() != "auto"):',
+        "if shared is None:",
+        (
+            "scenario/test_numbers_as_inputs.py::test_with_compiled_code_chosen_numbers_do_not_depend_on_what_ran_before",
+        ),
+    ),
+    Bug(
+        "the time loop of another robot has the first one's numbers",
+        "engine/machine/jit/march_code.py",
+        "return block.number(own[node.id]) if node.id in own else values[node.id]",
+        "return block.constant(1.0) if node.id in own else values[node.id]",
+        SHARING,
+    ),
+    Bug(
+        "plain runs cost nothing",
+        LEDGER,
         "self.spent += seconds",
         "self.spent = seconds",
         RENTED,
     ),
     Bug(
         "what lies ahead doesn't count",
-        OFFER,
+        LEDGER,
         "due = self.spent + self.sample * samples",
         "due = self.spent",
         ("machine/test_offer.py::test_a_large_batch_is_not_finished_plainly",),
