@@ -20,6 +20,7 @@ COMMANDS = {
     "simulate": "simulate.simulate",
     "run": "run.run",
     "sweep": "sweep.sweep",
+    "optimise": "optimise.optimise",
     "inspect": "inspect.inspect",
     "matrices": "matrices.matrices",
     "plot": "plot.plot",

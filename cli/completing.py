@@ -34,15 +34,15 @@ def both(incomplete: str) -> list[str]:
 
 def entries(incomplete: str) -> list[str]:
     """What `denoc list` can list."""
-    from denoc.text.library import names
+    from denoc.text.library import ONE, names
 
-    known = ["robots", "scenarios", *names("robots"), *names("scenarios")]
+    known = [*ONE, *(name for kind in ONE for name in names(kind))]
     return [name for name in known if name.startswith(incomplete)]
 
 
 def studies(incomplete: str) -> list[str]:
-    """Files here that may hold a study."""
-    return _files(incomplete, DESCRIPTIONS)
+    """The library's studies, and files here that may hold one."""
+    return _library("studies", incomplete, DESCRIPTIONS)
 
 
 def results(incomplete: str) -> list[str]:

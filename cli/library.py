@@ -1,4 +1,4 @@
-"""`denoc list`: the robots and scenarios of the library."""
+"""`denoc list`: the robots, scenarios and studies of the library."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from denoc.cli import completing, options
 if TYPE_CHECKING:
     from denoc.cli.shapes import Entry
 
-KINDS = ("robots", "scenarios")
+KINDS = ("robots", "scenarios", "studies")
 
 
 def list_library(
     what: Annotated[
         str | None,
         typer.Argument(
-            metavar="[robots|scenarios|NAME]",
-            help="List only robots or scenarios, or one entry.",
+            metavar="[robots|scenarios|studies|NAME]",
+            help="List only one kind, or one entry.",
             autocompletion=completing.entries,
         ),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """List the robots and scenarios that come with denoc; with a NAME, print the path of its file."""
+    """List the robots, scenarios and studies that come with denoc; with a NAME, print the path of its file."""
     from denoc.errors import InputError, did_you_mean
     from denoc.text.library import folder, names
 

@@ -124,6 +124,9 @@ def study(
             autocompletion=completing.scenarios,
         ),
     ] = "puma-fall",
+    search: Annotated[
+        bool, typer.Option("--optimise", help="Write a study that seeks a minimum, for `denoc optimise`.")
+    ] = False,
     out: Out = None,
 ) -> None:
     """Write a study file for a scenario, in which every key is explained."""
@@ -145,10 +148,10 @@ def study(
         "VALUE": str(heavy[-1]["mass"]),
         "COLUMN": _written(f"{joint.name}.{suffix}"),
     }
-    text = _template("study")
+    text, verb = _template("study-optimise" if search else "study"), "optimise" if search else "sweep"
     for word, value in values.items():
         text = text.replace(word, value)
-    _write(path, text, f"`denoc sweep {path}` carries it out, `denoc sweep {path} --explain` says what that takes")
+    _write(path, text, f"`denoc {verb} {path}` carries it out, `denoc {verb} {path} --explain` says what that takes")
 
 
 def _template(name: str) -> str:

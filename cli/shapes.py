@@ -203,6 +203,48 @@ class Forecast(TypedDict):
     folder: str
 
 
+class Optimised(TypedDict):
+    """A search that has been carried out."""
+
+    study: str
+    minimised: Annotated[str, about("the sum of outputs")]
+    value: Annotated[float, about("of that sum at the best point")]
+    unit: str
+    best: Annotated[dict[str, float], about("the numbers there, in SI units")]
+    outputs: Annotated[dict[str, float | None], about("there; null for what has no value")]
+    minimum: Annotated[bool, about("whether nothing speaks against a minimum")]
+    verdict: str
+    gradient: Annotated[dict[str, float] | None, about("of the sum along each number; null without derivatives")]
+    projected: Annotated[float | None, about("its largest part that nothing holds, over the range, as a share")]
+    held: Annotated[dict[str, str], about("numbers at their bounds, and which: lower or upper")]
+    active: Annotated[Sequence[str], about("limits that are reached")]
+    nearby: Annotated[float | None, about("the least of the points around the best, less the best, as a share")]
+    method: str
+    why: Annotated[str, about("this method, where the file doesn't say")]
+    runs: int
+    spent: Annotated[bool, about("whether the search has had all runs that it may have")]
+    missed: Annotated[Sequence[str], about("limits and expectations that aren't kept")]
+    files: Files
+
+
+class SearchPlan(TypedDict):
+    """What a search would do."""
+
+    study: str
+    minimised: str
+    unit: str
+    limits: Sequence[str]
+    numbers: Annotated[dict[str, Sequence[float]], about("that are sought, with their bounds")]
+    start: dict[str, float]
+    starts: int
+    method: str
+    why: str
+    runs: Annotated[int, about("at most")]
+    seconds: Annotated[float, about("about how long a run takes")]
+    derivatives: Annotated[float | None, about("about how long its derivatives take; null if there are none")]
+    folder: str
+
+
 class BaseParameter(TypedDict):
     """A base parameter, identified."""
 
@@ -271,17 +313,18 @@ class Reproduction(TypedDict):
 
 
 class Library(TypedDict):
-    """The library's robots and scenarios, each with its description."""
+    """The library's robots, scenarios and studies, each with its description."""
 
     robots: NotRequired[dict[str, str]]
     scenarios: NotRequired[dict[str, str]]
+    studies: NotRequired[dict[str, str]]
 
 
 class Entry(TypedDict):
     """A file of the library."""
 
     name: str
-    kind: Annotated[str, about("robots or scenarios")]
+    kind: Annotated[str, about("robots, scenarios or studies")]
     file: str
 
 
@@ -344,6 +387,7 @@ OUTPUTS = {
     "verify": Output("the checks of a result", one=(Verified,)),
     "distribute": Output("the run, or with `--explain` its messages", one=(Distributed, Plan)),
     "sweep": Output("the study, or with `--explain` what it would do", one=(Sweep, Forecast)),
+    "optimise": Output("the search, or with `--explain` what it would do", one=(Optimised, SearchPlan)),
     "compare": Output("the comparison", one=(Comparison,)),
     "identify": Output("the identified numbers", one=(Identification,)),
     "excite": Output("the motion", one=(Excited,)),

@@ -37,7 +37,7 @@ def sweep(
         str,
         typer.Argument(
             metavar="STUDY",
-            help="A study file.",
+            help="A study file, or one of the library.",
             autocompletion=completing.studies,
         ),
     ],
@@ -140,11 +140,11 @@ def _carried_out(runs: Runs, engine: Callable[[], Engine], wait: Wait, store: Pa
 
 
 def _progress(at: Progress) -> str:
-    left = f", {_duration(at.left)} left" if at.left is not None else ""
+    left = f", {duration(at.left)} left" if at.left is not None else ""
     return f"{at.done} of {at.count} runs{left}"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """A duration in words that don't say more than is known."""
     if seconds < 100:
         return f"{max(seconds, 0.1):.2g} s"
@@ -173,7 +173,7 @@ def _explain(name: str, it: Forecast, workers: int | None, on: str, folder: Path
     typer.echo(f"{name}: {it.runs} runs, {it.kept} of them kept already, {missing} to be computed")
     where = {"threads": "threads of this process", "process": "processes", "dask": "workers of a Dask cluster"}[on]
     if missing:
-        typer.echo(f"  about {_duration(seconds)}, {1e3 * it.seconds:.3g} ms each, on {hands} {where}")
+        typer.echo(f"  about {duration(seconds)}, {1e3 * it.seconds:.3g} ms each, on {hands} {where}")
     typer.echo(f"  {folder}/: a table of about {_size(it.table)}, a store of about {_size(it.store)}")
 
 

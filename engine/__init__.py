@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .simulate.simulator import Simulator, simulator
     from .study.ensemble import ensemble
     from .study.identification.identify import identify
+    from .study.optimise.run import optimise
     from .study.sweep.run import sweep
 
 _HOMES = {
@@ -52,6 +53,7 @@ _HOMES = {
     "scenario.run": ("Result", "run"),
     "simulate.simulator": ("Simulator", "simulator"),
     "study.ensemble": ("ensemble",),
+    "study.optimise.run": ("optimise",),
     "study.sweep.run": ("sweep",),
     "study.identification.identify": ("identify",),
 }
@@ -88,6 +90,7 @@ __all__ = [
     "load",
     "loads",
     "matrices",
+    "optimise",
     "parallel_matrices",
     "parameters",
     "platform_inverse",

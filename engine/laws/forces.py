@@ -54,6 +54,10 @@ class ForceLaw(Law):
         """
         return []
 
+    def gains(self) -> tuple[str, ...]:
+        """Parameters that are numbers of the force in each state, for which any scalars may stand."""
+        return ()
+
     def steady(self) -> bool:
         """Whether the force is constant in time."""
         return False
@@ -143,6 +147,9 @@ class SpringForce(ForceLaw):
     rest: Position = Field(default=0.0, description="where its force is 0")
     damping: Annotated[float, number("damping", at_least=0.0)] = Field(default=0.0, description="force over rate")
 
+    def gains(self) -> tuple[str, ...]:
+        return "stiffness", "rest", "damping"
+
     def forces(self, count: int, folder: Path) -> list[Force]:
         return [lambda t, q, qd, ref: -self.stiffness * (q - self.rest) - self.damping * qd] * count
 
@@ -176,6 +183,9 @@ class ProportionalDerivative(LateLaw):
     to: Annotated[Numbers, one_or_more("position")] | None = Field(
         default=None, description="the set point; default: along the joint's `motion`"
     )
+
+    def gains(self) -> tuple[str, ...]:
+        return "kp", "kd"
 
     def forces(self, count: int, folder: Path) -> list[Force]:
         def pulled(to: float | None) -> Force:

@@ -54,6 +54,24 @@ def figures(sweep: Sweep) -> dict[str, Figure]:
     return made
 
 
+def progress(title: str, label: str, values: np.ndarray, allowed: np.ndarray) -> Figure:
+    """What a search minimises, run by run, and the least of the runs that are allowed so far."""
+    from .arranged import Arranged
+
+    figure = Arranged(7.4, 4.4, 1, 1)
+    figure.suptitle(plots.plain(title, 80), fontsize=12)
+    axes = figure.add_subplot(1, 1, 1)
+    runs = np.arange(len(values))
+    for these, colour, words in ((allowed, COLOURS[0], "within limits"), (~allowed, "#bbbbbb", "outside")):
+        if these.any():
+            axes.plot(runs[these], values[these], ".", color=colour, markersize=4, label=words)
+    least = np.fmin.accumulate(np.where(allowed, values, np.nan))
+    axes.plot(runs, least, color=COLOURS[1], linewidth=1.4, label="least so far")
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
+    _dress(axes, "run", plots.plain(label))
+    return figure
+
+
 def _grid(sweep: Sweep) -> tuple[np.ndarray, np.ndarray] | None:
     """The places of all runs on a grid of two numbers; None where they don't fill one."""
     if len(sweep.numbers) != 2 or sweep.words:

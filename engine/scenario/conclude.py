@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -40,11 +40,7 @@ def concluded(
     `table` are its columns and `code` the account of how its programs ran, if these are known already.
     """
     robot = plan.robot
-    if run.forces is None and (robot.closed or plan.system.loops is not None):
-        add_inner_forces(plan, run)
-    if table is None:
-        table = tabulate.table(_rows(plan, run), plan.record.wants)
-        formula_columns.add(table, run.t, plan.formulas)
+    table = table or columns(plan, run, plan.record.wants)
     energy, doubts_of_energy = _audit(plan, run, table)
     gaps = internal_forces.gaps(plan.system, run.t, run.q)
     audit = audited(run.steps, run.rejected, run.evaluations, energy, gaps)
@@ -78,6 +74,15 @@ def concluded(
         "code": dict(code),
     }
     return Result(plan.name, run.t, table.data, run.ended, audit, record, table.columns, plan.plots)
+
+
+def columns(plan: Plan, run: Course, wanted: Callable[[str], bool]) -> tabulate.Table:
+    """The table of a run with the columns of all wanted families."""
+    if run.forces is None and (plan.robot.closed or plan.system.loops is not None):
+        add_inner_forces(plan, run)
+    table = tabulate.table(_rows(plan, run), wanted)
+    formula_columns.add(table, run.t, plan.formulas)
+    return table
 
 
 def audited(

@@ -20,7 +20,7 @@ from ..machine.jit.native import QUICK
 from ..machine.jit.offer import Offer, Shared, Text
 from ..machine.jit.trigonometry import REACH
 from ..machine.program.dual import Dual, part_of
-from ..machine.program.scalars import Scalar, as_floats
+from ..machine.program.scalars import Scalar, as_floats, as_samples
 from ..machine.program.trace import Node, Program, Recording
 from .discrete import Discrete
 from .equations import Evaluation, Recursion, evaluate, rates
@@ -201,6 +201,25 @@ class Compiled:
             rows = np.array(as_floats(offer.plain(1, text)))
         whole = np.zeros((len(y), len(y)))
         whole[:, :n] = rows.reshape(-1, n)
+        return whole
+
+    def slope_rows(self, discrete: Discrete, signals: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """The same for many states at once, (states, components, components)."""
+        system, n = self._system, self._system.measured
+        offer, measured = self._tangents_offer(discrete, signals.shape[1]), np.ascontiguousarray(states[:, :n])
+        code = offer.lanes(len(states)) if self._able else None
+        whole = np.zeros((len(states), states.shape[1], states.shape[1]))
+        if code is not None:
+            (rows,), finite, largest = code(np.ascontiguousarray(signals), measured)
+            if finite and largest <= REACH:
+                whole[:, :, :n] = rows.reshape(len(states), -1, n)
+                return whole
+        columns = [np.ascontiguousarray(x) for x in signals.T], [np.ascontiguousarray(x) for x in measured.T]
+        with np.errstate(all="ignore"):
+            text = partial(tangents, system, discrete, *columns, system.regrouped)
+            entries = offer.plain(len(states), text)
+        for k, x in enumerate(entries):
+            whole[:, k // n, k % n] = as_samples(x)
         return whole
 
     def march(self, discrete: Discrete, signals: int, scheme: Method, ahead: float) -> March | None:

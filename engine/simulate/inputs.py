@@ -38,6 +38,8 @@ class Driven:
     high: float = math.inf
     whole: StateForce | None = None  # the force, where it is a function of time and the state of all joints
     dead_time: float = 0.0  # how long ago the state was that the law sees
+    gains: tuple[float, ...] = ()  # parameters of a law of the state, and the force that has other ones
+    tuned: Callable[[Sequence[Any]], Force] | None = None
 
     @property
     def varies(self) -> bool:
@@ -66,9 +68,26 @@ class Driven:
         place = q[self.coordinate] if self.coordinate is not None else 0.0
         return float(self.force(t, place, qd[self.speed], reference))
 
-    def in_state(self, position: Scalar, rate: Scalar, reference: tuple[Scalar, Scalar] | None) -> Scalar:
-        """The force of a law that doesn't depend on time: laws are declared for numbers, and run on all scalars."""
-        return cast(Callable[..., Scalar], self.force)(0.0, position, rate, reference)
+    def in_state(
+        self,
+        position: Scalar,
+        rate: Scalar,
+        reference: tuple[Scalar, Scalar] | None,
+        gains: Sequence[Scalar] | None = None,
+    ) -> Scalar:
+        """The force of a law that doesn't depend on time: laws are declared for numbers, and run on all scalars.
+
+        `gains` take the place of its own.
+        """
+        force = self.force if gains is None or self.tuned is None else self.tuned(gains)
+        return cast(Callable[..., Scalar], force)(0.0, position, rate, reference)
+
+    @property
+    def form(self) -> Any:
+        """The law without its gains, for the identity of programs to which these are inputs."""
+        if self.whole is not None or self.tuned is None:
+            return self.whole or self.law
+        return type(self.law).__name__, self.law.model_copy(update=dict.fromkeys(self.law.gains(), 0.0))
 
 
 @dataclass(frozen=True)

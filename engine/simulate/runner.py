@@ -209,6 +209,10 @@ class Runner:
 
         return slopes
 
+    def slope_rows(self, times: np.ndarray, states: np.ndarray) -> np.ndarray:
+        """The derivatives of the state's rate along its components at many instants in the present discrete state."""
+        return self._compiled.slope_rows(self.discrete, self.signal_rows(times), states)
+
     def evaluate(self, t: float, y: np.ndarray, discrete: Discrete | None = None) -> Evaluation:
         """The evaluation of the equations at one instant, in the present discrete state or another one."""
         self.evaluations += 1

@@ -47,6 +47,8 @@ def _listed(system: System, t: Any, discrete: Discrete, planned: Planned) -> lis
         elif driven.reference is not None:
             places, rates, _ = driven.reference.at(t)
             numbers += (places[driven.place], rates[driven.place])
+        if system.tuned:
+            numbers += driven.gains
     if inputs.feedforward:
         wanted = planned(t) if system.loops is None else _each(planned, t).T
         numbers += (wanted[k] for one in inputs.feedforward for k in one.joint.speeds)
@@ -68,13 +70,24 @@ def steady_columns(system: System) -> dict[int, int]:
     for one in system.inputs.driven:
         if one.timed and one.steady:
             places[one.speed] = at
-        at += _width(one)
+        at += _width(system, one)
+    return places
+
+
+def gain_columns(system: System) -> dict[int, range]:
+    """The places of gains among the signals, by the speeds of their laws."""
+    places, at = {}, _first_of_forces(system)
+    for one in system.inputs.driven:
+        at += _width(system, one)
+        if system.tuned and one.gains:
+            places[one.speed] = range(at - len(one.gains), at)
     return places
 
 
 def own_columns(system: System) -> list[int]:
-    """The places of the signals of a run that don't depend on time, nor on modes: constant forces, pivots' bounds."""
-    forces = list(steady_columns(system).values())
+    """The places of a run's signals that don't depend on time, nor on modes: constant forces, gains, pivots' bounds."""
+    gains = [place for places in gain_columns(system).values() for place in places]
+    forces = [*steady_columns(system).values(), *gains]
     if system.loops is None:
         return forces
     inputs = system.inputs
@@ -88,18 +101,19 @@ def first_of_modes(system: System) -> int:
     """The place of the first signal of modes: behind those of motions, laws and feedforward."""
     inputs = system.inputs
     planned = sum(len(one.joint.speeds) for one in inputs.feedforward)
-    return _first_of_forces(system) + sum(_width(one) for one in inputs.driven) + planned
+    return _first_of_forces(system) + sum(_width(system, one) for one in inputs.driven) + planned
 
 
 def _first_of_forces(system: System) -> int:
     return system.motion_signals + sum(3 * len(one.joint.speeds) for one in system.inputs.commanded)
 
 
-def _width(driven: Driven) -> int:
+def _width(system: System, driven: Driven) -> int:
     """The number of signals of a force law."""
+    gains = len(driven.gains) if system.tuned else 0
     if driven.whole is not None:
-        return int(driven.whole.timed)
-    return 1 if driven.timed else 2 if driven.reference is not None else 0
+        return int(driven.whole.timed) + gains
+    return (1 if driven.timed else 2 if driven.reference is not None else 0) + gains
 
 
 def _each(function: Callable[[float], Any], t: Any) -> Any:

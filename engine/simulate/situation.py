@@ -78,7 +78,8 @@ def _applied(
             continue
         reference = (next(signals), next(signals)) if one.reference is not None else None
         place: Scalar = q[one.coordinate] if one.coordinate is not None else 0.0
-        applied[one.speed] = applied[one.speed] + one.in_state(place, qd[one.speed], reference)
+        gains = [next(signals) for _ in one.gains] if system.tuned else None
+        applied[one.speed] = applied[one.speed] + one.in_state(place, qd[one.speed], reference, gains)
     for motion in system.inputs.feedforward:
         for k in motion.joint.speeds:
             applied[k] = applied[k] + next(signals)

@@ -58,6 +58,7 @@ class System:
     switches: bool = False  # a run takes other coordinates, without stopping, where these become unusable
     smooth: float = 0.0  # the rate below which dry friction is smooth; 0: joints stick
     stops: bool = True  # limits of joints are stops
+    tuned: bool = False  # gains of force laws are inputs of recorded equations
     # places in `regrouped` whose numbers differ from run to run, and are inputs of recorded equations; None: one run
     symbols: tuple[Path, ...] | None = None
 
@@ -238,7 +239,13 @@ class System:
             [motion.joint.name for motion in (*inputs.prescribed, *inputs.feedforward)],
             [(one.joint.name, one.law) for one in inputs.commanded],
             [
-                (one.speed, one.coordinate, one.timed, one.reference is not None, one.whole or one.law)
+                (
+                    one.speed,
+                    one.coordinate,
+                    one.timed,
+                    one.reference is not None,
+                    one.form if self.tuned else one.whole or one.law,
+                )
                 for one in inputs.driven
             ],
             [(w.link, w.at, w.axes, robot.tree.seats[w.link], w.whole) for w in inputs.wrenches],

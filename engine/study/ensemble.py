@@ -76,7 +76,7 @@ def carried(asked: Variations) -> Iterator[Part]:
             yield part
     rest = {k: plans.get(k) or asked.plan(k) for k in range(len(asked)) if k not in done}
     ready = {k: _with_own_symbols(asked, k, plan) for k, plan in rest.items()} if asked.independent else None
-    for k, plan in (_with_symbols(rest) if ready is None else ready).items():
+    for k, plan in (with_symbols(rest) if ready is None else ready).items():
         result = carry_out(plan)
         if result.ended == "interrupted":  # one run keeps what it has, many of them end
             raise KeyboardInterrupt(result.record["reason"])
@@ -198,7 +198,7 @@ def _of_members(members: Sequence[tuple[int, Member]]) -> Group:
 # ---- runs that go alone
 
 
-def _with_symbols(plans: Mapping[int, Plan]) -> dict[int, Plan]:
+def with_symbols(plans: Mapping[int, Plan]) -> dict[int, Plan]:
     """The plans, of which those that differ in numbers only have these among the inputs of their recorded equations."""
     alike: dict[Hashable, list[int]] = {}
     for k, plan in plans.items():

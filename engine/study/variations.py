@@ -81,6 +81,8 @@ class Variations:
         made = plan(document, self._robots[mark], self.name)
         # notes of another run would keep each of these to its plain text
         made = replace(made, file=made.file.model_copy(update={"replay": None}))
+        if self.independent:
+            made = replace(made, system=replace(made.system, tuned=True))
         return prepared(made, document, changes)
 
     def _changes(self, k: int) -> list[Change]:

@@ -26,7 +26,7 @@ from ..scenario.plan import Plan
 from ..simulate.contacts import Limits
 from ..simulate.discrete import partition_of
 from ..simulate.runner import Runner
-from ..simulate.signals import steady_columns
+from ..simulate.signals import gain_columns, steady_columns
 from ..simulate.system import System
 from ..simulate.together import Numbers, of_bodies
 from ..text.document import Keys
@@ -236,6 +236,11 @@ def _put(
         driven = next(one for one in system.inputs.driven if one.speed == joint.speeds[0])
         plain &= (driven.low < values) & (values < driven.high)  # others end at the actuator's limits
         signals[:, steady_columns(system)[joint.speeds[0]]] = values
+    elif section == "forces" and joint.speeds[0] in (columns := gain_columns(system)) and len(rest) == 1:
+        names = plan.file.forces[str(name)].gains()
+        if rest[0] not in names:
+            raise OtherError
+        signals[:, columns[joint.speeds[0]][names.index(str(rest[0]))]] = values
     else:
         raise OtherError
 

@@ -1,4 +1,4 @@
-"""The robots and scenarios that come with denoc: their folders, and the file that a name stands for."""
+"""The robots, scenarios and studies that come with denoc: their folders, and the file that a name stands for."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ from pathlib import Path
 from ..errors import InputError, Place, did_you_mean
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+ONE = {"robots": "robot", "scenarios": "scenario", "studies": "study"}  # of each kind
+OF_STUDIES = ".scenario.yaml"  # of scenarios beside the library's studies
 
 
 def folder(kind: str) -> Path:
-    """The folder `robots` or `scenarios`: in the installed package, else beside it in a source tree."""
+    """The folder `robots`, `scenarios` or `studies`: in the installed package, else beside it in a source tree."""
     inside = _PACKAGE / kind
     return inside if inside.is_dir() else _PACKAGE.parent / kind
 
 
 def names(kind: str) -> list[str]:
-    """The sorted names of the library's robots or scenarios."""
-    return sorted(name.removesuffix(".yaml") for name in os.listdir(folder(kind)) if name.endswith(".yaml"))
+    """The sorted names of the library's robots, scenarios or studies."""
+    files = (name for name in os.listdir(folder(kind)) if name.endswith(".yaml") and not name.endswith(OF_STUDIES))
+    return sorted(name.removesuffix(".yaml") for name in files)
 
 
 def find(name: str | Path, kind: str, beside: Path | None = None) -> Path:
     """The file for `name`: a path, first beside the file that names it, or else a name of the library."""
     if not isinstance(name, str | os.PathLike):
-        raise InputError(f"not the name of a {kind[:-1]}", found=type(name).__name__, allowed="a path or a name")
+        raise InputError(f"not the name of a {ONE[kind]}", found=type(name).__name__, allowed="a path or a name")
     text = os.fspath(name)
     if isinstance(text, bytes):
         text = os.fsdecode(text)
@@ -40,10 +43,10 @@ def find(name: str | Path, kind: str, beside: Path | None = None) -> Path:
     if bare in names(kind):
         return folder(kind) / f"{bare}.yaml"
     if any(os.path.isdir(root / text) for root in [*roots, Path()]):
-        allowed = f"the YAML file of a {kind[:-1]}"
+        allowed = f"the YAML file of a {ONE[kind]}"
         raise InputError("this is a directory, not a file", place=Place(text), allowed=allowed)
     raise InputError(
-        f"no such {kind[:-1]}: `{text}`",
+        f"no such {ONE[kind]}: `{text}`",
         allowed=f"a path to a YAML file, or a name of the library: {', '.join(names(kind))}",
         hint=did_you_mean(bare, names(kind)),
     )

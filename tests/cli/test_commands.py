@@ -579,7 +579,7 @@ def test_list(denoc):
     assert max(map(len, lines)) <= 100
     found = json.loads(denoc("list", "--json")[1])
     assert found.pop("format") == 1
-    assert set(found) == {"robots", "scenarios"}
+    assert set(found) == {"robots", "scenarios", "studies"}
     for entries in found.values():
         for name, about in entries.items():
             assert len(about) > 10

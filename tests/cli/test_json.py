@@ -28,6 +28,14 @@ scenario: swing.yaml
 vary: {load: {key: robot.links.link3.mass, list: [0.5, -1]}}
 keep: {last: {column: joint1.q, take: final}}
 """
+SEARCH = """
+scenario: swing.yaml
+vary: {lean: {key: initial.joint1, between: [-1, 1]}}
+keep: {last: {column: joint1.q, take: final}}
+minimise: last
+subject-to: {last: {at_least: -2}}
+evaluations: 3
+"""
 GEARS = """
 name: gears
 convention: frames
@@ -59,6 +67,8 @@ CASES = [
     "distribute three-rrr-idyn --set time.end=0.1",
     "sweep study.yaml",  # with a run that makes no sense
     "sweep study.yaml --explain",
+    "optimise search.yaml",
+    "optimise search.yaml --explain",
     "complexity four-bar --no-measure",
     "paper",
     "paper saha-1999-fig-5 --no-plot --out results",
@@ -79,6 +89,7 @@ def denoc(tmp_path, monkeypatch, command_line):
     Path("swing.yaml").write_text(SWING)
     Path("gears.yaml").write_text(GEARS)
     Path("study.yaml").write_text(STUDY)
+    Path("search.yaml").write_text(SEARCH)
     Path("table.csv").write_text(TABLE)
 
     def command(*words):
@@ -121,7 +132,7 @@ def test_the_schema_is_the_one_in_the_documentation(command):
 @pytest.mark.parametrize("words", CASES)
 def test_documents_have_the_shape_of_their_schema(words, denoc):
     command, *rest = words.split()
-    if command in ("idyn", "simulate", "run", "distribute", "sweep") and "--explain" not in rest:
+    if command in ("idyn", "simulate", "run", "distribute", "sweep", "optimise") and "--explain" not in rest:
         rest += BRIEF
     code, document, _ = denoc(command, *rest)
     assert code == 0

@@ -25,7 +25,8 @@ def denoc(tmp_path, monkeypatch, command_line):
 def test_there_is_a_template_for_each_choice_and_no_other():
     expected = {f"{kind}-{one}" for kind in ("robot", "loop") for one in CONVENTIONS}
     assert {path.stem for path in TEMPLATES.glob("*.yaml")} == expected | {f"scenario-{task}" for task in TASKS} | {
-        "study"
+        "study",
+        "study-optimise",
     }
 
 
@@ -142,4 +143,6 @@ def test_a_study_is_carried_out(denoc, scenario):
     assert out.startswith("what-if.yaml\n")
     assert read(Path("what-if.yaml")).data["scenario"] == scenario
     assert denoc("sweep", "what-if.yaml", "--explain")[0] == 0
+    assert denoc("new", "study", "best", "--optimise", "--scenario", scenario)[0] == 0
+    assert denoc("optimise", "best.yaml", "--explain")[0] == 0
     assert not Path("outputs").exists()

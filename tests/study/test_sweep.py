@@ -3,6 +3,8 @@
 import ast
 import csv
 import itertools
+import json
+import math
 import os
 import signal
 import sqlite3
@@ -19,9 +21,10 @@ from scipy.integrate import trapezoid
 
 import denoc
 from denoc.errors import InputError
+from denoc.study.blocks import blocks
 from denoc.study.sweep import probe, store, tasks
 from denoc.study.sweep import run as sweeping
-from denoc.study.sweep.keep import Reduction, taken
+from denoc.study.sweep.keep import Reduction, settled, taken
 from denoc.study.sweep.table import unbeaten
 from limits import HANGS
 
@@ -565,3 +568,66 @@ def test_workers_end_with_the_process_that_started_them():
         time.sleep(0.05)
     swept = denoc.sweep("study.yaml", keep="runs.sqlite")
     assert swept.table.csv_text() == denoc.sweep("study.yaml").table.csv_text()
+
+
+# ---- when a column settles
+
+
+def test_settling_is_when_a_column_is_outside_for_the_last_time():
+    """Of a decay, an oscillation that decays, one that never leaves the range, one that never comes in, a NaN."""
+    t = np.linspace(2, 12, 20_001)
+    s = t - 2
+    never = np.full_like(s, 0.05)
+    rows = np.array([np.exp(-s), np.exp(-0.5 * s) * np.cos(3 * s), never, never + 1, never * np.nan])
+    outside = np.exp(-0.5 * s) * abs(np.cos(3 * s)) > 0.1
+    expected = [math.log(10), s[np.flatnonzero(outside)[-1]], 0, 10]
+    found = settled(t, rows, Reduction("x", "settles", within=0.1, goal=0.0))
+    assert found[:4] == pytest.approx(expected, abs=6e-4)
+    assert found[0] == pytest.approx(math.log(10), abs=1e-7)  # between the rows
+    assert math.isnan(found[4])
+    assert settled(t, 3 + rows[:1], Reduction("x", "settles", within=0.1))[0] == pytest.approx(math.log(10), abs=1e-3)
+
+
+def test_settling_needs_a_range_of_the_columns_kind(command):
+    for entry, message in (
+        ("{column: joint1.q, take: settles}", "`settles` and `within` go together"),
+        ("{column: joint1.q, take: final, goal: 1}", "`settles` and `within` go together"),
+        ("{column: joint1.q, take: settles, within: 0}", "`within` has to be above 0"),
+        ("{column: joint1.q, take: settles, within: 1 m}", "`joint1.q` is an angle"),
+    ):
+        Path("study.yaml").write_text(STUDY + f"  late: {entry}\n")
+        code, _, err = command("study.yaml")
+        assert code == 2
+        assert message in err
+    late = {"late": {"column": "joint1.q", "take": "settles", "within": "5 deg"}}
+    assert denoc.sweep(study(keep=late)).table.units["late"] == "s"
+
+
+# ---- gains
+
+
+def test_gains_of_laws_are_inputs_of_one_program():
+    """A set point, a motion that is followed, and a spring; each run as it is alone, in plain Python."""
+    forces = {
+        "joint1": {"law": "pd", "to": "20 deg", "kp": 9, "kd": 2},
+        "joint2": {"law": "pd", "kp": 5},
+        "joint3": {"law": "spring", "stiffness": 3, "rest": 0.2, "damping": 0.1},
+    }
+    motion = {"joint2": {"law": "cycloid", "to": "30 deg"}}
+    time = {"end": 0.2, "step": 0.05}
+    data = {"robot": "planar3r", "task": "simulate", "time": time, "forces": forces, "motion": motion}
+    keys = ["joint1.kp", "joint1.kd", "joint2.kp", "joint2.kd", "joint3.stiffness", "joint3.rest", "joint3.damping"]
+    draw = np.random.default_rng(3).uniform
+    changes = [{f"forces.{key}": draw(0, 9) for key in keys} for _ in range(3)]
+    changes[1]["forces.joint1.kd"] = 0.0
+    (block,) = blocks(data, changes)
+    assert block.places == [0, 1, 2]
+    for k, change in enumerate(changes):
+        (alone,) = denoc.ensemble({**data, "replay": {"backend": "plain"}}, [change])
+        for name, column in block.columns.items():
+            assert column[k] == pytest.approx(alone[name], rel=1e-10, abs=1e-10), name
+    assert abs(np.diff(block.columns["joint3.q"][:, -1])).min() > 1e-4
+    Path("gains.yaml").write_text(json.dumps(data))
+    wrong = {"gain": {"key": "forces.joint1.kp", "list": [1, -1]}}
+    table = denoc.sweep({**study(vary=wrong), "scenario": "gains.yaml"}).table
+    assert table["ended"] == ["done", "refused"]

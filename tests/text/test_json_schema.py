@@ -12,14 +12,18 @@ from denoc.robot.json_schema import robot_schema
 from denoc.scenario.json_schema import scenario_schema
 from denoc.study.sweep.schema import study_schema
 from denoc.text.json_schema import schema_text
-from denoc.text.library import folder
+from denoc.text.library import OF_STUDIES, ONE, folder
 from denoc.text.source import parse, read
 
 pytestmark = pytest.mark.smoke
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMAS = {"robot": robot_schema(), "scenario": scenario_schema(), "study": study_schema()}
-FILES = [(kind, path) for kind in ("robot", "scenario") for path in sorted(folder(f"{kind}s").glob("*.yaml"))]
+FILES = [
+    ("scenario" if path.name.endswith(OF_STUDIES) else ONE[kind], path)
+    for kind in ONE
+    for path in sorted(folder(kind).glob("*.yaml"))
+]
 
 
 def mistakes(kind, data):

@@ -29,6 +29,7 @@ from .ledger import FEWER, RUNS, Ledger, ledger
 from .native import QUICK, SOUND
 
 NUMBERS = "numbers"  # how the note ends that a program had its numbers as inputs
+STEADY = ", steadily"  # behind the name of a form in a context in which nothing depends on what has run before
 
 _SERIALS = itertools.count()  # of all offers in this process
 
@@ -149,7 +150,11 @@ class Offer:
             code = self._in_run(here.journal, (form, here.lanes), build, samples, price, ahead)
         else:
             wanted = "compiled" if backend == "compiled" else None
-            key = self._keyed(form, here.lanes, shares=False) if here.journal is not None else (form, here.lanes)
+            key = form, here.lanes
+            if here.steady:
+                key = form + STEADY, here.lanes
+            elif here.journal is not None:
+                key = self._keyed(*key, shares=False)
             code = self._now(key, build, wanted, samples, price, ahead)
         if code is not None:
             note(form)
@@ -284,8 +289,11 @@ class Offer:
 
         The first of these robots has code of its own, which is a little quicker.  With the second, code is compiled
         that serves all others.  So that a run can be done again to the last bit, the journal notes what it shares;
-        where compiled code is chosen, runs have code of their own, whatever has run before.
+        where compiled code is chosen, runs have code of their own, whatever has run before.  Where nothing may depend
+        on that, what no time loop needs is shared from the first robot on.
         """
+        if shared is not None and choice.way().steady and not self._runs and (every := shared()).numbers:
+            return self._common(make, cached, every)
         journal = choice.way().journal
         of_run = journal is not None or self._runs
         if shared is None or (of_run and choice.backend() != "auto"):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
+from typing import Any
 
-from ...laws.forces import LAWS, ComputedTorque, Feedforward, ForceLaw
+from ...laws.forces import LAWS, ComputedTorque, Feedforward, Force, ForceLaw
 from ...robot.model import Effort, Joint
 from ...simulate.inputs import Commanded, Driven, Motion
 from ...text.document import Keys
@@ -109,9 +111,16 @@ def _driven_speeds(
             effort.low,
             effort.high,
             dead_time=law.delay(),
+            gains=tuple(float(getattr(law, name)) for name in law.gains()),
+            tuned=partial(_tuned, law, nv, place) if law.gains() else None,
         )
         for place, (speed, function) in enumerate(zip(joint.speeds, functions))
     ]
+
+
+def _tuned(law: ForceLaw, count: int, place: int, gains: Sequence[Any]) -> Force:
+    """The force of the law with other gains, on one of the joint's speeds."""
+    return law.model_copy(update=dict(zip(law.gains(), gains))).forces(count, Path())[place]
 
 
 def _all_planned(reading: Reading, laws: Forces, references: Mapping[str, Motion], feedforward: list[Motion]) -> None:

@@ -49,6 +49,22 @@ class Design:
         return {name: column[k] for name, column in self.columns.items()}
 
 
+@dataclass(frozen=True)
+class Listed:
+    """Runs at given points, such as those that a search asks for."""
+
+    columns: dict[str, list[Value]]
+
+    @property
+    def count(self) -> int:
+        """The number of runs."""
+        return len(next(iter(self.columns.values())))
+
+    def point(self, k: int) -> dict[str, Value]:
+        """The values of all numbers in run k."""
+        return {name: column[k] for name, column in self.columns.items()}
+
+
 def size(file: StudyFile) -> int:
     """The number of runs, however large it is."""
     lengths = [length(one) for one in file.vary.values() if one.way not in SAMPLED]
@@ -83,13 +99,13 @@ def sampled(file: StudyFile, n: int = 0) -> dict[str, np.ndarray]:
         names = [name for name, one in file.vary.items() if one.way == way]
         if not names:
             continue
-        for name, u in zip(names, _points(way, len(names), count, (file.seed, *(n,) * (n > 0))).T):
+        for name, u in zip(names, sampled_cube(way, len(names), count, (file.seed, *(n,) * (n > 0))).T):
             low, high = (float(x) for x in file.vary[name].given(way))
             made[name] = low + (high - low) * u
     return made
 
 
-def _points(way: str, width: int, count: int, seed: tuple[int, ...]) -> np.ndarray:
+def sampled_cube(way: str, width: int, count: int, seed: tuple[int, ...]) -> np.ndarray:
     """Points of the unit cube, with a row for each."""
     if way == "random":
         sources = [np.random.default_rng([seed[0], k, *seed[1:]]) for k in range(width)]

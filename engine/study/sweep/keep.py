@@ -12,17 +12,25 @@ from ...text.expression import Quantity, UndefinedError, evaluate
 from ...text.tokens import ExpressionError
 from ...text.units import PLAIN, Dimension
 
+SETTLES = "settles"
+CROSSES = ""  # what is taken at an instant of its own
+JUMPS = {SETTLES: "settles", CROSSES: "passes a level"}  # what may jump, and so has no derivatives
 HALVINGS = 60  # of an interval between two rows, until its ends are neighbours
 
 
 class Reduction(NamedTuple):
-    """A number of a run: what is `take`n of a column, or its value when the column `of` passes a level."""
+    """A number of a run: what is `take`n of a column, or its value when the column `of` passes a level.
+
+    A column settles `within` so much of a goal, which is its final value if that is NaN.
+    """
 
     column: str
     take: str
     of: str = ""
     level: float = 0.0
     going: str = ""
+    within: float = 0.0
+    goal: float = math.nan
 
 
 def taken(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[Reduction], runs: int) -> np.ndarray:
@@ -33,11 +41,27 @@ def taken(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[Red
         values = _column(t, columns, one.column, runs)
         if values is None or not len(t):
             continue
-        if one.take:
+        if one.take == SETTLES:
+            made[:, k] = settled(t, values, one)
+        elif one.take:
             made[:, k] = _reduced(values, one.take, weights)
         elif (passing := _column(t, columns, one.of, runs)) is not None:
             made[:, k] = [_at_crossing(t, x, y, one) for x, y in zip(passing, values)]
     return made
+
+
+def settled(t: np.ndarray, values: np.ndarray, how: Reduction) -> np.ndarray:
+    """How long each row's column is outside of its range for the last time; straight lines join its values."""
+    goal = values[:, -1:] if math.isnan(how.goal) else how.goal
+    off = abs(values - goal)
+    outside = ~(off <= how.within)
+    last = np.where(outside.any(axis=1), len(t) - 1 - np.argmax(outside[:, ::-1], axis=1), 0)
+    after, rows = np.minimum(last + 1, len(t) - 1), np.arange(len(values))
+    a, b = off[rows, last], off[rows, after]
+    with np.errstate(all="ignore"):
+        share = np.where((a > how.within) & (b < a), (a - how.within) / (a - b), 0.0)
+    time: np.ndarray = t[last] + share * (t[after] - t[last]) - t[0]
+    return np.where(np.isfinite(values).all(axis=1), time, math.nan)
 
 
 def whole(t: np.ndarray, columns: Mapping[str, np.ndarray], wanted: Sequence[str], runs: int) -> list[bytes]:
@@ -120,6 +144,23 @@ def _reduced(values: np.ndarray, take: str, weights: np.ndarray) -> np.ndarray:
         else:
             made = values.max(axis=1) if take == "max" else values.min(axis=1)
         return made
+
+
+def slope_taken(t: np.ndarray, values: np.ndarray, slopes: np.ndarray, take: str) -> np.ndarray:
+    """The derivatives of the number that is taken of a column, from those of the column, (instants, directions)."""
+    weights = _weights(t)
+    made: np.ndarray
+    if take == "final":
+        made = slopes[-1]
+    elif take == "mean":
+        made = weights @ slopes
+    elif take == "rms":
+        size = float(np.sqrt((values * values * weights).sum()))
+        made = (weights * values) @ slopes / size if size else np.zeros(slopes.shape[1])
+    else:  # of the row that it is taken of
+        k = int(np.argmax(abs(values) if take == "largest" else values if take == "max" else -values))
+        made = slopes[k] * (-1.0 if take == "largest" and values[k] < 0 else 1.0)
+    return made
 
 
 def dimension_of(unit: str) -> Dimension:

@@ -11,7 +11,7 @@ from ...text.expression import Quantity, UndefinedError, dimension_in_words, eva
 from ...text.tokens import ExpressionError
 from ...text.units import PLAIN, Dimension
 from ..ensemble import ensemble
-from .keep import dimension_of
+from .keep import SETTLES, dimension_of
 from .reading import Study
 from .schema import CrossingEntry, KeptEntry
 
@@ -77,6 +77,8 @@ def _units(study: Study, k: int, columns: Mapping[str, str]) -> dict[str, str]:
             units[name] = _unit_of(study, ("keep", name, "column"), one.column, columns)
             if one.at is not None:
                 _check_level(study, name, one.at, columns)
+            _check_range(study, name, one, units[name])
+            units[name] = "s" if one.take == SETTLES else units[name]
             given[name] = Quantity(1.0, dimension_of(units[name]))
         else:
             units[name], dimension = _unit_of_expression(study, name, one, given)
@@ -132,6 +134,14 @@ def _unit_of(study: Study, path: Keys, column: str, columns: Mapping[str, str]) 
             hint=did_you_mean(column, some),
         )
     return columns[column]
+
+
+def _check_range(study: Study, name: str, one: KeptEntry, unit: str) -> None:
+    """Raises an error if a column can't settle within a range of another kind."""
+    for key, x in (("within", one.within), ("goal", one.goal)):
+        if x is not None and x.dimension not in (PLAIN, dimension_of(unit)):
+            message = f"`{one.column}` is {dimension_in_words(dimension_of(unit))}"
+            raise study.document.error(("keep", name, key), message, found=x.written)
 
 
 def _unit_of_expression(

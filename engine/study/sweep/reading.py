@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ...errors import DenocError, InputError
+from ...errors import DenocError, InputError, did_you_mean
 from ...scenario.replay import name_of
 from ...text.checking import checked
 from ...text.document import Document, Keys
@@ -18,8 +18,8 @@ from ...text.library import find
 from ...text.source import from_mapping, read
 from ...text.tokens import ExpressionError
 from ...text.units import Dimension
-from .design import Design, Value, size
-from .schema import MOST_RUNS, SAMPLED, StudyFile, VariedEntry, alike
+from .design import Design, Listed, Value, size
+from .schema import MOST_RUNS, SAMPLED, SEARCHED, SEARCHES, StudyFile, VariedEntry, alike
 
 _KEY = re.compile(r"variations\[\d+\]: ([^,]+)")
 _SYMBOL = re.compile(r"[^\W\d]\w*")
@@ -39,10 +39,15 @@ class Study:
     scenario: Path
     robot: Path | None
     whole: frozenset[str] = frozenset()
+    listed: Listed | None = None  # the runs of a search, in place of those that the file lists
 
     @cached_property
-    def design(self) -> Design:
-        return Design(self.file)
+    def design(self) -> Design | Listed:
+        return self.listed or Design(self.file)
+
+    def at(self, points: Sequence[Mapping[str, Value]]) -> Study:
+        """The study with runs at these points."""
+        return replace(self, listed=Listed({name: [one[name] for one in points] for name in self.file.vary}))
 
     @cached_property
     def dimensions(self) -> dict[str, Dimension]:
@@ -117,20 +122,20 @@ def dimension(one: VariedEntry) -> Dimension | None:
     if one.list_ is not None:
         numbers = [x for x in one.list_ if isinstance(x, Quantity)]
         return alike(*numbers) if len(numbers) == len(one.list_) else None
-    return alike(*one.given(one.way))
+    return alike(*one.given(one.way), *([one.start] if one.start is not None else []))
 
 
-def opened(study: str | Path | Mapping[str, Any]) -> Study:
-    """The study in a file or a mapping, checked as far as that goes without its scenario."""
+def opened(study: str | Path | Mapping[str, Any], *, search: bool = False) -> Study:
+    """The study in a file or a mapping, checked as far as that goes without its scenario; a `search` has `minimise`."""
     if isinstance(study, Mapping):
         document, name, beside = from_mapping(study), "study", None
     else:
-        path = Path(study)
-        path = path if path.suffix in (".yaml", ".yml") else path.with_name(path.name + ".yaml")
+        path = find(study, "studies")
         document, name, beside = read(path), name_of(path), path.parent
     if isinstance(document.data, dict) and "task" in document.data:
         raise document.error(("task",), "this is a scenario, not a study", key=True, hint="`denoc run` runs it")
     file = checked(StudyFile, document, document.data)
+    _check_purpose(document, file, search)
     _check(document, file)
     made = [_found(document, key, kind, beside) for key, kind in (("scenario", "scenarios"), ("robot", "robots"))]
     assert made[0] is not None
@@ -146,6 +151,42 @@ def _found(document: Document, key: str, kind: str, beside: Path | None) -> Path
         return find(name, kind, beside).absolute()
     except InputError as error:
         raise document.error((key,), error.message, found=error.found, allowed=error.allowed, hint=error.hint) from None
+
+
+def _check_purpose(document: Document, file: StudyFile, search: bool) -> None:
+    """Raises an error if a sweep is asked of a study that seeks a minimum, or the other way round."""
+    if file.minimise is None:
+        if search:
+            raise document.error((), "`minimise` is missing: the study seeks nothing", hint="`denoc sweep` runs it")
+        for field in SEARCHES:
+            if field in file.model_fields_set:
+                key = StudyFile.model_fields[field].alias or field
+                raise document.error((key,), f"`{key}` is for a study with `minimise`", key=True)
+        for name, one in file.vary.items():
+            if one.way == SEARCHED:
+                path = ("vary", name, SEARCHED)
+                raise document.error(path, f"`{SEARCHED}` is for a study with `minimise`", key=True)
+        return
+    if not search:
+        raise document.error(("minimise",), "this study seeks a minimum", key=True, hint="`denoc optimise` does that")
+    for name, one in file.vary.items():
+        if one.way != SEARCHED:
+            raise document.error(
+                ("vary", name, one.way), f"`{name}` isn't sought", key=True, allowed=f"{SEARCHED}: [low, high]"
+            )
+    for section, names in (("minimise", file.minimise), ("subject-to", file.subject_to)):
+        for name in names:
+            if name not in file.keep:
+                at: Keys = (section, name) if isinstance(document.data[section], dict) else (section,)
+                hint = did_you_mean(name, list(file.keep))
+                raise document.error(at, "no such output", found=f"`{name}`", allowed=", ".join(file.keep), hint=hint)
+    for name, limits in file.subject_to.items():
+        low, high = limits.at_least, limits.at_most
+        if low is None and high is None:
+            raise document.error(("subject-to", name), f"`{name}` has no limit", key=True, allowed="at_least, at_most")
+        if low is not None and high is not None and not low <= high:
+            found = f"from {low.written} to {high.written}"
+            raise document.error(("subject-to", name), "the limits are upside down", found=found)
 
 
 def _check(document: Document, file: StudyFile) -> None:

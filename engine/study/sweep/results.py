@@ -40,7 +40,7 @@ def written(
         if swept.rows is not None:
             made.append(swept.rows.to_parquet(folder / f"{swept.name}-rows.parquet"))
     made.append(folder / f"{swept.name}.json")
-    _put(made[-1], (json.dumps(record(swept, study), indent=1, ensure_ascii=False) + "\n").encode())
+    put(made[-1], (json.dumps(record(swept, study), indent=1, ensure_ascii=False) + "\n").encode())
     drawn = figures(swept, study) if study.file.plot and form else {}
     for stem, figure in drawn.items():
         made.append(folder / f"{stem}.{form}")
@@ -48,8 +48,8 @@ def written(
     if chosen is not None:
         for name, content in scenario_files(study, best(swept.table, *chosen)).items():
             made.append(folder / name)
-            _put(made[-1], content)
-    _remove_others(folder, swept.name, {path.name for path in made})
+            put(made[-1], content)
+    remove_others(folder, swept.name, {path.name for path in made})
     return made
 
 
@@ -88,11 +88,12 @@ def figures(swept: Swept, study: Study) -> Mapping[str, Figure]:
     return made
 
 
-def _put(path: Path, content: bytes) -> None:
+def put(path: Path, content: bytes) -> None:
+    """Writes a file, whole or not at all."""
     write.whole(path, lambda draft: draft.write_bytes(content))
 
 
-def _remove_others(folder: Path, name: str, made: set[str]) -> None:
+def remove_others(folder: Path, name: str, made: set[str]) -> None:
     """Removes plots, whole rows and best runs of an earlier sweep of this name."""
     for path in folder.iterdir():
         ours = path.name.startswith(f"{name}-") and path.suffix[1:] in (*plots.FORMATS, "yaml")

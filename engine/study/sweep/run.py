@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import struct
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from ...scenario.run import opened as scenario_opened
 from ...scenario.run import prepare, robot_of
 from ...text.change import Change
 from . import engines, store
+from .design import Value
 from .keep import Reduction
 from .probe import Probed, probed
 from .reading import Study, opened
@@ -95,14 +97,28 @@ class Runs:
     """The runs of a study and the store in which they are kept."""
 
     def __init__(self, ready: Probed, path: Path | None, fresh: bool = False):
-        self.probed, self.study = ready, ready.study
-        self.wanted = reductions(ready)
-        self.count, self.machine = ready.study.design.count, machine()
-        self.keys = _Keys(self.study, self.machine, self.wanted).all()
+        self._hashes = _Keys(ready.study, machine(), reductions(ready))
         self.store = Store(path)
         if fresh:
             self.store.clear()
+        self._take(ready)
+
+    def _take(self, ready: Probed) -> None:
+        self.probed, self.study = ready, ready.study
+        self.wanted = reductions(ready)
+        self.count, self.machine = ready.study.design.count, machine()
+        self.keys = self._hashes.all(ready.study)
         self.outcomes = self.store.known(self.keys)
+
+    def at(self, points: Sequence[Mapping[str, Value]]) -> Runs:
+        """The runs at these points, in the same store."""
+        other = copy.copy(self)
+        other._take(replace(self.probed, study=self.study.at(points)))
+        return other
+
+    def key(self, k: int, what: str) -> bytes:
+        """A key for what else is kept of run k."""
+        return hashlib.sha256(self.keys[k] + what.encode()).digest()
 
     def close(self) -> None:
         self.store.close()
@@ -120,13 +136,10 @@ class Runs:
         if missing:
             at_work = engine()
             try:
-                for done in self._carried_out(at_work, missing, report):
-                    self._keep(done)
+                self.complete(at_work, report)
             finally:
                 at_work.close()
-        outcomes = [self.outcomes[key] for key in self.keys]
-        made = table(self.probed, outcomes)
-        rows = self._whole(outcomes)
+        made, rows = self.table(), self._whole([self.outcomes[key] for key in self.keys])
         return Swept(self.study.name, self.study.file.about, made, len(missing), missed(self.study, made), rows)
 
     def _whole(self, outcomes: Sequence[store.Outcome]) -> Table | None:
@@ -136,6 +149,16 @@ class Runs:
             return None
         units = {name: unit for name, unit in self.probed.columns.items() if name in ("t", *names)}
         return Table({**whole_rows(outcomes, names)}, units, ["run", "t"], [*names])
+
+    def complete(self, engine: engines.Engine, report: Callable[[Progress], None] = lambda it: None) -> None:
+        """Carries out and keeps all runs that are missing."""
+        if missing := self.missing:
+            for done in self._carried_out(engine, missing, report):
+                self._keep(done)
+
+    def table(self) -> Table:
+        """The table of all runs, none of which is missing."""
+        return table(self.probed, [self.outcomes[key] for key in self.keys])
 
     def _keep(self, done: Done) -> None:
         pairs = [(self.keys[k], one) for k, one in zip(done.task.places, done.outcomes)]
@@ -225,7 +248,6 @@ class _Keys:
     """The hashes of the inputs of runs: files, changes, what is kept, sources, processor."""
 
     def __init__(self, study: Study, machine: str, wanted: Sequence[Reduction]):
-        self._study = study
         document, _, beside = scenario_opened(study.scenario)
         robot = load(study.robot) if study.robot is not None else robot_of(document, beside)
         data = robot.document.data if robot.document is not None else None
@@ -233,26 +255,28 @@ class _Keys:
         self._common = _text([store.FORM, machine, "compiled", wanted, study.file.rows, document.data, data])
         self._begun: dict[tuple[Any, ...], Any] = {}  # hashes that all runs with the same words begin with
 
-    def all(self) -> list[bytes]:
-        return [self._key(k) for k in range(self._study.design.count)]
+    def all(self, study: Study) -> list[bytes]:
+        """The hashes of all runs of the study, or of one that differs from it in its points only."""
+        return [self._key(study, k) for k in range(study.design.count)]
 
-    def _key(self, k: int) -> bytes:
-        words = self._study.words(k)
-        changes = self._study.changes(k)
+    def _key(self, study: Study, k: int) -> bytes:
+        words = study.words(k)
+        changes = study.changes(k)
         if words not in self._begun:
-            self._begun[words] = hashlib.sha256((self._common + self._read(k) + _text(list(changes))).encode())
+            self._begun[words] = hashlib.sha256((self._common + self._read(study, k) + _text(list(changes))).encode())
         whole, values = self._begun[words].copy(), changes.values()
         plain = all(type(x) is float for x in values)
         whole.update(struct.pack(f"<{len(changes)}d", *values) if plain else _text(list(values)).encode())
         key: bytes = whole.digest()
         return key
 
-    def _read(self, k: int) -> str:
+    @staticmethod
+    def _read(study: Study, k: int) -> str:
         """The hashes of the tables that runs like this one read."""
-        for one in range(k, min(k + TRIED, self._study.design.count)):
-            changes = [Change(key, x, key) for key, x in self._study.changes(one).items()]
+        for one in range(k, min(k + TRIED, study.design.count)):
+            changes = [Change(key, x, key) for key, x in study.changes(one).items()]
             try:
-                contents = tables_of(prepare(self._study.scenario, self._study.robot, changes))
+                contents = tables_of(prepare(study.scenario, study.robot, changes))
             except DenocError:  # this one can't begin, others may
                 continue
             return _text([[name, hashlib.sha256(one).hexdigest()] for name, one in contents.items()])

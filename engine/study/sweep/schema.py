@@ -10,13 +10,15 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, model_v
 from pydantic_core import PydanticCustomError
 
 from ...text.expression import Quantity, dimension_in_words, evaluate
-from ...text.fields import QUANTITY, FileName, Or, Reader, Strict
+from ...text.fields import QUANTITY, Choice, FileName, Or, Reader, Strict
 from ...text.json_schema import Schema, json_schema
 from ...text.tokens import ExpressionError
 from ...text.units import PLAIN, Dimension
+from ..optimise.methods import METHODS
 
 SAMPLED = ("random", "latin", "sobol")
-WAYS = ("grid", "list", *SAMPLED)
+SEARCHED = "between"  # the way in which a search for a minimum varies a number
+WAYS = ("grid", "list", *SAMPLED, SEARCHED)
 MOST_RUNS = 1_000_000
 MOST_NUMBER = sys.float_info.max
 ALLOWED_NUMBER = "a number, or text with a unit such as `30 deg`"
@@ -74,6 +76,11 @@ def _all_alike(entries: tuple[Quantity | str | bool, ...]) -> tuple[Quantity | s
     return entries
 
 
+def _weighted(value: Any) -> Any:
+    """The weights of outputs, where a name alone has the weight 1."""
+    return {value: 1} if isinstance(value, str) else value
+
+
 def _one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
@@ -105,7 +112,7 @@ class GridEntry(Strict):
 
 
 class VariedEntry(Strict):
-    """A number that varies, by one of `grid`, `list`, `random`, `latin` and `sobol`."""
+    """A number that varies, by one of `grid`, `list`, `random`, `latin` and `sobol`, or `between` bounds."""
 
     key: Annotated[list[str], Or((("type", "string"),)), BeforeValidator(_one_or_more)] = Field(
         default=[], description="of the scenario or, after `robot.`, of the robot, as for `--set`; several in a list"
@@ -119,6 +126,10 @@ class VariedEntry(Strict):
     random: Bounds | None = Field(default=None, description="two bounds; evenly distributed between them")
     latin: Bounds | None = Field(default=None, description="two bounds; together a Latin hypercube")
     sobol: Bounds | None = Field(default=None, description="two bounds; together a Sobol sequence, scrambled")
+    between: Bounds | None = Field(default=None, description="two bounds; sought between them, with `minimise`")
+    start: Number | None = Field(
+        default=None, description="where a search begins; default: halfway `between` the bounds"
+    )
 
     @model_validator(mode="after")
     def _one_way(self) -> VariedEntry:
@@ -127,6 +138,16 @@ class VariedEntry(Strict):
             raise PydanticCustomError(
                 "ways", "one way to vary is needed", {"found": ", ".join(ways) or "none", "allowed": ", ".join(WAYS)}
             )
+        if self.start is not None:
+            if self.between is None:
+                raise PydanticCustomError(
+                    "start", "`start` is for a number that is sought", {"found": ways[0], "allowed": SEARCHED}
+                )
+            alike(self.start, *self.between)
+            if not self.between[0] <= self.start <= self.between[1]:
+                low, high = (bound.written for bound in self.between)
+                context = {"found": self.start.written, "allowed": f"from {low} to {high}"}
+                raise PydanticCustomError("start", "the start is out of the bounds", context)
         return self
 
     @property
@@ -151,14 +172,23 @@ class KeptEntry(Strict):
     """A number of each run that is kept: of a column, or an expression over others."""
 
     column: str | None = Field(default=None, description="of the results, such as `joint1.tau`, or `t`")
-    take: Literal["max", "min", "largest", "rms", "mean", "final"] | None = Field(
-        default=None, description="over the run; `largest` of absolute values, `rms` and `mean` over time"
+    take: Literal["max", "min", "largest", "rms", "mean", "final", "settles"] | None = Field(
+        default=None,
+        description="over the run; `largest` of absolute values, `rms` and `mean` over time, when it `settles`",
     )
+    within: Number | None = Field(default=None, description="how far from `goal` it may be when it has settled")
+    goal: Number | None = Field(default=None, description="what it settles at; default: its final value")
     at: CrossingEntry | None = Field(default=None, description="in place of `take`: the value when a column …")
     expression: str | None = Field(default=None, description="over the names of numbers that vary or are kept above")
 
     @model_validator(mode="after")
     def _one_source(self) -> KeptEntry:
+        if (self.take == "settles") != (self.within is not None) or (self.goal is not None and self.within is None):
+            allowed = "{column: joint1.q, take: settles, within: 1 deg, goal: 30 deg}"
+            together = "`settles` and `within` go together, and `goal` with both"
+            raise PydanticCustomError("kept", together, {"allowed": allowed})
+        if self.within is not None and not self.within > 0:
+            raise PydanticCustomError("kept", "`within` has to be above 0", {"found": self.within.written})
         ways = (self.take is not None) + (self.at is not None)
         if (self.expression is not None, self.column is not None, ways) in ((True, False, 0), (False, True, 1)):
             return self
@@ -167,10 +197,10 @@ class KeptEntry(Strict):
 
 
 class RangeEntry(Strict):
-    """The range that a kept number has to be in, in each run that came to its end."""
+    """The range that a kept number has to be in: in each run that came to its end, or at a minimum."""
 
-    at_least: Number | None = Field(default=None, description="no run below it")
-    at_most: Number | None = Field(default=None, description="no run above it")
+    at_least: Number | None = Field(default=None, description="not below it")
+    at_most: Number | None = Field(default=None, description="not above it")
 
 
 class ExpectedEntry(Strict):
@@ -180,6 +210,9 @@ class ExpectedEntry(Strict):
         default=None, description="how many runs may fail; default: any number"
     )
     outputs: dict[str, RangeEntry] = Field(default={}, description="kept number: its range")
+
+
+SEARCHES = ("subject_to", "method", "starts", "evaluations", "tolerance")  # fields that need `minimise`
 
 
 class StudyFile(Strict):
@@ -204,6 +237,27 @@ class StudyFile(Strict):
         default={}, description="kept number: which is better; runs that no other run beats in all of them are marked"
     )
     expect: ExpectedEntry = Field(default=ExpectedEntry(), description="what the study has to come to")
+    minimise: Annotated[dict[str, Number], Or((("type", "string"),)), BeforeValidator(_weighted)] | None = Field(
+        default=None,
+        min_length=1,
+        description="a kept number, or several with weights, that `denoc optimise` makes as small as it can",
+    )
+    subject_to: dict[str, RangeEntry] = Field(
+        default={}, alias="subject-to", description="kept number: its range at the minimum"
+    )
+    method: Annotated[str, Choice(METHODS)] | None = Field(
+        default=None, description="of the search; default: by derivatives where there are any, else without"
+    )
+    starts: Annotated[int, Field(strict=True, ge=1)] | None = Field(
+        default=None,
+        description="how many searches, the first from `start`, the others from a Sobol sequence",
+    )
+    evaluations: Annotated[int, Field(strict=True, ge=1)] | None = Field(
+        default=None, description="how many runs the search may take; default: 1000"
+    )
+    tolerance: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        default=None, description="of what is minimised, as a share of its value at the start; default: 1e-8"
+    )
     plot: StrictBool = Field(default=True, description="the kept numbers over those that vary")
 
 

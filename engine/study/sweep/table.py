@@ -73,7 +73,8 @@ def reductions(probed: Probed) -> list[Reduction]:
         if one.column is not None and one.at is not None:
             made.append(Reduction(one.column, "", one.at.column, float(one.at.reaches), one.at.going))
         elif one.column is not None and one.take is not None:
-            made.append(Reduction(one.column, one.take))
+            goal = math.nan if one.goal is None else float(one.goal)
+            made.append(Reduction(one.column, one.take, within=float(one.within or 0.0), goal=goal))
     return made
 
 

@@ -18,12 +18,13 @@ from .identification import IDENTIFICATION
 from .loops import LOOPS
 from .results import RESULTS
 from .runs import RUNS
+from .searches import SEARCHES
 from .studies import STUDIES
 from .ties import TIES
 
 BUGS: tuple[Bug, ...] = (
     *(*DYNAMICS, *LOOPS, *RUNS, *FORMULAS, *CONTACTS, *COMPILED, *DIRECT),
-    *(*FILES, *FORMATS, *RESULTS, *COMMANDS, *TIES, *STUDIES, *IDENTIFICATION),
+    *(*FILES, *FORMATS, *RESULTS, *COMMANDS, *TIES, *STUDIES, *SEARCHES, *IDENTIFICATION),
 )
 
 __all__ = ["BUGS", "Bug", "wrong"]

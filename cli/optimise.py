@@ -1,0 +1,190 @@
+"""`denoc optimise`: the numbers of a scenario and its robot at which an output is least."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from denoc.cli import as_json as printed
+from denoc.cli import completing, interrupts, options
+from denoc.cli.sweep import Place, duration
+from denoc.cli.waiting import WRITING, Wait
+
+if TYPE_CHECKING:
+    from denoc.cli.shapes import Optimised as OptimisedShape
+    from denoc.cli.shapes import SearchPlan
+    from denoc.study.optimise.landscape import Landscape
+    from denoc.study.optimise.run import Optimised, Search
+
+
+def optimise(
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A study file with `minimise`, or one of the library.",
+            autocompletion=completing.studies,
+        ),
+    ],
+    on: Annotated[
+        Place, typer.Option("--on", help="Run in threads of this process, in processes, or on a Dask cluster.")
+    ] = Place.threads,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, metavar="N", help="How many threads, processes or workers of a cluster."),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option("--scheduler", metavar="ADDRESS", help="Use the Dask scheduler that runs at this address."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume/--fresh", help="Take runs that are kept from the store, or compute all anew.")
+    ] = True,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say what is sought, by which method and how long a run takes, and stop.")
+    ] = False,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<study>/.")] = options.OUTPUTS,
+    plot: options.Plots = True,
+    forms: options.Forms = options.NO_FORMS,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Seek the numbers at which an output is least, within bounds and limits; runs are kept as they finish."""
+    from denoc.record.write import check_writable, make_folder
+    from denoc.study.optimise import results
+    from denoc.study.optimise.run import Search, ready
+    from denoc.study.sweep import engines
+    from denoc.study.sweep.reading import opened
+    from denoc.study.sweep.results import store_of
+
+    wanted = options.files(forms)
+    form = (wanted.form or options.Format.png.value) if plot else ""
+    asked = opened(study, search=True)
+    folder = out / asked.name
+    check_writable(folder)
+    with Wait(asked.name, quiet=quiet or as_json) as wait:
+        wait.now("looking at the first run")
+        first = ready(asked)
+        store = store_of(folder, asked.name)
+        if explain:
+            search = Search(first, store if store.is_file() and resume else None)
+            wait.now("measuring a run and its derivatives")
+            document = _plan(search, folder)
+            search.close()
+        else:
+            make_folder(folder)
+            search = Search(first, store, fresh=not resume)
+            made = _carried_out(search, lambda: engines.engine(on.value, workers, scheduler), wait, store)
+            wait.now(WRITING)
+            with interrupts.held():
+                files = results.written(made, search.study, folder, form, "parquet" in wanted.tables)
+    if explain:
+        _explain(document, as_json=as_json)
+        return
+    if as_json:
+        shape: OptimisedShape = {"study": made.name, **results.summary(made), "files": [str(x) for x in files]}  # type: ignore[typeddict-item]
+        printed.show(shape)
+    elif not quiet:
+        _show(made, files)
+    if made.missed:
+        if quiet or as_json:
+            typer.echo(f"error: {made.name}: {'; '.join(made.missed)}", err=True)
+        raise typer.Exit(3)
+
+
+def _carried_out(search: Search, engine: object, wait: Wait, store: Path) -> Optimised:
+    """The search carried out; an interrupt says what is kept."""
+
+    def report(land: Landscape) -> None:
+        best = land.best
+        least = f", least {land.at(best).value:.6g}" if best is not None else ""
+        wait.now(f"{len(land.points)} runs{least}", len(land.points) / search.most)
+
+    try:
+        return search.carried_out(engine, report)  # type: ignore[arg-type]
+    except KeyboardInterrupt:
+        typer.echo(f"all runs so far are kept in {store}; the next start goes on with them", err=True)
+        raise
+    finally:
+        search.close()
+
+
+def _plan(search: Search, folder: Path) -> SearchPlan:
+    """What a search would do; a run and its derivatives are carried out for that, and nothing is kept."""
+    import time
+
+    from denoc.study.sweep.tasks import carried_out
+
+    runs = search.runs
+    carried_out(runs.task([0]))  # so that compiling isn't measured
+    seconds = carried_out(runs.task([0])).seconds
+    begun = time.perf_counter()
+    smooth = search.smooth
+    derivatives = time.perf_counter() - begun if smooth else None
+    method, why = search.method()
+    return {
+        "study": search.study.name,
+        "minimised": search.goal.name,
+        "unit": search.goal.unit,
+        "limits": [one.words for one in search.goal.limits],
+        "numbers": {name: [float(x) for x in one.between or ()] for name, one in search.file.vary.items()},
+        "start": {name: float(x) for name, x in search.study.design.point(0).items()},
+        "starts": search.file.starts or 1,
+        "method": method,
+        "why": why,
+        "runs": search.most,
+        "seconds": seconds,
+        "derivatives": derivatives,
+        "folder": str(folder),
+    }
+
+
+def _explain(it: SearchPlan, *, as_json: bool) -> None:
+    if as_json:
+        printed.show(it)
+        return
+    numbers, limits = _counted(len(it["numbers"]), "number"), _counted(len(it["limits"]), "limit")
+    typer.echo(f"{it['study']}: {it['minimised']} is minimised over {numbers}, under {limits}")
+    for name, (low, high) in it["numbers"].items():
+        typer.echo(f"  {name} from {low:.6g} to {high:.6g}, begins at {it['start'][name]:.6g}")
+    for limit in it["limits"]:
+        typer.echo(f"  {limit}")
+    why = f" ({it['why']})" if it["why"] else ""
+    starts = _counted(it["starts"], "start")
+    typer.echo(f"  by {it['method']}{why}, from {starts}, at most {it['runs']} runs")
+    slopes = f", its derivatives {duration(it['derivatives'])}" if it["derivatives"] is not None else ""
+    typer.echo(f"  a run takes about {duration(it['seconds'])}{slopes}")
+    typer.echo(f"  {it['folder']}/")
+
+
+def _show(made: Optimised, files: list[Path]) -> None:
+    judged, units = made.verdict, made.table.units
+    unit = f" {made.unit}" if made.unit != "1" else ""
+    ended = ", all that it may take" if made.spent else ""
+    typer.echo(f"{made.name}: {judged.words}")
+    typer.echo(f"  {made.goal} = {made.value:.6g}{unit}, from {made.values[0]:.6g}{unit} at the start")
+    for name, x in made.best.items():
+        bound = f", at its {judged.held[name]} bound" if name in judged.held else ""
+        typer.echo(f"  {name} = {x:.6g}{_unit(units, name)}{bound}")
+    for name, x in made.outputs.items():
+        if name != made.goal:
+            typer.echo(f"  {name}: {x:.6g}{_unit(units, name)}")
+    for limit in judged.active:
+        typer.echo(f"  reached: {limit}")
+    for sentence in made.missed:
+        typer.echo(f"  NOT AS EXPECTED: {sentence}")
+    why = f" ({made.why})" if made.why else ""
+    around = f"{len(made.table) - made.searched} around the best"
+    typer.echo(f"  by {made.method}{why}: {made.searched} runs{ended}, and {around}; {made.computed} computed")
+    typer.echo(f"  {files[0].parent}/: " + ", ".join(file.name for file in files))
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count or 'no'} {word}{'s' * (count != 1)}"
+
+
+def _unit(units: dict[str, str], name: str) -> str:
+    unit = units.get(name, "")
+    return f" {unit}" if unit not in ("", "1") else ""

@@ -1,0 +1,169 @@
+"""What a search sees: a study's outputs over the unit cube, each point of which is one run that is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import DenocError
+from ..sweep.engines import Engine
+from ..sweep.run import Runs
+from ..sweep.table import Table
+from .goal import Goal
+from .methods import FAILED, OUTSIDE
+from .nearby import Derivatives
+
+ALLOWED = 1e-6  # by how much a limit may be missed, as a share of its size
+
+
+class SpentError(Exception):
+    """The search has had all evaluations that it may have."""
+
+
+class LostError(Exception):
+    """A run with sound numbers that has no derivatives, and why."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is known of a point: what is minimised, how far inside of each limit it is, and whether it is allowed."""
+
+    value: float
+    rooms: np.ndarray  # as shares of the limits' sizes
+    rank: float
+
+    @property
+    def allowed(self) -> bool:
+        return self.rank < OUTSIDE
+
+
+Report = Callable[["Landscape"], None]
+
+
+class Landscape:
+    """The outputs of a study over the unit cube, scaled so that what is minimised is about 1 at the start."""
+
+    def __init__(self, runs: Runs, goal: Goal, engine: Engine, derivatives: Derivatives, most: int, report: Report):
+        self._runs, self.goal, self._engine, self.derivatives = runs, goal, engine, derivatives
+        self.most, self._report = most, report
+        vary = runs.study.file.vary
+        self.names, self.width, self.seed = list(vary), len(vary), runs.study.file.seed
+        bounds = [one.between for one in vary.values() if one.between is not None]
+        self.low, self.high = np.array(bounds, dtype=float).reshape(-1, 2).T
+        self.limited = bool(goal.limits)
+        self.size, self.sizes = 0.0, np.ones(len(goal.limits))  # of what is minimised, and of the limits
+        self.seen: dict[tuple[float, ...], Seen] = {}
+        self.points: list[np.ndarray] = []  # in the order in which they were asked for
+        self.best: np.ndarray | None = None  # None as long as no run has sound numbers
+        self.worst = 0.0  # what is minimised, at the worst point so far
+        self.computed = 0
+
+    # ---- points
+
+    def place(self, u: np.ndarray) -> dict[str, float]:
+        """The values of the numbers at a point of the cube."""
+        x = np.where(u >= 1.0, self.high, self.low + (self.high - self.low) * np.clip(u, 0.0, 1.0))
+        return dict(zip(self.names, x.tolist()))
+
+    def _mark(self, u: np.ndarray) -> tuple[float, ...]:
+        """What is the same for points with the same values."""
+        return tuple(self.place(u).values())
+
+    def start(self) -> np.ndarray:
+        """The point at which the study begins."""
+        vary = self._runs.study.file.vary.values()
+        given = [np.nan if one.start is None else float(one.start) for one in vary]
+        u = (np.array(given) - self.low) / (self.high - self.low)
+        return np.where(np.isnan(u), 0.5, u)
+
+    def look(self, points: np.ndarray) -> list[Seen]:
+        """What is known of many points, after the runs of new ones have been carried out together."""
+        points = np.clip(points, 0.0, 1.0)
+        marks = [self._mark(u) for u in points]
+        new = list({mark: u for mark, u in zip(marks, points) if mark not in self.seen}.values())
+        left = self.most - len(self.points)
+        if new[:left]:
+            self._carry_out(new[:left])
+        if len(new) > left:
+            raise SpentError
+        return [self.seen[mark] for mark in marks]
+
+    def _carry_out(self, points: Sequence[np.ndarray]) -> None:
+        runs = self._runs.at([self.place(u) for u in points])
+        self.computed += len(runs.missing)
+        runs.complete(self._engine)
+        self._note(points, runs.table())
+        self._report(self)
+
+    def _note(self, points: Sequence[np.ndarray], made: Table) -> None:
+        values, rooms = self.goal.values(made), self.goal.rooms(made)
+        if not self.size:
+            self._measure(values[0], made)
+        for u, value, room in zip(points, values.tolist(), rooms / self.sizes):
+            missed = float(np.maximum(-room - ALLOWED, 0.0).sum())  # NaN where an output has no value
+            rank = FAILED if not np.isfinite(value) or missed != missed else value / self.size
+            seen = Seen(value, room, OUTSIDE * (1.0 + missed) if missed > 0 else rank)
+            self.seen[self._mark(u)] = seen
+            self.points.append(u)
+            if np.isfinite(value):
+                self.worst = max(self.worst, value / self.size)
+            if seen.rank < (FAILED if self.best is None else self.at(self.best).rank):
+                self.best = u
+
+    def _measure(self, value: float, made: Table) -> None:
+        """Takes sizes from the limits and from the first run."""
+        self.size = abs(value) if np.isfinite(value) and value else 1.0
+        for k, limit in enumerate(self.goal.limits):
+            there = abs(float(np.asarray(made[limit.output])[0]))
+            self.sizes[k] = abs(limit.value) or (there if np.isfinite(there) and there else 1.0)
+
+    def at(self, u: np.ndarray) -> Seen:
+        """What is known of a point that has been looked at."""
+        return self.seen[self._mark(u)]
+
+    def table(self) -> Table:
+        """The table of all points that have been looked at, in order."""
+        return self._runs.at([self.place(u) for u in self.points]).table()
+
+    # ---- for methods
+
+    def ranks(self, points: np.ndarray) -> np.ndarray:
+        """For each point a number by which they are compared: limits first, then what is minimised."""
+        return np.array([one.rank for one in self.look(points)])
+
+    def value(self, u: np.ndarray) -> float:
+        """What is minimised, whatever the limits; for a failed run more than anywhere so far.
+
+        It isn't far more, for a line search takes lengths from values.
+        """
+        (one,) = self.look(np.atleast_2d(u))
+        return one.value / self.size if np.isfinite(one.value) else self.worst + 1.0
+
+    def rooms(self, u: np.ndarray) -> np.ndarray:
+        """How far a point is inside of each limit."""
+        (one,) = self.look(np.atleast_2d(u))
+        return np.where(np.isfinite(one.rooms), one.rooms, -1.0)
+
+    def slope(self, u: np.ndarray) -> np.ndarray:
+        """The derivatives of what is minimised."""
+        return self.slopes(u)[0]
+
+    def room_slopes(self, u: np.ndarray) -> np.ndarray:
+        """The derivatives of the rooms of all limits, (limits, numbers)."""
+        return self.slopes(u)[1]
+
+    def slopes(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Both derivatives; 0 where a run has failed, from which a search can only turn back."""
+        u = np.clip(u, 0.0, 1.0)
+        (one,) = self.look(u[None])
+        if not np.isfinite(one.value):
+            return np.zeros(self.width), np.zeros((len(self.sizes), self.width))
+        try:
+            outputs = self.derivatives.at(self.place(u))
+        except DenocError as error:
+            raise LostError(str(error)) from None
+        value, rooms = self.goal.slopes(outputs)
+        span = self.high - self.low
+        return value * span / self.size, rooms * span / self.sizes[:, None]

@@ -1,0 +1,269 @@
+"""Derivatives of a study's outputs along its numbers, by tangents of the run.
+
+A run with something to integrate has the variational equations (`simulate/variational.py`); where all motion is given,
+the columns themselves are differences of runs nearby.  What is taken of columns, and expressions, follow from these.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...errors import DenocError, InputError
+from ...machine.jit import choice
+from ...machine.program.dual import Dual, part_of
+from ...machine.program.formulas import value
+from ...machine.program.scalars import as_float
+from ...scenario.conclude import columns
+from ...scenario.course import course_of
+from ...scenario.plan import Plan
+from ...scenario.run import carry_out
+from ...simulate.blows import struck
+from ...simulate.feedforward import runner
+from ...simulate.loop import Trace, integrate
+from ...simulate.runner import Runner
+from ...simulate.sticking import settle
+from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, tangents
+from ...text.expression import Quantity
+from ...text.formula import parsed
+from ...text.tokens import ExpressionError
+from ..ensemble import with_symbols
+from ..sweep.keep import JUMPS, dimension_of, slope_taken, taken, value_of
+from ..sweep.probe import Probed
+from ..sweep.run import Runs
+from ..sweep.store import Outcome
+from ..variations import Variations
+
+STEP = 1e-3  # of differences, as a share of a number's size
+LEAST = 0.01  # size of a number, as a share of its range
+TURN = 1e-3  # of differences along the state: the largest displacement of any component
+WHAT = "tangents"  # the mark of derivatives in a store
+
+
+@dataclass(frozen=True)
+class Along:
+    """Plans along one number, with their weights in a derivative."""
+
+    weights: list[float]
+    plans: list[Plan]
+
+
+class Derivatives:
+    """The derivatives of a study's outputs along all of its numbers, which are kept as runs are."""
+
+    def __init__(self, runs: Runs):
+        self._runs, self._study, self._wanted = runs, runs.study, runs.wanted
+        self.asked = 0
+
+    def at(self, place: Mapping[str, float]) -> dict[str, np.ndarray]:
+        """The derivatives of each output along all numbers, at these values; an error where there are none."""
+        here = self._runs.at([place])
+        key = here.key(0, WHAT)
+        self.asked += 1
+        kept = self._runs.store.known([key]).get(key)
+        if kept is None:
+            kept = self._computed(place)
+            self._runs.store.keep([(key, kept)])
+        if kept.ended != WHAT:
+            raise NoTangentsError(kept.reason)
+        both = np.array(kept.numbers).reshape(len(self._wanted), 1 + len(place))
+        return output_slopes(self._runs.probed, place, both[:, 0], both[:, 1:])
+
+    def _computed(self, place: Mapping[str, float]) -> Outcome:
+        """The numbers that are taken of columns, each with its derivatives; or why there are none."""
+        try:
+            with np.errstate(all="ignore"):
+                made = self._slopes(place)
+        except DenocError as error:
+            return Outcome("failed", error.message if isinstance(error, InputError) else str(error), ())
+        return Outcome(WHAT, "", tuple(made.ravel().tolist()))
+
+    def _slopes(self, place: Mapping[str, float]) -> np.ndarray:
+        for one in self._wanted:
+            if one.take in JUMPS:
+                raise NoTangentsError(f"when {one.of or one.column} {JUMPS[one.take]} may jump")
+        plan, along = self._plans(place)
+        names = {one.column for one in self._wanted}
+        if plan.system.free and runner(plan.system, plan.q0).unknown:
+            t, values, slopes = integrated_slopes(plan, along, names)
+        else:
+            t, values, slopes = given_slopes(plan, along)
+        numbers = taken(t, {name: x[None] for name, x in values.items()}, self._wanted, 1)[0]
+        nothing = np.zeros((len(t), len(along)))
+        rows = [
+            slope_taken(t, t if (name := one.column) == "t" else values[name], slopes.get(name, nothing), one.take)
+            for one in self._wanted
+        ]
+        return np.column_stack([numbers, np.array(rows).reshape(len(self._wanted), len(along))])
+
+    def _plans(self, place: Mapping[str, float]) -> tuple[Plan, list[Along]]:
+        """The plan at a place, and those nearby along each number; numbers that differ are inputs of their programs."""
+        (base,), along = self._planned([place]), []
+        for name, x in place.items():
+            low, high = (float(bound) for bound in self._study.file.vary[name].between or (x, x))
+            step = STEP * max(abs(x), LEAST * (high - low))
+            along.append(self._beside(place, name, step))
+        every = with_symbols(dict(enumerate([base, *(plan for one in along for plan in one.plans)])))
+        ready = [every[k] for k in sorted(every)]
+        rest = iter(ready[1:])
+        return ready[0], [Along(one.weights, [next(rest) for _ in one.plans]) for one in along]
+
+    def _beside(self, place: Mapping[str, float], name: str, step: float) -> Along:
+        first: InputError | None = None
+        for weights, size in ((AROUND, step), (BEYOND, step), (BEYOND, -step)):
+            try:
+                plans = self._planned([{**place, name: place[name] + k * size} for k in weights])
+            except InputError as error:  # a value is out of what the files allow
+                first = first or error
+                continue
+            return Along([w / size for w in weights.values()], plans)
+        assert first is not None
+        raise NoTangentsError(f"no value of `{name}` beside {place[name]:g} is allowed: {first.message}")
+
+    def _planned(self, points: Sequence[Mapping[str, float]]) -> list[Plan]:
+        study = self._study.at(points)
+        changes = [study.changes(k) for k in range(len(points))]
+        asked = Variations(study.scenario, changes, study.robot, independent=True)
+        return [asked.plan(k) for k in range(len(points))]
+
+
+def given_slopes(plan: Plan, along: Sequence[Along]) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The instants of a run whose motion is given, its columns, and their derivatives (instants, numbers)."""
+    with choice.steadily_compiled():
+        base = carry_out(plan)
+        if base.ended not in ("done", "singularity"):
+            raise NoTangentsError(str(base.record["reason"]))
+        slopes = {name: np.empty((len(base.t), len(along))) for name in base.table}
+        for k, one in enumerate(along):
+            results = [carry_out(other) for other in one.plans]
+            if any(len(other.t) != len(base.t) or (other.t != base.t).any() for other in results):
+                raise NoTangentsError("the instants of the rows, or the run's end, change with the numbers")
+            for name, values in slopes.items():
+                values[:, k] = np.asarray(one.weights) @ np.array([other.table[name] for other in results])
+    return base.t, dict(base.table), slopes
+
+
+# ---- runs that are integrated
+
+
+def integrated_slopes(
+    plan: Plan, along: Sequence[Along], names: set[str]
+) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The instants of an integrated run, its columns, and their derivatives (instants, numbers)."""
+    with choice.using("compiled"):
+        run = runner(plan.system, plan.q0)
+        trace = integrate(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, lambda t: None)
+    if trace.ended != "done" or trace.events:
+        what = trace.reason or f"an event at t = {trace.events[0]['t']:.6g} s: {trace.events[0]['event']}"
+        raise NoTangentsError(what)
+    if plan.system.method.afresh and plan.system.loops is not None:
+        raise NoTangentsError(f"the closure method `{plan.system.closure}` has other states from step to step")
+    beside = [_begun(plan, run, one) for one in along]
+    rows, own = np.array(trace.states), _alike(plan)
+    compiled = all(_alike(other) == own for one in along for other in one.plans)
+    with choice.using("compiled" if compiled else "plain"):
+        S = tangents(run, rows, plan.grid, plan.solver, plan.kinks, beside)
+        table = _tabled(plan, names)
+        values = table(plan, run, rows)
+        slopes = {name: np.zeros((len(rows), len(along))) for name in values}
+        for k, (one, near) in enumerate(zip(along, beside)):
+            moved = S[:, :, k]
+            size = TURN / max(float(abs(moved).max()), 1e-300)
+            for m, weight in AROUND.items() if moved.any() else ():
+                states = run.settled_rows(plan.grid, rows + m * size * moved)
+                for name, x in table(plan, run, states).items():
+                    slopes[name][:, k] += weight / size * x
+            for weight, other, beginning in zip(one.weights, one.plans, near.runs):
+                states = beginning.settled_rows(plan.grid, rows)
+                for name, x in table(other, beginning, states).items():
+                    slopes[name][:, k] += weight * x
+    return plan.grid, values, slopes
+
+
+def _alike(plan: Plan) -> object:
+    """What compiled programs depend on, besides numbers that are their inputs."""
+    return repr(plan.system.structure()), plan.system.symbols
+
+
+def _begun(plan: Plan, run: Runner, one: Along) -> Nearby:
+    """The runs along a number at their starts, which have to go on in the same way."""
+    runs, starts, t = [], [], float(plan.grid[0])
+    for other in one.plans:
+        if len(other.grid) != len(plan.grid) or (other.grid != plan.grid).any() or other.kinks != plan.kinks:
+            raise NoTangentsError("the instants of rows, or those at which a law has a kink, change with the numbers")
+        beside = runner(other.system, other.q0)
+        y = beside.start(other.q0, other.qd0)
+        starts.append(settle(beside, t, struck(beside, t, y)))
+        a, b = beside.discrete, run.discrete
+        if (a.program, a.slip, a.held, a.saturated) != (b.program, b.slip, b.held, b.saturated):
+            raise NoTangentsError("joints stick, or other coordinates are independent, right beside these numbers")
+        runs.append(beside)
+    return Nearby(one.weights, runs, starts)
+
+
+def _tabled(plan: Plan, names: set[str]) -> Callable[[Plan, Runner, np.ndarray], dict[str, np.ndarray]]:
+    """A function for the columns of rows with given states; only families that may have one of these names."""
+    idle = {"energy": "energy.", "reactions": ".reaction."}
+
+    def wanted(family: str) -> bool:
+        mark = idle.get(family)
+        needed = mark is None or plan.formulas or any(mark in name for name in names)
+        return plan.record.wants(family) and bool(needed)
+
+    def table(plan: Plan, run: Runner, states: np.ndarray) -> dict[str, np.ndarray]:
+        trace = Trace()
+        trace.t, trace.states = plan.grid.tolist(), list(states)
+        trace.signals = run.signal_rows(plan.grid).tolist()
+        trace.discrete = [run.discrete] * len(states)
+        return {name: x for name, x in columns(plan, course_of(run, trace), wanted).data.items() if name in names}
+
+    return table
+
+
+# ---- outputs
+
+
+def output_slopes(
+    ready: Probed, place: Mapping[str, float], numbers: np.ndarray, slopes: np.ndarray
+) -> dict[str, np.ndarray]:
+    """The derivatives of all outputs, from the numbers that are taken of columns and their derivatives."""
+    study, made, order = ready.study, dict[str, np.ndarray](), 0
+    names = list(place)
+    given = study.quantities(place)
+    along = {name: np.eye(len(names))[k] for k, name in enumerate(names)}
+    for name, one in study.file.keep.items():
+        if one.expression is None:
+            number, made[name] = float(numbers[order]), slopes[order]
+            order += 1
+        else:
+            number = value_of(one.expression, given)
+            made[name] = np.array([_slope_of(one.expression, given, along, k) for k in range(len(names))])
+        given = {**given, name: Quantity(number, dimension_of(ready.units[name]))}
+        along = {**along, name: made[name]}
+    return made
+
+
+def _slope_of(text: str, given: Mapping[str, Quantity], along: Mapping[str, np.ndarray], k: int) -> float:
+    """The derivative of an expression along number k, as a formula on dual numbers where it can be one."""
+    if not any(float(along[name][k]) for name in given):
+        return 0.0
+    known = {name: Dual(float(x), {k: float(along[name][k])}) for name, x in given.items()}
+    try:
+        return as_float(part_of(value(parsed(text), known, {}), k))
+    except ExpressionError:
+        return _difference(text, given, along, k)
+    except (ZeroDivisionError, ValueError, OverflowError):
+        return math.nan
+
+
+def _difference(text: str, given: Mapping[str, Quantity], along: Mapping[str, np.ndarray], k: int) -> float:
+    """The derivative of an expression along number k, by a difference."""
+    size = STEP / max(abs(float(along[name][k])) / (abs(x) or 1.0) for name, x in given.items())
+    total = 0.0
+    for m, weight in AROUND.items():
+        moved = {name: Quantity(float(x) + m * size * float(along[name][k]), x.dimension) for name, x in given.items()}
+        total += weight / size * value_of(text, moved)
+    return total

@@ -1,0 +1,231 @@
+"""The search of a study: from its file to the best point, with a verdict whether that is a minimum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...errors import DenocError, InputError, NumericalError
+from ..sweep import engines
+from ..sweep.design import sampled_cube
+from ..sweep.probe import Probed, probed
+from ..sweep.reading import Study, opened
+from ..sweep.run import Runs, Source, missed
+from ..sweep.table import Table
+from .goal import Goal
+from .landscape import Landscape, LostError, Report, SpentError
+from .methods import METHODS, Method
+from .nearby import Derivatives
+from .verdict import Verdict, verdict
+
+MOST, TOLERANCE = 1000, 1e-8  # by default: evaluations, and of what is minimised
+WITH_LIMITS, WITHOUT, JUMPING = "slsqp", "l-bfgs-b", "nelder-mead"  # default methods
+
+
+@dataclass(frozen=True)
+class Optimised:
+    """The result of a search."""
+
+    name: str
+    about: str
+    method: str
+    why: str  # this method, where the file doesn't say
+    goal: str  # what is minimised, in words
+    unit: str
+    best: dict[str, float]  # the numbers there, in SI units
+    outputs: dict[str, float]
+    value: float
+    verdict: Verdict
+    table: Table  # a row for each run, in the order in which the search asked for them
+    values: np.ndarray  # what is minimised in each of them
+    allowed: np.ndarray  # whether it keeps the limits
+    place: int  # of the best run among the rows
+    searched: int  # of these rows, before the points around the best one
+    spent: bool  # whether the search has had all evaluations that it may have
+    computed: int  # runs that weren't kept
+    derivatives: int  # how often they were asked for
+    missed: list[str]  # limits and expectations that aren't kept
+
+    def __getitem__(self, name: str) -> float:
+        return {**self.best, **self.outputs}[name]
+
+    def __repr__(self) -> str:
+        return f"Optimised({self.name!r}: {self.goal} = {self.value:.6g} {self.unit}, {self.verdict.words})"
+
+
+def optimise(
+    study: Source,
+    *,
+    on: str = "threads",
+    workers: int | None = None,
+    scheduler: str | None = None,
+    keep: str | Path | None = None,
+    fresh: bool = False,
+) -> Optimised:
+    """The point at which what a study (a path or a mapping) minimises is least, and whether that is a minimum.
+
+    `on`, `workers`, `scheduler`, `keep` and `fresh` are those of `sweep`.
+    """
+    if on not in engines.PLACES:
+        raise InputError("no such place", key="on", found=f"`{on}`", allowed=", ".join(engines.PLACES))
+    search = Search(ready(opened(study, search=True)), Path(keep) if keep is not None else None, fresh)
+    try:
+        return search.carried_out(lambda: engines.engine(on, workers, scheduler))
+    finally:
+        search.close()
+
+
+def ready(study: Study) -> Probed:
+    """The study with its start for its only run, whose keys and outputs exist."""
+    place = {name: start_of(one.between, one.start) for name, one in study.file.vary.items()}
+    made = probed(study.at([place]))
+    for name in study.file.vary:
+        if name in made.study.whole:
+            why = f"`{name}` has to be a whole number, which can't be sought"
+            raise study.document.error(("vary", name), why, key=True)
+    return made
+
+
+def start_of(bounds: tuple[float, float] | None, start: float | None) -> float:
+    """Where a number begins."""
+    assert bounds is not None
+    return float(start) if start is not None else (float(bounds[0]) + float(bounds[1])) / 2
+
+
+class Search:
+    """A search and the store of its runs."""
+
+    def __init__(self, study: Probed, path: Path | None, fresh: bool = False):
+        self.study, self.file = study.study, study.study.file
+        self.goal = Goal(study)
+        self.runs = Runs(study, path, fresh)
+        self.derivatives = Derivatives(self.runs)
+        self._why_none = self.lost = ""
+
+    def close(self) -> None:
+        self.runs.close()
+
+    @property
+    def most(self) -> int:
+        """How many runs the search may take."""
+        return self.file.evaluations or MOST
+
+    @property
+    def smooth(self) -> bool:
+        """Whether there are derivatives at the start."""
+        try:
+            self.derivatives.at(self.study.design.point(0))  # type: ignore[arg-type]
+        except DenocError as error:
+            self._why_none = str(error)
+        return not self._why_none
+
+    def method(self) -> tuple[str, str]:
+        """The method's name, and why it is this one if the file doesn't say; wrong choices are errors."""
+        asked, document = self.file.method, self.study.document
+        if asked is None:
+            smooth = self.smooth
+            name = (WITH_LIMITS if self.goal.limits else WITHOUT) if smooth else JUMPING
+            return name, "there are derivatives" if smooth else f"no derivatives: {self._why_none}"
+        row = METHODS[asked]
+        if self.goal.limits and not row.limits:
+            others = ", ".join(name for name, one in METHODS.items() if one.limits)
+            raise document.error(("method",), "this method keeps no limits", found=asked, allowed=others)
+        if self.file.starts is not None and self.file.starts > 1 and not row.local:
+            raise document.error(("starts",), f"{asked} begins everywhere", key=True, hint="leave `starts` out")
+        if row.derivatives and not self.smooth:
+            others = ", ".join(name for name, one in METHODS.items() if not one.derivatives)
+            raise document.error(
+                ("method",), f"there are no derivatives: {self._why_none}", found=asked, allowed=others
+            )
+        return asked, ""
+
+    def carried_out(self, engine: Callable[[], engines.Engine], report: Report = lambda it: None) -> Optimised:
+        """The result of the search."""
+        name, why = self.method()
+        at_work = engine()
+        try:
+            land = Landscape(self.runs, self.goal, at_work, self.derivatives, self.most, report)
+            spent = self._searched(land, METHODS[name])
+            return self._concluded(land, name, why, spent)
+        finally:
+            at_work.close()
+
+    def _searched(self, land: Landscape, method: Method) -> bool:
+        """Whether the search has had all its evaluations before it ended."""
+        try:
+            land.look(land.start()[None])
+            starts = self.starts(land)
+            if len(starts) > 1:
+                land.look(starts)
+            for start in starts:
+                self._descend(land, method, start)
+        except SpentError:
+            return True
+        return False
+
+    def _descend(self, land: Landscape, method: Method, start: np.ndarray) -> None:
+        """One search from its start; where derivatives end on its way, it goes on without."""
+        tolerance = self.file.tolerance or TOLERANCE
+        try:
+            method.search(land, start, tolerance)
+        except LostError as error:
+            self.lost = self.lost or f"from run {len(land.points)} on {JUMPING}, for there are no derivatives: {error}"
+            best = land.best
+            METHODS[JUMPING].search(land, start if best is None else best, tolerance)
+
+    def starts(self, land: Landscape) -> np.ndarray:
+        """The points at which the search begins."""
+        first, count = land.start()[None], (self.file.starts or 1) - 1
+        if not count:
+            return first
+        return np.concatenate([first, sampled_cube("sobol", land.width, count, (self.file.seed,))])
+
+    def _concluded(self, land: Landscape, method: str, why: str, spent: bool) -> Optimised:
+        best = land.best
+        if best is None:
+            reasons = [x for x in land.table()["reason"] if x]
+            raise NumericalError(f"none of {len(land.points)} runs has sound numbers: {reasons[0] if reasons else ''}")
+        searched = len(land.points)
+        with self._unlimited(land):
+            judged = verdict(land, best)
+        if land.best is not None and land.at(land.best).rank < land.at(best).rank:
+            best = land.best  # a better one of the points around it
+        made = land.table()
+        place = next(k for k, u in enumerate(land.points) if (u == best).all())
+        outputs = {name: float(made[name][place]) for name in made.outputs}
+        wrong = [] if land.at(best).allowed else [judged.words]
+        alone = self.runs.at([land.place(best)])
+        return Optimised(
+            name=self.study.name,
+            about=self.file.about,
+            method=method,
+            why="; ".join(x for x in (why, self.lost) if x),
+            goal=self.goal.name,
+            unit=self.goal.unit,
+            best=land.place(best),
+            outputs=outputs,
+            value=land.at(best).value,
+            verdict=judged,
+            table=made,
+            values=np.array([land.at(u).value for u in land.points]),
+            allowed=np.array([land.at(u).allowed for u in land.points]),
+            place=place,
+            searched=searched,
+            spent=spent,
+            computed=land.computed,
+            derivatives=self.derivatives.asked,
+            missed=[*wrong, *missed(self.study, alone.table())],
+        )
+
+    @contextmanager
+    def _unlimited(self, land: Landscape) -> Iterator[None]:
+        """A context in which evaluations are no part of the search."""
+        before, land.most = land.most, land.most + 10**6
+        try:
+            yield
+        finally:
+            land.most = before

@@ -1,0 +1,392 @@
+"""Searches: derivatives of outputs against differences, minima against closed forms, what is said, kept and refused."""
+
+import functools
+import json
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from scipy.integrate import solve_ivp
+from scipy.optimize import minimize_scalar
+
+import denoc
+from denoc.cli.main import main
+from denoc.loops.numbers import AROUND
+from denoc.scenario.run import opened as scenario_of
+from denoc.study.optimise.methods import METHODS
+from denoc.study.optimise.nearby import Derivatives
+from denoc.study.optimise.verdict import projected_slope
+from denoc.study.sweep import engines
+from denoc.study.sweep.engines import Here
+from denoc.study.sweep.probe import probed
+from denoc.study.sweep.reading import opened
+from denoc.study.sweep.run import Runs
+from denoc.study.sweep.tasks import carried_out
+from denoc.text.writing import yaml_text
+
+# a pendulum of one point mass, which swings from rest at `lean` to a stop of time a little beyond
+PENDULUM = """
+name: pendulum
+convention: frames
+gravity: [0, -9.81, 0]
+links:
+  - name: rod
+    joint: {name: pin, type: revolute, actuated: true}
+    mass: 2
+    com: [0.5, 0, 0]
+    inertia: {xx: 0, yy: 0, zz: 0}
+"""
+SWING = "{robot: pendulum.yaml, task: simulate, time: {end: 0.4, step: 0.02}, initial: {pin: -60 deg}}\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with a pendulum and its scenario."""
+    monkeypatch.chdir(tmp_path)
+    Path("pendulum.yaml").write_text(PENDULUM)
+    Path("swing.yaml").write_text(SWING)
+    return tmp_path
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Runs the command: exit code, what it printed, what it complained of."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["denoc", *words])
+        with pytest.raises(SystemExit) as leaving:
+            main()
+        printed = capsys.readouterr()
+        return leaving.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+# ---- derivatives
+
+BETWEEN = [-10.0, 10.0]
+RUNS = {
+    "puma-fall": (
+        {"joint2.q": "final", "joint3.qd": "rms", "joint4.qdd": "mean", "joint1.q": "min"},
+        {"robot.links.link6.mass": 0.4, "initial.joint2": 0.1, "robot.links.link2.joint.a": 0.45},
+    ),
+    "four-bar-fall": (
+        {"A.q": "final", "B0.qd": "rms", "A0.qdd": "mean", "B.lambda.fx": "largest"},
+        {"robot.links.coupler.mass": 3.1, "initial.A0": 1.0, "robot.links.rocker.joint.xyz.0": 0.281},
+    ),
+    "three-rrr-feedforward": (
+        {"J1.tau": "final", "J2.tau": "rms", "J3.tau": "mean"},
+        {"robot.links.platform.mass": 8.1, "motion.J1.to": 2.0},
+    ),
+}
+
+
+def search_of(scenario, takes, place, **changed):
+    """A search's runs at a place, and the names of its numbers."""
+    data = {**scenario_of(scenario)[0].data, "name": "search", **changed}
+    Path("search.yaml").write_text(json.dumps(data))
+    vary = {f"n{k}": {"key": key, "between": BETWEEN} for k, key in enumerate(place)}
+    keep = {f"o{k}": {"column": column, "take": take} for k, (column, take) in enumerate(takes.items())}
+    study = opened({"scenario": "search.yaml", "vary": vary, "keep": keep, "minimise": "o0"}, search=True)
+    at = dict(zip(vary, place.values()))
+    return Runs(probed(study.at([at])), None), at
+
+
+def differences(runs, at, step):
+    """The derivatives of all outputs by differences of the eighth order, with a column for each number."""
+    columns = []
+    for name in at:
+        beside = runs.at([{**at, name: at[name] + k * step} for k in AROUND])
+        beside.complete(Here(1))
+        table = beside.table()
+        assert set(table["ended"]) == {"done"}
+        columns.append([np.dot([*AROUND.values()], table[name]) / step for name in table.outputs])
+    return np.array(columns).T
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("scenario", RUNS)
+def test_tangents_are_differences_of_whole_runs(scenario):
+    """Over the first second at tight tolerances, to 1e-7 of each output's largest derivative."""
+    solver = {"method": "dop853", "rtol": 1e-12, "atol": 1e-14}
+    runs, at = search_of(scenario, *RUNS[scenario], time={"end": 1, "step": 0.1}, solver=solver, plots=[])
+    slopes = np.array([*Derivatives(runs).at(at).values()])
+    expected = differences(runs, at, 1e-3)
+    sizes = abs(expected).max(axis=1)
+    assert (sizes > 0.01).all()
+    assert (abs(slopes - expected).max(axis=1) / sizes).max() < 1e-7
+
+
+def test_tangents_follow_laws_and_euler_parameters():
+    """Along gains, goals and amplitudes of the scenario, and of a state with Euler parameters."""
+    forces = {
+        "joint1": {"law": "pd", "to": 0.5, "kp": 400, "kd": 80},
+        "joint2": {"law": "computed-torque", "kp": 100, "kd": 20},
+        "joint3": {"law": "harmonic", "amplitude": 3, "frequency": 2},
+        "joint4": {"law": "expression", "force": "-1 N m s/rad * qd"},
+    }
+    motion = {"joint2": {"law": "cycloid", "to": 0.7, "over": 0.4}}
+    place = {"forces.joint1.kp": 390.0, "motion.joint2.to": 0.6, "forces.joint3.amplitude": 2.5}
+    takes = {"joint1.q": "final", "joint2.tau": "rms", "joint4.qd": "mean"}
+    exact = {"method": "dop853", "rtol": 1e-12, "atol": 1e-14}
+    puma = {"time": {"end": 0.3, "step": 0.1}, "solver": exact, "forces": forces, "motion": motion, "plots": []}
+    arm = {"time": {"end": 0.3, "step": 0.1}, "solver": exact, "plots": []}
+    cases = [("puma-fall", takes, place, puma)]
+    cases += [("spherical-arm-fall", {"joint3.e0": "final"}, {"robot.links.link4.mass": 2.1}, arm)]
+    for scenario, outputs, at_, changed in cases:
+        runs, at = search_of(scenario, outputs, at_, **changed)
+        slopes = np.array([*Derivatives(runs).at(at).values()])
+        expected = differences(runs, at, 1e-3)
+        sizes = abs(expected).max(axis=1)
+        assert (sizes > 1e-5).all()
+        assert (abs(slopes - expected).max(axis=1) / sizes).max() < 1e-7
+
+
+# ---- searches
+
+
+def study(**changed):
+    """A pendulum's angle at which it swings farthest in 0.4 s, as a mapping."""
+    made = {
+        "name": "far",
+        "scenario": "swing.yaml",
+        "vary": {"lean": {"key": "initial.pin", "between": ["-60 deg", "80 deg"], "start": "50 deg"}},
+        "keep": {
+            "end": {"column": "pin.q", "take": "final"},
+            "speed": {"column": "pin.qd", "take": "final"},
+            "swing": {"expression": "end - lean"},
+        },
+        "minimise": "swing",
+    }
+    return {**made, **changed}
+
+
+@functools.cache
+def farthest():
+    """The angle by scipy alone."""
+
+    def swing(lean):
+        solved = solve_ivp(
+            lambda t, y: [y[1], -9.81 * math.cos(y[0]) / 0.5], (0, 0.4), [lean, 0], rtol=1e-10, atol=1e-12
+        )
+        return solved.y[0, -1] - lean
+
+    return minimize_scalar(swing, bounds=(-1.0, 1.4), method="bounded", options={"xatol": 1e-8})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_all_methods_end_at_the_same_minimum(method):
+    made = denoc.optimise(study(method=method))
+    assert made.method == method
+    assert made.verdict.minimum
+    assert made.best["lean"] == pytest.approx(farthest().x, abs=2e-4)
+    assert made.value == pytest.approx(farthest().fun, abs=1e-7)
+    assert made.value == made["swing"] == made["end"] - made["lean"]
+    assert abs(made.verdict.gradient["lean"]) < 1e-3
+    assert (made.verdict.held, made.verdict.active, made.spent) == ({}, [], False)
+
+
+@pytest.mark.parametrize("method", [None, *(name for name, row in METHODS.items() if row.limits)])
+def test_limits_hold_and_the_minimum_lies_on_them(method):
+    """The energy of a pendulum says how fast it is at the angle where the search ends."""
+    chosen = {} if method is None else {"method": method}
+    made = denoc.optimise(study(**chosen, **{"subject-to": {"speed": {"at_least": "-5 rad/s"}}}))
+    assert made.method == (method or "slsqp")
+    assert (made.verdict.minimum, made.verdict.active) == (True, ["speed at least -5 rad/s"])
+    assert made["speed"] == pytest.approx(-5, abs=1e-5)
+    fallen = math.sin(made["lean"]) - math.sin(made["end"])
+    assert 2 * 9.81 * fallen / 0.5 == pytest.approx(made["speed"] ** 2, rel=1e-6)
+    assert made["swing"] > farthest().fun
+    assert not made.missed
+
+
+def test_a_bound_holds_a_minimum():
+    vary = {"lean": {"key": "initial.pin", "between": ["60 deg", "80 deg"]}}
+    made = denoc.optimise(study(vary=vary))
+    assert made.best["lean"] == pytest.approx(math.radians(60), abs=1e-12)
+    assert made.verdict.held == {"lean": "lower"}
+    assert made.verdict.minimum
+    assert made.verdict.gradient["lean"] > 0.1
+    assert made.verdict.projected == pytest.approx(0, abs=1e-12)
+
+
+def test_more_starts_see_more_minima():
+    """Of sin 15 x + x, which has three minima in between; the start is in the valley of the last one."""
+    keep = {"end": {"column": "t", "take": "final"}, "bumpy": {"expression": "sin(15 * lean) + lean / 1 rad"}}
+    one, many = (denoc.optimise(study(keep=keep, minimise="bumpy", starts=count, seed=1)) for count in (1, 8))
+    assert one.verdict.minimum
+    assert many.verdict.minimum
+    valley = (math.acos(-1 / 15) + 2 * math.pi * np.arange(-3, 3)) / 15  # where the slope 15 cos 15 x + 1 is zero
+    valleys = np.concatenate([valley, -valley])
+    lowest = min((math.sin(15 * x) + x, x) for x in valleys if -math.radians(60) < x < math.radians(80))
+    assert (many.value, many.best["lean"]) == pytest.approx(lowest, abs=1e-5)
+    assert one.value > many.value + 0.3
+
+
+def test_a_search_without_enough_runs_says_so(command):
+    Path("far.yaml").write_text(json.dumps(study(evaluations=2)))
+    code, out, err = command("optimise", "far.yaml", "--no-plot")
+    assert (code, err) == (0, "")
+    assert out.startswith("far: not shown to be a minimum: ")
+    assert ": 2 runs, all that it may take, and 2 around the best; 4 computed" in out
+
+
+def test_limits_that_no_point_keeps_are_exit_code_3(command):
+    Path("far.yaml").write_text(json.dumps(study(**{"subject-to": {"speed": {"at_least": 1}}})))
+    code, out, err = command("optimise", "far.yaml", "--no-plot")
+    assert (code, err) == (3, "")
+    assert out.startswith("far: no point within the limits: speed at least 1")
+
+
+def test_the_files_run_by_themselves_and_nothing_is_computed_twice(command):
+    Path("far.yaml").write_text(json.dumps(study()))
+    code, out, err = command("optimise", "far.yaml")
+    assert (code, err) == (0, "")
+    kept = json.loads(Path("outputs/far/far.json").read_text())
+    lean = kept["best"]["lean"]
+    assert kept["minimum"] is True
+    table = Path("outputs/far/far.csv").read_text().splitlines()
+    assert table[0] == "run,lean,end,speed,swing,ended,reason,energy,energy_share"
+    assert len(table) == kept["runs"] + 1
+    assert Path("outputs/far/far-progress.png").stat().st_size > 1000
+    result = denoc.run("outputs/far/far-best-1.scenario.yaml")
+    assert result["pin.q"][0] == lean
+    assert result["pin.q"][-1] == pytest.approx(kept["outputs"]["end"], abs=1e-12)
+    code, again, _ = command("optimise", "far.yaml", "--json")
+    assert (code, json.loads(again)["value"]) == (0, kept["value"])
+    code, again, _ = command("optimise", "far.yaml")
+    assert again == out.replace(f"{kept['runs']} computed", "0 computed")
+    assert table == Path("outputs/far/far.csv").read_text().splitlines()
+
+
+def test_an_interrupted_search_goes_on_where_it_was(monkeypatch):
+    whole, asked = denoc.optimise(study()), []
+
+    def interrupted(task):
+        asked.append(task)
+        if len(asked) == 5:
+            raise KeyboardInterrupt
+        return carried_out(task)
+
+    monkeypatch.setattr(engines, "carried_out", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        denoc.optimise(study(), keep="runs.sqlite")
+    rest = denoc.optimise(study(), keep="runs.sqlite")
+    assert rest.computed == whole.computed - 4
+    assert (rest.best, rest.value) == (whole.best, whole.value)
+    assert rest.table.csv_text() == whole.table.csv_text()
+
+
+# ---- what speaks for a minimum
+
+
+def test_multipliers_take_what_bounds_and_limits_hold():
+    """Of −x − 2y + z in the cube: x at its upper bound, and y at a limit y ≤ z, along which it falls by 1."""
+    slope, limit = np.array([-1.0, -2.0, 1.0]), np.array([[0.0, -1.0, 1.0]])
+    assert projected_slope(slope, limit[:0], [None, None, None]).tolist() == slope.tolist()
+    assert projected_slope(slope, limit[:0], [1, 1, 0]).tolist() == [0, 0, 0]
+    assert projected_slope(slope, limit[:0], [0, 1, 0]).tolist() == [-1, 0, 0]  # pulls away from its bound
+    assert projected_slope(slope, limit, [1, None, None]) == pytest.approx(np.array([0, -0.5, -0.5]))
+    assert projected_slope(slope, limit, [1, None, 0]) == pytest.approx(np.array([0, -0.5, -0.5]))
+    assert projected_slope(slope, limit, [1, None, 1]) == pytest.approx(np.zeros(3), abs=1e-12)
+
+
+# ---- mistakes
+
+FAR = yaml_text(study())
+MISTAKES = {
+    "keyword": ("minimise: swing", "minimise: swing\nminimize: swing", "unknown key `minimize`"),
+    "output": ("minimise: swing", "minimise: swong", "no such output"),
+    "weight": ("minimise: swing", "minimise: {end: 1, swing: light}", "minimise.swing"),
+    "units": ("minimise: swing", "minimise: {swing: 1, speed: 1}", "`speed` is an angular rate, `swing` an angle"),
+    "upside down": ("-60 deg", "90 deg", "the bounds are upside down"),
+    "outside": ("50 deg", "85 deg", "the start is out of the bounds"),
+    "other way": ("between:", "sobol:", "`start` is for a number that is sought"),
+    "limit": ("minimise: swing", "minimise: swing\nsubject-to: {swang: {at_most: 1}}", "no such output"),
+    "no limit": ("minimise: swing", "minimise: swing\nsubject-to: {end: {}}", "`end` has no limit"),
+    "limits": (
+        "minimise: swing",
+        "minimise: swing\nsubject-to: {end: {at_least: 2, at_most: 1}}",
+        "the limits are upside down",
+    ),
+    "method": ("minimise: swing", "minimise: swing\nmethod: newton", "l-bfgs-b, slsqp, trust-constr, nelder-mead"),
+    "keeps none": (
+        "minimise: swing",
+        "minimise: swing\nmethod: l-bfgs-b\nsubject-to: {end: {at_most: 1}}",
+        "this method keeps no limits",
+    ),
+    "everywhere": (
+        "minimise: swing",
+        "minimise: swing\nmethod: differential-evolution\nstarts: 3",
+        "begins everywhere",
+    ),
+    "starts": ("minimise: swing", "minimise: swing\nstarts: 0", "starts"),
+    "column": ("pin.qd", "pin.qqd", "the results have no such column"),
+    "sweep": ("minimise: swing\n", "", "`minimise` is missing"),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_mistakes_have_places_and_nothing_is_written(case, command):
+    old, new, message = MISTAKES[case]
+    assert old in FAR
+    Path("far.yaml").write_text(FAR.replace(old, new))
+    code, out, err = command("optimise", "far.yaml")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: far.yaml:")
+    assert message in err
+    assert not list(Path().glob("outputs/**/*.csv"))
+
+
+def test_a_sweep_refuses_a_search(command):
+    Path("far.yaml").write_text(FAR)
+    code, _, err = command("sweep", "far.yaml")
+    assert code == 2
+    assert "this study seeks a minimum" in err
+    Path("far.yaml").write_text(FAR.replace("minimise: swing", "tolerance: 0.1"))
+    assert "`tolerance` is for a study with `minimise`" in command("sweep", "far.yaml")[2]
+
+
+def test_where_there_are_no_derivatives_it_is_said(command):
+    """A joint that comes to its stop has none; the search goes on without, and says why."""
+    Path("pendulum.yaml").write_text(PENDULUM.replace("actuated: true", "actuated: true, limits: [-10 deg, 85 deg]"))
+    Path("far.yaml").write_text(FAR)
+    made = denoc.optimise("far.yaml")
+    assert made.method == "nelder-mead"
+    assert "an event at t = " in made.why
+    assert made.verdict.words == "a minimum at a kink: what is minimised grows along its gradient, too"
+    assert made["end"] == pytest.approx(math.radians(-10), abs=1e-4)  # where it comes to the stop, and no farther
+    code, _, err = command("optimise", "far.yaml")
+    Path("far.yaml").write_text(FAR + "method: slsqp\n")
+    code, _, err = command("optimise", "far.yaml")
+    assert code == 2
+    assert "there are no derivatives: an event at t = " in err
+
+
+def test_where_derivatives_end_on_the_way_the_search_goes_on_without():
+    """The start is far from the stop, to which the search then comes."""
+    Path("pendulum.yaml").write_text(PENDULUM.replace("actuated: true", "actuated: true, limits: [-10 deg, 85 deg]"))
+    made = denoc.optimise(yaml.safe_load(FAR.replace("start: 50 deg", "start: 75 deg")))
+    assert made.method == "l-bfgs-b"
+    assert "on nelder-mead, for there are no derivatives: an event at t = " in made.why
+    assert made.verdict.minimum
+    assert made["end"] == pytest.approx(math.radians(-10), abs=1e-4)
+
+
+def test_what_a_formula_does_not_know_has_a_difference():
+    """asin is no function of formulas; its derivative at 0.3 is 1/cos of its value."""
+    keep = {"end": {"column": "t", "take": "final"}, "angle": {"expression": "asin(lean / 1 rad) * (end / 0.4 s)"}}
+    study_of = opened(study(keep=keep, minimise="angle"), search=True)
+    runs = Runs(probed(study_of.at([{"lean": 0.3}])), None)
+    assert Derivatives(runs).at({"lean": 0.3})["angle"] == pytest.approx(1 / math.sqrt(1 - 0.09), rel=1e-9)
+
+
+def test_explained_without_a_file(command):
+    Path("far.yaml").write_text(FAR)
+    code, out, err = command("optimise", "far.yaml", "--explain")
+    assert (code, err) == (0, "")
+    assert "by l-bfgs-b (there are derivatives), from 1 start, at most 1000 runs" in out
+    assert not Path("outputs").exists()

@@ -1,0 +1,97 @@
+"""Bugs in searches: tangents, what is taken of them, limits, and what is said at the end."""
+
+from .bug import Bug
+
+VARIATIONAL = "engine/simulate/variational.py"
+NEARBY = "engine/study/optimise/nearby.py"
+VERDICT = "engine/study/optimise/verdict.py"
+KEEP = "engine/study/sweep/keep.py"
+SIGNALS = "engine/simulate/signals.py"
+TANGENTS = ("study/test_optimise.py::test_tangents_are_differences_of_whole_runs",)
+MULTIPLIERS = ("study/test_optimise.py::test_multipliers_take_what_bounds_and_limits_hold",)
+LIMITS = ("study/test_optimise.py::test_limits_hold_and_the_minimum_lies_on_them",)
+GAINS = ("study/test_sweep.py::test_gains_of_laws_are_inputs_of_one_program",)
+
+SEARCHES = (
+    Bug(
+        "tangents know nothing of the equations' own numbers",
+        VARIATIONAL,
+        "K[:s], 1)) + b[i, s]",
+        "K[:s], 1))",
+        TANGENTS,
+    ),
+    Bug("tangents begin at zero", VARIATIONAL, "one.start()[:n] for", "0 * one.start()[:n] for", TANGENTS),
+    Bug(
+        "differences of the second order",
+        VARIATIONAL,
+        "-2: 1 / 12, -1: -2 / 3, 1: 2 / 3, 2: -1 / 12",
+        "-1: -0.5, 1: 0.5",
+        TANGENTS,
+    ),
+    Bug(
+        "tangents between the steps are those at their ends",
+        VARIATIONAL,
+        "(float(grid[row]) - step.t) / h",
+        "1.0",
+        TANGENTS,
+    ),
+    Bug(
+        "columns don't change with the numbers themselves", NEARBY, "slopes[name][:, k] += weight * x", "pass", TANGENTS
+    ),
+    Bug(
+        "a root mean square has the derivative of a mean",
+        KEEP,
+        "(weights * values) @ slopes / size",
+        "weights @ slopes",
+        TANGENTS,
+    ),
+    Bug(
+        "limits are kept from the other side",
+        "engine/study/optimise/goal.py",
+        "[-one.sign * outputs",
+        "[one.sign * outputs",
+        LIMITS,
+    ),
+    Bug(
+        "bounds pull instead of holding",
+        VERDICT,
+        "(1.0 if side == 0 else -1.0)",
+        "(-1.0 if side == 0 else 1.0)",
+        MULTIPLIERS,
+    ),
+    Bug(
+        "nothing around the best point is better",
+        VERDICT,
+        "nearby < -BETTER",
+        "nearby < -1e9",
+        ("study/test_optimise.py::test_a_search_without_enough_runs_says_so",),
+    ),
+    Bug(
+        "a search without derivatives doesn't go on without them",
+        "engine/study/optimise/run.py",
+        "METHODS[JUMPING].search(",
+        "METHODS[JUMPING].about.strip(",
+        ("study/test_optimise.py::test_where_derivatives_end_on_the_way_the_search_goes_on_without",),
+    ),
+    Bug(
+        "a column settles a row too early",
+        KEEP,
+        "time: np.ndarray = t[last] + share",
+        "time: np.ndarray = t[last - 1] + share",
+        ("study/test_sweep.py::test_settling_is_when_a_column_is_outside_for_the_last_time",),
+    ),
+    Bug(
+        "gains are those of the law behind",
+        SIGNALS,
+        "range(at - len(one.gains), at)",
+        "range(at, at + len(one.gains))",
+        GAINS,
+    ),
+    Bug(
+        "gains have no part in a family's signals",
+        SIGNALS,
+        "*steady_columns(system).values(), *gains",
+        "*steady_columns(system).values()",
+        GAINS,
+    ),
+)
