@@ -57,7 +57,7 @@ def _columns(study: Study, k: int) -> tuple[Study, dict[str, str], int]:
     """The units of the columns of run k, and how many rows it has; numbers that a key wants whole are whole then."""
     for _ in range(1 + len(study.file.vary)):
         try:
-            (result,) = ensemble(study.scenario, [study.changes(k, measured=True)], study.robot)
+            (result,) = ensemble(study.scenario, [study.measured_changes(k)], study.robot)
         except InputError as error:
             names = [name for name, one in study.file.vary.items() if any(f": {key}" in error.key for key in one.key)]
             if "whole number" not in error.message or not names or names[0] in study.whole:

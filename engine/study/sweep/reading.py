@@ -59,31 +59,56 @@ class Study:
         """The numbers of a point with their dimensions, as expressions take them."""
         return {name: Quantity(float(point[name]), one, f"{point[name]:g}") for name, one in self.dimensions.items()}
 
-    def changes(self, k: int, measured: bool = False) -> Changes:
-        """The values of all keys that run k changes; `measured`: with their dimensions."""
+    def changes(self, k: int) -> Changes:
+        """The values of all keys that run k changes."""
+        return {key: values[k] for key, values in self.changed.items()}
+
+    @cached_property
+    def changed(self) -> dict[str, list[Any]]:
+        """The values of each key that changes, in all runs."""
+        made: dict[str, list[Any]] = {}
+        for name, one in self.file.vary.items():
+            column: list[Any] = self.design.columns[name]
+            if name in self.whole:
+                column = [_whole(x) for x in column]
+            made.update(dict.fromkeys(one.key, column))
+        for key, text in self.file.set_.items():
+            runs = range(self.design.count)
+            if isinstance(text, str):
+                made[key] = [_plain(self._tied(text, self.quantities(self.design.point(k)))) for k in runs]
+            else:
+                made[key] = [float(text)] * len(runs)
+        return made
+
+    def measured_changes(self, k: int) -> Changes:
+        """The values of all keys that run k changes, numbers with their dimensions."""
         point = self.design.point(k)
-        given = self.quantities(point) if measured or self.file.set_ else {}
+        given = self.quantities(point)
         made: Changes = {}
         for name, one in self.file.vary.items():
-            value: Any = point[name]
-            if name in self.whole and isinstance(value, float) and value.is_integer():
-                value = int(value)
-            elif measured and name in given:
-                value = given[name]
-            for key in one.key:
-                made[key] = value
+            value = _whole(point[name]) if name in self.whole else point[name]
+            made.update(dict.fromkeys(one.key, value if isinstance(value, int) else given.get(name, value)))
         for key, text in self.file.set_.items():
-            try:
-                tied = evaluate(text, given) if isinstance(text, str) else Quantity(float(text))
-            except UndefinedError as error:
-                made[key] = f"{text}: {error}"  # no number for this run, which is refused
-                continue
-            made[key] = tied if measured else float(tied)
+            made[key] = self._tied(text, given) if isinstance(text, str) else Quantity(float(text))
         return made
+
+    @staticmethod
+    def _tied(text: str, given: Mapping[str, Quantity]) -> Quantity | str:
+        """The value of an expression; where these numbers give none, a text that a run refuses with the reason."""
+        try:
+            return evaluate(text, given)
+        except UndefinedError as error:
+            return f"{text}: {error}"
 
     def words(self, k: int) -> tuple[Value, ...]:
         """What in run k is no number: runs with other words have other programs."""
-        return tuple(self.design.columns[name][k] for name in self._wordy)
+        return self.all_words[k]
+
+    @cached_property
+    def all_words(self) -> list[tuple[Value, ...]]:
+        """What is no number in each of the runs."""
+        columns = [self.design.columns[name] for name in self._wordy]
+        return list(zip(*columns)) if columns else [()] * self.design.count
 
     @cached_property
     def _wordy(self) -> list[str]:
@@ -113,6 +138,15 @@ class Study:
 
     def with_whole(self, name: str) -> Study:
         return replace(self, whole=self.whole | {name})
+
+
+def _whole(value: Value) -> Value | int:
+    """A whole number as such."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _plain(value: Quantity | str) -> float | str:
+    return value if isinstance(value, str) else float(value)
 
 
 def dimension(one: VariedEntry) -> Dimension | None:

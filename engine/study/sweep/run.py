@@ -257,18 +257,16 @@ class _Keys:
 
     def all(self, study: Study) -> list[bytes]:
         """The hashes of all runs of the study, or of one that differs from it in its points only."""
-        return [self._key(study, k) for k in range(study.design.count)]
-
-    def _key(self, study: Study, k: int) -> bytes:
-        words = study.words(k)
-        changes = study.changes(k)
-        if words not in self._begun:
-            self._begun[words] = hashlib.sha256((self._common + self._read(study, k) + _text(list(changes))).encode())
-        whole, values = self._begun[words].copy(), changes.values()
-        plain = all(type(x) is float for x in values)
-        whole.update(struct.pack(f"<{len(changes)}d", *values) if plain else _text(list(values)).encode())
-        key: bytes = whole.digest()
-        return key
+        keys = list[bytes]()
+        for k, (words, values) in enumerate(zip(study.all_words, zip(*study.changed.values()))):
+            if words not in self._begun:
+                text = self._common + self._read(study, k) + _text(list(study.changed))
+                self._begun[words] = hashlib.sha256(text.encode())
+            whole = self._begun[words].copy()
+            plain = {*map(type, values)} == {float}
+            whole.update(struct.pack(f"<{len(values)}d", *values) if plain else _text(values).encode())
+            keys.append(whole.digest())
+        return keys
 
     @staticmethod
     def _read(study: Study, k: int) -> str:

@@ -88,7 +88,7 @@ def table(probed: Probed, outcomes: Sequence[Outcome]) -> Table:
     for name, values in study.design.columns.items():
         columns[name] = np.array(values) if name in study.dimensions else values
     for key in study.file.set_:
-        columns[key] = np.array([_number(study.changes(k)[key]) for k in range(len(outcomes))])
+        columns[key] = np.array([_number(x) for x in study.changed[key]])
     columns.update(_outputs(probed, outcomes))
     if study.file.pareto:
         columns["unbeaten"] = _on_front(study.file.pareto, columns, outcomes)
