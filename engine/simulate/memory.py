@@ -78,4 +78,5 @@ def _late(one: Driven, memory: Memory) -> Driven:
     def force(t: float, q: float, qd: float, reference: tuple[float, float] | None) -> float:
         return one.demand(t, *memory.at(t - one.dead_time))
 
-    return replace(one, coordinate=None, force=force, reference=None, timed=True, steady=False, law=None, whole=None)
+    of_time = replace(one, coordinate=None, force=force, reference=None, timed=True, steady=False, law=None, whole=None)
+    return replace(of_time, gains=(), tuned=None)

@@ -390,3 +390,24 @@ def test_explained_without_a_file(command):
     assert (code, err) == (0, "")
     assert "by l-bfgs-b (there are derivatives), from 1 start, at most 1000 runs" in out
     assert not Path("outputs").exists()
+
+
+def test_forces_that_look_back_have_no_tangents_and_their_gains_are_their_own():
+    """Dead time: what such a law sees isn't in the state; runs of a study are as they are alone."""
+    now = {"law": "pd", "to": 1, "kp": 5, "kd": 1}
+    forces = {"joint1": {**now, "dead_time": 0.05}, "joint2": now}
+    time = {"end": 0.2, "step": 0.02}
+    Path("late.yaml").write_text(json.dumps({"robot": "planar3r", "task": "simulate", "time": time, "forces": forces}))
+    made = denoc.optimise(
+        study(
+            scenario="late.yaml",
+            vary={"gain": {"key": "forces.joint1.kp", "between": [1, 9]}},
+            keep={"end": {"column": "joint2.q", "take": "final"}},
+            minimise="end",
+            evaluations=20,
+        )
+    )
+    assert made.method == "nelder-mead"
+    assert made.why == "no derivatives: forces depend on what the state was before"
+    (alone,) = denoc.ensemble("late.yaml", [{"forces.joint1.kp": made.best["gain"]}])
+    assert made["end"] == pytest.approx(alone["joint2.q"][-1], abs=1e-10)

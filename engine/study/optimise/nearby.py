@@ -153,6 +153,8 @@ def integrated_slopes(
     plan: Plan, along: Sequence[Along], names: set[str]
 ) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
     """The instants of an integrated run, its columns, and their derivatives (instants, numbers)."""
+    if plan.system.inputs.sampled or plan.system.inputs.memory is not None:
+        raise NoTangentsError("forces depend on what the state was before")
     with choice.using("compiled"):
         run = runner(plan.system, plan.q0)
         trace = integrate(run, plan.q0, plan.qd0, plan.grid, plan.solver, plan.kinks, lambda t: None)
