@@ -27,6 +27,8 @@ import generator
 import unseen
 from costs import Costs
 
+# as in the command, and before numpy is imported: for matrices as small as these, threads only spin
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 SEED = 20260712
 CACHES = {
     "DENOC_CACHE": "denoc",
