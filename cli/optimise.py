@@ -33,11 +33,18 @@ def optimise(
     ] = Place.threads,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=1, metavar="N", help="How many threads, processes or workers of a cluster."),
+        typer.Option(
+            "--workers",
+            min=1,
+            metavar="N",
+            help="How many threads, processes or workers of a cluster (default: the processors).",
+        ),
     ] = None,
     scheduler: Annotated[
         str | None,
-        typer.Option("--scheduler", metavar="ADDRESS", help="Use the Dask scheduler that runs at this address."),
+        typer.Option(
+            "--scheduler", metavar="ADDRESS", help="Use the Dask scheduler at this address (default: one of its own)."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume/--fresh", help="Take runs that are kept from the store, or compute all anew.")
