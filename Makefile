@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test check lint types layers peers models wheel bench regress baseline snapshot compare pages site smoke full mutants hostile lowest newest clean
+.PHONY: demo test check lint types layers peers models wheel bench scale regress baseline snapshot compare pages site smoke full mutants hostile lowest newest clean
 
 SOURCES = $(shell find engine cli robots scenarios studies -name "*.py" -o -name "*.yaml" -o -name "*.csv")
 
@@ -86,6 +86,10 @@ lowest newest:
 # denoc beside other programs; installs them first
 bench: $(VENV)/bench
 	$(BIN)/python tests/benchmarks/run.py
+
+# what studies of very many runs cost: the figures of docs/scale.md
+scale: $(VENV)/test
+	$(BIN)/python tests/benchmarks/scale.py
 
 # the library's scenarios beside outputs/baseline/
 regress: $(VENV)/test

@@ -1,0 +1,249 @@
+"""What a study of very many runs costs: measured on this machine, and by simulating the scheduler with what was measured.
+
+`make scale` prints the tables of docs/scale.md.  Nothing here is a test: it measures, and its figures are those of one
+machine.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import pickle
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from denoc.study.sweep import engines
+from denoc.study.sweep.probe import probed
+from denoc.study.sweep.reading import opened
+from denoc.study.sweep.run import BATCH, FIRST, MOST, Runs
+from denoc.study.sweep.tasks import carried_out
+
+ROUNDS = 3
+WORKERS = (1, 2, 8, 64, 512)
+SIZES = (10**6, 10**9)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A fall with another mass in each run, of which a joint's largest speed and last position are kept."""
+
+    scenario: str
+    key: str
+    bounds: tuple[float, float]
+    end: float
+    joint: str
+    few: int  # runs of two batches, whose times give the costs of a batch and of a run
+    many: int
+
+    def study(self, count: int) -> dict[str, Any]:
+        return {
+            "scenario": self.scenario,
+            "vary": {"mass": {"key": self.key, "random": list(self.bounds)}},
+            "samples": count,
+            "set": {"time.end": self.end, "time.step": self.end / 10},
+            "keep": {
+                "fastest": {"column": f"{self.joint}.qd", "take": "largest"},
+                "reached": {"column": f"{self.joint}.q", "take": "final"},
+            },
+        }
+
+
+MACHINES = {
+    "PUMA, 0.5 s": Machine("puma-fall", "robot.links.link2.mass", (14.0, 17.0), 0.5, "joint2", 200, 4000),
+    "four-bar, 0.5 s": Machine("four-bar-fall", "robot.links.coupler.mass", (2.5, 3.5), 0.5, "A0", 200, 4000),
+    "Gough-Stewart platform, 0.25 s": Machine(
+        "gough-stewart-fall", "robot.links.platform.mass", (1.4, 1.6), 0.25, "z", 200, 2000
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds and bytes of the parts of a study."""
+
+    run: float  # a run, in the lanes of a worker
+    batch: float  # a batch, on its worker, beside its runs
+    task: float  # a batch, in the starting process: made, pickled, and its outcomes unpickled
+    known: float  # a run, in the starting process: its key, and keeping its outcome
+    table: float  # a run, at the end: its row of the table, written
+    message: float  # bytes of a run on its way to a worker and back
+    row: float  # bytes of the table
+    store: float  # bytes of the store
+    memory: float  # bytes of the starting process
+
+
+def measured(machine: Machine, task: float) -> Costs:
+    """The costs on one processor; times are CPU times, the least of a few rounds."""
+    few, many = machine.few, machine.many
+    ready = probed(opened(machine.study(many)))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "runs.sqlite"
+        keys, runs = seconds(lambda: Runs(ready, None))
+        carried_out(runs.task(list(range(min(few, 8)))))  # so that compiling isn't measured
+        short, _ = seconds(lambda: carried_out(runs.task(list(range(few)))))
+        long, done = seconds(lambda: carried_out(runs.task(list(range(many)))))
+        making, sent = seconds(lambda: pickle.dumps(runs.task(list(range(many)))))
+        reading, answer = seconds(lambda: pickle.dumps(pickle.loads(pickle.dumps(done))))
+        tracemalloc.start()
+        kept = Runs(ready, file)
+        kept._keep(done)
+        swept = kept.carried_out(lambda: engines.engine("threads", 1, None))
+        memory = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        keeping, _ = seconds(lambda: kept._keep(done))
+        kept.close()
+        store = file.stat().st_size
+        tabled, _ = seconds(lambda: kept.carried_out(lambda: engines.engine("threads", 1, None)))
+        writing, table = seconds(lambda: swept.table.csv_text())
+    run = (long - short) / (many - few)
+    return Costs(
+        run=run,
+        batch=max(short - few * run, 0.0),
+        task=task,
+        known=(keys + making + reading + keeping) / many,
+        table=(writing + tabled) / many,
+        message=(len(sent) + len(answer)) / many,
+        row=len(table) / many,
+        store=store / many,
+        memory=memory / many,
+    )
+
+
+def seconds(work: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, Any]:
+    """The least CPU seconds of a few rounds, and the result."""
+    least, result = float("inf"), None
+    for _ in range(rounds):
+        begun = time.process_time()
+        result = work()
+        least = min(least, time.process_time() - begun)
+    return least, result
+
+
+def handed_over() -> float:
+    """Seconds of the starting process for a task that does nothing, on a local Dask cluster."""
+    from denoc.parallel.cluster import Cluster
+
+    cluster = Cluster(1)
+    try:
+        cluster.result(cluster.task(abs, -1))
+        begun = time.process_time()
+        for _ in range(200):
+            cluster.result(cluster.task(abs, -1))
+        return (time.process_time() - begun) / 200
+    finally:
+        cluster.close()
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a simulated study took: seconds, the share in which workers computed, batches, and who was busy."""
+
+    seconds: float
+    share: float
+    batches: int
+    master: float  # share of the time in which the starting process was busy
+
+
+def simulated(costs: Costs, count: int, workers: int) -> Forecast:
+    """A study as `sweep/run.py` carries it out: batches of about a second, two on their way to each worker."""
+    size, left, sent, done = FIRST, count, 0, 0
+    free_at = [0.0] * workers  # when each worker has done what it has
+    coming: list[tuple[float, int, int]] = []  # (when it is done, worker, runs)
+    clock = master = computing = 0.0
+
+    def submit() -> None:
+        nonlocal left, sent, clock, master, computing
+        runs = min(size, left)
+        left, sent = left - runs, sent + 1
+        spent = costs.task
+        clock, master = clock + spent, master + spent
+        worker = min(range(workers), key=free_at.__getitem__) if workers < 64 else sent % workers
+        took = costs.batch + runs * costs.run
+        free_at[worker] = max(free_at[worker], clock) + took
+        computing += runs * costs.run
+        heapq.heappush(coming, (free_at[worker], worker, runs))
+
+    while coming or left:
+        while left and len(coming) < 2 * workers:
+            submit()
+        when, _, runs = heapq.heappop(coming)
+        clock = max(clock, when)
+        spent = costs.known * runs
+        clock, master, done = clock + spent, master + spent, done + runs
+        took = costs.batch + runs * costs.run
+        share = -(-(count - done) // (2 * workers)) if workers > 1 else MOST
+        size = max(1, min(int(BATCH * runs / took), 4 * max(size, runs), MOST, max(share, FIRST)))
+    end = clock + costs.table * count
+    return Forecast(end, computing / (workers * end), sent, (master + costs.table * count) / end)
+
+
+def checked(machine: Machine, costs: Costs) -> list[tuple[int, float, float]]:
+    """For one and two processes, the seconds by the clock and those simulated, without the processes' start."""
+    made, count = [], 4 * machine.many
+    for workers in (1, 2):
+        with tempfile.TemporaryDirectory() as folder:
+            engine = engines.engine("process", workers, None)
+            lasting = Lasting(engine)
+            Runs(probed(opened(machine.study(16))), None).carried_out(lambda lasting=lasting: lasting)
+            runs = Runs(probed(opened(machine.study(count))), Path(folder) / "runs.sqlite")
+            begun = time.perf_counter()
+            runs.carried_out(lambda lasting=lasting: lasting)
+            made.append((workers, time.perf_counter() - begun, simulated(costs, count, workers).seconds))
+            runs.close()
+            engine.close()
+    return made
+
+
+class Lasting:
+    """An engine that a study doesn't close, so that the next one finds its processes warm."""
+
+    def __init__(self, engine: engines.Engine):
+        self.workers, self.room = engine.workers, engine.room
+        self.submit, self.next = engine.submit, engine.next
+
+    def close(self) -> None:
+        """Leaves it as it is."""
+
+
+def main() -> int:
+    os.environ["DENOC_CORES"] = "1"
+    task = handed_over()
+    costs = {name: measured(machine, task) for name, machine in MACHINES.items()}
+    rows = {
+        "a run, on a worker": lambda it: f"{1e6 * it.run:.3g} µs",
+        "runs a second, on one processor": lambda it: f"{1 / it.run:.3g}",
+        "a batch, beside its runs": lambda it: f"{1e3 * it.batch:.3g} ms",
+        "a run, in the starting process": lambda it: f"{1e6 * it.known:.3g} µs",
+        "its row of the table": lambda it: f"{1e6 * it.table:.3g} µs",
+        "sent for a run, both ways": lambda it: f"{it.message:.3g} B",
+        "its row of the table, written": lambda it: f"{it.row:.3g} B",
+        "its row of the store": lambda it: f"{it.store:.3g} B",
+        "memory for a run in the starting process": lambda it: f"{it.memory:.3g} B",
+    }
+    print(f"handing a batch over to Dask takes the starting process {1e3 * task:.3g} ms\n")
+    print("| | " + " | ".join(costs) + " |")
+    for words, cell in rows.items():
+        print(f"| {words} | " + " | ".join(cell(it) for it in costs.values()) + " |")
+    print("\n| runs of | workers | by the clock | simulated |")
+    for name, machine in MACHINES.items():
+        for workers, clock, simulation in checked(machine, costs[name]):
+            print(f"| {4 * machine.many} of {name} | {workers} | {clock:.3g} s | {simulation:.3g} s |")
+    costs["runs of 2 ms"] = replace(costs["PUMA, 0.5 s"], run=0.002)
+    print("\n| runs of | workers | hours | workers compute | starting process is busy | batches |")
+    for name, it in costs.items():
+        for count in SIZES:
+            for workers in WORKERS:
+                made = simulated(it, count, workers)
+                cells = (f"{count:.0e} of {name}", workers, f"{made.seconds / 3600:.3g}", f"{made.share:.0%}")
+                print("| " + " | ".join(map(str, (*cells, f"{made.master:.0%}", made.batches))) + " |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
