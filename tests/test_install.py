@@ -24,7 +24,7 @@ def installed(request, tmp_path):
     """A checkout called `denoc`, and the Python of a fresh environment that the package was installed in from there."""
     pytest.importorskip("setuptools", minversion="70.1")  # the first that needs no other package to build
     checkout = tmp_path / "denoc"
-    for name in ("engine", "cli", "robots", "scenarios", "studies"):
+    for name in ("engine", "cli", "robots", "scenarios"):
         shutil.copytree(ROOT / name, checkout / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, checkout)
@@ -82,9 +82,7 @@ def test_no_text_takes_denoc_from_an_index():
     assert not by_name.search("pip install ./denoc-0.2.0-py3-none-any.whl")
     files = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "Makefile", ROOT / ".ci" / "run"]
     files += [
-        path
-        for place in ("docs", "engine", "cli", "robots", "scenarios", "studies")
-        for path in (ROOT / place).rglob("*.*")
+        path for place in ("docs", "engine", "cli", "robots", "scenarios") for path in (ROOT / place).rglob("*.*")
     ]
     texts = [path for path in files if path.suffix in ("", ".md", ".py", ".yaml", ".json")]
     assert len(texts) > 100

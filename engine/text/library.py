@@ -9,13 +9,14 @@ from ..errors import InputError, Place, did_you_mean
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 ONE = {"robots": "robot", "scenarios": "scenario", "studies": "study"}  # of each kind
+FOLDERS = {"robots": "robots", "scenarios": "scenarios", "studies": "scenarios/studies"}
 OF_STUDIES = ".scenario.yaml"  # of scenarios beside the library's studies
 
 
 def folder(kind: str) -> Path:
-    """The folder `robots`, `scenarios` or `studies`: in the installed package, else beside it in a source tree."""
-    inside = _PACKAGE / kind
-    return inside if inside.is_dir() else _PACKAGE.parent / kind
+    """The folder of robots, scenarios or studies: in the installed package, else beside it in a source tree."""
+    inside = _PACKAGE / FOLDERS[kind]
+    return inside if inside.is_dir() else _PACKAGE.parent / FOLDERS[kind]
 
 
 def names(kind: str) -> list[str]:
