@@ -203,13 +203,12 @@ def _beside(named: Path, file: Path, kind: str) -> str:
 
 def _motion(model: Model) -> str:
     """The entries of `motion`: each actuated joint turns by 90 deg or slides by 0.1 m; in a mechanism by 20 deg."""
-    data = model.document.data if model.document else {}
-    turn = 20.0 if data.get("loops") or data.get("joints") else 90.0
+    turn = 20.0 if model.loops else 90.0
     moved = _driving(model)
     goals = [_goal(model, joint, turn) for joint in moved]
     if not moved:
         return "  {}\n"
-    if {*goals} == {f"{{law: cycloid, to: {turn:g} deg}}"}:
+    if len(moved) == sum(joint.actuated for joint in model.moving) and len({*goals}) == 1:
         return f"  all: {goals[0]}\n"
     return "".join(f"  {_written(joint.name)}: {goal}\n" for joint, goal in zip(moved, goals))
 
