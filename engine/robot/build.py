@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,20 +13,22 @@ from ..text.checking import checked
 from ..text.document import Document
 from ..text.units import DIMENSIONS
 from . import plausible, unused
-from .bodies import ReadLink, components, scalar, tree, triple, triples
+from .bodies import ReadLink, components, tree, triple, triples
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
 from .doubles import with_doubles
+from .drives import drives_of, largest_speed, limits_of
 from .graph import as_tree, with_point
 from .inertia import inertial
-from .joints import FORMS, RATE_OF, TYPES, JointType
-from .model import ZERO, Drive, Joint, Link, PoseStretch, Robot, Three, Wrench
+from .joints import FORMS, TYPES, JointType
+from .model import ZERO, Joint, Link, Robot, Three, Wrench
 from .orientation import oriented
+from .parents import parents_first, parents_of
 from .placement import Placement, number
 from .repeat import expanded
-from .schema import GraphJoint, JointEntry, LinkEntry, RobotFile, with_conventions
+from .schema import GraphJoint, LinkEntry, RobotFile, with_conventions
 from .shapes import shape_of
-from .values import Complain, fits, joint_coordinates
+from .values import Complain, joint_coordinates
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,8 @@ def drafted(document: Document) -> Draft:
 def reread(draft: Draft, file: RobotFile) -> Draft:
     """The draft with links that are read from another file of its kind, whose numbers may be symbols."""
     complain = draft.complain
-    parents = _parents(file.links, complain)
-    order = _parents_first(file.links, parents, complain)
+    parents = parents_of(file.links, complain)
+    order = parents_first(file.links, parents, complain)
     read: dict[int, ReadLink] = {}
     places = _numbered(file.links, complain)
     by_name = {entry.name: k for k, entry in enumerate(file.links)}
@@ -135,85 +136,6 @@ def _convention(file: RobotFile, entry: LinkEntry) -> str:
 
 
 # ---- names and the tree's order
-
-
-def _parents(links: list[LinkEntry], complain: Callable[..., Complain]) -> list[str]:
-    """The name of each link's parent; names that are taken or unknown are refused."""
-    names = [link.name for link in links]
-    joints: dict[str, str] = {}
-    for k, link in enumerate(links):
-        if link.name == "base" or names.index(link.name) < k:
-            what = "`base` is the ground" if link.name == "base" else f"link {names.index(link.name) + 1} has it too"
-            ground = "leave it out where it stands for the ground (its children have `parent: base`), or rename it"
-            raise complain("links", k)(
-                "name",
-                f"the name `{link.name}` is taken: {what}",
-                allowed="a name of its own; in what is repeated `{k}` stands for the count, as in link{k}",
-                hint=ground if link.name == "base" else "",
-            )
-        joint = link.joint.name or f"joint{k + 1}"
-        if joint == "all":
-            raise complain("links", k)(
-                "joint", "name", "the name `all` is taken: in scenarios it means every joint", allowed="another name"
-            )
-        if joint in joints:
-            raise complain("links", k)(
-                "joint",
-                "name",
-                f"the name `{joint}` is taken by the joint of `{joints[joint]}`",
-                allowed="a name of its own (joints without a name are called joint1, joint2, … in the file's order)",
-            )
-        joints[joint] = link.name
-    parents = []
-    for k, link in enumerate(links):
-        parent = link.parent or (names[k - 1] if k else "base")
-        if parent not in names and parent != "base":
-            raise complain("links", k)(
-                "parent",
-                "no such link",
-                found=f"`{parent}`",
-                allowed=f"base, {', '.join(n for n in names[:40] if n != link.name)}",
-                hint=did_you_mean(parent, names),
-            )
-        parents.append(parent)
-    return parents
-
-
-def _parents_first(links: list[LinkEntry], parents: list[str], complain: Callable[..., Complain]) -> list[int]:
-    """The places of the links, every parent before its children, otherwise in the file's order."""
-    children: dict[str, list[int]] = {}
-    for k, parent in enumerate(parents):
-        children.setdefault(parent, []).append(k)
-    names = [link.name for link in links]
-    if all(p == "base" or names.index(p) < k for k, p in enumerate(parents)):
-        return list(range(len(links)))
-    order, stack = [], list(reversed(children.get("base", [])))
-    while stack:
-        k = stack.pop()
-        order.append(k)
-        stack += reversed(children.get(names[k], []))
-    if len(order) < len(links):
-        circle = _circle(min(set(range(len(links))) - set(order)), names, parents)
-        at = min(circle, key=lambda k: (links[k].parent is None, k))  # where a parent is named
-        turn = circle.index(at)
-        around = [names[k] for k in (*circle[turn:], *circle[:turn], at)]
-        raise complain("links", at)(
-            "parent",
-            "the parents go round in a circle",
-            found=" → ".join(around if len(around) < 12 else [*around[:10], "…", around[-1]]),
-            allowed="a tree that hangs on `base`",
-        )
-    return order
-
-
-def _circle(k: int, names: list[str], parents: list[str]) -> list[int]:
-    """The links of the circle that the ancestors of link k run into, each before its parent."""
-    places = {name: k for k, name in enumerate(names)}
-    seen: list[int] = []
-    while k not in seen:
-        seen.append(k)
-        k = places[parents[k]]
-    return seen[seen.index(k) :]
 
 
 def _numbered(links: list[LinkEntry], complain: Callable[..., Complain]) -> list[tuple[int, int]]:
@@ -274,9 +196,9 @@ def _link(
         coordinates=tuple(range(place[0], place[0] + row.nq)),
         speeds=tuple(range(place[1], place[1] + row.nv)),
         actuated=actuated,
-        drives=_drives(entry, row, place[0], complain),
-        limits=_limits(entry, row, complain),
-        largest_speed=_largest_speed(entry, row, complain),
+        drives=drives_of(entry, row, place[0], complain),
+        limits=limits_of(entry, row, complain),
+        largest_speed=largest_speed(entry, row, complain),
         initial=_initial(entry, row, complain),
         hooke=_hooke(entry, row, complain),
         effort=effort_of(entry.joint.effort, set(row.turning), ("joint", "effort"), complain),
@@ -313,115 +235,6 @@ def _pitch(entry: LinkEntry, complain: Complain) -> float:
             "joint", "pitch", "a helical joint can't have a pitch of 0", hint="without a pitch it is a revolute joint"
         )
     return number(pitch)
-
-
-def _drives(entry: LinkEntry, row: JointType, q: int, complain: Complain) -> tuple[Drive, ...]:
-    """The drive of each speed of a joint: rotor, friction, damping and spring."""
-    joint = entry.joint
-    friction, spring = joint.friction, joint.spring
-    coulomb = friction.coulomb if friction else 0.0
-    kinds = (
-        (("friction",), friction, False),
-        (("rotor_inertia",), joint.rotor_inertia, False),
-        (("spring",), spring, False),
-    )
-    for key, value, plain in (*kinds, (("friction", "coulomb"), coulomb, True)):
-        if value and (not row.nv or (plain and row.orientation is not None)):
-            raise complain(
-                "joint",
-                *key,
-                f"a {joint.type} joint can't have this",
-                allowed="on joints whose coordinates are angles or lengths",
-            )
-    for turning in sorted(set(row.turning)):
-        what = "turn" if turning else "slide"
-        fits(joint.rotor_inertia, f"{what} rotor", ("joint", "rotor_inertia"), complain)
-        if friction:
-            fits(friction.coulomb, "moment" if turning else "force", ("joint", "friction", "coulomb"), complain)
-            fits(friction.viscous, f"{what} damping", ("joint", "friction", "viscous"), complain)
-        if spring:
-            _rest(joint, row, complain)
-            fits(spring.rest, "angle" if turning else "length", ("joint", "spring", "rest"), complain)
-            fits(spring.stiffness, f"{what} stiffness", ("joint", "spring", "stiffness"), complain)
-            fits(spring.damping, f"{what} damping", ("joint", "spring", "damping"), complain)
-    return drives(joint, row, q)
-
-
-def _rest(joint: JointEntry, row: JointType, complain: Complain) -> None:
-    """Raises an error if a spring is relaxed where its joint can't be."""
-    spring = joint.spring
-    assert spring is not None
-    if row.orientation is None and spring.pose is not None:
-        raise complain("joint", "spring", "pose", "only spherical and free joints have it", key=True, allowed="`rest`")
-    if row.orientation is not None and "rest" in spring.model_fields_set:
-        raise complain(
-            "joint", "spring", "rest", f"a {joint.type} joint has several coordinates", key=True, allowed="`pose`"
-        )
-    if spring.pose is not None:
-        joint_coordinates(spring.pose, ("joint", "spring", "pose"), row, complain)
-
-
-def _pose(joint: JointEntry, row: JointType, q: int, k: int) -> PoseStretch | None:
-    """What the spring of a joint with Euler parameters measures along its speed k."""
-    if joint.spring is None or row.orientation is None:
-        return None
-    first, given = row.orientation, joint.spring.pose
-    pose = [*[0.0] * first, 1.0, 0.0, 0.0, 0.0] if given is None else [float(x) for x in given]
-    norm = math.hypot(*pose[first:])
-    e = tuple(x / norm for x in pose[first:])
-    turns = row.turning[k]
-    orientation, place = (tuple(q + n for n in some) for some in (range(first, first + 4), range(first)))
-    return PoseStretch(k % 3, orientation, () if turns else place, e if turns else tuple(pose[:first]))
-
-
-def drives(joint: JointEntry, row: JointType, q: int) -> tuple[Drive, ...]:
-    """The drives of a joint whose first coordinate is q; its numbers may be arrays."""
-    friction, spring = joint.friction, joint.spring
-    return tuple(
-        Drive(
-            rotor=scalar(joint.rotor_inertia),
-            viscous=scalar((friction.viscous if friction else 0.0) + (spring.damping if spring else 0.0)),
-            coulomb=scalar(friction.coulomb) if friction else 0.0,
-            stiffness=scalar(spring.stiffness) if spring else 0.0,
-            rest=scalar(spring.rest) if spring else 0.0,
-            coordinate=q + k if row.orientation is None else -1,
-            pose=_pose(joint, row, q, k),
-        )
-        for k in range(row.nv)
-    )
-
-
-def _limits(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, float] | None:
-    """The limits of a joint's position, if it has any."""
-    if entry.joint.limits is None:
-        return None
-    if row.nv != 1:
-        raise complain("joint", "limits", f"a {entry.joint.type} joint can't have limits", allowed="1-DOF joints")
-    limits, key = entry.joint.range, ("joint", *entry.joint.range_key)
-    if limits is None:
-        return None
-    for k in (0, 1):
-        fits(limits[k], row.kinds[0], (*key, k), complain)
-    if not limits[0] < limits[1]:
-        raise complain(
-            *key,
-            "the low limit must be below the high one",
-            found=f"{limits[0]:g}, {limits[1]:g}",
-            allowed="[low, high]",
-            hint=f"write [{limits[1]:g}, {limits[0]:g}]"
-            if limits[1] < limits[0]
-            else "a joint that keeps still is `type: fixed`; without `limits` it is free to move",
-        )
-    return (float(limits[0]), float(limits[1]))
-
-
-def _largest_speed(entry: LinkEntry, row: JointType, complain: Complain) -> float:
-    """The largest speed of a joint to either side; infinite where the file gives none."""
-    speed = entry.joint.largest_speed
-    if speed is None:
-        return math.inf
-    fits(speed, RATE_OF[row.kinds[0]], ("joint", "limits", "velocity"), complain)
-    return float(speed)
 
 
 def _initial(entry: LinkEntry, row: JointType, complain: Complain) -> tuple[float, ...]:

@@ -18,7 +18,8 @@ from ..errors import DenocError
 from ..laws.forces import Constant
 from ..loops import vanishing as freedoms
 from ..robot.bodies import ReadLink, with_masses
-from ..robot.build import Draft, drives
+from ..robot.build import Draft
+from ..robot.drives import drives
 from ..robot.inertia import inertial
 from ..robot.model import Body, Joint, Robot
 from ..robot.schema import LinkEntry
