@@ -66,9 +66,9 @@ def identify(
 
 def _files(name: str, result: Identified) -> dict[str, str]:
     """The texts of the files, by name."""
-    from denoc.study.identification.report import numbers_csv, parameters_csv
+    from denoc.study.identification.report import identified_numbers_csv, parameters_csv
 
-    files = {f"{name}.csv": parameters_csv(result), f"{name}-numbers.csv": numbers_csv(result)}
+    files = {f"{name}.csv": parameters_csv(result), f"{name}-numbers.csv": identified_numbers_csv(result)}
     if not result.unwritable:
         files[f"{result.robot.name}-identified.robot.yaml"] = result.robot_text()
     return files

@@ -155,7 +155,7 @@ class Offered:
         given = {name: array[first:] for name, array in arrays.items()}
         (result,), finite, largest = code(*given.values())
         if largest > REACH:
-            (result,), finite, largest = code(*{**given, "q": within_a_turn(given["q"], self.turning)}.values())
+            (result,), finite, largest = code(*{**given, "q": angles_within_a_turn(given["q"], self.turning)}.values())
         return result if finite and largest <= REACH else None
 
     def _plain(self, s: Samples, arrays: dict[str, np.ndarray], these: slice) -> np.ndarray:
@@ -211,7 +211,7 @@ def turning(bodies: tuple[Body, ...]) -> tuple[int, ...]:
     return tuple(k for k in angles if k not in measured)
 
 
-def within_a_turn(q: np.ndarray, angles: tuple[int, ...]) -> np.ndarray:
+def angles_within_a_turn(q: np.ndarray, angles: tuple[int, ...]) -> np.ndarray:
     """The coordinates q with these angles reduced to one turn, within the reach of compiled sines."""
     q = q.copy()
     for k in angles:

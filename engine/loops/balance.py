@@ -12,7 +12,7 @@ from ..errors import InputError, NumericalError
 from ..machine.program.scalars import as_floats
 from ..robot.model import Robot
 from . import effort
-from .branches import Branches, Order, acting, efforts, entering, order_at, present, singular_words
+from .branches import Branches, Order, acting, efforts, entering, multipliers_in_equations, order_at, singular_words
 from .constraints import Closure, closure
 from .families import TextFamily
 from .rank import TINY, null_space
@@ -94,7 +94,7 @@ class Balance:
 
 def balance_texts(loops: Closure) -> TextFamily:
     """The texts by which the forces are split, in orders of solution that are kept from position to position."""
-    there = present(loops)
+    there = multipliers_in_equations(loops)
     return family_of(loops, lambda q: order_at(loops, q, there))
 
 

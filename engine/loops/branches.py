@@ -239,13 +239,13 @@ def inverse_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     key = (Inverse, wrenched) if wrenched else Inverse
     result: TextFamily | None = loops.robot.derived.get(key)
     if result is None:
-        there, lost = present(loops), NumericalError(singular_words(loops.robot))
+        there, lost = multipliers_in_equations(loops), NumericalError(singular_words(loops.robot))
         made = TextFamily(loops, lambda q: Inverse(loops, order_at(loops, q, there), wrenched), lost)
         result = loops.robot.derived.setdefault(key, made)
     return result
 
 
-def present(loops: Closure) -> np.ndarray:
+def multipliers_in_equations(loops: Closure) -> np.ndarray:
     """Whether each multiplier, actuated speed and actuator enters each equation anywhere, (nv, rows and actuated)."""
     robot = loops.robot
     q = np.random.default_rng(1).uniform(-1.0, 1.0, (3, robot.nq))

@@ -18,7 +18,7 @@ from .accelerations import Accelerated, Forward
 from .adjoint import AlongState
 from .assembly import assemble
 from .balance import Balance, enough
-from .branches import Inverse, efforts, order_at, present
+from .branches import Inverse, efforts, multipliers_in_equations, order_at
 from .constraints import closure
 from .partition import partition
 from .reactions import Reactions
@@ -64,7 +64,7 @@ def balanced(robot: Robot, q0: np.ndarray, kind: type[Inverse] = Inverse, divide
     """A text of inverse dynamics, in the order of elimination that is good at q0; see `branches.order_at`."""
     enough(Balance(robot, q0))
     loops = closure(robot)
-    text = kind(loops, order_at(loops, q0, present(loops), divided))
+    text = kind(loops, order_at(loops, q0, multipliers_in_equations(loops), divided))
     if not text.final:
         raise InputError(
             f"{robot.name}: which actuators are at their limits isn't known before the motion is",

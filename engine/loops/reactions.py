@@ -16,7 +16,7 @@ from ..machine.jit.parts import Part, in_order
 from ..machine.program.scalars import Scalar
 from ..robot.model import ZERO, Body
 from ..robot.placement import Placement
-from .branches import Inverse, Split, efforts, order_at, present, singular_words
+from .branches import Inverse, Split, efforts, multipliers_in_equations, order_at, singular_words
 from .constraints import Closure
 from .elimination import Elimination, pivot_size_margin
 from .families import TextFamily
@@ -182,7 +182,7 @@ def wrench_texts(loops: Closure, wrenched: tuple[str, ...]) -> TextFamily:
     key = (Reactions, wrenched) if wrenched else Reactions
     known: TextFamily | None = loops.robot.derived.get(key)
     if known is None:
-        there, lost = present(loops), NumericalError(singular_words(loops.robot))
+        there, lost = multipliers_in_equations(loops), NumericalError(singular_words(loops.robot))
         made = TextFamily(loops, lambda q: Reactions(loops, order_at(loops, q, there), wrenched), lost)
         known = loops.robot.derived.setdefault(key, made)
     return known

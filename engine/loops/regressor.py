@@ -16,7 +16,7 @@ from ..errors import NumericalError
 from ..machine.program.dual import Dual, part_of, value_of
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Robot
-from .branches import Inverse, Order, Split, efforts, order_at, present, singular_words
+from .branches import Inverse, Order, Split, efforts, multipliers_in_equations, order_at, singular_words
 from .constraints import Closure, closure
 from .families import TextFamily, quick, serve
 from .mechanism import supported
@@ -66,7 +66,7 @@ def _family(loops: Closure) -> TextFamily:
     """The family of the robot's texts of its regressor."""
     result: TextFamily | None = loops.robot.derived.get(Regressor)
     if result is None:
-        there, lost = present(loops), NumericalError(singular_words(loops.robot))
+        there, lost = multipliers_in_equations(loops), NumericalError(singular_words(loops.robot))
         made = TextFamily(loops, lambda q: Regressor(loops, order_at(loops, q, there)), lost)
         result = loops.robot.derived.setdefault(Regressor, made)
     return result

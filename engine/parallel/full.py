@@ -26,7 +26,7 @@ from ..simulate.runner import Runner
 from ..simulate.system import System
 from .engines import Engine, Message
 from .legs import shares
-from .rates import refuse
+from .rates import refuse_given_motions
 from .steps import Exchange
 
 FIXED = "rk4"
@@ -74,7 +74,7 @@ class Full:
     def __init__(self, make: Callable[[], System], solver: Solver, engine: Engine, nodes: int | None = None):
         """Checks the system and shares it out; `make` returns a new copy of it at each call."""
         system = make()
-        refuse(system)
+        refuse_given_motions(system)
         if not system.method.distributed:
             raise InputError(
                 "this closure method has no fully distributed form",

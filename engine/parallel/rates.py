@@ -31,7 +31,7 @@ class ByLegs:
     """The equations of a system whose accelerations come from the nodes of an engine."""
 
     def __init__(self, system: System, engine: Engine, nodes: int | None = None):
-        refuse(system)
+        refuse_given_motions(system)
         smooth = replace(system.robot, tree=replace(system.robot.tree, bodies=system.model.bodies))
         self.conductor = Distributed(smooth, engine, nodes)
 
@@ -68,7 +68,7 @@ class ByLegs:
         return equations.concluded(system, now, Moved(q, qd, qdd, {}, guard=1.0), discrete, system.model)
 
 
-def refuse(system: System) -> None:
+def refuse_given_motions(system: System) -> None:
     """Raises an error for given motions, and for joints that stick or stop: nodes find accelerations of all joints."""
     inputs = system.inputs
     given = [motion.joint.name for motion in (*inputs.prescribed, *inputs.commanded)] + [d.name for d in inputs.drives]

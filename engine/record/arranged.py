@@ -36,7 +36,7 @@ class Arranged(Figure):
         if self._panels is not None:
             (down, across), self._panels = self._panels, None
             with boxes():
-                arrange(self, down, across)
+                arrange_panels(self, down, across)
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def boxes() -> Iterator[None]:
         yield
 
 
-def arrange(figure: Figure, down: int, across: int) -> None:
+def arrange_panels(figure: Figure, down: int, across: int) -> None:
     """Makes room for labels, titles and legends around the panels.
 
     Each panel is measured once.  Layout engines of matplotlib measure all of them twice and draw the figure twice.

@@ -76,7 +76,7 @@ def whole(path: Path, write: Callable[[Path], object]) -> None:
 
 
 @contextlib.contextmanager
-def anew(folder: Path, gone: Gone) -> Iterator[Path]:
+def files_replaced_together(folder: Path, gone: Gone) -> Iterator[Path]:
     """A folder for drafts of files; at the end they replace, all at once, the files that `gone` names."""
     try:
         with renewed(folder, gone) as draft:
@@ -93,7 +93,7 @@ def write_files(folder: Path, files: Mapping[str, str | Figure], stems: Sequence
         there = os.listdir(home) if home.is_dir() else []
         return [file for file in there if file.startswith(tuple(stems)) and file.endswith(endings)]
 
-    with anew(folder, gone) as draft:
+    with files_replaced_together(folder, gone) as draft:
         for file, content in files.items():
             if isinstance(content, str):
                 (draft / file).write_text(content, encoding="utf-8")
@@ -118,7 +118,7 @@ def write_result(
     """Writes all files of a result to `folder`, which changes only when they are complete, and returns their paths."""
     folder = folder.absolute()
     tables.check(more_tables)
-    with anew(folder, partial(_earlier, name)) as draft:
+    with files_replaced_together(folder, partial(_earlier, name)) as draft:
         (draft / f"{name}.csv").write_text(csv_text(t, table), encoding="utf-8")
         for kind in more_tables:
             tables.FORMATS[kind][0](draft / f"{name}.{kind}", t, table, columns)
@@ -141,7 +141,7 @@ def add_plots(
         return []
 
     made = [f"{stem}.{form}" for stem in drawn]
-    with anew(folder, replaced) as draft:
+    with files_replaced_together(folder, replaced) as draft:
         for file, figure in zip(made, drawn.values()):
             plots.save(figure, draft / file, letters=look.style.letters)
         _recorded(draft, name, record)

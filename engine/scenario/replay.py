@@ -19,7 +19,7 @@ from ..machine.jit import choice
 from ..record import checksums, plots
 from ..text.change import Change
 from ..text.document import Document
-from ..text.formula import parsed, with_files
+from ..text.formula import parsed, with_renamed_tables
 from ..text.formula_tree import lookups
 from ..text.writing import yaml_text
 from .plan import Plan
@@ -174,4 +174,4 @@ def _elsewhere(formula: Any, homes: Mapping[str, str]) -> Any:
     """A formula, or a list of them, with the names of the tables' copies."""
     if isinstance(formula, list | tuple):
         return [_elsewhere(one, homes) for one in formula]
-    return with_files(formula, homes) if isinstance(formula, str) else formula
+    return with_renamed_tables(formula, homes) if isinstance(formula, str) else formula

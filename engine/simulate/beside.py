@@ -10,7 +10,7 @@ from ..dynamics.sweeps import dynamics
 from ..loops.reactions import exerted, multipliers
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body
-from .compiled import closed, closes, watched
+from .compiled import closed, closes, watched_quantities
 from .discrete import Discrete, partition_of
 from .equations import Evaluation
 from .situation import read
@@ -34,7 +34,7 @@ def beside(
     robot = replace(system.robot, tree=replace(system.robot.tree, bodies=bodies))
     groups = {"energy": list(energies(robot, now.q, now.qd))}
     if system.loops is None:
-        return {**groups, "quantities": watched(system, discrete, signals, y, now.support)}
+        return {**groups, "quantities": watched_quantities(system, discrete, signals, y, now.support)}
     return {**groups, **_of_loops(system, discrete, signals, y, now, model, length)}
 
 

@@ -85,14 +85,14 @@ def march_program(recording: Recording, numbers: Model, system: System, discrete
     outputs = {name: nodes for name, nodes in whole.outputs.items() if name != "row"}
     bearers, row, node = bearing(system, discrete), whole.outputs["row"], whole.graph.node
     u, y = whole.inputs["u"], whole.inputs["y"]
-    quantities = watched(system, discrete, u, y, dict(zip(bearers, row[len(row) - len(bearers) :])))
+    quantities = watched_quantities(system, discrete, u, y, dict(zip(bearers, row[len(row) - len(bearers) :])))
     if closes(system):
         values = read(system, u, [*y, 0.0, 0.0], discrete).values
         outputs["closed"] = [node(x) for x in closed(system, row, values, constraints_of(system))]
     return replace(whole, outputs={**outputs, "quantities": [node(x) for x in quantities]})
 
 
-def watched(
+def watched_quantities(
     system: System, discrete: Discrete, signals: Sequence[Scalar], y: Sequence[Scalar], supports: Mapping[int, Any]
 ) -> list[Any]:
     """What watches read besides the state: the supports of held speeds, and what bounded actuators are asked for."""

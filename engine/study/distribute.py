@@ -17,7 +17,7 @@ from ..parallel.conduct import BATCH, Distributed
 from ..parallel.engines import Counting, Engine, Process, Threads, TimedProcess
 from ..parallel.full import Full
 from ..parallel.legs import legs, shares
-from ..parallel.rates import ByLegs, refuse
+from ..parallel.rates import ByLegs, refuse_given_motions
 from ..parallel.steps import Exchange
 from ..parallel.steps import message_plan as messages_of
 from ..scenario.course import timed_wrenches
@@ -156,7 +156,7 @@ def _refused(plan: Plan, make: Callable[[], Plan]) -> int:
             found=plan.system.closure,
             allowed=", ".join(("denoc", *distributed())),
         )
-    refuse(plan.system)
+    refuse_given_motions(plan.system)
     return count
 
 

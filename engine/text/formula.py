@@ -58,7 +58,7 @@ def parsed(text: str) -> Formula:
     return tree
 
 
-def with_files(text: str, homes: Mapping[str, str]) -> str:
+def with_renamed_tables(text: str, homes: Mapping[str, str]) -> str:
     """The text of a formula in which the files of its tables have other names."""
     tokens, made, at = _Parser.split(text), "", 0
     for before, opening, file in zip(tokens, tokens[1:], tokens[2:]):

@@ -64,11 +64,11 @@ def test_stiffness_steps_and_orders():
     assert "not near" in verdicts.beside_steps((101, 119))(few)
     errors = {"J1.q": np.array([0.0, 1e-6, 1e-3, 1e-2])}
     two = [ran(errors=errors, error_max=1e-2), ran(errors=errors, error_max=1e-6, accuracy=0.001)]
-    assert verdicts.shrinking(two) == (
+    assert verdicts.errors_against_steps(two) == (
         "The errors grow along the motion, as the thesis describes, and shrink with the power 4.00 of the step."
     )
     flat = {"J1.q": np.full(4, 1e-2)}
-    assert "don't grow" in verdicts.shrinking([replace(run, errors=flat) for run in two])
+    assert "don't grow" in verdicts.errors_against_steps([replace(run, errors=flat) for run in two])
 
 
 def rated(name, run, cost=1e-3, exchanges=1):

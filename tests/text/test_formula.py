@@ -11,7 +11,7 @@ from denoc.machine.program.dual import Dual
 from denoc.machine.program.formulas import value
 from denoc.machine.program.lines import python_function
 from denoc.machine.program.trace import Recording
-from denoc.text.formula import parsed, with_files
+from denoc.text.formula import parsed, with_renamed_tables
 from denoc.text.formula_tree import lookups, names
 from denoc.text.tokens import ExpressionError
 
@@ -83,9 +83,9 @@ def test_names_and_tables_of_a_formula():
     assert [(one.name, one.position) for one in names(formula)] == [("a.q", 18), ("b.q", 24), ("t", 63)]
     (table,) = lookups(formula)
     assert (table.file, table.column, table.interpolation, table.periodic) == ("gas.csv", "force", "pchip", True)
-    assert with_files("2*lookup('a.csv', q, 'a.csv') + lookup( \"b.csv\" , q)", {"a.csv": "x-a.csv", "b.csv": "c"}) == (
-        '2*lookup("x-a.csv", q, \'a.csv\') + lookup( "c" , q)'
-    )
+    assert with_renamed_tables(
+        "2*lookup('a.csv', q, 'a.csv') + lookup( \"b.csv\" , q)", {"a.csv": "x-a.csv", "b.csv": "c"}
+    ) == ('2*lookup("x-a.csv", q, \'a.csv\') + lookup( "c" , q)')
 
 
 @pytest.mark.parametrize(

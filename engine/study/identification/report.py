@@ -49,7 +49,7 @@ def parameters_csv(result: Identified) -> str:
     return _csv(list(Row.__annotations__), (list(row.values()) for row in rows))
 
 
-def numbers_csv(result: Identified) -> str:
+def identified_numbers_csv(result: Identified) -> str:
     """The numbers of links and joints as CSV."""
     own = parameters(result.robot)
     rows = ([name, unit_of(result.robot, name), x, own[name]] for name, x in result.numbers.items())

@@ -14,7 +14,7 @@ from ...dynamics.programs import program
 from ...dynamics.quantities import matrices
 from ...formats.load import load
 from ...loops.accelerations import Forward
-from ...loops.branches import Inverse, order_at, present
+from ...loops.branches import Inverse, multipliers_in_equations, order_at
 from ...loops.constraints import closure
 from ...loops.partition import partition
 from ...machine.jit import choice
@@ -106,7 +106,7 @@ class _Form:
     def operations(self) -> dict[str, Count]:
         """The operations of one sample, by the names of the computations."""
         loops, q = closure(self.robot), self.rows_of("coordinates")[0]
-        backwards = Inverse(loops, order_at(loops, q, present(loops)))
+        backwards = Inverse(loops, order_at(loops, q, multipliers_in_equations(loops)))
         onwards = Forward(loops, partition(loops, q, (), self.robot.driven))
         programs = {TREE: program(self.tree, "idyn"), INVERSE: backwards.program(), FORWARD: onwards.program()}
         return {name: count(one.results()) for name, one in programs.items()}

@@ -12,7 +12,7 @@ from ..compare_settings import ADAPTIVE, FIXED
 from . import khan_verdicts as verdicts
 from .exhibit import Exhibit, Reproduction, Row, at, of_run
 from .khan_ratings import ratings
-from .khan_runs import HUNG, carried_out, denoc, errors, fed, gauss, given_up, penalty
+from .khan_runs import HUNG, carried_out, denoc_setting, errors, fed, gauss, given_up, penalty
 
 DRIVEN = ("J1", "J2", "J3")
 PRINTED = (-0.865, -2.102, -0.976, 0.728, 0.233, 3.916)  # θ₄, θ₅, θ₆, x₇, y₇, θ₇ at the start
@@ -151,7 +151,7 @@ EXHIBITS = (
         "What the thesis counts as steps, 301 and 319, is 6 · 50 + 1 and 6 · 53 + 1: six evaluations a step and one "
         "at the start. The curves aren't readable.",
         errors(
-            [denoc(ADAPTIVE, 1e-3), denoc(ADAPTIVE, 1e-6)],
+            [denoc_setting(ADAPTIVE, 1e-3), denoc_setting(ADAPTIVE, 1e-6)],
             ("301 steps", "319 steps"),
             verdicts.beside_steps((301, 319)),
         ),
@@ -161,14 +161,14 @@ EXHIBITS = (
         "Fig. 4.13",
         "3-RRR manipulator, DeNOC at steps of 0.01 and 0.001 s: errors",
         "The thesis' integrator isn't known, ours is the classical one of fourth order. The curves aren't readable.",
-        errors([denoc(FIXED, 0.01), denoc(FIXED, 0.001)], ("", ""), verdicts.shrinking),
+        errors([denoc_setting(FIXED, 0.01), denoc_setting(FIXED, 0.001)], ("", ""), verdicts.errors_against_steps),
     ),
     Exhibit(
         "khan-2002",
         "Fig. 4.14",
         "3-RRR manipulator, DeNOC with feedback, steps of 0.001 s",
         "The thesis' gains aren't given, and the curves aren't readable.",
-        fed(denoc(FIXED, 0.001, True), "extremely small", verdicts.tiny),
+        fed(denoc_setting(FIXED, 0.001, True), "extremely small", verdicts.tiny),
     ),
     Exhibit(
         "khan-2002",

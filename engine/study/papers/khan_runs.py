@@ -54,7 +54,7 @@ def gauss(sigma: float, integrator: str, accuracy: float, feedback: bool = False
     return RunSetting(GAUSS, "sigma", sigma, integrator, accuracy, feedback)
 
 
-def denoc(integrator: str, accuracy: float, feedback: bool = False) -> RunSetting:
+def denoc_setting(integrator: str, accuracy: float, feedback: bool = False) -> RunSetting:
     return RunSetting(DENOC, "", None, integrator, accuracy, feedback)
 
 

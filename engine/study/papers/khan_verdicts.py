@@ -98,7 +98,7 @@ def beside_steps(thesis: Sequence[int]) -> Verdict:
     return verdict
 
 
-def shrinking(runs: Sequence[Run]) -> str:
+def errors_against_steps(runs: Sequence[Run]) -> str:
     """The errors over the motion and over the step."""
     a, b = runs
     power = np.log(a.error_max / b.error_max) / np.log(a.setting.accuracy / b.setting.accuracy)

@@ -158,7 +158,11 @@ EXHIBITS = (
         "torques and the slider's force of the Stanford arm, 10 s",
         "Right for the printed table and motion, with gravity along -Z, which isn't stated. Paper and overview both "
         "claim exact agreement with the same thesis, from different tables.",
-        of_run("stanford-idyn", *each("tau", SIX_FORCES), verdict=other_table("stanford-2009-idyn", "the overview")),
+        of_run(
+            "stanford-idyn",
+            *each("tau", SIX_FORCES),
+            verdict=other_table("stanford-2009-idyn", "the overview"),
+        ),
     ),
     Exhibit(
         "saha-1999",

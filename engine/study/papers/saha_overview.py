@@ -96,7 +96,10 @@ EXHIBITS = (
         "torques of the PUMA arm, all angles from 0 to 180 deg in 10 s",
         "Right for the printed table and motion, with gravity along -Z, which isn't stated. Its inertias are too large "
         "for such links, perhaps by a factor of 9.81; the curves have no numbers to compare with.",
-        of_run("puma-idyn", *each("tau", {f"joint{k}": (f"τ{chr(0x2080 + k)}", "torque", "N m") for k in range(1, 7)})),
+        of_run(
+            "puma-idyn",
+            *each("tau", {f"joint{k}": (f"τ{chr(0x2080 + k)}", "torque", "N m") for k in range(1, 7)}),
+        ),
     ),
     Exhibit(
         "saha-overview",
@@ -104,7 +107,10 @@ EXHIBITS = (
         "free fall of the PUMA arm from its initial position",
         "Right for the printed table, with gravity along -Z. The text says neither how long the fall lasts (10 s here) "
         "nor gives numbers of the curves.",
-        of_run("puma-fall", *each("q", {f"joint{k}": (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)})),
+        of_run(
+            "puma-fall",
+            *each("q", {f"joint{k}": (f"θ{chr(0x2080 + k)}", "angle", "rad") for k in range(1, 7)}),
+        ),
     ),
     Exhibit(
         "saha-overview",
