@@ -25,6 +25,7 @@ REFUSED = (
     "hybrid",
     "inverse",
     "inverse_inertia",
+    "linearize",
     "regressor",
     "reactions",
     "matrices",

@@ -171,6 +171,7 @@ LAW_VALUES = {
     "from": 0.1, "to": 0.3, "start": 0.05, "over": 0.2, "degree": 3, "speed": 2.0, "acceleration": 30.0,
     "phase": 0.3, "offset": 0.1, "period": 0.7, "frequency": 0.7, "amplitude": 0.3, "rate": 0.3, "damping": 0.2,
     "rest": 0.2, "kd": 0.4, "kp": 3.0, "stiffness": 3.0, "value": 0.6,
+    "dead_time": 0.02, "K": {"q": 20, "qd": 2}, "reference": {"q": 0.4}, "force": "0.5 N m",
 }  # fmt: skip
 
 
@@ -178,8 +179,8 @@ LAW_VALUES = {
 @pytest.mark.parametrize("section, law", [("motion", law) for law in MOTIONS] + [("forces", law) for law in FORCES])
 def test_a_parameter_of_a_law_does_something_or_is_said(section, law):
     row = (MOTIONS if section == "motion" else FORCES)[law]
-    if law == "table":
-        return  # tests/laws/test_tables.py
+    if law in ("table", "lookup"):
+        return  # tests/laws/test_tables.py, tests/laws/test_lookup.py
     entry = {"law": law, **row.example}
     base = {"task": "simulate", "time": TIME, section: {"a": entry}}
     if section == "forces" and row.exemplary().follows_motion():
@@ -236,7 +237,10 @@ ROBOT_KEYS = {
     "KhalilJoint": (KHALIL, JOINT, {"gamma": 0.3, "b": 0.3, "alpha": 0.3, "d": 0.3, "theta": 0.3, "r": 0.3}),
     "FramesJoint": (ARM, JOINT, {"xyz": [0.3, 0, 0], **TURNS, "axis": [0, 0, 1]}),
     "Friction": (put(ARM, (*JOINT, "friction"), {"coulomb": 0.1}), (*JOINT, "friction"), {"viscous": 0.3, "coulomb": 0.2}),
-    "Spring": (put(ARM, (*JOINT, "spring"), {"stiffness": 2}), (*JOINT, "spring"), {"stiffness": 5, "rest": 0.2, "damping": 0.4}),
+    "Spring": (put(ARM, (*JOINT, "spring"), {"stiffness": 2}), (*JOINT, "spring"), {
+        "stiffness": 5, "rest": 0.2, "damping": 0.4,
+        "pose": (put(BALL, (*JOINT, "spring"), {"stiffness": 2}), [0.9, 0.1, 0.2, 0.3]),
+    }),
     "Offset": (put(ARM, (*LINK, "offset"), {"xyz": [0.1, 0, 0]}), (*LINK, "offset"), {
         "xyz": [0.3, 0, 0], **TURNS,
     }),
@@ -260,7 +264,7 @@ ROBOT_KEYS = {
     "CouplingEntry": (COUPLED, ("couplings", 0), {"joint": "a", "to": "b", "ratio": 3, "offset": 0.2}),
     "ActuatorEntry": (PUSHED, ACTUATOR, {
         "name": "other", "link": "coupler", "at": [0.2, 0.1, 0], "direction": [1, 1, 0], "axes": "base",
-        "kind": "moment", "effort": {"limits": [-0.1, 0.1]},
+        "kind": "moment", "effort": {"limits": [-0.1, 0.1]}, "gear": 3, "joints": {"a": 1, "b": 0.5},
     }),
 }  # fmt: skip
 
