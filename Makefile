@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 
 .PHONY: demo test check lint types layers peers models wheel bench scale regress baseline snapshot compare pages site smoke full mutants hostile lowest newest clean
 
-SOURCES = $(shell find engine cli robots scenarios studies -name "*.py" -o -name "*.yaml" -o -name "*.csv")
+SOURCES = $(shell find engine cli robots scenarios -name "*.py" -o -name "*.yaml" -o -name "*.csv")
 
 $(VENV)/demo: pyproject.toml $(SOURCES)
 	$(PYTHON) -m venv $(VENV)
