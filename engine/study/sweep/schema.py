@@ -255,7 +255,7 @@ class StudyFile(Strict):
     evaluations: Annotated[int, Field(strict=True, ge=1)] | None = Field(
         default=None, description="how many runs the search may take; default: 1000"
     )
-    tolerance: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+    tolerance: Annotated[float, Field(gt=0.0, lt=1.0)] | None = Field(
         default=None, description="of what is minimised, as a share of its value at the start; default: 1e-8"
     )
     plot: StrictBool = Field(default=True, description="the kept numbers over those that vary")
