@@ -9,7 +9,7 @@ import typer
 
 from denoc.cli import as_json as printed
 from denoc.cli import completing, interrupts, options
-from denoc.cli.sweep import Place, duration
+from denoc.cli.sweep import Out, Place, Scheduler, Where, Workers, duration
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
@@ -28,31 +28,16 @@ def optimise(
             autocompletion=completing.studies,
         ),
     ],
-    on: Annotated[
-        Place, typer.Option("--on", help="Run in threads of this process, in processes, or on a Dask cluster.")
-    ] = Place.threads,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            min=1,
-            metavar="N",
-            help="How many threads, processes or workers of a cluster (default: the processors).",
-        ),
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler", metavar="ADDRESS", help="Use the Dask scheduler at this address (default: one of its own)."
-        ),
-    ] = None,
+    on: Where = Place.threads,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     resume: Annotated[
         bool, typer.Option("--resume/--fresh", help="Take runs that are kept from the store, or compute all anew.")
     ] = True,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say what is sought, by which method and how long a run takes, and stop.")
     ] = False,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<study>/.")] = options.OUTPUTS,
+    out: Out = options.OUTPUTS,
     plot: options.Plots = True,
     forms: options.Forms = options.NO_FORMS,
     as_json: options.Json = False,

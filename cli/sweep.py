@@ -32,6 +32,28 @@ class Place(StrEnum):
     dask = "dask"
 
 
+# options of all commands that carry out a study
+Where = Annotated[
+    Place, typer.Option("--on", help="Run in threads of this process, in processes, or on a Dask cluster.")
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers",
+        min=1,
+        metavar="N",
+        help="How many threads, processes or workers of a cluster (default: the processors).",
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="Use the Dask scheduler at this address (default: one of its own)."
+    ),
+]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<study>/.")]
+
+
 def sweep(
     study: Annotated[
         str,
@@ -41,24 +63,9 @@ def sweep(
             autocompletion=completing.studies,
         ),
     ],
-    on: Annotated[
-        Place, typer.Option("--on", help="Run in threads of this process, in processes, or on a Dask cluster.")
-    ] = Place.threads,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            min=1,
-            metavar="N",
-            help="How many threads, processes or workers of a cluster (default: the processors).",
-        ),
-    ] = None,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler", metavar="ADDRESS", help="Use the Dask scheduler at this address (default: one of its own)."
-        ),
-    ] = None,
+    on: Where = Place.threads,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     resume: Annotated[
         bool, typer.Option("--resume/--fresh", help="Go on with the runs that are kept, or compute all anew.")
     ] = True,
@@ -72,7 +79,7 @@ def sweep(
         ),
     ] = None,
     count: Annotated[int, typer.Option("--count", min=1, metavar="N", help="How many best runs are written.")] = 1,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/<study>/.")] = options.OUTPUTS,
+    out: Out = options.OUTPUTS,
     plot: options.Plots = True,
     forms: options.Forms = options.NO_FORMS,
     as_json: options.Json = False,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...errors import DenocError, InputError, NumericalError
+from ...errors import DenocError, NumericalError
 from ..sweep import engines
 from ..sweep.design import sampled_cube
 from ..sweep.probe import Probed, probed
@@ -70,8 +70,7 @@ def optimise(
 
     `on`, `workers`, `scheduler`, `keep` and `fresh` are those of `sweep`.
     """
-    if on not in engines.PLACES:
-        raise InputError("no such place", key="on", found=f"`{on}`", allowed=", ".join(engines.PLACES))
+    engines.check(on)
     search = Search(ready(opened(study, search=True)), Path(keep) if keep is not None else None, fresh)
     try:
         return search.carried_out(lambda: engines.engine(on, workers, scheduler))

@@ -14,7 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Protocol
 
-from ...errors import ClusterError
+from ...errors import ClusterError, InputError
 from ...machine.jit import cores
 from ...parallel.cluster import Cluster
 from .tasks import Done, Task, carried_out
@@ -119,6 +119,12 @@ def _losing_nothing() -> Iterator[None]:
         yield
     except ClusterError as error:
         raise ClusterError(f"{error}\n  {KEPT}") from None
+
+
+def check(on: str) -> None:
+    """Raises an error unless there is a place of this name."""
+    if on not in PLACES:
+        raise InputError("no such place", key="on", found=f"`{on}`", allowed=", ".join(PLACES))
 
 
 def engine(on: str, workers: int | None, scheduler: str | None) -> Engine:

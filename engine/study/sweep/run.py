@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import DenocError, InputError
+from ...errors import DenocError
 from ...formats.load import load
 from ...scenario.replay import tables as tables_of
 from ...scenario.run import opened as scenario_opened
@@ -83,8 +83,7 @@ def sweep(
     `on` is `threads`, `process` or `dask`, of which each gives the same table to the last bit. `keep` names a file in
     which runs are kept as they finish: what is in it isn't computed again, unless `fresh`.
     """
-    if on not in engines.PLACES:
-        raise InputError("no such place", key="on", found=f"`{on}`", allowed=", ".join(engines.PLACES))
+    engines.check(on)
     ready = probed(opened(study))
     runs = Runs(ready, Path(keep) if keep is not None else None, fresh)
     try:
