@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from denoc.errors import DenocError, InputError
 
 if TYPE_CHECKING:
-    from denoc.cli.shapes import Difference as Change
+    from denoc.cli.check_shapes import Difference as Change
     from denoc.cli.shapes import Failure, Mistake
     from denoc.record.deviation import Difference
 

@@ -12,7 +12,7 @@ from denoc.cli import options
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
-    from denoc.cli.shapes import Excited
+    from denoc.cli.study_shapes import Excited
 
 ROWS = 40  # in the shortest period
 

@@ -12,7 +12,7 @@ from denoc.cli import options
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
-    from denoc.cli.shapes import Identification
+    from denoc.cli.study_shapes import Identification
     from denoc.study.identification.identify import Identified
 
 

@@ -13,8 +13,8 @@ from denoc.cli.sweep import Out, Place, Scheduler, Where, Workers, duration
 from denoc.cli.waiting import WRITING, Wait
 
 if TYPE_CHECKING:
-    from denoc.cli.shapes import Optimised as OptimisedShape
-    from denoc.cli.shapes import SearchPlan
+    from denoc.cli.study_shapes import Optimised as OptimisedShape
+    from denoc.cli.study_shapes import SearchPlan
     from denoc.study.optimise.landscape import Landscape
     from denoc.study.optimise.run import Optimised, Search
 

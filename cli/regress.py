@@ -14,7 +14,7 @@ from denoc.cli import completing, options, said
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
-    from denoc.cli.shapes import Regressed, Regression
+    from denoc.cli.check_shapes import Regressed, Regression
     from denoc.record.deviation import Difference
     from denoc.study.regress import Case, Verdict
 

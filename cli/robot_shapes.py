@@ -15,6 +15,7 @@ def about(text: str) -> Any:
 
 
 Files = Annotated[Sequence[str], about("the files that were written")]
+Numbers = Annotated[dict[str, float | None], about("numbers by name; null for those that aren't known")]
 Row = Sequence[float]
 Matrix = Sequence[Row]
 

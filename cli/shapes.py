@@ -12,9 +12,9 @@ from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
-from denoc.cli.robot_shapes import Complexity, Conversion, Files, Linearized, Matrices, Robot, about
-
-Numbers = Annotated[dict[str, float | None], about("numbers by name; null for those that aren't known")]
+from denoc.cli.check_shapes import Regression, Verified
+from denoc.cli.robot_shapes import Complexity, Conversion, Files, Linearized, Matrices, Numbers, Robot, about
+from denoc.cli.study_shapes import Excited, Forecast, Identification, Optimised, SearchPlan, Sweep
 
 # ---- runs
 
@@ -68,63 +68,6 @@ class Run(TypedDict):
     files: Files
 
 
-class Difference(TypedDict):
-    """A difference from what was agreed, or stored; numbers are null where the difference isn't one of numbers."""
-
-    what: Annotated[str, about("a column, a plot, a file, …")]
-    message: str
-    t: float | None
-    old: float | None
-    new: float | None
-    allowed: float | None
-    unit: str
-    panel: int | None
-    times: Annotated[float | None, about("the difference in terms of the allowed one; null if it is infinite")]
-
-
-class Regressed(TypedDict):
-    """The comparison of one scenario."""
-
-    scenario: str
-    same: bool
-    nearest: Annotated[float | None, about("the largest share of the allowed difference among equal columns")]
-    differences: Sequence[Difference]
-    notes: Sequence[str]
-    plots: Annotated[Sequence[str], about("files of plots that show the differences")]
-
-
-class Regression(TypedDict):
-    """A comparison with a baseline."""
-
-    baseline: str
-    same: Annotated[int, about("how many scenarios are the same")]
-    different: int
-    updated: Annotated[dict[str, str], about("scenario → what `--update` did: added, changed, removed")]
-    scenarios: Sequence[Regressed]
-
-
-class Checked(TypedDict):
-    """One check of a result."""
-
-    check: Annotated[str, about("files, columns, motion, closure, energy")]
-    by: Annotated[str, about("by what means: SHA-256, the plain text, another engine with its version")]
-    ok: bool
-    words: Annotated[str, about("what was looked at")]
-    worst: Annotated[Difference | None, about("the largest difference relative to the allowed one")]
-    differences: Annotated[Sequence[Difference], about("those beyond what is allowed, the worst first")]
-
-
-class Verified(TypedDict):
-    """A result that was computed again."""
-
-    result: str
-    folder: str
-    verified: bool
-    tolerance: Annotated[float, about("the share of a column's largest number that was allowed")]
-    checks: Sequence[Checked]
-    notes: Annotated[Sequence[str], about("what could not be checked")]
-
-
 class Message(TypedDict):
     """A line of the message plan of a distributed run."""
 
@@ -173,117 +116,6 @@ class Comparison(TypedDict):
     interrupted: bool
     runs: Annotated[Sequence[dict[str, str | float | None]], about("the rows of <scenario>-compare.csv")]
     summary: Annotated[Sequence[dict[str, str | float | None]], about("a row for each method")]
-    files: Files
-
-
-class Sweep(TypedDict):
-    """A study that has been carried out."""
-
-    study: str
-    runs: int
-    computed: Annotated[int, about("runs that weren't kept from an earlier start")]
-    failed: Annotated[int, about("runs without sound numbers; their rows have the reasons")]
-    missed: Annotated[Sequence[str], about("what the study expects and isn't so")]
-    reasons: Annotated[dict[str, int], about("how many runs failed for each reason")]
-    inputs: Annotated[Sequence[str], about("the table's columns that vary")]
-    outputs: Annotated[Sequence[str], about("the table's columns that are kept")]
-    units: Annotated[dict[str, str], about("of the table's columns")]
-    files: Files
-
-
-class Forecast(TypedDict):
-    """What a sweep would do."""
-
-    study: str
-    runs: int
-    kept: Annotated[int, about("runs that an earlier start has kept")]
-    seconds: Annotated[float, about("about how long the others take")]
-    table: Annotated[int, about("about how many bytes the table has")]
-    store: Annotated[int, about("about how many bytes the kept runs have")]
-    folder: str
-
-
-class Optimised(TypedDict):
-    """A search that has been carried out."""
-
-    study: str
-    minimised: Annotated[str, about("the sum of outputs")]
-    value: Annotated[float, about("of that sum at the best point")]
-    unit: str
-    best: Annotated[dict[str, float], about("the numbers there, in SI units")]
-    outputs: Annotated[dict[str, float | None], about("there; null for what has no value")]
-    minimum: Annotated[bool, about("whether nothing speaks against a minimum")]
-    verdict: str
-    gradient: Annotated[dict[str, float] | None, about("of the sum along each number; null without derivatives")]
-    projected: Annotated[float | None, about("its largest part that nothing holds, over the range, as a share")]
-    held: Annotated[dict[str, str], about("numbers at their bounds, and which: lower or upper")]
-    active: Annotated[Sequence[str], about("limits that are reached")]
-    nearby: Annotated[float | None, about("the least of the points around the best, less the best, as a share")]
-    method: str
-    why: Annotated[str, about("this method, where the file doesn't say")]
-    runs: int
-    spent: Annotated[bool, about("whether the search has had all runs that it may have")]
-    missed: Annotated[Sequence[str], about("limits and expectations that aren't kept")]
-    files: Files
-
-
-class SearchPlan(TypedDict):
-    """What a search would do."""
-
-    study: str
-    minimised: str
-    unit: str
-    limits: Sequence[str]
-    numbers: Annotated[dict[str, Sequence[float]], about("that are sought, with their bounds")]
-    start: dict[str, float]
-    starts: int
-    method: str
-    why: str
-    runs: Annotated[int, about("at most")]
-    seconds: Annotated[float, about("about how long a run takes")]
-    derivatives: Annotated[float | None, about("about how long its derivatives take; null if there are none")]
-    folder: str
-
-
-class BaseParameter(TypedDict):
-    """A base parameter, identified."""
-
-    name: str
-    group: Annotated[str, about("the numbers that it stands for, with their factors")]
-    unit: str
-    value: float
-    error: Annotated[float | None, about("standard error; null where the data tell nothing")]
-    file: Annotated[float, about("from the numbers of the robot's file")]
-    determined: Annotated[bool, about("whether the data tell it")]
-
-
-class Identification(TypedDict):
-    """The numbers of a robot that fit measured data best."""
-
-    robot: str
-    physical: Annotated[bool, about("whether every link's pseudo-inertia is positive definite")]
-    parameters: Sequence[BaseParameter]
-    silent: Annotated[Sequence[str], about("numbers that no force shows")]
-    unknown: Annotated[Sequence[str], about("base parameters that the data don't tell")]
-    condition: Annotated[float | None, about("of the weighted columns, scaled to the same length")]
-    residuals: Annotated[Numbers, about("standard deviation, by effort")]
-    correlated: Annotated[bool, about("whether the standard errors allow for the residuals' autocorrelation")]
-    lags: Annotated[int, about("rows over which residuals hang together")]
-    numbers: Annotated[Numbers, about("of links and joints, the nearest to the robot's file")]
-    train: Annotated[dict[str, Numbers], about("error in % of RMS effort, by file and effort")]
-    test: dict[str, Numbers]
-    unwritable: Annotated[Sequence[str], about("why no robot's file has these numbers; then none is written")]
-    files: Files
-
-
-class Excited(TypedDict):
-    """A motion to identify a robot with."""
-
-    robot: str
-    time: Annotated[float, about("its period, s")]
-    log_det: Annotated[float, about("of the regressor's normal matrix, with columns in terms of their usual sizes")]
-    best_random: Annotated[float, about("the same of the best of 1000 motions at random")]
-    condition: Annotated[float, about("of the regressor's base columns, scaled to the same length")]
     files: Files
 
 

@@ -16,8 +16,8 @@ from denoc.cli.waiting import WRITING, Wait
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from denoc.cli.shapes import Forecast as ForecastShape
-    from denoc.cli.shapes import Sweep
+    from denoc.cli.study_shapes import Forecast as ForecastShape
+    from denoc.cli.study_shapes import Sweep
     from denoc.study.sweep.engines import Engine
     from denoc.study.sweep.run import Forecast, Progress, Runs, Swept
 

@@ -12,7 +12,7 @@ from denoc.cli import options, said
 from denoc.cli.waiting import Wait
 
 if TYPE_CHECKING:
-    from denoc.cli.shapes import Checked, Verified
+    from denoc.cli.check_shapes import Checked, Verified
     from denoc.record.deviation import Difference
     from denoc.study.verify import Check, Verification
 
