@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 if TYPE_CHECKING:
     from denoc.record.deviation import Difference
-    from denoc.study.regress import Verdict
+    from denoc.study.regression.judging import Verdict
 
 MOST_ROWS = 20  # differences of one scenario in a summary
 HEADS = ("where", "at t", "baseline", "now", "difference", "allowed", "times allowed")

@@ -16,7 +16,8 @@ from denoc.cli.waiting import Wait
 if TYPE_CHECKING:
     from denoc.cli.check_shapes import Regressed, Regression
     from denoc.record.deviation import Difference
-    from denoc.study.regress import Case, Verdict
+    from denoc.study.regression.cases import Case
+    from denoc.study.regression.judging import Verdict
 
 MOST_SHOWN = 10  # differences of one scenario on the terminal
 MOST_NAMED = 4  # plots whose names are printed
@@ -52,12 +53,13 @@ def regress(
     """Run scenarios again and compare every column and plot with a baseline; exit with 1 if something differs."""
     from denoc.cli import ci
     from denoc.record.write import check_writable
-    from denoc.study import regress as study
+    from denoc.study.regression import cases as scenarios_again
+    from denoc.study.regression.updating import update as updated
 
     for file in (junit, summary, report):
         if file is not None:
             check_writable(file.parent)
-    cases = study.cases(baseline, scenarios or [], update=update)
+    cases = scenarios_again.cases(baseline, scenarios or [], update=update)
     for case in cases:
         check_writable(out / case.name)
     verdicts, seconds, drawn = [], [], {}
@@ -74,7 +76,7 @@ def regress(
     _write_reports(verdicts, seconds, junit, summary)
     if report is not None:
         options.write_text(report, ci.page(verdicts, drawn))
-    done = study.update(baseline, verdicts) if update else {}
+    done = updated(baseline, verdicts) if update else {}
     different = sum(not verdict.same for verdict in verdicts)
     if as_json:
         document: Regression = {
@@ -108,30 +110,30 @@ def _write_reports(verdicts: list[Verdict], seconds: list[float], junit: Path | 
 def _verdict(case: Case, backend: str, quiet: bool) -> Verdict:
     from denoc.cli.running import computed
     from denoc.machine.jit.choice import using
-    from denoc.study import regress as study
+    from denoc.study.regression import judging
 
     if case.plan is None:
-        return study.missing(case)
+        return judging.missing(case)
     with Wait(case.name, quiet=quiet) as wait:
         with using(backend):
             result = computed(case.plan, wait)
         if result.ended == "interrupted":
             raise KeyboardInterrupt
         wait.now("drawing plots and comparing them")
-        return study.judged(case, result)
+        return judging.judged(case, result)
 
 
 def _overlays(verdict: Verdict, folder: Path) -> list[Path]:
     """Draws the plots of differences, removes those of an earlier comparison, and returns the files."""
     from denoc.record.write import make_folder as make
-    from denoc.study import regress as study
+    from denoc.study.regression.overlays import overlays
 
     if folder.is_dir():
         for file in folder.iterdir():
             if file.name.startswith(f"{verdict.name}-difference-") and file.suffix == ".png":
                 file.unlink()
     files = []
-    for stem, figure in study.overlays(verdict).items():
+    for stem, figure in overlays(verdict).items():
         make(folder)
         files.append(folder / f"{stem}.png")
         options.save_figure(figure, files[-1])

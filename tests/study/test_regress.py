@@ -20,7 +20,7 @@ from denoc.record import deviation as compare
 from denoc.record import folders, images, plots
 from denoc.robot.build import build
 from denoc.scenario.run import carry_out, prepare
-from denoc.study import baseline, regress
+from denoc.study.regression import baseline, cases, judging, overlays, updating
 from denoc.text.library import folder, names
 from denoc.text.source import from_mapping, read
 
@@ -40,8 +40,8 @@ def recorded(tmp_path_factory):
     """A folder with one scenario and its baseline, which every test takes a copy of."""
     home = tmp_path_factory.mktemp("recorded")
     (home / "swing.yaml").write_text(json.dumps(SWING))
-    (case,) = regress.cases(home / "kept", [str(home / "swing.yaml")], update=True)
-    assert regress.update(home / "kept", [judged(case)]) == {"swing": "added"}
+    (case,) = cases.cases(home / "kept", [str(home / "swing.yaml")], update=True)
+    assert updating.update(home / "kept", [judged(case)]) == {"swing": "added"}
     return home
 
 
@@ -54,10 +54,10 @@ def swing(recorded, tmp_path):
 
     def run(change=lambda result: None, **keys):
         file.write_text(json.dumps({**SWING, **keys}))
-        (case,) = regress.cases(kept, [])
+        (case,) = cases.cases(kept, [])
         result = carry_out(case.plan)
         change(result)
-        return regress.judged(case, result)
+        return judging.judged(case, result)
 
     run.file, run.folder = file, kept
     return run
@@ -68,7 +68,7 @@ def whats(verdict):
 
 
 def judged(case, plan=None):
-    return regress.judged(case, carry_out(plan or case.plan))
+    return judging.judged(case, carry_out(plan or case.plan))
 
 
 # ---- what passes
@@ -79,9 +79,9 @@ def test_the_same_again(swing):
     assert verdict.same
     assert not verdict.stale
     assert verdict.nearest < 1e-4
-    assert not regress.overlays(verdict)
+    assert not overlays.overlays(verdict)
     before = {path.name: path.read_bytes() for path in swing.folder.iterdir()}
-    assert regress.update(swing.folder, [verdict]) == {}
+    assert updating.update(swing.folder, [verdict]) == {}
     assert {path.name: path.read_bytes() for path in swing.folder.iterdir()} == before
 
 
@@ -94,9 +94,9 @@ def test_rounding_passes(name, tmp_path, monkeypatch):
     """Plain text and compiled code, in lanes of any width, and a start that is off by the last digit."""
     kept = tmp_path / "kept"
     with using("compiled"):
-        (case,) = regress.cases(kept, [name], update=True)
-        regress.update(kept, [judged(case)])
-    (case,) = regress.cases(kept, [name])
+        (case,) = cases.cases(kept, [name], update=True)
+        updating.update(kept, [judged(case)])
+    (case,) = cases.cases(kept, [name])
     for backend, lanes in (("plain", 8), ("compiled", 2), ("compiled", 4), ("compiled", 8)):
         monkeypatch.setattr(native, "lanes", lambda lanes=lanes: lanes)
         with using(backend):
@@ -116,9 +116,9 @@ OPEN_CHAINS = ("elastic", "kuka", "planar3r", "puma", "rx90", "space", "spherica
 def test_a_mass_off_by_a_thousandth(name, tmp_path):
     """Of the last link that has one, in every scenario; that of the KUKA arm is light."""
     kept = tmp_path / "kept"
-    (case,) = regress.cases(kept, [name], update=True)
-    regress.update(kept, [judged(case)])
-    (case,) = regress.cases(kept, [name])
+    (case,) = cases.cases(kept, [name], update=True)
+    updating.update(kept, [judged(case)])
+    (case,) = cases.cases(kept, [name])
     robot = read(folder("robots") / f"{case.plan.file.robot}.yaml").data
     last = [link for link in robot["links"] if link.get("mass")][-1]
     last["mass"] = float(last["mass"]) * 1.001
@@ -138,7 +138,7 @@ def test_a_changed_sign(swing):
     assert worst.times > 1e5
     # its plots show the same wrong numbers, which isn't told again
     assert all(difference.what == "joint2.q" for difference in verdict.differences)
-    assert set(regress.overlays(verdict)) == {"swing-difference-joint2-position"}
+    assert set(overlays.overlays(verdict)) == {"swing-difference-joint2-position"}
 
 
 @pytest.mark.parametrize("pair", [("joint1.q", "joint2.q"), ("one", "other")])  # the second: both the same
@@ -152,7 +152,7 @@ def test_a_swapped_plot_label(swing, pair):
     assert not verdict.same
     assert all(difference.panel is not None for difference in verdict.differences)
     assert any(f"`{pair[0]}` is `{pair[1]}` now" in difference.message for difference in verdict.differences)
-    made = regress.overlays(verdict)
+    made = overlays.overlays(verdict)
     assert made
     told = [text.get_text() for text in next(iter(made.values())).axes[0].get_legend().get_texts()]
     assert told[:2] == [f"{pair[1]}, new", f"{pair[0]}, old"]
@@ -175,7 +175,7 @@ def test_lines_drawn_from_each_others_columns(swing):
     verdict = swing(cross)
     assert whats(verdict) == {"swing-angles-overlay"}
     assert "line `joint1.q` shows joint2.q now" in verdict.differences[0].message
-    assert regress.overlays(verdict)
+    assert overlays.overlays(verdict)
 
 
 def test_words_of_plots(swing):
@@ -241,7 +241,7 @@ def test_another_end(swing):
     verdict = swing(fail)
     assert whats(verdict) == {"ended", "rows"}
     with pytest.raises(NumericalError, match="no baseline is made of it"):
-        regress.update(swing.folder, [verdict])
+        updating.update(swing.folder, [verdict])
 
 
 def test_a_spike_between_the_rows_that_are_kept(swing):
@@ -262,7 +262,7 @@ def test_numbers_that_are_none(swing, tmp_path):
     (found,) = [difference for difference in verdict.differences if difference.what == "joint3.qd"]
     assert found.times == np.inf
     assert np.isnan(found.new)
-    plots.save(regress.overlays(verdict)["swing-difference-joint3-speed"], tmp_path / "overlay.png")
+    plots.save(overlays.overlays(verdict)["swing-difference-joint3-speed"], tmp_path / "overlay.png")
 
 
 # ---- settings
@@ -270,7 +270,7 @@ def test_numbers_that_are_none(swing, tmp_path):
 
 def test_until(swing, tmp_path):
     """What happens after the horizon isn't compared, rows and end included."""
-    regress.update(swing.folder, [swing(regress={"until": 0.5})])
+    updating.update(swing.folder, [swing(regress={"until": 0.5})])
 
     def later(result):
         result.table["joint1.q"][51:] += 1.0
@@ -297,9 +297,9 @@ def test_tolerances(swing):
     told = swing(off, regress=loose)
     assert "regress" in whats(told)  # the old settings are applied until --update
     assert "joint1.q" in whats(told)
-    regress.update(swing.folder, [swing(regress=loose)])
+    updating.update(swing.folder, [swing(regress=loose)])
     assert swing(off, regress=loose).same
-    regress.update(swing.folder, [swing(regress={"columns": {"joint1.*": {"rtol": 1e-3}}})])
+    updating.update(swing.folder, [swing(regress={"columns": {"joint1.*": {"rtol": 1e-3}}})])
     told = whats(swing(off, regress={"columns": {"joint1.*": {"rtol": 1e-3}}}))
     assert "joint2.qd" in told
     assert "joint1.q" not in told
@@ -318,7 +318,7 @@ def test_settings_that_make_no_sense(swing, entry):
 
 def test_pinned_images(swing, monkeypatch):
     pinned = {"pinned": ["angles", "rates"]}
-    regress.update(swing.folder, [swing(regress=pinned)])
+    updating.update(swing.folder, [swing(regress=pinned)])
     assert sorted(path.name for path in swing.folder.glob("*.png")) == ["swing-angles.png", "swing-rates.png"]
     assert swing(regress=pinned).same
 
@@ -347,7 +347,7 @@ def test_pinned_images(swing, monkeypatch):
     assert verdict.same
     assert verdict.stale
     assert len(verdict.notes) == 2
-    regress.update(swing.folder, [swing()])
+    updating.update(swing.folder, [swing()])
     assert not list(swing.folder.glob("*.png"))
 
 
@@ -356,28 +356,28 @@ def test_pinned_images(swing, monkeypatch):
 
 def test_a_missing_scenario(swing):
     swing.file.unlink()
-    (case,) = regress.cases(swing.folder, [])
-    verdict = regress.missing(case)
+    (case,) = cases.cases(swing.folder, [])
+    verdict = judging.missing(case)
     assert [difference.message for difference in verdict.differences] == ["`../swing.yaml` is no longer there"]
-    assert regress.update(swing.folder, [verdict]) == {"swing": "removed"}
+    assert updating.update(swing.folder, [verdict]) == {"swing": "removed"}
     assert list(swing.folder.iterdir()) == []
     with pytest.raises(InputError, match="empty"):
-        regress.cases(swing.folder, [])
+        cases.cases(swing.folder, [])
 
 
 def test_one_that_is_not_in_the_baseline(swing):
-    (case,) = regress.cases(swing.folder, ["puma-idyn"])
+    (case,) = cases.cases(swing.folder, ["puma-idyn"])
     assert [difference.message for difference in judged(case).differences] == ["not in the baseline"]
     with pytest.raises(InputError, match="no such scenario"):
-        regress.cases(swing.folder, ["nonsense"])
+        cases.cases(swing.folder, ["nonsense"])
     with pytest.raises(InputError, match="two scenarios"):
-        regress.cases(swing.folder, ["puma-idyn", "puma-idyn"])
+        cases.cases(swing.folder, ["puma-idyn", "puma-idyn"])
 
 
 def test_another_name(swing):
     verdict = swing(name="swung")
     assert "scenario" in whats(verdict)
-    regress.update(swing.folder, [verdict])
+    updating.update(swing.folder, [verdict])
     assert sorted(path.name for path in swing.folder.iterdir()) == ["swung.csv", "swung.json"]
 
 
@@ -388,8 +388,8 @@ def test_files_are_small_and_the_same_everywhere(tmp_path):
     texts = []
     for place in ("one", "other/place"):
         kept = tmp_path / place / "kept"
-        (case,) = regress.cases(kept, ["puma-idyn"], update=True)
-        regress.update(kept, [judged(case)])
+        (case,) = cases.cases(kept, ["puma-idyn"], update=True)
+        updating.update(kept, [judged(case)])
         texts.append({path.name: path.read_bytes() for path in kept.iterdir()})
         assert os.listdir(kept.parent) == ["kept"]  # no drafts
     assert texts[0] == texts[1]
@@ -499,10 +499,10 @@ def test_update_is_whole_or_not_at_all(swing, step, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(target, step, failing(getattr(target, step)))
         with pytest.raises(InputError, match="no space left"):
-            regress.update(swing.folder, [verdict])
+            updating.update(swing.folder, [verdict])
     assert {path.name: path.read_bytes() for path in swing.folder.iterdir()} == before
     assert sorted(os.listdir(swing.folder.parent)) == ["kept", "swing.yaml"]
-    regress.update(swing.folder, [verdict])
+    updating.update(swing.folder, [verdict])
     file.unlink()
     assert swing(initial={"joint1": 0.5}).same
 
@@ -512,7 +512,7 @@ def test_a_folder_that_is_not_the_baselines_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for place in (Path("other"), Path()):
         with pytest.raises(InputError, match="of its own"):
-            regress.cases(place, ["puma-idyn"], update=True)
+            cases.cases(place, ["puma-idyn"], update=True)
 
 
 # ---- numbers

@@ -19,7 +19,7 @@ def result(folder, value=2.0, files=("b.yaml", "c.yaml")):
 
 
 def baseline(folder):
-    from denoc.study.baseline import publish
+    from denoc.study.regression.baseline import publish
 
     publish(folder, ["a.csv", "b.csv"], {"b.csv": b"new b", "c.csv": b"new c"})
 

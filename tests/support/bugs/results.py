@@ -16,7 +16,8 @@ FOLDERS = "engine/record/folders.py"
 DRAFTS = "engine/record/drafts.py"
 WRITE = "engine/record/write.py"
 DEVIATION = "engine/record/deviation.py"
-REGRESS = "engine/study/regress.py"
+ENTRIES = "engine/study/regression/entries.py"
+JUDGING = "engine/study/regression/judging.py"
 BROKEN = ("scenario/test_audit.py::test_a_doubtful_balance_is_a_warning_and_a_broken_one_fails_the_run",)
 LUCK = ("record/test_bad_luck.py::test_a_result_is_the_old_one_or_the_new_one",)
 STALE = ("record/test_write.py::test_what_an_earlier_run_made_goes_away_and_nothing_else",)
@@ -361,28 +362,28 @@ RESULTS = (
     ),
     Bug(
         "a baseline of two updates is taken",
-        "engine/study/baseline.py",
+        "engine/study/regression/baseline.py",
         "if kept.checksums.get(other, checksum(other, result)) != checksum(other, result):",
         "if other not in contents:",
         ("study/test_regress.py::test_files_of_two_updates_are_not_one_baseline",),
     ),
     Bug(
         "baselines are made of runs that failed",
-        REGRESS,
+        "engine/study/regression/updating.py",
         'if result is not None and result.ended != result.record["expected"]:',
         "if result is None:",
         ("study/test_regress.py::test_another_end",),
     ),
     Bug(
         "tolerances of columns don't count",
-        REGRESS,
+        ENTRIES,
         "rtol = own.rtol if own.rtol is not None else settings.rtol",
         "rtol = settings.rtol",
         ("study/test_regress.py::test_tolerances",),
     ),
     Bug(
         "columns of another unit pass",
-        REGRESS,
+        JUDGING,
         "elif one.unit != now[name].unit:",
         "elif not one.unit:",
         ("study/test_regress.py::test_another_unit",),

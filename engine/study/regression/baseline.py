@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, Place
-from ..record.described import Picture
-from ..record.deviation import DIGITS, ComparedColumn
-from ..record.drafts import ours
-from ..record.folders import mend, renewed
-from ..record.write import check_writable
-from ..scenario.stored import table_of
-from ..text.files import bytes_of
+from ...errors import InputError, Place
+from ...record.described import Picture
+from ...record.deviation import DIGITS, ComparedColumn
+from ...record.drafts import ours
+from ...record.folders import mend, renewed
+from ...record.write import check_writable
+from ...scenario.stored import table_of
+from ...text.files import bytes_of
 
 FORM = 1  # version of the files' form
 MOST_BYTES = 64 * 2**20  # of a file: those of 41 rows are far smaller
@@ -158,7 +158,7 @@ def _kept(file: Path) -> EntryFile:
     """The content of an entry's JSON file, checked."""
     from pydantic import TypeAdapter, ValidationError
 
-    from ..scenario.schema import RegressEntry
+    from ...scenario.schema import RegressEntry
 
     try:
         kept = TypeAdapter(EntryFile).validate_json(_bytes(file))

@@ -1,0 +1,1 @@
+"""Comparisons of scenarios that are run again with a baseline of agreed results."""

@@ -1,0 +1,127 @@
+"""Verdicts on results: their differences from the entries of a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...errors import InputError, Place
+from ...record import deviation as compare
+from ...record import images
+from ...record.described import picture_differences
+from ...record.deviation import Difference
+from ...record.drawings import Drawing
+from ...scenario.run import Result
+from .baseline import BaselineEntry
+from .cases import Case
+from .entries import new_entry, pictures_of_figures, rows_up_to
+
+
+@dataclass
+class Verdict:
+    """The differences of a scenario from its baseline, and the entry that would be its new one."""
+
+    name: str
+    old: BaselineEntry | None
+    new: BaselineEntry | None
+    result: Result | None
+    differences: list[Difference] = field(default_factory=list)
+    nearest: float = 0.0  # the largest ratio to the allowed difference among equal columns
+    notes: list[str] = field(default_factory=list)
+    stale: bool = False  # equal, but the files of the baseline would change
+
+    @property
+    def same(self) -> bool:
+        return not self.differences
+
+
+def missing(case: Case) -> Verdict:
+    """The verdict on a scenario whose file is gone."""
+    return Verdict(case.name, case.old, None, None, [Difference("scenario", f"`{case.scenario}` is no longer there")])
+
+
+def judged(case: Case, result: Result) -> Verdict:
+    """The verdict on a result, compared with its entry in the baseline."""
+    assert case.plan is not None
+    figures = result.plot(*dict.fromkeys([*result.plots, *map(Drawing, case.plan.file.regress.pinned)]))
+    new, old = new_entry(case, result, figures), case.old
+    verdict = Verdict(case.name, old, new, result)
+    if old is None:
+        verdict.differences = [Difference("scenario", "not in the baseline")]
+        return verdict
+    frame = [*_frame(old, new)]
+    moved, rows = _columns(old, new, result), _rows(old, result)
+    t, table = up_to_horizon(result, old.kept.until)
+    numbers, verdict.nearest = compare.differences(old.kept.columns, old.t, old.table, t, table, ranges=not rows)
+    reported = {difference.what for difference in (*moved, *numbers)} | ({"", *old.table} if rows else set())
+    shown = picture_differences(
+        old.kept.plots, pictures_of_figures(figures, result, old.kept.until), old.kept.columns, reported
+    )
+    verdict.differences = [*frame, *rows, *moved, *numbers, *shown, *_images(old, new, verdict)]
+    verdict.stale = verdict.stale or old.kept.scenario != new.kept.scenario
+    return verdict
+
+
+def _frame(old: BaselineEntry, new: BaselineEntry) -> Iterator[Difference]:
+    """The differences in name, ending and settings."""
+    if old.name != new.name:
+        yield Difference("scenario", f"`{old.name}` is called `{new.name}` now")
+    if old.kept.ended != new.kept.ended:
+        yield Difference("ended", f"`{old.kept.ended}` is `{new.kept.ended}` now")
+    if old.kept.regress != new.kept.regress:
+        words = [", ".join(f"{k}: {v}" for k, v in one.kept.regress.items()) or "nothing" for one in (old, new)]
+        yield Difference("regress", f"the scenario's entry said {words[0]}, now {words[1]}; the old one was applied")
+
+
+def _rows(old: BaselineEntry, result: Result) -> list[Difference]:
+    """A difference if the rows are at other instants."""
+    count = rows_up_to(result.t, old.kept.until)
+    t = result.t[:count]
+    if count == old.kept.rows.count and (compare.rows_at(old.t, t) >= 0).all():
+        return []
+    last = f" to {t[-1]:g} s" if len(t) else ""
+    message = f"{old.kept.rows.count} rows to {old.t[-1]:g} s were there, {count}{last} now; common ones are compared"
+    return [Difference("rows", message)]
+
+
+def up_to_horizon(result: Result, until: float | None) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The instants and columns up to the horizon."""
+    count = rows_up_to(result.t, until)
+    return result.t[:count], {name: values[:count] for name, values in result.table.items()}
+
+
+def _columns(old: BaselineEntry, new: BaselineEntry, result: Result) -> list[Difference]:
+    """The differences of columns that are missing, new or in another unit."""
+    before = {one.name: one for one in old.kept.columns}
+    now = {one.name: one for one in new.kept.columns}
+    differences = []
+    for name, one in before.items():
+        if name not in now:
+            other = compare.renamed(name, old.kept.columns, old.t, old.table, result.t, result.table)
+            differences.append(Difference(name, "missing now" + (f"; `{other}` holds its numbers" if other else "")))
+        elif one.unit != now[name].unit:
+            differences.append(Difference(name, f"in {one.unit}, now in {now[name].unit}"))
+    return differences + [Difference(name, "a new column") for name in now if name not in before]
+
+
+def _images(old: BaselineEntry, new: BaselineEntry, verdict: Verdict) -> Iterator[Difference]:
+    """The differences of pinned plots, if the same matplotlib has drawn both."""
+    for plot, image in old.kept.images.items():
+        if plot not in new.images:
+            continue
+        if image.matplotlib != images.version():
+            verdict.notes.append(
+                f"image of {plot} not compared: of matplotlib {image.matplotlib}, not {images.version()}"
+            )
+            verdict.stale = True
+            continue
+        try:
+            apart = images.pixel_distance(old.images[plot], new.images[plot])
+        except (ValueError, OSError, SyntaxError) as error:
+            raise InputError("not a file of a baseline: no image", place=Place(image.file), found=str(error)) from None
+        if apart is None:
+            yield Difference(f"{new.name}-{plot}", "the image has another size")
+        elif apart > images.ALLOWED:
+            yield Difference(f"{new.name}-{plot}", f"the image is {apart:.3f} off, allowed {images.ALLOWED:g}")
