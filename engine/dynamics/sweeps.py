@@ -289,7 +289,7 @@ def eliminated_unless_held(
     """A and W after the elimination of direction d where `hold` is 0, and as they were where it is 1; the pivot."""
     row, loose = A[d], 1.0 - hold
     size = row[d] + rotor
-    one_over = loose / size
+    one_over = loose / (size + hold)  # what is held needs no inertia
     x = one_over * (force - W[d])
     rotor_share = rotor * one_over
     psi = [one_over * row[r] if r != d else loose - rotor_share for r in range(6)]

@@ -1,4 +1,7 @@
-"""A system's equations as compiled code, for one evaluation or a whole time loop; each mode has its own program."""
+"""A system's equations as compiled code, for one evaluation or a whole time loop.
+
+The modes of a tree have one program, in which signals say what is held; those of a mechanism have a program each.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,7 @@ from .situation import read
 from .system import Model, System, constraints_of
 
 MOST_BODIES = 150  # straight-line code of a longer chain takes too long to compile
+FEWEST = 2  # joints with modes, from which on these have one program
 Record = Callable[[Recording, Model, System, Discrete, int], Program]
 
 PRICE = 0.01  # seconds, to compile one body of a large tree; beside a loop over bodies the plain text is no measure
@@ -159,6 +163,14 @@ class Compiled:
         self._tangents: dict[str, Offer] = {}
         self._recursions: dict[Hashable, Recursion | None] = {}
 
+    def in_one_program(self, discrete: Discrete) -> Discrete:
+        """The discrete state with which a run begins, so that all of its modes have one program where that pays.
+
+        A tree with one modal joint has only two, which are quicker in programs of their own.
+        """
+        modal = tuple(self._system.switching) if self._system.loops is None and self._able else ()
+        return replace(discrete, switched=modal) if len(modal) >= FEWEST else discrete
+
     def single(self, discrete: Discrete, signals: int) -> Single | None:
         """Machine code of one evaluation in this discrete state, or None where the plain text is to run."""
         return self._offer(discrete, signals).single(self._price) if self._able else None
@@ -177,6 +189,15 @@ class Compiled:
             return rate if np.isfinite(rate).all() else None
         single = self.single(discrete, len(signals)) if alone else None
         return single(signals, y[: self._system.measured]) if single is not None else None
+
+    def supports(self, discrete: Discrete, signals: Sequence[float], y: np.ndarray) -> dict[int, float] | None:
+        """The supports of held speeds by the code of the time loop; None where no loop runs that finds them all."""
+        loop = self._running(discrete, len(signals)) if self._able else None
+        if loop is None or discrete.partition is not None:
+            return None
+        bearers = bearing(self._system, discrete)
+        found = loop.watched(signals, y, len(bearers) + len(self._system.bounded))[: len(bearers)]
+        return dict(zip(bearers, found.tolist())) if np.isfinite(found).all() else None
 
     def _running(self, discrete: Discrete, signals: int) -> March | None:
         """The time loop of this discrete state, if it runs."""

@@ -216,9 +216,10 @@ def _loop_for(run: Runner, stepper: Stepper, watched: Sequence[Watch], end: floa
     if scheme is None or rules is None:
         return None
     assert isinstance(stepper, RungeKutta | Scipy)
-    # a leg that no event cuts short takes at least so many steps
+    # a leg that no event cuts short takes at least so many steps, and so do all legs that share one program
     growth = GROWTH if stepper.accepted else FIRST_GROWTH
-    steps = (end - stepper.t) / (growth * stepper.wanted()) if not watched else 0.0
+    foreseen = not watched or run.discrete.switched
+    steps = (end - stepper.t) / (growth * stepper.wanted()) if foreseen else 0.0
     loop = run.march(scheme, stepper.t, steps * scheme.evaluations)
     pieces = run.pieces(stepper.t, end, stepper.max_step) if loop is not None else None
     run.alone = loop is not None and pieces is None

@@ -54,6 +54,8 @@ class Runner:
         self.planned: Planned = planned or (lambda t: [0.0] * system.robot.nv)
         self._solve, self._pause = solve, pause
         self._compiled = Compiled(system)
+        if solve is None:
+            self.discrete = self._compiled.in_one_program(self.discrete)
         self.alone = True  # whether its evaluations stand alone, because no compiled loop can carry the run
         self._width: int | None = None  # of the signals
         self._pieces: dict[float, SignalPieces | None] = {}  # the signals of legs, by the legs' ends
@@ -94,13 +96,16 @@ class Runner:
 
     def motion(self, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All coordinates, speeds and accelerations of the robot at t, where the state has the speeds of joints."""
-        system = self.system
-        q, qd, given = system.expanded(motion(system, t), y.tolist())
-        qdd = np.zeros(self.robot.nv)
-        qdd[system.state_speeds] = self.derivative(t, y)[len(system.state_coordinates) : system.measured]
-        for k, x in given.items():
+        q, qd, _ = self.system.expanded(motion(self.system, t), y.tolist())
+        return np.array(q, dtype=float), np.array(qd, dtype=float), self._from_rate(t, y, self.derivative(t, y))
+
+    def _from_rate(self, t: float, y: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """All accelerations, from the rate of the state."""
+        system, qdd = self.system, np.zeros(self.robot.nv)
+        qdd[system.state_speeds] = rate[len(system.state_coordinates) : system.measured]
+        for k, x in system.expanded(motion(system, t), y.tolist())[2].items():
             qdd[k] = as_float(x)
-        return np.array(q, dtype=float), np.array(qd, dtype=float), qdd
+        return qdd
 
     def held_still(self, states: np.ndarray) -> np.ndarray:
         """These states with the speed 0 for all joints that are held."""
@@ -223,6 +228,25 @@ class Runner:
         if result is not None:
             return self._unpacked(result[0], result[1], discrete)
         return self._plain(values, y, discrete)
+
+    def supports(self, t: float, y: np.ndarray, discrete: Discrete) -> dict[int, float]:
+        """The supports of the speeds that are held, or may be, in this discrete state: by the time loop's code if it
+        runs.
+        """
+        found = self._compiled.supports(discrete, self.signals(t, discrete), y) if self._solve is None else None
+        if found is None:
+            return {k: as_float(x) for k, x in self.evaluate(t, y, discrete).support.items()}
+        self.evaluations += 1
+        return found
+
+    def accelerations(self, t: float, y: np.ndarray, discrete: Discrete) -> np.ndarray:
+        """All accelerations in this discrete state: by the time loop's code if it runs."""
+        values, tree = self.signals(t, discrete), self._solve is None and discrete.partition is None
+        rate = self._compiled.rate(discrete, values, y, alone=False) if tree else None
+        if rate is None:
+            return np.array(as_floats(self.evaluate(t, y, discrete).qdd))
+        self.evaluations += 1
+        return self._from_rate(t, y, rate)
 
     def many(self, values: np.ndarray, states: np.ndarray, discrete: Discrete) -> dict[str, np.ndarray]:
         """The quantities that `ROW` names, with a row for each of many instants in the same discrete state."""
