@@ -162,6 +162,8 @@ class Compiled:
         self._loops: dict[str, Offer] = {}
         self._tangents: dict[str, Offer] = {}
         self._recursions: dict[Hashable, Recursion | None] = {}
+        # the code by which evaluations that stand alone go on, with the discrete state and the context that it is for
+        self._alone: tuple[Discrete | None, Any, Single | None] = None, None, None
 
     def in_one_program(self, discrete: Discrete) -> Discrete:
         """The discrete state with which a run begins, so that all of its modes have one program where that pays.
@@ -182,12 +184,15 @@ class Compiled:
         """
         if not self._able:
             return None
-        width = len(signals)
-        loop = self._running(discrete, width)
-        if loop is not None:
-            rate = loop.rate(signals, y)
-            return rate if np.isfinite(rate).all() else None
-        single = self.single(discrete, len(signals)) if alone else None
+        here, way, single = self._alone
+        if not (alone and here is discrete and way is choice.way()):
+            loop = self._running(discrete, len(signals))
+            if loop is not None:
+                rate = loop.rate(signals, y)
+                return rate if np.isfinite(rate).all() else None
+            single = self.single(discrete, len(signals)) if alone else None
+            if single is not None:
+                self._alone = discrete, choice.way(), single
         return single(signals, y[: self._system.measured]) if single is not None else None
 
     def supports(self, discrete: Discrete, signals: Sequence[float], y: np.ndarray) -> dict[int, float] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -162,7 +163,7 @@ class Inputs:
         """Whether the equations with these inputs can be recorded."""
         return all(one.whole is None or one.whole.recordable for one in self.driven)
 
-    @property
+    @cached_property
     def timeless(self) -> bool:
         """Whether the equations don't depend on time."""
         timed = any(one.varies for one in self.driven)

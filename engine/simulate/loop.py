@@ -218,9 +218,10 @@ def _loop_for(run: Runner, stepper: Stepper, watched: Sequence[Watch], end: floa
     assert isinstance(stepper, RungeKutta | Scipy)
     # a leg that no event cuts short takes at least so many steps, and so do all legs that share one program
     growth = GROWTH if stepper.accepted else FIRST_GROWTH
-    foreseen = not watched or run.discrete.switched
-    steps = (end - stepper.t) / (growth * stepper.wanted()) if foreseen else 0.0
-    loop = run.march(scheme, stepper.t, steps * scheme.evaluations)
+    loop = run.march(scheme, stepper.t, 0.0)  # where it pays already, its code finds the first step's length, too
+    if loop is None and (not watched or run.discrete.switched):
+        steps = (end - stepper.t) / (growth * stepper.wanted())
+        loop = run.march(scheme, stepper.t, steps * scheme.evaluations)
     pieces = run.pieces(stepper.t, end, stepper.max_step) if loop is not None else None
     run.alone = loop is not None and pieces is None
     return _Ready(loop, pieces, rules) if loop is not None and pieces is not None else None

@@ -58,6 +58,9 @@ class Runner:
             self.discrete = self._compiled.in_one_program(self.discrete)
         self.alone = True  # whether its evaluations stand alone, because no compiled loop can carry the run
         self._width: int | None = None  # of the signals
+        inputs = system.inputs
+        self._constant = inputs.timeless and not inputs.sampled and inputs.memory is None  # the signals, in each mode
+        self._last: tuple[Discrete | None, list[float]] = None, []  # constant signals and what they are those of
         self._pieces: dict[float, SignalPieces | None] = {}  # the signals of legs, by the legs' ends
 
     @property
@@ -179,7 +182,12 @@ class Runner:
 
     def signals(self, t: float, discrete: Discrete | None = None) -> list[float]:
         """All signals at t, in the present discrete state or another one."""
-        return signals(self.system, t, discrete or self.discrete, self.planned)
+        discrete = discrete or self.discrete
+        if not self._constant:
+            return signals(self.system, t, discrete, self.planned)
+        if self._last[0] is not discrete:
+            self._last = discrete, signals(self.system, t, discrete, self.planned)
+        return [*self._last[1]]
 
     def signal_rows(self, times: np.ndarray) -> np.ndarray:
         """All signals at many instants in the present discrete state."""

@@ -25,6 +25,7 @@ class Scipy:
     """
 
     ONE_STEP = ("RK45", "DOP853", "Radau")  # each step depends on (t, y, f) alone; in the others, on a history
+    IMPLICIT = ("Radau", "BDF")  # which solve linear equations
     CARRIED = 1e100  # absolute tolerance of quadratures, so large that their errors never matter
 
     def __init__(
@@ -73,7 +74,7 @@ class Scipy:
             return AT_END
         self.finite, self.f = True, None
         try:
-            with quiet():
+            with quiet(self.kind):
                 self.failure = self._step()
         except ValueError:
             if self.finite:
@@ -107,7 +108,7 @@ class Scipy:
 
     def course(self) -> Callable[[float], np.ndarray]:
         if self.curve is None:
-            with quiet():
+            with np.errstate(all="ignore"):
                 self.curve = self.behind.dense_output()
         curve: Callable[[float], np.ndarray] = self.curve
         return curve
@@ -170,6 +171,8 @@ class Scipy:
                 **({} if self.slopes is None else {"jac": self._jacobian}),
                 **({"first_step": min(self.h, self.t_end - self.t)} if self.h else {}),
             )
+            if self.kind in self.IMPLICIT:
+                use_lapack(self.solver)
         solver, before = self.solver, self.evaluations
         if solver.t_bound != self.t_end:
             solver.t_bound, solver.status = self.t_end, "running"
@@ -198,11 +201,33 @@ class Scipy:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """Suppresses scipy's warnings, whose content is in the sentence of a failed step."""
-    from scipy.linalg import LinAlgWarning
+def quiet(kind: str) -> Iterator[None]:
+    """Suppresses scipy's warnings, whose content is in the sentence of a failed step: only LSODA gives any."""
+    with np.errstate(all="ignore"):
+        if kind != "LSODA":
+            yield
+            return
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="lsoda: ")
+            yield
 
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.filterwarnings("ignore", message="lsoda: ")
-        warnings.filterwarnings("ignore", category=LinAlgWarning)
-        yield
+
+def use_lapack(solver: Any) -> None:
+    """Lets an implicit solver of scipy call LAPACK, which takes a tenth of the time of the functions around it.
+
+    The numbers are the same.  Matrices that aren't finite are refused as there; singular ones have no warning.
+    """
+    from scipy.linalg import lapack
+
+    def factors(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        solver.nlu += 1
+        if not np.isfinite(A).all():
+            raise ValueError("the matrix isn't finite")
+        LU, pivots, _ = (lapack.zgetrf if np.iscomplexobj(A) else lapack.dgetrf)(A, overwrite_a=True)
+        return LU, pivots
+
+    def solution(of: tuple[np.ndarray, np.ndarray], b: np.ndarray) -> np.ndarray:
+        x: np.ndarray = (lapack.zgetrs if np.iscomplexobj(of[0]) else lapack.dgetrs)(*of, b, overwrite_b=True)[0]
+        return x
+
+    solver.lu, solver.solve_lu = factors, solution
