@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.spatial import dot
-from ..dynamics.symbols import INERTIAL, planted, shared
+from ..dynamics.symbols import INERTIAL, Own, own_numbers, planted, shared
 from ..loops.constraints import Closure
 from ..machine.jit import choice, march
 from ..machine.jit.kernel import Single
@@ -379,11 +379,22 @@ class Compiled:
 
         def common() -> Shared:
             rest = record.__name__, self._fixed[-1], discrete.name, repr(signals)
-            return shared("system", system.regrouped, rest, recorded, INERTIAL)
+            return shared("system", system.regrouped, rest, recorded, self._own)
 
         # of a large tree, to find out what it shares takes as long as some hundred evaluations
         alone = system.symbols is not None or self._large
         return lambda: recorded(Recording("system"), system.regrouped), None if alone else common
+
+    @property
+    def _own(self) -> Own:
+        """The inertial numbers of the system; in a tree they are the robot's alone."""
+        system, derived = self._system, self._system.robot.derived
+        if system.loops is not None:
+            return own_numbers(system.regrouped, INERTIAL)
+        if "own numbers of a tree" not in derived:
+            derived["own numbers of a tree"] = own_numbers(system.regrouped, INERTIAL)
+        own: Own = derived["own numbers of a tree"]
+        return own
 
     def _width(self, discrete: Discrete) -> int:
         """The number of quantities in the output `row`."""

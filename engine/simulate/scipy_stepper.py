@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -59,7 +57,7 @@ class Scipy:
         self.atol[n:] = self.CARRIED
         self.evaluations = self.accepted = self.rejected = 0
         self.finite = True  # whether all derivatives of the current step are
-        self.failure = ""
+        self.failure = self.gave_up = ""
         self.h = 0.0  # the wanted length of the first step; 0: chosen when `t_end` is final
         self.f: np.ndarray | None = None  # the derivative at the start, where it is known
         self.solver: Any = None  # None: made at (t, y) by the next step, when `t_end` is final
@@ -74,7 +72,7 @@ class Scipy:
             return AT_END
         self.finite, self.f = True, None
         try:
-            with quiet(self.kind):
+            with np.errstate(all="ignore"):
                 self.failure = self._step()
         except ValueError:
             if self.finite:
@@ -119,7 +117,7 @@ class Scipy:
 
     def settle(self, y: np.ndarray) -> None:
         """Replaces the state at the last step's end, and keeps the history of multistep methods where that is sound."""
-        if np.array_equal(y, self.y):
+        if y is self.y or np.array_equal(y, self.y):
             return
         y = np.array(y, dtype=float)
         change, self.y = y - self.y, y
@@ -144,7 +142,7 @@ class Scipy:
     def _derivative(self, t: float, y: np.ndarray) -> np.ndarray:
         self.evaluations += 1
         dy = np.array(self.fun(t, y), dtype=float)  # a copy: `fun` may use its array again
-        self.finite = self.finite and bool(np.isfinite(dy).all())
+        self.finite = self.finite and finite(dy)
         return dy
 
     def _jacobian(self, t: float, y: np.ndarray) -> np.ndarray:
@@ -173,15 +171,19 @@ class Scipy:
             )
             if self.kind in self.IMPLICIT:
                 use_lapack(self.solver)
+            if self.kind == "LSODA":
+                self._heed(self.solver._lsoda_solver._integrator)
         solver, before = self.solver, self.evaluations
         if solver.t_bound != self.t_end:
             solver.t_bound, solver.status = self.t_end, "running"
             if self.kind == "LSODA":
                 solver._lsoda_solver._integrator.rwork[0] = self.t_end
         solver.step()
+        if self.gave_up:
+            return "LSODA gave up: " + self.gave_up.rstrip(".")
         if solver.status == "failed":
-            return self._reason()
-        if not np.isfinite(solver.y).all():
+            return TOO_SMALL
+        if not finite(solver.y):
             return NOT_FINITE
         if solver.t <= self.t:
             return TOO_SMALL
@@ -192,24 +194,22 @@ class Scipy:
         self.rejected += max(int(attempts) - 1, 0)
         return ""
 
-    def _reason(self) -> str:
-        if self.kind != "LSODA":
-            return TOO_SMALL
-        integrator = self.solver._lsoda_solver._integrator
-        reason: str = integrator.messages.get(integrator.istate, f"istate {integrator.istate}")
-        return "LSODA gave up: " + reason.rstrip(".")
+    def _heed(self, integrator: Any) -> None:
+        """Keeps the reason for which LSODA gives up, of which scipy would only warn."""
+        run = integrator.runner
+
+        def runner(*arguments: Any) -> tuple[Any, float, int]:
+            y, t, state = run(*arguments)
+            if state < 0:
+                self.gave_up = integrator.messages.get(state, f"istate {state}")
+            return y, t, abs(state)
+
+        integrator.runner = runner
 
 
-@contextmanager
-def quiet(kind: str) -> Iterator[None]:
-    """Suppresses scipy's warnings, whose content is in the sentence of a failed step: only LSODA gives any."""
-    with np.errstate(all="ignore"):
-        if kind != "LSODA":
-            yield
-            return
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="lsoda: ")
-            yield
+def finite(x: np.ndarray) -> bool:
+    """Whether all numbers are finite; a sum of squares is quicker to look at, but overflows sooner."""
+    return math.isfinite(x.dot(x)) or bool(np.isfinite(x).all())
 
 
 def use_lapack(solver: Any) -> None:

@@ -99,7 +99,7 @@ def test_the_loop_says_what_holds_joints_and_how_others_accelerate(method):
     other = replace(run.discrete, slip={0: 1.0, 2: -1.0}, held={1: (-1.0, 1.0)})
     run.discrete = now
     with using("plain"):
-        texts = [run.evaluate(0.0, y, discrete) for discrete in (now, other)]
+        texts = [Runner(system, robot.q0).evaluate(0.0, y, discrete) for discrete in (now, other)]
     with using("compiled"):
         assert run.march(INTEGRATORS[method].loop, 0.0, 0.0) is not None
         for discrete, text in zip((now, other), texts):

@@ -601,8 +601,8 @@ COMPILED = (
     Bug(
         "zeros of one robot are zeros of all",
         "engine/dynamics/symbols.py",
-        'return Shared(program, (*rest, repr(planted(numbers, dict.fromkeys(own, "a number")))), tuple(own.values()))',
-        "return Shared(program, (*rest, repr(sorted(map(repr, own))[:3])), tuple(own.values()))",
+        'return Own(own, repr(planted(numbers, dict.fromkeys(own, "a number"))))',
+        "return Own(own, repr(sorted(map(repr, own))[:3]))",
         ("machine/test_shared.py::test_a_number_that_was_zero_is_another_structure",),
     ),
 )
