@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ..dynamics.dense import inertia_matrix
-from ..loops.rank import TINY, null_space
+from ..loops.rank import TINY, constraint_null_space
 from .system import System
 
 SOUND = 1e-6  # least diagonal element of Cholesky's factor, with a diagonal of ones before
@@ -47,7 +47,7 @@ class Response:
             return
         J, scale = loops.jacobian(np.array(q))[0], loops.column_scale
         self.rows = np.concatenate([J, unit])
-        T = null_space(np.concatenate([loops.scaled(J), unit * scale]))
+        T = constraint_null_space(np.concatenate([loops.scaled(J), unit * scale]))
         T[abs(T).max(axis=1, initial=0.0) < TINY] = 0.0  # rounding errors in speeds that the loops hold still
         self.T = T * scale[:, None]
         self.inverse = _inverse(self.T.T @ self.M @ self.T)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .radau import ERROR_ORDER
-from .runge_kutta import first_step
+from .runge_kutta import first_step_length
 from .stepper import AT_END, LEAST_ATOL, LEAST_RTOL, NOT_FINITE, TOO_SMALL, Fun
 
 
@@ -99,7 +99,7 @@ class Scipy:
             return self._derivative(self.t + h, self.y + h * f)
 
         scale, exponent = self.atol + np.abs(self.y) * self.rtol, -1 / (ERROR_ORDER + 1)
-        return float(first_step(rate, self.y, f, scale, rest, min(rest, self.max_step), exponent))
+        return float(first_step_length(rate, self.y, f, scale, rest, min(rest, self.max_step), exponent))
 
     def between(self, t: float) -> np.ndarray:
         return self.y.copy() if self.t == self.t_old else self.course()(t)

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import denoc
-from denoc.dynamics.sweeps import dynamics
+from denoc.dynamics.sweeps import sweep_tree
 from denoc.machine.jit import march
-from denoc.machine.jit.choice import using
-from denoc.robot.build import build
+from denoc.machine.jit.choice import using_backend
+from denoc.robot.build import build_robot
 from denoc.simulate import compiled
 from denoc.simulate.integrate import INTEGRATORS
 from denoc.simulate.runner import Runner
 from denoc.simulate.system import System
-from denoc.text.source import from_mapping
+from denoc.text.source import document_from_mapping
 from random_contacts import drawn, with_contacts
 
 SHAKEN = {"joint1": {"law": "harmonic", "amplitude": 12, "frequency": 1.5}}
@@ -30,7 +30,7 @@ def arm():
     for k in (1, 2, 3):
         joint = {"type": "revolute", "name": f"joint{k}", "axis": [0, 1, 0], "friction": {"coulomb": 2.0 / k}}
         links.append({"name": f"link{k}", "joint": joint, **body, "offset": {"xyz": [0.4 * (k > 1), 0, 0]}})
-    return build(from_mapping({"name": "arm", "convention": "frames", "links": links}))
+    return build_robot(document_from_mapping({"name": "arm", "convention": "frames", "links": links}))
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def compared(one, other, within):
 
 
 def test_all_modes_have_one_loop(loops, monkeypatch):
-    with using("compiled"):
+    with using_backend("compiled"):
         found = denoc.run({**RUN, "forces": SHAKEN}, arm())
         assert len(loops) == 1
         loops.clear()
@@ -81,10 +81,10 @@ def test_all_modes_have_one_loop(loops, monkeypatch):
 def test_contacts_of_random_trees_are_those_of_programs_for_each_mode(seed, monkeypatch):
     robot = with_contacts(drawn("tree", seed), seed)
     scenario = {"task": "simulate", "time": {"end": 0.2, "step": 0.02}}
-    with using("compiled"):
+    with using_backend("compiled"):
         found = denoc.run(scenario, robot)
     of_each_mode(monkeypatch)
-    with using("plain"):
+    with using_backend("plain"):
         compared(found, denoc.run(scenario, robot), 1e-9)
 
 
@@ -98,9 +98,9 @@ def test_the_loop_says_what_holds_joints_and_how_others_accelerate(method):
     now = replace(run.discrete, slip={0: 1.0}, held={1: (-1.0, 1.0), 2: (-0.7, 0.7)})
     other = replace(run.discrete, slip={0: 1.0, 2: -1.0}, held={1: (-1.0, 1.0)})
     run.discrete = now
-    with using("plain"):
+    with using_backend("plain"):
         texts = [Runner(system, robot.q0).evaluate(0.0, y, discrete) for discrete in (now, other)]
-    with using("compiled"):
+    with using_backend("compiled"):
         assert run.march(INTEGRATORS[method].loop, 0.0, 0.0) is not None
         for discrete, text in zip((now, other), texts):
             assert run.supports(0.0, y, discrete) == pytest.approx(text.support, rel=1e-13, abs=1e-14)
@@ -114,7 +114,7 @@ def test_what_is_held_needs_no_inertia():
     bodies[2] = replace(bodies[2], m=0.0, h=(0.0,) * 3, E=((0.0,) * 3,) * 3)
     q, qd, given = [0.3, -0.2, 0.5], [0.7, 0.4, 0.0], [1.0, -2.0, 0.3]
     gravity = [0.0, 0.0, -9.81]
-    right, _ = dynamics(bodies, gravity, q, qd, [1.0, -2.0, 0.0], [False, False, True])
-    found, _ = dynamics(bodies, gravity, q, qd, given, [False] * 3, holds={2: 1.0})
+    right, _ = sweep_tree(bodies, gravity, q, qd, [1.0, -2.0, 0.0], [False, False, True])
+    found, _ = sweep_tree(bodies, gravity, q, qd, given, [False] * 3, holds={2: 1.0})
     assert found[:2] == pytest.approx(right[:2], rel=1e-13)
     assert found[2] == 0.0
