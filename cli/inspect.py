@@ -258,7 +258,8 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
 def _extent(model: Robot, loops: str) -> str:
     from denoc.robot.values import count_with_noun
 
-    return f"{count_with_noun(len(model.links), 'link')}, {loops}; gravity [{', '.join(f'{g:g}' for g in model.gravity)}] m/s²"
+    gravity = ", ".join(f"{g:g}" for g in model.gravity)
+    return f"{count_with_noun(len(model.links), 'link')}, {loops}; gravity [{gravity}] m/s²"
 
 
 def _draw_tree(console: Console, model: Robot) -> None:

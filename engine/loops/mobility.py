@@ -265,8 +265,8 @@ def _doubts(at: Standing, names: Sequence[str]) -> list[str]:
     if at.unmoved:
         needed = at.freedoms - len(at.spins)
         result.append(
-            f"{count_with_noun(at.unmoved, 'freedom')} of {needed} {'is' if at.unmoved == 1 else 'are'} moved by no actuator "
-            f"(actuated: {', '.join(names) or 'nothing'}): it can be simulated, but has no inverse dynamics"
+            f"{count_with_noun(at.unmoved, 'freedom')} of {needed} {'is' if at.unmoved == 1 else 'are'} moved by no "
+            f"actuator (actuated: {', '.join(names) or 'nothing'}): it can be simulated, but has no inverse dynamics"
         )
     for name in at.useless:
         result.append(f"the actuator of `{name}` moves nothing: the loops hold it still")

@@ -1,4 +1,4 @@
-"""The functions of the compiled loop that look for events within a step, as `simulate/events.py:first_event_crossing` does.
+"""The functions of the compiled loop that look for events in a step, like `simulate/events.py:first_event_crossing`.
 
 Each watch is a rule: an affine function, with a slack, of a component of the state or of a quantity of the program. Its
 numbers may differ from lane to lane. The loop only says in which lanes there may be an event; which one, and where, its

@@ -44,7 +44,8 @@ def khan_broken_runs_verdict(thesis: Sequence[str]) -> Verdict:
         theirs = [khan_panel_name(run.setting) for run, words in zip(runs, thesis) if words]
         if ours == theirs:
             return f"Broken off: {khan_words_listed(ours)}, exactly as in the thesis."
-        return f"Broken off: {khan_words_listed(ours)}; in the thesis: {khan_words_listed(theirs)}, so that isn't confirmed."
+        thesis_says = f"in the thesis: {khan_words_listed(theirs)}, so that isn't confirmed."
+        return f"Broken off: {khan_words_listed(ours)}; {thesis_says}"
 
     return verdict
 
