@@ -153,8 +153,8 @@ class _Writer:
         low, high = joint.limits or ((-UNBOUNDED, UNBOUNDED) if kind == "prismatic" else (0.0, 0.0))
         between = f'lower="{urdf_number_text(low)}" upper="{urdf_number_text(high)}" ' if low != high else ""
         if between or most < UNBOUNDED or speed < UNBOUNDED:
-            effort = urdf_number_text(min(most, UNBOUNDED))
-            yield f'    <limit {between}effort="{effort}" velocity="{urdf_number_text(speed)}"/>'
+            largest = urdf_number_text(min(most, UNBOUNDED))
+            yield f'    <limit {between}effort="{largest}" velocity="{urdf_number_text(speed)}"/>'
 
     def _dynamics(self, joint: Joint, place: int) -> Iterable[str]:
         drive = joint.drives[place]
