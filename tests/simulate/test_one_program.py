@@ -36,14 +36,14 @@ def arm():
 @pytest.fixture
 def loops(monkeypatch):
     """The identities of the loops that have been compiled."""
-    made, load = set(), march.objects.loaded
+    made, load = set(), march.objects.loaded_machine_code
 
     def noted(form, identity, *more):
         if form.startswith("march"):
             made.add(tuple(identity))
         return load(form, identity, *more)
 
-    monkeypatch.setattr(march.objects, "loaded", noted)
+    monkeypatch.setattr(march.objects, "loaded_machine_code", noted)
     return made
 
 
