@@ -16,10 +16,11 @@ from ..machine.jit.march import Collocation, March, Method
 from ..machine.program.scalars import Scalar, as_float, as_floats
 from ..robot.model import Joint
 from . import coordinates, equations, singular
-from .compiled import Compiled, held_speeds_with_supports, place_of_watched_quantity
+from .compiled import Compiled
 from .discrete import Discrete
 from .equations import Evaluation
 from .events import Event, Watch
+from .recorded import held_speeds_with_supports, place_of_watched_quantity
 from .sharing import shared_supports_of_held_speeds
 from .signals import Planned, prescribed_motion_at, signal_rows, signals_at
 from .stepper import Stepper

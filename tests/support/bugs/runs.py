@@ -37,7 +37,7 @@ RUNS = (
     ),
     Bug(
         "derivatives of a rate are those of its neighbour",
-        "engine/simulate/compiled.py",
+        "engine/simulate/recorded.py",
         "moved = [Dual(x, {k: 1.0}) for k, x in enumerate(y)]",
         "moved = [Dual(x, {k ^ 1: 1.0}) for k, x in enumerate(y)]",
         ("simulate/test_slopes.py::test_slopes_are_those_of_the_rate",),
