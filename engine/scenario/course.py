@@ -17,9 +17,10 @@ from ..simulate import internal_forces, prescribed
 from ..simulate.acting import actuator_forces_at_instants, forces_by_laws_at_instants, wrenches_at_instants
 from ..simulate.discrete import Discrete
 from ..simulate.follow import follow_prescribed_motion
-from ..simulate.loop import Progress, Trace, integrate_run
+from ..simulate.loop import integrate_run
 from ..simulate.runner import ROW, Runner
 from ..simulate.singular import Singular
+from ..simulate.trace import Progress, Trace
 from .plan import Plan
 
 

@@ -13,7 +13,7 @@ from ..machine.jit.block import ENORMOUS
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.trigonometry import REACH
 from .abreast import Traces
-from .loop import ROWS_CLOSED
+from .marching import ROWS_CLOSED
 from .recorded import run_equations_close_state
 from .runner import ROW as FIELDS
 from .together import Starts

@@ -217,7 +217,7 @@ COMPILED = (
     ),
     Bug(
         "a constant signal is that of the leg's first instant",
-        "engine/simulate/loop.py",
+        "engine/simulate/marching.py",
         "within = stepper.t + (end - stepper.t) / 2",
         "within = stepper.t",
         ("simulate/test_march_modes.py::test_laws_of_time_are_in_the_loop",),

@@ -222,7 +222,7 @@ RUNS = (
     ),
     Bug(
         "compiled runs take any number of steps",
-        "engine/simulate/loop.py",
+        "engine/simulate/marching.py",
         "if status == PAUSED and before + accepted > solver.max_steps:",
         "if status == PAUSED and accepted < 0:",
         ("simulate/test_runs.py::test_as_many_steps_as_are_allowed",),
