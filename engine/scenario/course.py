@@ -18,7 +18,8 @@ from ..simulate.acting import actuator_forces_at_instants, forces_by_laws_at_ins
 from ..simulate.discrete import Discrete
 from ..simulate.follow import follow_prescribed_motion
 from ..simulate.loop import integrate_run
-from ..simulate.runner import ROW, Runner
+from ..simulate.row_parts import ROW
+from ..simulate.runner import Runner
 from ..simulate.singular import Singular
 from ..simulate.trace import Progress, Trace
 from .plan import Plan

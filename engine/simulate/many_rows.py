@@ -15,7 +15,7 @@ from ..machine.jit.trigonometry import REACH
 from .abreast import Traces
 from .marching import ROWS_CLOSED
 from .recorded import run_equations_close_state
-from .runner import ROW as FIELDS
+from .row_parts import ROW as FIELDS
 from .together import Starts
 
 FEW = 16  # runs for which code that is not in the cache isn't compiled to make their rows
