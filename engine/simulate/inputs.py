@@ -163,6 +163,11 @@ class Inputs:
         """Whether the equations with these inputs can be recorded."""
         return all(one.whole is None or one.whole.recordable for one in self.driven)
 
+    @property
+    def stepwise(self) -> bool:
+        """Whether an input looks at the state step by step, as it begins or as it was."""
+        return bool(self.sampled) or self.memory is not None
+
     @cached_property
     def timeless(self) -> bool:
         """Whether the equations don't depend on time."""

@@ -56,8 +56,7 @@ class Runner:
             self.discrete = self._compiled.in_one_program(self.discrete)
         self.alone = True  # whether its evaluations stand alone, because no compiled loop can carry the run
         self._width: int | None = None  # of the signals
-        inputs = system.inputs
-        self._constant = inputs.timeless and not inputs.sampled and inputs.memory is None  # the signals, in each mode
+        self._constant = system.inputs.timeless and not system.inputs.stepwise  # the signals, in each mode
         self._last: tuple[Discrete | None, list[float]] = None, []  # constant signals and what they are those of
         self._pieces: dict[float, SignalPieces | None] = {}  # the signals of legs, by the legs' ends
 
@@ -65,8 +64,7 @@ class Runner:
     def marches(self) -> bool:
         """Whether a compiled time loop can carry the run in its present discrete state."""
         planned = self.system.inputs.feedforward and self.system.loops is not None  # follows a path, step by step
-        stepwise = self.system.inputs.sampled or self.system.inputs.memory is not None
-        return self._solve is None and not self.discrete.passing and not planned and not stepwise
+        return self._solve is None and not (self.discrete.passing or planned or self.system.inputs.stepwise)
 
     # ---- the state
 
