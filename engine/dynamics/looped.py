@@ -37,8 +37,9 @@ class BodyKind:
         turned: bool,
         loads: int,
         watched: tuple[bool, ...],
+        held: tuple[bool, ...],
     ):
-        self.given, self.loose, self.loose_above = given, loose, loose_above
+        self.given, self.loose, self.loose_above, self.held = given, loose, loose_above, held
         self.wrenched, self.turned, self.loads, self.watched = wrenched, turned, loads, watched
         self.model = bodies[0]
         self.paths = [
@@ -70,7 +71,8 @@ class BodyKind:
         )
         springs = tuple((drive.coordinate, drive.pose) for drive in _local(m))
         shape = (m.moves, m.directions, len(m.coordinates), planes, tuple(self.paths), fixed, springs)
-        return (*shape, self.given, self.loose, self.loose_above, self.wrenched, self.turned, self.loads, self.watched)
+        way = self.given, self.loose, self.loose_above, self.wrenched, self.turned, self.loads
+        return (*shape, *way, self.watched, self.held)
 
 
 def _local(body: Body) -> tuple[Drive, ...]:
@@ -103,7 +105,7 @@ def _first(kind: BodyKind, gravity: Vector) -> BodyStep:
     q = [step.take("q", k) for k in range(len(body.coordinates))]
     qd, x = ([step.take(name, k) for k in range(n)] for name in ("qd", "x"))
     rates = [x[k] if kind.given[k] else 0.0 for k in range(n)]
-    free = [k for k in range(n) if not kind.given[k]]
+    free = [k for k in range(n) if not (kind.given[k] or kind.held[k])]
     here = sweeps.sweep_outward(body, _motion(step, "up"), q, qd, rates, gravity, free)
     for k, chosen in here.chosen.items():
         step.put("own", ("chosen", k), chosen)
@@ -163,7 +165,8 @@ def _placed(step: BodyStep, body: Body) -> tuple[Motion, list[Scalar]]:
 
 def _chosen(step: BodyStep, kind: BodyKind, body: Body) -> dict[int, Scalar]:
     """The accelerations that the first sweep has chosen."""
-    free = [k for k in range(len(body.speeds)) if sweeps.body_chooses_acceleration(body, kind.given[k])]
+    known = [given or held for given, held in zip(kind.given, kind.held)]
+    free = [k for k in range(len(body.speeds)) if sweeps.body_chooses_acceleration(body, known[k])]
     return {k: step.take("own", ("chosen", k)) for k in free}
 
 
@@ -180,8 +183,9 @@ def _second(kind: BodyKind, output: str) -> BodyStep:
         upper = {(r, s): step.take("own", ("A", r, s)) for r, s in UPPER}
         A = [[upper[min(r, s), max(r, s)] for s in SIX] for r in SIX]
     pivots: dict[int, Pivot] = {}
+    holds = {k: step.take("hold", k) for k in range(n) if kind.held[k]}
     chosen = _chosen(step, kind, body)
-    A_up, W_up = sweeps.sweep_inward(body, A, W, q, qd, x, kind.given, pivots, chosen=chosen)
+    A_up, W_up = sweeps.sweep_inward(body, A, W, q, qd, x, kind.given, pivots, holds, chosen)
     for k, pivot in pivots.items():
         if pivot.row is None:
             step.put(output, k, pivot.x)
@@ -189,9 +193,14 @@ def _second(kind: BodyKind, output: str) -> BodyStep:
         step.put("own", ("x", k), pivot.x)
         for r in SIX:
             step.put("own", ("row", k, r), pivot.row[r])
+        if pivot.A_d is not None:
+            step.put("own", ("support", k), pivot.support)
+            for r in SIX:
+                step.put("own", ("A_d", k, r), pivot.A_d[r])
         if kind.watched[k]:
             bound = step.take("number", len(kind.paths) + 3 * kind.loads + k)
-            step.watch(joint_pivot_loss(bound, 1.0 / pivot.size))
+            one_over = (1.0 - holds[k]) / (pivot.size + holds[k]) if k in holds else 1.0 / pivot.size
+            step.watch(joint_pivot_loss(bound, one_over))
     moved = transfer.wrench_at_parent(here, W_up)
     for r in SIX:
         step.put("up", ("W", r), step.take("up", ("W", r)) + moved[r])
@@ -212,11 +221,17 @@ def _third(kind: BodyKind, output: str) -> BodyStep:
     here.chosen, here.above = _chosen(step, kind, body), None
     n = len(body.speeds)
     pivots = {k: Pivot([step.take("own", ("row", k, r)) for r in SIX], step.take("own", ("x", k))) for k in range(n)}
+    for k in range(n):
+        if kind.held[k]:
+            pivots[k].support = step.take("own", ("support", k))
+            pivots[k].A_d = [step.take("own", ("A_d", k, r)) for r in SIX]
     sought: list[Scalar] = [0.0] * n
     up: Vector | None = [step.take("up", ("extra", r)) for r in SIX] if kind.loose_above else None
     extra = sweeps.sweep_outward_again(body, here, up, pivots, kind.given, sought)
     for k in range(n):
         step.put(output, k, sought[k])
+        if kind.held[k]:
+            step.put("support", k, pivots[k].support)
     for r in SIX:
         step.put("own", ("extra", r), extra[r])
     return step
@@ -254,12 +269,14 @@ def looped_tree_sweep_program(
     wrenched: Sequence[int] = (),
     loaded: Sequence[tuple[int, Sequence[float]]] = (),
     least: Sequence[float] = (),
+    held: Collection[int] = (),
 ) -> tuple[SweepProgram, Elements]:
     """The loop of `sweeps.sweep_tree` over bodies, and the elements that it runs over.
 
     The inputs `w` and `b` hold six numbers for each of the bodies `wrenched`, in its axes, and for each load on a body
     and point in `loaded`, ordered by bodies, in base axes.  `least` has for each speed the pivot below which
-    the results are given up, or 0.
+    the results are given up, or 0.  For the speeds that may be `held` the input `hold` is 1 where they are, else 0; the
+    force that holds each then stands behind all that is sought.
     """
     bounds = least or [0.0] * len(motion_given)
     loose, turned = (
@@ -272,10 +289,12 @@ def looped_tree_sweep_program(
         above = body.parent is not None and loose[body.parent]
         loads = sum(body == i for body, _ in loaded)
         watched = tuple(bool(bounds[k]) for k in body.speeds)
-        flags.append((_structure(body), given, loose[i], above, i in wrenched, turned[i], loads, watched))
+        holds = tuple(k in held for k in body.speeds)
+        flags.append((_structure(body), given, loose[i], above, i in wrenched, turned[i], loads, watched, holds))
     names = list(dict.fromkeys(flags))
     kinds = [BodyKind([body for body, flag in zip(bodies, flags) if flag == name], *name[1:]) for name in names]
-    inputs = ("q", "qd", "x", *["w"] * bool(wrenched), *["b"] * bool(loaded))
+    inputs = ("q", "qd", "x", *["w"] * bool(wrenched), *["b"] * bool(loaded), *["hold"] * bool(held))
+    outputs = ("sought", *["support"] * bool(held))
     g: Vector = list(gravity)
     all_sweeps = [
         Sweep(False, [_first(kind, g) for kind in kinds]),
@@ -283,7 +302,7 @@ def looped_tree_sweep_program(
     ]
     if any(loose):
         all_sweeps.append(Sweep(False, [_third(kind, "sought") for kind in kinds]))
-    loop = SweepProgram(all_sweeps, inputs, ("sought",), (repr([kind.identity() for kind in kinds]), repr(inputs)))
+    loop = SweepProgram(all_sweeps, inputs, outputs, (repr([kind.identity() for kind in kinds]), repr(inputs)))
     first_speed = [body.speeds[0] if body.speeds else 0 for body in bodies]
     places = {i: 6 * k for k, i in enumerate(wrenched)}
     firsts = {body: 6 * k for k, (body, _) in reversed(list(enumerate(loaded)))}
@@ -292,6 +311,8 @@ def looped_tree_sweep_program(
         "qd": first_speed,
         "x": first_speed,
         "sought": first_speed,
+        "hold": first_speed,
+        "support": [len(motion_given) + k for k in first_speed],
         "w": [places.get(i, 0) for i in range(len(bodies))],
         "b": [firsts.get(i, 0) for i in range(len(bodies))],
     }

@@ -92,6 +92,7 @@ class Mixed:
         return numbers.acting(*wrenches_on_bodies(self.robot.tree, own))
 
     names: tuple[str, ...] = ("q", "qd", "x", "w")
+    held: tuple[int, ...] = ()  # speeds that an input may hold, in `held.py`
 
     def program(self) -> Program:
         """The recursion recorded, inertias regrouped."""
@@ -140,9 +141,11 @@ class Mixed:
         points = [(body, tuple(as_floats(point))) for body, _, point in loads]
         bodies = regrouped_bodies(self.bodies)
         loop, elements = looped_tree_sweep_program(
-            bodies, self.robot.gravity, self.motion_given, tuple(on), points, self.least
+            bodies, self.robot.gravity, self.motion_given, tuple(on), points, self.least, self.held
         )
-        widths = [width for width in (*self.widths[:3], 6 * len(on), 6 * len(loads), self.nv) if width]
+        held = self.nv if self.held else 0
+        groups = *self.widths[:3], 6 * len(on), 6 * len(loads), held, self.results()
+        widths = [width for width in groups if width]
         return rolled.build_rolled_kernel(loop, elements, widths, native.native_lanes(), cached, self.offer.level)
 
     def single(self) -> Single | None:

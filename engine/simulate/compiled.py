@@ -5,7 +5,7 @@ The modes of a tree have one program, in which signals say what is held; those o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -52,7 +52,7 @@ class Compiled:
         self._rows: dict[str, Offer] = {}
         self._loops: dict[str, Offer] = {}
         self._tangents: dict[str, Offer] = {}
-        self._recursions: dict[Hashable, Recursion | None] = {}
+        self._recursions: dict[str, Recursion | None] = {}
         # the code by which evaluations that stand alone go on, with the discrete state and the context that it is for
         self._alone: tuple[Discrete | None, Any, Single | None] = None, None, None
 
@@ -61,7 +61,7 @@ class Compiled:
 
         A tree with one modal joint has only two, which are quicker in programs of their own.
         """
-        modal = tuple(self._system.switching) if self._system.loops is None and self._able else ()
+        modal = tuple(self._system.switching) if self._system.loops is None and (self._able or self._large) else ()
         return replace(discrete, switched=modal) if len(modal) >= FEWEST else discrete
 
     def single(self, discrete: Discrete, signals: int) -> Single | None:
@@ -193,9 +193,9 @@ class Compiled:
         """The recursion by compiled code that loops over the bodies of a large tree; None for all others."""
         if not self._large:
             return None
-        if discrete.still not in self._recursions:
-            self._recursions[discrete.still] = recursion_in_discrete_state(self._system, discrete)
-        return self._recursions[discrete.still]
+        if discrete.name not in self._recursions:
+            self._recursions[discrete.name] = recursion_in_discrete_state(self._system, discrete)
+        return self._recursions[discrete.name]
 
     def plain(self, discrete: Discrete, signals: int, text: Callable[[], Evaluation]) -> Evaluation:
         """One evaluation by the plain text; its time is charged to the offer."""

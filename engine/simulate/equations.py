@@ -55,8 +55,12 @@ class Evaluation:
     state_rates: list[Scalar] | None = None
 
 
-# what `sweep_tree` seeks for each speed of a tree, from q, qd and what is given, with all else fixed
-Recursion = Callable[[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
+# what `sweep_tree` seeks for each speed of a tree, from q, qd, what is given and which speeds are held, with all else
+# fixed; and the forces that hold these
+Recursion = Callable[
+    [Sequence[Scalar], Sequence[Scalar], Sequence[Scalar], Mapping[int, Scalar]],
+    tuple[list[Scalar], dict[int, Scalar]],
+]
 
 
 def evaluate_equations(
@@ -123,15 +127,16 @@ def _of_tree(system: System, now: Situation, model: Model, recursion: Recursion 
     acting = pushed_by_force_laws(system, now, now.qd, model)
     motion_given = [k in now.given for k in range(n)]
     start = [now.given[k] if motion_given[k] else acting[k] for k in range(n)]
-    pivots: dict[int, Pivot] = {}
     if recursion is not None:
-        sought = recursion(now.q, now.qd, start)
+        sought, support = recursion(now.q, now.qd, start, now.holds)
     else:
+        pivots: dict[int, Pivot] = {}
         outside = now.wrenches, now.loads, pivots, now.holds
         sought, _ = sweep_tree(model.bodies, system.robot.gravity, now.q, now.qd, start, motion_given, *outside)
+        support = {k: pivots[k].support for k in now.holds}
     qdd = [start[k] if motion_given[k] else sought[k] for k in range(n)]
     more = {k: sought[k] - acting[k] for k in now.given}
-    return Moved(now.q, now.qd, qdd, more | {k: hold * pivots[k].support for k, hold in now.holds.items()})
+    return Moved(now.q, now.qd, qdd, more | {k: hold * support[k] for k, hold in now.holds.items()})
 
 
 def _of_mechanism(system: System, now: Situation, discrete: Discrete, model: Model) -> Moved:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from ..dynamics.held import Held
 from ..dynamics.mixed import Mixed
-from ..dynamics.sweeps import sweep_tree
 from ..machine.jit.native import QUICK
 from ..machine.program.scalars import Scalar, as_floats
 from .discrete import Discrete
@@ -19,23 +19,23 @@ from .system import System
 def recursion_in_discrete_state(system: System, discrete: Discrete) -> Recursion | None:
     """The recursion of a tree in this discrete state on numbers; None where forces besides those of joints act."""
     robot, model = system.robot, system.model
-    if system.loops is not None or system.inputs.wrenches or system.pushing or discrete.switched:
+    if system.loops is not None or system.inputs.wrenches or system.pushing:
         return None
-    given = {*system.ruled, *discrete.held}
+    given = {*system.ruled, *discrete.fixed}
     pattern = tuple(k in given for k in range(robot.nv))
-    mixed = Mixed(replace(robot, tree=replace(robot.tree, bodies=model.bodies)), pattern, level=QUICK)
-    on, loads = system.constant
+    smooth = replace(robot, tree=replace(robot.tree, bodies=model.bodies))
+    held = discrete.switched
+    mixed = Held(smooth, pattern, held, level=QUICK) if held else Mixed(smooth, pattern, level=QUICK)
 
-    def text(q: Sequence[Scalar], qd: Sequence[Scalar], start: Sequence[Scalar]) -> list[Scalar]:
-        return sweep_tree(model.bodies, robot.gravity, q, qd, start, pattern, on, loads)[0]
-
-    def sought(q: Sequence[Scalar], qd: Sequence[Scalar], start: Sequence[Scalar]) -> list[Scalar]:
-        code = mixed.compiled(1)
+    def sought(
+        q: Sequence[Scalar], qd: Sequence[Scalar], start: Sequence[Scalar], holds: Mapping[int, Scalar]
+    ) -> tuple[list[Scalar], dict[int, Scalar]]:
+        groups = q, qd, start, [holds.get(k, 0.0) for k in range(robot.nv)] if held else []
+        code, found = mixed.compiled(1), None
         if code is not None:
-            rows = [*(np.array([as_floats(x)]) for x in (q, qd, start)), np.empty((1, 0))]
-            result = mixed.by(code, rows, np.empty((1, robot.nv)))
-            if result is not None:
-                return list(result[0].tolist())
-        return mixed.offer.plain(1, text, q, qd, start)
+            rows = [np.array([as_floats(x)]) for x in groups]
+            found = mixed.by(code, rows, np.empty((1, mixed.results())))
+        result = found[0].tolist() if found is not None else mixed.offer.plain(1, mixed.text, *groups)[0]
+        return result[: robot.nv], {k: result[robot.nv + k] for k in held}
 
     return sought

@@ -38,6 +38,34 @@ def test_an_evaluation_is_that_of_the_text(seed):
     assert looped.loss == pytest.approx(text.loss, rel=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_held_may_be_data_of_the_loop(seed):
+    """One loop for all sets of held joints has the numbers of the text for each of them."""
+    robot = loaded(random_robot(seed, conventions=("frames",), links=(3, 6)))
+    system, rng = System(robot), np.random.default_rng(seed)
+    run = Runner(system, robot.q0)
+    modal = tuple(joint.speeds[0] for joint in robot.moving if joint.type.nv == 1)
+    y = run.start(robot.q0, rng.normal(size=robot.nv)).tolist()
+    blank = replace(run.discrete, switched=modal)
+    with using_backend("compiled", "rolled"):
+        recursion = recursion_in_discrete_state(system, blank)
+    for count in range(len(modal) + 1):
+        held = {int(k): (-1.0, 1.0) for k in rng.permutation(modal)[:count]}
+        slip = {k: 1.0 for k in system.coulomb if k not in held}
+        own = replace(run.discrete, switched=(), held=held, slip=slip)
+        text = equations.evaluate_equations(system, run.signals(0.0, own), y, own, system.model)
+        shared = replace(blank, held=held, slip=slip)
+        with using_backend("compiled", "rolled"):
+            values = run.signals(0.0, shared)
+            looped = equations.evaluate_equations(system, values, y, shared, system.model, recursion)
+        for name in ("qdd", "tau", "resistance"):
+            right = np.array(getattr(text, name), dtype=float)
+            np.testing.assert_allclose(getattr(looped, name), right, rtol=0, atol=1e-11 * max(1.0, abs(right).max()))
+        assert all(looped.qdd[k] == 0.0 for k in held)
+        for k in modal:
+            assert looped.support[k] == pytest.approx(text.support.get(k, 0.0), rel=1e-9, abs=1e-9)
+
+
 def test_a_run_of_a_long_chain_loops_over_its_bodies(monkeypatch):
     """From the second run on, when the loop over bodies has been paid for; straight-line code would cost far more."""
     robot, asked = chain_robot_for_times(40), []

@@ -104,6 +104,20 @@ COMPILED = (
         ABREAST_TESTS,
     ),
     Bug(
+        "a loop over bodies holds nothing",
+        "engine/dynamics/looped.py",
+        'holds = {k: step.take("hold", k) for k in range(n) if kind.held[k]}',
+        'holds = {k: 0.0 * step.take("hold", k) for k in range(n) if kind.held[k]}',
+        ("simulate/test_large.py::test_what_is_held_may_be_data_of_the_loop",),
+    ),
+    Bug(
+        "supports in a loop over bodies stand at other speeds",
+        "engine/dynamics/looped.py",
+        '"support": [len(motion_given) + k for k in first_speed],',
+        '"support": [len(motion_given) + k for k in first_speed[::-1]],',
+        ("simulate/test_large.py::test_what_is_held_may_be_data_of_the_loop",),
+    ),
+    Bug(
         "a joint that is held has to have inertia",
         "engine/dynamics/sweeps.py",
         "one_over = loose / (size + hold)",
