@@ -208,6 +208,8 @@ class _Reader:
             entry["spring"] = {"stiffness": stiffness[0], **rest}
         if armature[0]:
             entry["rotor_inertia"] = armature[0]
+            if entry["type"] == "free":
+                draft.note(CHANGED, "armature", "of a free joint it turns with the link's axes here", one)
 
     # ---- masses
 

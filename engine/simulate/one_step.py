@@ -35,15 +35,13 @@ def plant(robot: Robot, friction_rate: float) -> System:
     """The system of a robot whose actuators have held forces; dry friction is smooth, and limits are no stops."""
     own = [(k, place) for joint in robot.moving if joint.actuated for place, k in enumerate(joint.speeds)]
     others = [(robot.nv + k, 0) for k in range(len(robot.actuators))]
-    driven = tuple(
-        Driven(k, None, lambda t, q, qd, ref: 0.0, None, place, timed=True) for k, place in (*own, *others)
-    )
+    driven = tuple(Driven(k, None, lambda t, q, qd, ref: 0.0, None, place, timed=True) for k, place in (*own, *others))
     loops = closure(robot) if robot.tied else None
     return System(robot, Inputs(driven=driven), loops, switches=True, smooth=friction_rate, stops=False)
 
 
 def efforts(robot: Robot) -> list[tuple[float, float]]:
-    """The limits of the forces, in the order of the forces: of actuated joints, then of actuators of the robot's own."""
+    """The limits of the forces, in the order of the forces: of actuated joints, then of `actuators`."""
     own = [joint.effort for joint in robot.moving if joint.actuated for _ in joint.speeds]
     return [(one.low, one.high) for one in (*own, *(one.effort for one in robot.actuators))]
 

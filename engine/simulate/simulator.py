@@ -16,8 +16,9 @@ from .one_step import Stepping, begun, columns, limits, plant
 class Simulator:
     """A robot that moves by `step(dt, tau)`, with its state in `q` and `qd`; with `count`, that many robots alike.
 
-    `tau` has a number for each of `forces`, the columns of the actuated joints and of the robot's further `actuators`;
-    they are held through the step and limited to the actuators' efforts. A step is one of Runge and Kutta's classical method, or `substeps` of them.
+    `tau` has a number for each of `forces`, the columns of the actuated joints and of the robot's `actuators`; they are
+    held through the step and limited to the actuators' efforts. A step is one of Runge and Kutta's classical method, or
+    `substeps` of them.
     """
 
     def __init__(self, robot: Robot, count: int | None = None, *, substeps: int = 1, friction_rate: float = 0.01):

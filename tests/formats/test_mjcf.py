@@ -264,3 +264,15 @@ def test_springs_of_balls_are_mujocos(tmp_path):
         for e in (slice(3, 7), slice(7, 11)):
             q[e] /= np.linalg.norm(q[e])
         assert max(pair.at(q, rng.uniform(-1, 1, 9)).values()) < 1e-13
+
+
+def test_armature_of_free_joints_turns_with_the_link(tmp_path):
+    """Beside MuJoCo's, which doesn't: forces differ by armature times ω × v, as a warning says."""
+    text = SPRUNG.replace('stiffness="40"', 'armature="0.7"')
+    robot = loaded(text)
+    assert ["of a free joint" in warning for warning in robot.warnings] == [True]
+    pytest.importorskip("mujoco")
+    from beside_mujoco import Pair
+
+    (tmp_path / "m.xml").write_text(f"<mujoco>{text}</mujoco>")
+    assert max(Pair(tmp_path / "m.xml", robot).differences(np.random.default_rng(3)).values()) < 1e-13
