@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from denoc.cli.robot_shapes import Conversion, Part
     from denoc.formats.report import Report
     from denoc.formats.table import Format
+    from denoc.text.document import Document
 
 WRITTEN = ("yaml", "urdf", "redysim")
 
@@ -57,9 +58,11 @@ def convert(
     from denoc.text.library import find
 
     read = converted(find(source, "robots"), floating=floating, loops=loops)
-    robot = build(read.document)
     target = _target(to, out)
     assert target.write is not None
+    if out is not None:
+        _move_meshes(read.document, out if os.path.isdir(out) else out.parent, packages=target.name == "urdf")
+    robot = build(read.document)
     written = target.write(robot)
     warnings = [*robot.warnings, *written.report.warnings()]
     files = []
@@ -80,6 +83,13 @@ def convert(
             said.warning(warning)
     if strict and warnings:
         raise typer.Exit(1)
+
+
+def _move_meshes(document: Document, folder: Path, *, packages: bool) -> None:
+    """Lets paths to meshes lead there from the folder into which the robot is written."""
+    from denoc.robot.mesh_files import folder_of, seen_from
+
+    document.data = seen_from(document.data, folder_of(document), folder, packages=packages)
 
 
 def _show(

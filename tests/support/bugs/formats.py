@@ -7,6 +7,13 @@ BACK = "formats/test_back.py"
 
 FORMATS = (
     Bug(
+        "meshes are named as they were from the folder that a robot came from",
+        "engine/robot/mesh_files.py",
+        "os.path.relpath(path, new)",
+        "os.path.relpath(path, folder)",
+        ("cli/test_convert.py::test_paths_to_meshes_lead_there_from_the_new_file",),
+    ),
+    Bug(
         "quaternions with the wrong sense",
         "engine/robot/orientation.py",
         "np.outer(e, e) + 2 * e0 * cross",
