@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from denoc.formats.table import Format
     from denoc.text.document import Document
 
-WRITTEN = ("yaml", "urdf", "redysim")
+WRITTEN = ("yaml", "urdf", "mjcf", "redysim")
 
 
 def convert(
@@ -34,7 +34,7 @@ def convert(
         typer.Option(
             "--to",
             metavar="FORMAT",
-            help="yaml (denoc's own), urdf or redysim (default: by the suffix of --out, else yaml).",
+            help="yaml (denoc's own), urdf, mjcf or redysim (default: by the suffix of --out, else yaml).",
             autocompletion=options.names("denoc.cli.convert", "WRITTEN"),
         ),
     ] = None,

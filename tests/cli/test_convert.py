@@ -103,7 +103,17 @@ MESHED = """<robot name="arm">
 
 
 @pytest.mark.parametrize(
-    "out", ["flat.yaml", "src/arm/beside.yaml", "src/near.yaml", "deep/er/a.yaml", "deep/er/a.urdf", "deep"]
+    "out",
+    [
+        "flat.yaml",
+        "src/arm/beside.yaml",
+        "src/near.yaml",
+        "deep/er/a.yaml",
+        "deep/er/a.urdf",
+        "deep/er/a.mjcf",
+        "src/arm/a.mjcf",
+        "deep",
+    ],
 )
 def test_paths_to_meshes_lead_there_from_the_new_file(run, out, tmp_path):
     """Those that are there; addresses in packages stay in URDF, and where they are still found."""
@@ -118,6 +128,8 @@ def test_paths_to_meshes_lead_there_from_the_new_file(run, out, tmp_path):
     made = Path(printed.strip())
     assert made.parent == (Path(out) if out == "deep" else Path(out).parent)
     files = [shape.file for link in denoc.load(made).links for shape in link.shape]
+    if out == "src/arm/a.mjcf":  # MuJoCo knows no packages
+        files.insert(2, "package://arm/meshes/rod.stl")
     foot, rod, address, absolute, nowhere = files
     assert not Path(foot).is_absolute()
     assert [(made.parent / file).read_text() for file in (foot, rod.removeprefix("file://"))] == ["foot", "rod"]

@@ -5,6 +5,7 @@ those of the extra `models` and walks all of these, too.  Nothing of them is kep
 """
 
 import warnings
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 import denoc
 from denoc.errors import DenocError
+from there_and_back import differences, through
 
 EXACT = 1e-10
 SMALL = ("gymnasium", "mujoco", "mujoco-core")
@@ -77,10 +79,19 @@ def refused(path):
     return reason is not None
 
 
+def check_written(robot):
+    """As MJCF it is the same robot, but for inertias that no body can have, and MuJoCo loads it."""
+    again, text, lost = through(replace(robot, links=tuple(replace(link, shape=()) for link in robot.links)))
+    assert "inertia changed" in lost or differences(robot, again) < EXACT
+    mujoco = pytest.importorskip("mujoco")
+    mujoco.MjModel.from_xml_string(text)
+
+
 def check_urdf(path):
     if refused(path):
         return
     robot = denoc.load(path)
+    check_written(robot)
     pytest.importorskip("pinocchio")
     from beside_pinocchio import Pair
 
@@ -103,6 +114,7 @@ def check_mjcf(path):
     assert robot is not None or any(part in why for part in PARTS), why
     if robot is None:
         return
+    check_written(robot)
     mujoco = pytest.importorskip("mujoco")
     from beside_mujoco import Pair
 
