@@ -10,17 +10,24 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..machine.jit import choice
 from ..machine.jit.rolled import BodyStep, Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Drive
 from . import sweeps, transfer
 from .spatial import Matrix, Vector, dot, into, subtract, transported
+from .springs import cords
 from .sweeps import Motion, Pivot
 from .symbols import Path, number_at, paths, with_symbols
 from .vanishing import loss
 
 SIX = range(6)
 UPPER = [(r, s) for r in SIX for s in range(r, 6)]
+
+
+def runs(bodies: Sequence[Body], single: bool = False) -> bool:
+    """Whether compiled code for one sample or many loops over these bodies, as no spring reaches from one to others."""
+    return choice.runs_rolled(len(bodies), single=single) and not any(cords(bodies))
 
 
 class BodyKind:

@@ -22,6 +22,7 @@ from .direct import Call, aim, direct
 from .programs import ROWS, Subject, SubjectNumbers
 from .regroup import regrouped
 from .samples import BLOCK, Samples, no_numbers, singular, vector
+from .springs import measured
 from .symbols import shared
 from .vanishing import examine_once, examine_strange, least
 
@@ -206,9 +207,9 @@ def offered(robot: Robot, what: str, wrenched: tuple[str, ...] = (), link: str =
 
 def turning(bodies: tuple[Body, ...]) -> tuple[int, ...]:
     """Coordinates that matter by their cosines and sines only, because no spring measures them, nor does a screw."""
-    measured = {drive.coordinate for body in bodies for drive in body.drives if drive.stiffness}
+    sprung = measured(bodies)
     angles = [body.coordinates[k] for body in bodies for what, _, k in body.moves if what == "turn"]
-    return tuple(k for k in angles if k not in measured)
+    return tuple(k for k in angles if k not in sprung)
 
 
 def angles_within_a_turn(q: np.ndarray, angles: tuple[int, ...]) -> np.ndarray:

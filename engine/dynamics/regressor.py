@@ -84,7 +84,7 @@ def tangents(robot: Robot, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Seque
         rotor, viscous, coulomb, offsets[k] = (unit() for _ in OF_SPEED)
         stiffness = unit() if drive.stiffness else 0.0
         numbers = {"rotor": rotor, "viscous": viscous, "coulomb": coulomb, "stiffness": stiffness, "rest": 0.0}
-        drives[k] = replace(drive, **numbers)  # type: ignore[arg-type]
+        drives[k] = replace(drive, **numbers, pulls=())  # type: ignore[arg-type]
     given: list[Body] = [replace(body, drives=tuple(drives[k] for k in body.speeds)) for body in bodies]
     tau, _ = dynamics(given, robot.gravity, q, qd, qdd, (True,) * robot.nv)
     return [x + offsets[k] for k, x in enumerate(tau)]

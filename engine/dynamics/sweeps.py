@@ -39,7 +39,7 @@ from .spatial import (
     transported,
     transpose,
 )
-from .springs import stretch
+from .springs import stretch, tension
 from .transfer import Steps, in_two_steps, inertia_at_parent, join, motion_at_child, placement, wrench_at_parent
 
 Wrenches = Mapping[int, Vector]  # body → [n; f] at its origin, in its axes
@@ -201,13 +201,15 @@ def shear(A: Matrix | None, W: Vector, d: int, pitch: float) -> tuple[Matrix | N
     return A, shear_wrench(W, d, pitch)
 
 
-def passive_force(drive: Drive, q: Sequence[Scalar], speed: Scalar) -> Scalar:
-    """The actuator force that friction, damping and spring of a joint need."""
-    force = drive.viscous * speed
+def passive_force(drive: Drive, q: Sequence[Scalar], qd: Sequence[Scalar], k: int) -> Scalar:
+    """The actuator force along speed k that friction, damping and springs need."""
+    force = drive.viscous * qd[k]
     if drive.coulomb:
-        force = force + drive.coulomb * sign(speed)
+        force = force + drive.coulomb * sign(qd[k])
     if drive.stiffness:
         force = force + drive.stiffness * stretch(drive, q)
+    for pull in drive.pulls:
+        force = force + pull.ratio * tension(pull.cord, q, qd)
     return force
 
 
@@ -251,7 +253,7 @@ def inward(
     ψ̂ = A e, m̂ = eᵀ Â e, ψ = ψ̂ / m̂ (Saha 1999, eqs. 47 and 48).
     """
     for d, k, drive in reversed(list(zip(body.directions, body.speeds, body.drives))):
-        passive = passive_force(drive, q, qd[k])
+        passive = passive_force(drive, q, qd, k)
         if body.pitch:
             A, W = shear(A, W, d, body.pitch)
         if motion_given[k]:

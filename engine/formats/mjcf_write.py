@@ -20,6 +20,7 @@ from ..robot.mesh_files import HERE
 from ..robot.model import Actuator, Coupling, Drive, Effort, Joint, Link, Loop, Robot, Shape
 from ..robot.orientation import rotation_of
 from ..robot.placement import Placement, zxz
+from .mjcf_tendons import BY_ITSELF
 from .report import CHANGED, DROPPED, Report
 from .written import number, numbers, quaternion
 
@@ -35,6 +36,7 @@ ARM = 0.1  # m, between the two points of an axis that coincide
 def write(robot: Robot) -> tuple[str, Report]:
     """The text of the robot as MJCF, and a report of what it couldn't hold."""
     writer = _Writer(robot)
+    writer.springs()
     bodies = list(writer.bodies())
     sections = {
         "asset": writer.assets,
@@ -291,6 +293,15 @@ class _Writer:
         for one in self.robot.couplings:
             yield self._coupling(one)
 
+    def springs(self) -> None:
+        """Adds tendons for the springs over several joints."""
+        for name, cord in self.robot.springs:
+            values = {"stiffness": cord.stiffness, "damping": cord.damping}
+            own = "".join(f' {key}="{number(x)}"' for key, x in values.items() if x)
+            rest = cord.rest if cord.rest != BY_ITSELF else math.nextafter(BY_ITSELF, 0.0)
+            own += f' springlength="{number(rest)}"' if cord.stiffness else ""
+            self.tendons += _fixed(name, {self.names[x.coordinate]: x.ratio for x in cord.joints}, own)
+
     def _coupling(self, one: Coupling) -> str:
         """A joint that follows others, as far as it is from where it starts."""
         q0, name = self.robot.q0, self.names[one.coordinate]
@@ -410,10 +421,10 @@ def _is_identity(placement: Placement) -> bool:
     return np.array_equal(placement.matrix(), np.eye(4))
 
 
-def _fixed(name: str, coefficients: dict[str, float]) -> list[str]:
-    """A tendon over joints."""
+def _fixed(name: str, coefficients: dict[str, float], own: str = "") -> list[str]:
+    """A tendon over joints, with attributes of its own."""
     inside = [f'  <joint joint={quoteattr(joint)} coef="{number(x)}"/>' for joint, x in coefficients.items()]
-    return [f"<fixed name={quoteattr(name)}>", *inside, "</fixed>"]
+    return [f"<fixed name={quoteattr(name)}{own}>", *inside, "</fixed>"]
 
 
 def _frame(placement: Placement) -> str:

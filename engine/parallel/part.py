@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..errors import InputError
 from ..loops.constraints import closure
 from ..robot.cuts import CUTS
 from ..robot.joints import PLACE_AND_ORIENT, TYPES
@@ -82,6 +83,10 @@ class LegNumbering:
 
 def parts_of(robot: Robot, parallel: Parallel, independent: Sequence[int]) -> list[LegPart]:
     """The parts of a robot, one for each leg, with even shares of the platform."""
+    if robot.springs:
+        raise InputError(
+            "springs over several joints can't be divided among legs", allowed="a robot's file without `springs`"
+        )
     share = 1.0 / len(parallel.legs)
     parts: list[LegPart] = []
     for leg in parallel.legs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,11 +17,11 @@ from .bodies import ReadLink, components, tree, triple, triples
 from .closing import Closing, effort_of
 from .conventions import frames_of, initial_of
 from .doubles import with_doubles
-from .drives import drives_of, largest_speed, limits_of
+from .drives import drives_of, largest_speed, limits_of, with_cords
 from .graph import as_tree, with_point
 from .inertia import inertial
 from .joints import FORMS, TYPES, JointType
-from .model import ZERO, Joint, Link, Robot, Three, Wrench
+from .model import ZERO, Cord, Joint, Link, Robot, Three, Wrench
 from .orientation import oriented
 from .parents import parents_first, parents_of
 from .placement import Placement, number
@@ -70,6 +70,9 @@ def made(draft: Draft, document: Document, warnings: tuple[str, ...] = ()) -> Ro
     file, complain, links = draft.file, draft.complain, draft.links
     q0 = [x for r in links for x in r.link.joint.initial]
     closing = Closing(file, [r.link for r in links], complain)
+    loops, couplings, actuators, springs = closing.loops(), closing.couplings(), closing.actuators(), closing.springs()
+    links = tuple(_with_cords(r, [cord for _, cord in springs]) for r in links)
+    draft = replace(draft, links=links)
     return Robot(
         name=file.name,
         about=file.about,
@@ -80,13 +83,18 @@ def made(draft: Draft, document: Document, warnings: tuple[str, ...] = ()) -> Ro
         q0=tuple(closing.assembly(q0)),
         nv=sum(r.link.joint.type.nv for r in links),
         wrenches=_wrenches(file, complain),
-        loops=closing.loops(),
-        couplings=closing.couplings(),
-        actuators=closing.actuators(),
+        loops=loops,
+        couplings=couplings,
+        actuators=actuators,
+        springs=springs,
         notes=draft.notes,
         warnings=warnings,
         document=document,
     )
+
+
+def _with_cords(read: ReadLink, cords: Sequence[Cord]) -> ReadLink:
+    return replace(read, link=replace(read.link, joint=with_cords(read.link.joint, cords))) if cords else read
 
 
 def drafted(document: Document) -> Draft:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.looped import runs
 from ..dynamics.spatial import dot
 from ..dynamics.symbols import INERTIAL, planted, shared
 from ..loops.constraints import Closure
-from ..machine.jit import choice, march
+from ..machine.jit import march
 from ..machine.jit.kernel import Single
 from ..machine.jit.ledger import RUNS
 from ..machine.jit.march import Collocation, March, Method
@@ -292,7 +293,7 @@ class Compiled:
     @property
     def _large(self) -> bool:
         """Whether evaluations loop over the bodies."""
-        return self._system.loops is None and choice.runs_rolled(len(self._system.model.bodies))
+        return self._system.loops is None and runs(self._system.model.bodies)
 
     @property
     def _price(self) -> float | None:

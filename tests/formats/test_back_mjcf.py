@@ -104,6 +104,9 @@ actuators:
   - {name: cord, joints: {j1: 2, j2: -0.5}, gear: -3, effort: {limits: [-1, 1]}}
   - {name: push, link: c, at: [0.1, 0.2, 0.3], direction: [0.6, 0, 0.8]}
   - {name: twist, link: a, direction: [0, 0.6, 0.8], kind: moment}
+springs:
+  - {name: soft, joints: {j1: 1, j3: 0.3}, stiffness: 20, rest: -0.2, damping: 0.5}
+  - {name: brake, joints: {j2: 2}, damping: 0.5}
 """
 
 
@@ -119,6 +122,7 @@ def test_actuators_couplings_and_pictures_survive(coupled):
     assert [(one.name, one.effort, one.moment) for one in again.actuators] == [
         (one.name, one.effort, one.moment) for one in robot.actuators
     ]
+    assert again.springs == robot.springs
     (mine,), (theirs,) = robot.couplings, again.couplings
     assert mine.coordinate == theirs.coordinate
     assert theirs.offset == pytest.approx(0.2)

@@ -7,6 +7,13 @@ BACK = "formats/test_back.py"
 
 FORMATS = (
     Bug(
+        "springs of MJCF's tendons are relaxed where joints are 0",
+        "engine/formats/mjcf_tendons.py",
+        "x * model.relaxed[joint] for",
+        "0.0 * x for",
+        ("formats/test_mjcf.py::test_springs_of_tendons_are_mujocos",),
+    ),
+    Bug(
         "axes of joints in MJCF don't know of the joints behind them",
         "engine/formats/mjcf_write.py",
         "            rest = _moved(what, axis, start).then(rest)\n",
