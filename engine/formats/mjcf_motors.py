@@ -27,7 +27,9 @@ CONTROLLED = (
 )
 
 
-def read(draft: Draft, root: Element, model: Model, defaults: Defaults, tendons: dict[str, Element]) -> None:
+def read_mjcf_actuators(
+    draft: Draft, root: Element, model: Model, defaults: Defaults, tendons: dict[str, Element]
+) -> None:
     """Adds the actuators to the draft; a joint that none of them moves by itself has no actuator of its own."""
     driven = False
     for section in root.all("actuator"):

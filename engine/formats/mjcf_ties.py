@@ -10,12 +10,12 @@ from ..robot.orientation import rotation_of
 from . import mjcf_motors, mjcf_tendons
 from .draft import Draft
 from .mjcf_model import MAIN, Defaults, Frame, Model
-from .pieces import rows
+from .pieces import robot_file_rotation_rows
 from .report import CHANGED, DROPPED
 from .xml import Element
 
 
-def read(draft: Draft, root: Element, model: Model, defaults: Defaults, *, limits: bool) -> None:
+def read_mjcf_ties(draft: Draft, root: Element, model: Model, defaults: Defaults, *, limits: bool) -> None:
     """Adds ties and actuators to the draft; `limits` says that a range alone limits a tendon."""
     tendons: dict[str, Element] = {}
     motors = [one.attributes for section in root.all("actuator") for one in section.children]
@@ -28,7 +28,7 @@ def read(draft: Draft, root: Element, model: Model, defaults: Defaults, *, limit
     for section in root.all("equality"):
         for one in section.children:
             _equality(draft, defaults.apply(one, MAIN, draft, "equality"), model, tendons)
-    mjcf_motors.read(draft, root, model, defaults, tendons)
+    mjcf_motors.read_mjcf_actuators(draft, root, model, defaults, tendons)
 
 
 # ---- equality
@@ -65,7 +65,7 @@ def _cut(draft: Draft, one: Element, model: Model) -> None:
     for key, frame in (("first", first), ("second", second)):
         own: dict[str, Any] = {"at": [float(x) for x in frame.at]}
         if one.tag == "weld" and not np.array_equal(frame.R, np.eye(3)):
-            own["matrix"] = rows(frame.R)
+            own["matrix"] = robot_file_rotation_rows(frame.R)
         entry[key] = own
     draft.put("loops", entry, one)
     draft.note(CHANGED, one.tag, "the tie is exact here, not a stiff spring", one)

@@ -19,10 +19,10 @@ from ..errors import ModelError
 from ..robot.mesh_files import HERE
 from ..robot.model import Actuator, Coupling, Drive, Effort, Joint, Link, Loop, Robot, Shape
 from ..robot.orientation import rotation_of
-from ..robot.placement import Placement, zxz
+from ..robot.placement import Placement, zxz_turns
 from .mjcf_tendons import BY_ITSELF
 from .report import CHANGED, DROPPED, Report
-from .written import number, numbers, quaternion
+from .written import quaternion, urdf_number_text, urdf_numbers_text
 
 LEAST = 2e-15  # mass and moment of inertia of what moves, which MuJoCo wants to have some
 SLACK = 1e-9  # by which a moment may be larger than the other two together, as a rounding error
@@ -50,7 +50,7 @@ def write(robot: Robot) -> tuple[str, Report]:
     lines = [
         f"<mujoco model={quoteattr(robot.name)}>",
         '  <compiler angle="radian" autolimits="true" inertiafromgeom="false"/>',
-        f'  <option gravity="{numbers(robot.gravity)}"/>',
+        f'  <option gravity="{urdf_numbers_text(robot.gravity)}"/>',
     ]
     for tag, inside in sections.items():
         if inside:
@@ -132,7 +132,7 @@ class _Writer:
         yield from (f"  {line}" for line in self.sites(link.name))
         for name, at in link.points.items():
             self.report.note(CHANGED, "points", "they are sites, named by link and point")
-            yield f'  <site name={quoteattr(f"{link.name}.{name}")} pos="{numbers(at)}"/>'
+            yield f'  <site name={quoteattr(f"{link.name}.{name}")} pos="{urdf_numbers_text(at)}"/>'
 
     def sites(self, link: str) -> Iterable[str]:
         """The sites on a link at which ties and actuators act."""
@@ -148,18 +148,18 @@ class _Writer:
             self.report.note(CHANGED, "link without mass", f"MuJoCo wants {LEAST:g} kg of what moves")
         elif not link.mass and not J.any():
             return
-        where = f'pos="{numbers(link.com)}" mass="{number(max(link.mass, LEAST))}"'
+        where = f'pos="{urdf_numbers_text(link.com)}" mass="{urdf_number_text(max(link.mass, LEAST))}"'
         moments, axes = np.linalg.eigh(J)
         least = float(max(LEAST, moments[2] - moments[1]))  # which the others need, to be those of a body
         if moments[0] > least * (1 + 1e-12):
             entries = J[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-            yield f'<inertial {where} fullinertia="{numbers(entries)}"/>'
+            yield f'<inertial {where} fullinertia="{urdf_numbers_text(entries)}"/>'
             return
         if least - moments[0] > max(2 * LEAST, SLACK * moments[2]):
             self.report.note(CHANGED, "inertia", "no body can have it, so its smallest moment is raised")
         moments = np.maximum(moments, [least * (1 + 1e-15), LEAST, LEAST])
-        turned = Placement(zxz(axes * np.linalg.det(axes)))
-        yield f'<inertial {where} diaginertia="{numbers(moments)}"{_turn(turned)}/>'
+        turned = Placement(zxz_turns(axes * np.linalg.det(axes)))
+        yield f'<inertial {where} diaginertia="{urdf_numbers_text(moments)}"{_turn(turned)}/>'
 
     def _geom(self, shape: Shape) -> Iterator[str]:
         """A body of a link's picture."""
@@ -173,19 +173,19 @@ class _Writer:
             own = f" mesh={quoteattr(self._mesh(file, shape.size))}"
         else:
             size = [x / 2 for x in size] if shape.kind == "box" else [size[0], *(x / 2 for x in size[1:])]
-            own = f' size="{numbers(size)}"'
+            own = f' size="{urdf_numbers_text(size)}"'
         if shape.name and shape.name not in self._shown:
             self._shown.add(shape.name)
             own = f" name={quoteattr(shape.name)}{own}"
         if shape.colour:
-            own += f' rgba="{numbers(shape.colour)}"'
+            own += f' rgba="{urdf_numbers_text(shape.colour)}"'
         yield f'<geom type="{shape.kind}"{own}{_frame(shape.at)} contype="0" conaffinity="0" group="2"/>'
 
     def _mesh(self, file: str, size: tuple[float, ...]) -> str:
         """The name of a mesh among the assets."""
         if (file, size) not in self._meshes:
             self._meshes[file, size] = name = f"mesh{len(self._meshes) + 1}"
-            scale = "" if size == (1.0, 1.0, 1.0) else f' scale="{numbers(size)}"'
+            scale = "" if size == (1.0, 1.0, 1.0) else f' scale="{urdf_numbers_text(size)}"'
             self.assets.append(f"<mesh name={quoteattr(name)} file={quoteattr(file)}{scale}/>")
         return self._meshes[file, size]
 
@@ -238,7 +238,7 @@ class _Writer:
         joint, rest = link.joint, seat
         if joint.type.nv == 6:
             x, y, z, *e = (self.robot.q0[k] for k in joint.coordinates)
-            rest = Placement(zxz(rotation_of(tuple(e))), (x, y, z)).then(seat)
+            rest = Placement(zxz_turns(rotation_of(tuple(e))), (x, y, z)).then(seat)
         elif joint.type.orientation is None:
             for what, axis, place in reversed(_moves(joint)):
                 rest = _moved(what, axis, self.robot.q0[joint.coordinates[place]]).then(rest)
@@ -249,16 +249,16 @@ class _Writer:
         words = [f'name={quoteattr(one.name)} type="{one.kind}"']
         simple = one.kind in PLAIN.values()
         if simple:
-            words.append(f'axis="{numbers(one.axis)}"')
+            words.append(f'axis="{urdf_numbers_text(one.axis)}"')
         if simple and one.kind == "hinge" and one.at.any():
-            words.append(f'pos="{numbers(one.at)}"')
+            words.append(f'pos="{urdf_numbers_text(one.at)}"')
         drive = one.drive
         values = {"damping": drive.viscous, "frictionloss": drive.coulomb, "armature": drive.rotor}
         values |= {"stiffness": drive.stiffness, "springref": drive.rest if simple and drive.stiffness else 0.0}
         values["ref"] = one.start
-        words += [f'{key}="{number(x)}"' for key, x in values.items() if x]
+        words += [f'{key}="{urdf_number_text(x)}"' for key, x in values.items() if x]
         if joint.limits is not None and simple:
-            words.append(f'range="{numbers(joint.limits)}"')
+            words.append(f'range="{urdf_numbers_text(joint.limits)}"')
         if math.isfinite(joint.largest_speed):
             self.report.note(DROPPED, "velocity limit", "MJCF has none")
         return " ".join(words)
@@ -297,9 +297,9 @@ class _Writer:
         """Adds tendons for the springs over several joints."""
         for name, cord in self.robot.springs:
             values = {"stiffness": cord.stiffness, "damping": cord.damping}
-            own = "".join(f' {key}="{number(x)}"' for key, x in values.items() if x)
+            own = "".join(f' {key}="{urdf_number_text(x)}"' for key, x in values.items() if x)
             rest = cord.rest if cord.rest != BY_ITSELF else math.nextafter(BY_ITSELF, 0.0)
-            own += f' springlength="{number(rest)}"' if cord.stiffness else ""
+            own += f' springlength="{urdf_number_text(rest)}"' if cord.stiffness else ""
             self.tendons += _fixed(name, {self.names[x.coordinate]: x.ratio for x in cord.joints}, own)
 
     def _coupling(self, one: Coupling) -> str:
@@ -310,11 +310,11 @@ class _Writer:
         if len(one.leaders) == 1:
             (leader,) = one.leaders
             follows = f"joint1={quoteattr(name)} joint2={quoteattr(self.names[leader.coordinate])}"
-            return f'<joint {follows} polycoef="{numbers([start, leader.ratio, 0, 0, 0])}"/>'
+            return f'<joint {follows} polycoef="{urdf_numbers_text([start, leader.ratio, 0, 0, 0])}"/>'
         cord = f"{name}.coupling"
         coefficients = {name: 1.0} | {self.names[x.coordinate]: -x.ratio for x in one.leaders}
         self.tendons += _fixed(cord, coefficients)
-        return f'<tendon tendon1={quoteattr(cord)} polycoef="{numbers([start, 1, 0, 0, 0])}"/>'
+        return f'<tendon tendon1={quoteattr(cord)} polycoef="{urdf_numbers_text([start, 1, 0, 0, 0])}"/>'
 
     # ---- actuators
 
@@ -336,7 +336,7 @@ class _Writer:
         limits = self._range(joint.effort)
         if joint.type.orientation is not None:
             for k, suffix in enumerate(joint.type.forces):
-                gear = numbers([float(j == k) for j in range(3)])
+                gear = urdf_numbers_text([float(j == k) for j in range(3)])
                 name = quoteattr(f"{joint.name}.{suffix}")
                 yield f'<motor name={name} joint={quoteattr(joint.name)} gear="{gear}"{limits}/>'
             return
@@ -353,7 +353,7 @@ class _Writer:
             self.report.note(DROPPED, f"actuator `{one.name}`", "MuJoCo's turn with their link")
         else:
             gear = [0.0, 0.0, 0.0, *one.direction] if one.moment else [*one.direction, 0.0, 0.0, 0.0]
-            yield f'<motor name={name} site={name} gear="{numbers(gear)}"{limits}/>'
+            yield f'<motor name={name} site={name} gear="{urdf_numbers_text(gear)}"{limits}/>'
 
     def _range(self, effort: Effort) -> str:
         """The limits of a motor."""
@@ -361,7 +361,7 @@ class _Writer:
             self.report.note(DROPPED, "effort weight", "MJCF has none")
         if not (math.isfinite(effort.low) and math.isfinite(effort.high)):
             return ""
-        return f' ctrlrange="{numbers([effort.low, effort.high])}"'
+        return f' ctrlrange="{urdf_numbers_text([effort.low, effort.high])}"'
 
     def _taken_as_actuated(self, joint: Joint) -> bool:
         follows = any(one.coordinate in joint.coordinates for one in self.robot.couplings)
@@ -369,7 +369,7 @@ class _Writer:
 
     def keyframe(self) -> list[str]:
         """The position in which the robot starts, where MuJoCo wouldn't start there by itself."""
-        return [f'<key name="start" qpos="{numbers(self.start)}"/>'] if self.turned else []
+        return [f'<key name="start" qpos="{urdf_numbers_text(self.start)}"/>'] if self.turned else []
 
     # ---- what is lost
 
@@ -423,16 +423,16 @@ def _is_identity(placement: Placement) -> bool:
 
 def _fixed(name: str, coefficients: dict[str, float], own: str = "") -> list[str]:
     """A tendon over joints, with attributes of its own."""
-    inside = [f'  <joint joint={quoteattr(joint)} coef="{number(x)}"/>' for joint, x in coefficients.items()]
+    inside = [f'  <joint joint={quoteattr(joint)} coef="{urdf_number_text(x)}"/>' for joint, x in coefficients.items()]
     return [f"<fixed name={quoteattr(name)}{own}>", *inside, "</fixed>"]
 
 
 def _frame(placement: Placement) -> str:
     """The attributes of a place and a turn, each only where there is one."""
-    pos = f' pos="{numbers(placement.origin)}"' if any(placement.origin) else ""
+    pos = f' pos="{urdf_numbers_text(placement.origin)}"' if any(placement.origin) else ""
     return pos + _turn(placement)
 
 
 def _turn(placement: Placement) -> str:
     e = quaternion(placement.rotation())
-    return f' quat="{numbers(e)}"' if any(e[1:]) else ""
+    return f' quat="{urdf_numbers_text(e)}"' if any(e[1:]) else ""

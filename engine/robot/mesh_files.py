@@ -13,7 +13,7 @@ PACKAGES = ("package://", "model://")  # of ROS and of Gazebo, before a package'
 HERE = "file://"
 
 
-def located(file: str, folder: Path) -> Path | None:
+def located_mesh_file(file: str, folder: Path) -> Path | None:
     """The mesh file that a robot file in this folder names, if it is there; nothing is asked from a network."""
     if "\0" in file:
         return None
@@ -36,16 +36,16 @@ def _in_packages(file: str, folder: Path) -> Iterator[Path]:
             yield above / rest
 
 
-def folder_of(document: Document | None) -> Path:
+def folder_of_robot_file(document: Document | None) -> Path:
     """The folder of a robot's file; that of the process, if the robot came from no file."""
     return Path(document.name).parent if document is not None else Path()
 
 
-def with_places(data: Any, folder: Path) -> Any:
+def robot_data_with_mesh_places(data: Any, folder: Path) -> Any:
     """A robot's data in which meshes that are there are named by their absolute paths, so that a copy finds them."""
 
     def absolute(file: str) -> str:
-        path = located(file, folder)
+        path = located_mesh_file(file, folder)
         return file if path is None else str(path.absolute())
 
     return _renamed(data, absolute)
@@ -59,10 +59,10 @@ def seen_from(data: Any, folder: Path, new: Path, *, packages: bool = False) -> 
     """
 
     def moved(file: str) -> str:
-        path, address = located(file, folder), file.startswith(PACKAGES)
+        path, address = located_mesh_file(file, folder), file.startswith(PACKAGES)
         if path is None or (address and packages) or os.path.isabs(file.removeprefix(HERE)):
             return file
-        there = located(file, new)
+        there = located_mesh_file(file, new)
         if there is not None and os.path.samefile(there, path):
             return file
         try:

@@ -8,11 +8,11 @@ import denoc
 import yamls
 from comparing import off
 from denoc.errors import InputError
-from denoc.machine.jit.choice import using
-from denoc.scenario.stored import stored
-from denoc.study.codegen import generate
-from denoc.study.verify import verified
-from denoc.text.library import folder
+from denoc.machine.jit.choice import using_backend
+from denoc.scenario.stored import stored_scenario_result
+from denoc.study.codegen import generate_code
+from denoc.study.verify import verify_result
+from denoc.text.library import library_folder
 
 SHORT = {"task": "simulate", "time": {"end": 0.06, "step": 0.02}, "solver": {"rtol": 1e-11}}
 CORDS = (
@@ -24,7 +24,7 @@ ROBOTS = [("planar3r", "joint1", "joint3"), ("four-bar", "A0", "B0")]
 
 def with_springs(name, first, second, **more):
     """A robot of the library with a spring and a damper, and its data."""
-    data = yamls.load((folder("robots") / f"{name}.yaml").read_text())
+    data = yamls.load((library_folder("robots") / f"{name}.yaml").read_text())
     place = {"FIRST": first, "SECOND": second}
     springs = [
         {"name": own, "joints": {place[k]: r for k, r in ratios.items()}, "stiffness": k, "rest": rest, "damping": d}
@@ -57,7 +57,7 @@ def test_every_call_has_their_forces(form, count):
     if count == 1:
         q, qd, qdd = q[0], qd[0], qdd[0]
     own = needed(robot, "joint1", "joint3", q, qd)
-    with using("plain" if form == "plain" else "compiled", **({} if form == "plain" else {"form": form})):
+    with using_backend("plain" if form == "plain" else "compiled", **({} if form == "plain" else {"form": form})):
         tau = denoc.inverse(robot, q, qd, qdd)
         np.testing.assert_allclose(tau, denoc.inverse(plain, q, qd, qdd) + own, atol=1e-12)
         np.testing.assert_allclose(denoc.forward(robot, q, qd, tau), qdd, atol=1e-9)
@@ -82,7 +82,7 @@ def test_huge_angles_stretch_them(backend):
     q, qd, qdd = states(robot, 4)
     q[2] = [1e7, 3e6, -2e7]
     own = needed(robot, "joint1", "joint3", q, qd)
-    with using(backend):
+    with using_backend(backend):
         np.testing.assert_allclose(
             denoc.inverse(robot, q, qd, qdd), denoc.inverse(plain, q, qd, qdd) + own, rtol=1e-9, atol=1e-6
         )
@@ -114,7 +114,7 @@ def test_a_run_is_that_under_forces_of_these_sizes(name, first, second, backend,
     pulled = {**data, "actuators": [{"name": s["name"], "joints": s["joints"]} for s in data["springs"]]}
     del pulled["springs"]
     forces = {own: {"law": "spring", "stiffness": k, "rest": rest, "damping": d} for own, _, k, rest, d in CORDS}
-    with using(backend):
+    with using_backend(backend):
         run = denoc.run({**SHORT, "record": {"reactions": True}}, denoc.loads(yamls.dump(data)))
         same = denoc.run({**SHORT, "forces": forces, "record": {"reactions": True}}, denoc.loads(yamls.dump(pulled)))
     for column in run.table:
@@ -124,7 +124,7 @@ def test_a_run_is_that_under_forces_of_these_sizes(name, first, second, backend,
     assert run.audit["energy_share"] < 1e-9
     assert np.ptp(run.table["energy.elastic"]) > 1e-3
     run.write(tmp_path, plot=False)
-    assert verified(stored(tmp_path / run.name)).ok
+    assert verify_result(stored_scenario_result(tmp_path / run.name)).ok
 
 
 def test_two_wheels_on_a_shaft_swing_as_they_should():
@@ -168,7 +168,7 @@ def test_runs_side_by_side_are_those_alone(tmp_path):
 def test_exported_code_has_them_and_takes_their_numbers():
     robot = denoc.loads(yamls.dump(with_springs(*ROBOTS[0])))
     q, qd, qdd = (x[0] for x in states(robot))
-    file, text = generate(robot, "idyn", "python", keys=["springs.cord.stiffness", "springs.cord.joints.joint3"])
+    file, text = generate_code(robot, "idyn", "python", keys=["springs.cord.stiffness", "springs.cord.joints.joint3"])
     space: dict = {}
     exec(compile(text, file, "exec"), space)
     code = space[file.removesuffix(".py")]
@@ -201,7 +201,7 @@ def test_the_regressor_leaves_them_out_and_identification_refuses():
     ],
 )
 def test_mistakes_stand_at_their_places(entry, message):
-    data = yamls.load((folder("robots") / "planar3r.yaml").read_text())
+    data = yamls.load((library_folder("robots") / "planar3r.yaml").read_text())
     with pytest.raises(InputError) as error:
         denoc.loads(yamls.dump({**data, "springs": [{"name": "s", **entry}]}))
     assert message in str(error.value) + error.value.allowed + error.value.key

@@ -6,16 +6,16 @@ import pytest
 import denoc
 from denoc.errors import InputError
 from denoc.formats.table import FORMATS
-from denoc.loops.branches import acting
-from denoc.loops.constraints import closure
-from denoc.robot.build import build
-from denoc.text.library import folder
-from denoc.text.source import from_mapping
+from denoc.loops.branches import forces_acting_in_loops
+from denoc.loops.constraints import loop_closure
+from denoc.robot.build import build_robot
+from denoc.text.library import library_folder
+from denoc.text.source import document_from_mapping
 from random_robots import random_robot
 from there_and_back import differences, places, state, through
 
 TYPES = ("revolute", "prismatic", "cylindrical", "universal", "planar", "three-revolutes", "spherical", "fixed")
-LIBRARY = sorted(path.stem for path in folder("robots").glob("*.yaml"))
+LIBRARY = sorted(path.stem for path in library_folder("robots").glob("*.yaml"))
 
 
 def beside_mujoco(text, tmp_path, again):
@@ -60,7 +60,7 @@ def test_random_robots_survive_and_mujoco_agrees(seed, tmp_path):
         for key in ("r", "first_moments", "frame", "about"):
             own.pop(key, None)
         own |= {"convention": "frames", "com": [0.1, 0.2, 0.3], "inertia": {"xx": 0.3, "yy": 0.4, "zz": 0.5, "xy": 0.1}}
-    robot = build(from_mapping(data))
+    robot = build_robot(document_from_mapping(data))
     again, text, lost = through(robot)
     assert not [words for words in lost if "dropped" in words], lost
     assert differences(robot, again, seed) < 1e-12
@@ -118,7 +118,7 @@ def test_actuators_couplings_and_pictures_survive(coupled):
     assert [joint.actuated for joint in again.moving] == [False, True, False]
     assert (again.joint("j2").effort, again.joint("j1").limits) == (robot.joint("j2").effort, (-1, 2))
     q = np.array([[0.3, -0.2, 0.4]])
-    np.testing.assert_allclose(acting(again, q), acting(robot, q), atol=1e-15)
+    np.testing.assert_allclose(forces_acting_in_loops(again, q), forces_acting_in_loops(robot, q), atol=1e-15)
     assert [(one.name, one.effort, one.moment) for one in again.actuators] == [
         (one.name, one.effort, one.moment) for one in robot.actuators
     ]
@@ -141,7 +141,7 @@ def test_actuators_couplings_and_pictures_survive(coupled):
         data.ctrl[:] = 0
         data.ctrl[k] = 0.7
         mujoco.mj_forward(model, data)
-        S = acting(robot, data.qpos[None])[0]
+        S = forces_acting_in_loops(robot, data.qpos[None])[0]
         np.testing.assert_allclose(data.qfrc_actuator, 0.7 * gear * S[:, k], atol=1e-14)
 
 
@@ -164,7 +164,7 @@ def test_mujoco_finds_loops_closed_where_they_are(name):
     mujoco.mj_forward(model, data)
     assert abs(data.efc_pos[: data.ne]).max() < 1e-9
     theirs = data.efc_J.reshape(-1, model.nv)[: data.ne][:, speeds]
-    mine = closure(robot).jacobian(closed)[0]
+    mine = loop_closure(robot).jacobian(closed)[0]
     rank = np.linalg.matrix_rank(mine, tol=1e-8)
     assert np.linalg.matrix_rank(theirs, tol=1e-8) == rank
     assert np.linalg.matrix_rank(np.vstack([mine, theirs]), tol=1e-8) == rank
@@ -203,6 +203,6 @@ def test_meshes_are_found(tmp_path):
 def test_long_chains_are_written():
     """A thousand links; MuJoCo's own limit, and that of XML here, are lower."""
     links = [{"name": f"l{k}", "joint": {"type": "revolute"}, "mass": 1, "com": [0.1, 0, 0]} for k in range(1000)]
-    robot = build(from_mapping({"name": "long", "convention": "frames", "links": links}))
+    robot = build_robot(document_from_mapping({"name": "long", "convention": "frames", "links": links}))
     text = FORMATS["mjcf"].write(robot).text
     assert text.count("<body") == text.count("</body>") == 1000

@@ -6,9 +6,9 @@ import pytest
 import denoc
 import yamls
 from denoc.errors import DenocError
-from denoc.loops.constraints import closure
-from denoc.machine.jit.choice import using
-from denoc.text.library import folder
+from denoc.loops.constraints import loop_closure
+from denoc.machine.jit.choice import using_backend
+from denoc.text.library import library_folder
 
 NAMES = ["puma", "four-bar", "cart-pole", "space-arm"]
 TENDON = {"name": "pull", "gear": -2.0, "effort": {"limits": [-0.2, 0.25]}}
@@ -21,7 +21,7 @@ def with_actuators(name):
         "planar3r": ("joint1", "joint3", "joint2", "link3"),
         "four-bar": ("A0", "B0", "A0", "coupler"),
     }[name]
-    data = yamls.load((folder("robots") / f"{name}.yaml").read_text())
+    data = yamls.load((library_folder("robots") / f"{name}.yaml").read_text())
     for k, entry in enumerate(data["links"], start=1):
         entry["joint"]["actuated"] = entry["joint"].get("name", f"joint{k}") == motor
     more = [{**TENDON, "joints": {first: 1.0, second: -0.5}}, {**PUSH, "link": link, "axes": "base"}]
@@ -43,7 +43,7 @@ def test_steps_are_those_of_a_run(name, backend):
     """Under a force of time that is held through each step, as `run` holds what a function gives."""
     robot = denoc.load(name)
     driven = [joint.name for joint in robot.moving if joint.actuated]
-    with using(backend):
+    with using_backend(backend):
         one = denoc.simulator(robot)
         for k in range(6):
             one.step(5e-3, [0.3 * np.cos(5e-3 * k)] * len(driven))
@@ -70,7 +70,7 @@ def test_tendons_and_pushes_are_those_of_a_run(name, backend):
     """Each under a force of its own that is held through a step; the tendon's ends at its limits."""
     robot = with_actuators(name)
     laws = [lambda t, state, k=k: (0.3 + 0.2 * k) * np.cos((k + 1) * 40 * t) for k in range(3)]
-    with using(backend):
+    with using_backend(backend):
         one = denoc.simulator(robot)
         assert one.forces[1:] == ("pull.force", "push.force")
         assert one.forces[0] in ("joint2.tau", "A0.tau")
@@ -111,7 +111,7 @@ def test_plain_compiled_and_side_by_side_are_one(name):
     for k in range(3):
         compiled = np.array(marched(denoc.simulator(robot), 5, forces[:, k]))
         np.testing.assert_allclose(together[:, k], compiled, rtol=1e-12, atol=1e-12)
-    with using("plain"):
+    with using_backend("plain"):
         plain = np.array(marched(denoc.simulator(robot), 5, forces[:, 0]))
         np.testing.assert_allclose(plain, together[:, 0], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(marched(denoc.simulator(robot, 3), 5, forces), together, rtol=1e-12, atol=1e-12)
@@ -119,10 +119,10 @@ def test_plain_compiled_and_side_by_side_are_one(name):
 
 def test_loops_are_closed_at_every_step_and_coordinates_change_on_the_way():
     """A slider-crank that is driven at its piston turns over both dead centres, where the piston's place says nothing."""
-    text = (folder("robots") / "slider-crank.yaml").read_text()
+    text = (library_folder("robots") / "slider-crank.yaml").read_text()
     text = text.replace(", actuated: true", "").replace("axis: [1, 0, 0]}", "axis: [1, 0, 0], actuated: true}")
     robot = denoc.loads(text)
-    loops, one, many = closure(robot), denoc.simulator(robot), denoc.simulator(robot, 3)
+    loops, one, many = loop_closure(robot), denoc.simulator(robot), denoc.simulator(robot, 3)
     start = denoc.assemble(robot, [1.0, -1.3, 0.3])
     one.reset(start, [9.0, 0.0, 0.0])
     # speeds that fit: the crank's 9 rad/s in terms of the piston, which is the independent one here

@@ -5,13 +5,13 @@ import numpy as np
 import denoc
 from comparing import off
 from denoc.formats.table import FORMATS, Source
-from denoc.robot.build import build
+from denoc.robot.build import build_robot
 
 
 def through(robot):
     """The robot after a way through MJCF, the text, and what it couldn't hold."""
     written = FORMATS["mjcf"].write(robot)
-    again = build(FORMATS["mjcf"].read(Source("again.xml", written.text)).document)
+    again = build_robot(FORMATS["mjcf"].read(Source("again.xml", written.text)).document)
     return again, written.text, [f"{entry.what} {entry.fate}" for entry in written.report.entries.values()]
 
 
