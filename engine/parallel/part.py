@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import InputError
 from ..loops.constraints import loop_closure
 from ..robot.cuts import CUTS
 from ..robot.joints import PLACE_AND_ORIENT, TYPES
@@ -83,10 +82,6 @@ class LegNumbering:
 
 def parts_by_legs(robot: Robot, parallel: Parallel, independent: Sequence[int]) -> list[LegPart]:
     """The parts of a robot, one for each leg, with even shares of the platform."""
-    if robot.springs:
-        raise InputError(
-            "springs over several joints can't be divided among legs", allowed="a robot's file without `springs`"
-        )
     share = 1.0 / len(parallel.legs)
     parts: list[LegPart] = []
     for leg in parallel.legs:

@@ -9,6 +9,7 @@ import yamls
 from comparing import off
 from denoc.errors import InputError
 from denoc.machine.jit.choice import using_backend
+from denoc.parallel.legs import bodies_shared_by_legs
 from denoc.scenario.stored import stored_scenario_result
 from denoc.study.codegen import generate_code
 from denoc.study.verify import verify_result
@@ -186,6 +187,14 @@ def test_the_regressor_leaves_them_out_and_identification_refuses():
     assert off(denoc.regressor(robot, q, qd, qdd), denoc.regressor(plain, q, qd, qdd)) < 1e-14
     with pytest.raises(InputError, match="springs over several joints"):
         denoc.identify(robot, {x: np.zeros((5, 3)) for x in ("q", "qd", "qdd", "tau")})
+
+
+def test_legs_are_not_divided_where_they_may_reach_from_one_to_another():
+    data = yamls.load((library_folder("robots") / "three-rrr.yaml").read_text())
+    robot = denoc.loads(yamls.dump({**data, "springs": [{"name": "s", "joints": {"J1": 1, "J3": 2}, "stiffness": 3}]}))
+    for split in (denoc.legs, bodies_shared_by_legs):
+        with pytest.raises(InputError, match="aren't divided among legs"):
+            split(robot)
 
 
 @pytest.mark.parametrize(
