@@ -87,9 +87,11 @@ def convert_command(
 
 def _move_meshes(document: Document, folder: Path, *, packages: bool) -> None:
     """Lets paths to meshes lead there from the folder into which the robot is written."""
-    from denoc.robot.mesh_files import folder_of_robot_file, seen_from
+    from denoc.robot.mesh_files import folder_of_robot_file, robot_data_with_meshes_seen_from
 
-    document.data = seen_from(document.data, folder_of_robot_file(document), folder, packages=packages)
+    document.data = robot_data_with_meshes_seen_from(
+        document.data, folder_of_robot_file(document), folder, packages=packages
+    )
 
 
 def _show(

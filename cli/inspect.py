@@ -238,7 +238,7 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from denoc.cli.mobility import mobility_lines_to_print, springs
+    from denoc.cli.mobility import mobility_lines_to_print, spring_lines_to_print
     from denoc.dynamics.masses import mass_and_centre
 
     # lines as long as they are: a terminal breaks them, and no digit is left out where it is narrow or there is none
@@ -254,7 +254,7 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
         actuated = sum(joint.type.nv for joint in model.moving if joint.actuated)
         freedoms = f"{model.nv} degree{'s' * (model.nv != 1)} of freedom, {actuated} actuated; "
         console.print(freedoms + _extent(model, "no loops"), markup=False)
-    for line in springs(model):
+    for line in spring_lines_to_print(model):
         console.print(line, markup=False)
     mass, centre = mass_and_centre(model, mobility.q if mobility else None)
     at = ", ".join(f"{x:.5g}" for x in centre)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from denoc.robot.model import Robot
 
 
-def springs(model: Robot) -> Iterator[str]:
+def spring_lines_to_print(model: Robot) -> Iterator[str]:
     """The lines on springs over several joints."""
     owners = {k: joint.name for joint in model.moving for k in joint.coordinates}
     for name, cord in model.springs:

@@ -16,7 +16,7 @@ from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Drive
 from . import sweeps, transfer
 from .spatial import Matrix, Vector, dot, subtract, to_link_axes, transported_wrench
-from .springs import cords
+from .springs import cords_of_bodies
 from .sweeps import Motion, Pivot
 from .symbols import Path, tree_body_number_at, tree_body_number_paths, tree_body_with_symbols
 from .vanishing import joint_pivot_loss
@@ -25,9 +25,9 @@ SIX = range(6)
 UPPER = [(r, s) for r in SIX for s in range(r, 6)]
 
 
-def runs(bodies: Sequence[Body], single: bool = False) -> bool:
+def runs_as_loop_over_bodies(bodies: Sequence[Body], single: bool = False) -> bool:
     """Whether compiled code for one sample or many loops over these bodies, as no spring reaches from one to others."""
-    return choice.code_runs_rolled(len(bodies), single=single) and not any(cords(bodies))
+    return choice.code_runs_rolled(len(bodies), single=single) and not any(cords_of_bodies(bodies))
 
 
 class BodyKind:

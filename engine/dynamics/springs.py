@@ -53,7 +53,7 @@ def _sum(cord: Cord, values: Sequence[Scalar]) -> Scalar:
     return sum(others, first)
 
 
-def tension(cord: Cord, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
+def cord_tension(cord: Cord, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
     """The force of a spring over several joints and its damper."""
     force: Scalar = 0.0
     if cord.stiffness:
@@ -63,15 +63,15 @@ def tension(cord: Cord, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Scalar:
     return force
 
 
-def cords(bodies: Sequence[Body]) -> Iterator[Cord]:
+def cords_of_bodies(bodies: Sequence[Body]) -> Iterator[Cord]:
     """The springs over several joints, each once."""
     return (pull.cord for body in bodies for drive in body.drives for pull in drive.pulls if pull.counted)
 
 
-def measured(bodies: Sequence[Body]) -> set[int]:
+def coordinates_of_springs(bodies: Sequence[Body]) -> set[int]:
     """The coordinates that springs measure."""
     own = {drive.coordinate for body in bodies for drive in body.drives if drive.stiffness}
-    return own | {one.coordinate for cord in cords(bodies) if cord.stiffness for one in cord.joints}
+    return own | {one.coordinate for cord in cords_of_bodies(bodies) if cord.stiffness for one in cord.joints}
 
 
 def relative_euler_parameters(rest: Sequence[float], e: Vector) -> Vector:

@@ -39,7 +39,7 @@ from .spatial import (
     transported_wrench,
     transpose,
 )
-from .springs import stretch_of_joint_spring, tension
+from .springs import cord_tension, stretch_of_joint_spring
 from .transfer import (
     Steps,
     inertia_at_parent,
@@ -217,7 +217,7 @@ def passive_force(drive: Drive, q: Sequence[Scalar], qd: Sequence[Scalar], k: in
     if drive.stiffness:
         force = force + drive.stiffness * stretch_of_joint_spring(drive, q)
     for pull in drive.pulls:
-        force = force + pull.ratio * tension(pull.cord, q, qd)
+        force = force + pull.ratio * cord_tension(pull.cord, q, qd)
     return force
 
 

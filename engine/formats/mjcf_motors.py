@@ -56,7 +56,7 @@ def _actuator(draft: Draft, one: Element, model: Model, tendons: dict[str, Eleme
         return
     if key == "tendon":
         tendon = tendons.get(one.attributes["tendon"])
-        ratios = mjcf_tendons.joints(draft, tendon, model) if tendon is not None else {}
+        ratios = mjcf_tendons.coefficients_of_mjcf_tendon(draft, tendon, model) if tendon is not None else {}
         if len(ratios) != 1:
             _on_joints(draft, one, model, ratios, gear[0])
             return

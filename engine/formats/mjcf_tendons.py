@@ -15,7 +15,7 @@ BY_ITSELF = -1.0  # the length of a spring that MuJoCo is to find, where joints'
 LOST = {"frictionloss": "dry friction", "armature": "armature"}
 
 
-def joints(draft: Draft, one: Element, model: Model) -> dict[str, float]:
+def coefficients_of_mjcf_tendon(draft: Draft, one: Element, model: Model) -> dict[str, float]:
     """The coefficients of a fixed tendon's joints; nothing of a tendon over bodies."""
     ratios: dict[str, float] = {}
     for part in one.all("joint") if one.tag == "fixed" else []:
@@ -24,7 +24,7 @@ def joints(draft: Draft, one: Element, model: Model) -> dict[str, float]:
     return ratios
 
 
-def read(draft: Draft, one: Element, model: Model, named: Collection[str], *, limits: bool) -> None:
+def read_mjcf_tendon(draft: Draft, one: Element, model: Model, named: Collection[str], *, limits: bool) -> None:
     """Adds what a tendon does by itself, apart from its actuator.
 
     `named` are the names of actuators, which keep theirs; `limits` says that a range alone limits a tendon.
@@ -50,7 +50,7 @@ def read(draft: Draft, one: Element, model: Model, named: Collection[str], *, li
 def _spring(draft: Draft, one: Element, model: Model, given: str, sizes: tuple[float, float]) -> list[str]:
     """Adds an entry of `springs` with this stiffness and damping, and returns what it can't hold."""
     stiffness, damping = sizes
-    ratios = {name: x for name, x in joints(draft, one, model).items() if x}
+    ratios = {name: x for name, x in coefficients_of_mjcf_tendon(draft, one, model).items() if x}
     length = draft.numbers(one, "springlength", 0, (BY_ITSELF,))
     if not ratios or any(model.joints[name]["type"] not in SIMPLE for name in ratios):
         return ["springs on such joints"]

@@ -24,7 +24,7 @@ def read_mjcf_ties(draft: Draft, root: Element, model: Model, defaults: Defaults
         for one in section.children:
             own = defaults.apply(one, MAIN, draft, "tendon")
             tendons[own.attributes.get("name", "")] = own
-            mjcf_tendons.read(draft, own, model, named, limits=limits)
+            mjcf_tendons.read_mjcf_tendon(draft, own, model, named, limits=limits)
     for section in root.all("equality"):
         for one in section.children:
             _equality(draft, defaults.apply(one, MAIN, draft, "equality"), model, tendons)

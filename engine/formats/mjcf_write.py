@@ -20,9 +20,9 @@ from ..robot.mesh_files import HERE
 from ..robot.model import Drive, Joint, Link, Robot, Shape
 from ..robot.orientation import rotation_of
 from ..robot.placement import Placement, zxz_turns
-from .mjcf_write_ties import Ties, names_of_freedoms
+from .mjcf_write_ties import Ties, names_of_mjcf_joints
 from .report import CHANGED, DROPPED, Report
-from .written import quaternion, urdf_number_text, urdf_numbers_text
+from .written import quaternion_of_rotation, urdf_number_text, urdf_numbers_text
 
 LEAST = 2e-15  # mass and moment of inertia of what moves, which MuJoCo wants to have some
 SLACK = 1e-9  # by which a moment may be larger than the other two together, as a rounding error
@@ -31,7 +31,7 @@ PLAIN = {"turn": "hinge", "slide": "slide"}  # moves along one coordinate
 MESHES = (".stl", ".obj", ".msh")
 
 
-def write(robot: Robot) -> tuple[str, Report]:
+def write_mjcf(robot: Robot) -> tuple[str, Report]:
     """The text of the robot as MJCF, and a report of what it couldn't hold."""
     writer = _Writer(robot)
     ties = writer.ties
@@ -187,7 +187,7 @@ class _Writer:
         _, seat = self.robot.parts.seats[link.name]
         if joint.type.orientation is not None:
             return self._turning(link)
-        rest, names = seat, dict(names_of_freedoms(joint))
+        rest, names = seat, dict(names_of_mjcf_joints(joint))
         for what, axis, place in reversed(_moves(joint)):
             if what not in PLAIN:
                 raise ModelError(f"MJCF has no {joint.type.name} joint, as `{joint.name}` is")
@@ -278,7 +278,7 @@ def _moved(what: str, axis: int, by: float) -> Placement:
 def _start(one: Freedom, joint: Joint, pose: Placement, q0: Sequence[float]) -> Iterable[float]:
     """MuJoCo's coordinates of a joint where the robot starts."""
     if one.kind == "free":
-        return *pose.origin, *quaternion(pose.rotation())
+        return *pose.origin, *quaternion_of_rotation(pose.rotation())
     return [q0[k] for k in joint.coordinates] if one.kind == "ball" else [one.start]
 
 
@@ -297,5 +297,5 @@ def _frame(placement: Placement) -> str:
 
 
 def _turn(placement: Placement) -> str:
-    e = quaternion(placement.rotation())
+    e = quaternion_of_rotation(placement.rotation())
     return f' quat="{urdf_numbers_text(e)}"' if any(e[1:]) else ""

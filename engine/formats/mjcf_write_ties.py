@@ -21,7 +21,7 @@ class Ties:
 
     def __init__(self, robot: Robot, report: Report):
         self.robot, self.report = robot, report
-        self.names = {k: name for joint in robot.moving for k, name in names_of_freedoms(joint)}  # by the place in q
+        self.names = {k: name for joint in robot.moving for k, name in names_of_mjcf_joints(joint)}  # by the place in q
         self.tendons: list[str] = []
         self._springs()
 
@@ -108,7 +108,7 @@ class Ties:
                 name = quoteattr(f"{joint.name}.{suffix}")
                 yield f'<motor name={name} joint={quoteattr(joint.name)} gear="{gear}"{limits}/>'
             return
-        for _, name in names_of_freedoms(joint):
+        for _, name in names_of_mjcf_joints(joint):
             yield f"<motor name={quoteattr(name)} joint={quoteattr(name)}{limits}/>"
 
     def _actuator(self, one: Actuator) -> Iterator[str]:
@@ -146,7 +146,7 @@ class Ties:
                 self.report.note(DROPPED, "idle spin", "MJCF has none")
 
 
-def names_of_freedoms(joint: Joint) -> Iterator[tuple[int, str]]:
+def names_of_mjcf_joints(joint: Joint) -> Iterator[tuple[int, str]]:
     """The names of MuJoCo's joints, by the places of their coordinates in q."""
     several = joint.type.orientation is None and joint.type.nv > 1
     for k, place in enumerate(joint.coordinates if joint.type.orientation is None else ()):

@@ -139,9 +139,9 @@ def _as_urdf(robot: Robot) -> Written:
 
 
 def _as_mjcf(robot: Robot) -> Written:
-    from .mjcf_write import write
+    from .mjcf_write import write_mjcf
 
-    return Written(*write(robot))
+    return Written(*write_mjcf(robot))
 
 
 def _as_redysim(robot: Robot) -> Written:

@@ -18,7 +18,7 @@ def urdf_origin_line(placement: Placement, pad: str) -> Iterable[str]:
         yield f'{pad}<origin xyz="{urdf_numbers_text(placement.origin)}" rpy="{urdf_numbers_text(rpy)}"/>'
 
 
-def quaternion(R: np.ndarray) -> tuple[float, float, float, float]:
+def quaternion_of_rotation(R: np.ndarray) -> tuple[float, float, float, float]:
     """The Euler parameters of a rotation matrix, the scalar first and not negative."""
     # by the largest of the four, whose square is the surest one
     squares = [R[0, 0] + R[1, 1] + R[2, 2], *(2.0 * R[k, k] - np.trace(R) for k in range(3))]

@@ -17,7 +17,7 @@ from .bodies import ReadLink, components_of_robot_vector, robot_number_triple, r
 from .closing import Closing, effort_limits_of_actuator
 from .conventions import frames_of_joint, initial_coordinates_of_joint
 from .doubles import robot_data_with_doubles
-from .drives import drives_of_joint, largest_speed_of_joint, limits_of_joint, with_cords
+from .drives import drives_of_joint, joint_with_cords, largest_speed_of_joint, limits_of_joint
 from .graph import frame_with_link_point, robot_graph_as_tree
 from .inertia import inertia_of_link
 from .joints import FORMS, TYPES, JointType
@@ -97,7 +97,7 @@ def robot_of_draft(draft: Draft, document: Document, warnings: tuple[str, ...] =
 
 
 def _with_cords(read: ReadLink, cords: Sequence[Cord]) -> ReadLink:
-    return replace(read, link=replace(read.link, joint=with_cords(read.link.joint, cords))) if cords else read
+    return replace(read, link=replace(read.link, joint=joint_with_cords(read.link.joint, cords))) if cords else read
 
 
 def draft_of_robot(document: Document) -> Draft:

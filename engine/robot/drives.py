@@ -91,7 +91,7 @@ def joint_drives(joint: JointEntry, row: JointType, q: int) -> tuple[Drive, ...]
     )
 
 
-def with_cords(joint: Joint, cords: Sequence[Cord]) -> Joint:
+def joint_with_cords(joint: Joint, cords: Sequence[Cord]) -> Joint:
     """The joint with the pulls of springs over several joints, which are counted at their first one."""
     pulls = {
         k: tuple(

@@ -51,7 +51,7 @@ def robot_data_with_mesh_places(data: Any, folder: Path) -> Any:
     return _renamed(data, absolute)
 
 
-def seen_from(data: Any, folder: Path, new: Path, *, packages: bool = False) -> Any:
+def robot_data_with_meshes_seen_from(data: Any, folder: Path, new: Path, *, packages: bool = False) -> Any:
     """A robot's data for a file in a new folder, from which relative paths lead to the same meshes.
 
     Addresses in packages stay where they lead there from the new folder, too, or always if `packages` says so; so do

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.looped import runs
+from ..dynamics.looped import runs_as_loop_over_bodies
 from ..dynamics.spatial import dot
 from ..dynamics.symbols import INERTIAL, dynamics_program_shared_by_shape, planted_bodies
 from ..loops.constraints import Closure
@@ -310,7 +310,7 @@ class Compiled:
     @property
     def _large(self) -> bool:
         """Whether evaluations loop over the bodies."""
-        return self._system.loops is None and runs(self._system.model.bodies)
+        return self._system.loops is None and runs_as_loop_over_bodies(self._system.model.bodies)
 
     @property
     def _price(self) -> float | None:

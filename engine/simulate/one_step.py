@@ -46,7 +46,7 @@ def simulator_effort_limits(robot: Robot) -> list[tuple[float, float]]:
     return [(one.low, one.high) for one in (*own, *(one.effort for one in robot.actuators))]
 
 
-def columns(robot: Robot) -> tuple[str, ...]:
+def simulator_force_columns(robot: Robot) -> tuple[str, ...]:
     """The columns of the forces, in their order."""
     own = [f"{joint.name}.{x}" for joint in robot.moving if joint.actuated for x in joint.type.forces]
     return (*own, *(f"{one.name}.force" for one in robot.actuators))

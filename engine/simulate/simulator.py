@@ -10,7 +10,13 @@ from ..errors import InputError, NumericalError
 from ..loops.assembly import assemble
 from ..robot.model import Robot
 from . import coordinates
-from .one_step import Stepping, columns, simulator_pivot_limits, simulator_start_coordinates, simulator_system
+from .one_step import (
+    Stepping,
+    simulator_force_columns,
+    simulator_pivot_limits,
+    simulator_start_coordinates,
+    simulator_system,
+)
 
 
 class Simulator:
@@ -29,7 +35,7 @@ class Simulator:
                 raise InputError(f"`{name}` must be a whole number from 1 on", key=name, found=str(value))
         self.robot, self.count, self.substeps = robot, count, substeps
         self._system = simulator_system(robot, friction_rate)
-        self.forces = columns(robot)
+        self.forces = simulator_force_columns(robot)
         self._many = count is not None
         self._steppings: dict[str, Stepping] = {}
         self._nq, rows = robot.nq, count or 1

@@ -5,7 +5,7 @@ import numpy as np
 
 import denoc
 from comparing import off
-from denoc.dynamics.springs import stretch_of_joint_spring, tension
+from denoc.dynamics.springs import cord_tension, stretch_of_joint_spring
 
 FREE, BALL = 0, 1
 
@@ -78,7 +78,7 @@ class Pair:
                 if not passive:
                     spring = drive.stiffness * stretch_of_joint_spring(drive, list(q)) if drive.stiffness else 0.0
                     left_out[k] += drive.viscous * qd[k] + spring
-                    left_out[k] += sum(pull.ratio * tension(pull.cord, list(q), list(qd)) for pull in drive.pulls)
+                    left_out[k] += sum(pull.ratio * cord_tension(pull.cord, list(q), list(qd)) for pull in drive.pulls)
         lost = max(1.0, abs(left_out).max(initial=0.0) / max(abs(bias).max(initial=0.0), 1e-9))  # digits by subtraction
         frames = denoc.frames(robot, q)
         names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, k) for k in range(model.nbody)]

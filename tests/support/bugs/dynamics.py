@@ -23,8 +23,8 @@ DYNAMICS = (
     Bug(
         "springs over several joints pull all of them alike",
         SWEEPS,
-        "force + pull.ratio * tension(pull.cord, q, qd)",
-        "force + tension(pull.cord, q, qd)",
+        "force + pull.ratio * cord_tension(pull.cord, q, qd)",
+        "force + cord_tension(pull.cord, q, qd)",
         (CORDS + "test_every_call_has_their_forces",),
     ),
     Bug(
@@ -44,14 +44,14 @@ DYNAMICS = (
     Bug(
         "angles that springs over several joints measure are reduced to a turn",
         "engine/dynamics/springs.py",
-        "return own | {one.coordinate for cord in cords(bodies) if cord.stiffness for one in cord.joints}",
+        "return own | {one.coordinate for cord in cords_of_bodies(bodies) if cord.stiffness for one in cord.joints}",
         "return own",
         (CORDS + "test_huge_angles_stretch_them",),
     ),
     Bug(
         "loops over bodies forget springs that reach from one to others",
         "engine/dynamics/looped.py",
-        "single=single) and not any(cords(bodies))",
+        "single=single) and not any(cords_of_bodies(bodies))",
         "single=single)",
         (CORDS + "test_every_call_has_their_forces",),
     ),
