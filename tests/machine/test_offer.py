@@ -225,6 +225,7 @@ def test_one_sample_at_a_time_from_several_threads(backend):
 
 
 @pytest.mark.parametrize("name", ["puma", "chain", "four-bar"])
+@pytest.mark.sampled(3)
 def test_batches_from_several_threads(name):
     """A loop over the bodies needs a workspace for each thread."""
     robot = chain_robot_for_times(40) if name == "chain" else denoc.load(name)
