@@ -147,5 +147,6 @@ def build_single(
     numbers: Sequence[float] = (),
 ) -> Single | None:
     """The code of a program with this `identity` for one sample; with `cached`, None if the cache doesn't have it."""
-    code = objects.loaded("single", identity, lambda: llvm.single(program(), "single"), cached, level, numbers)
+    text = lambda: llvm.single(program(), "single", native.lanes())  # noqa: E731
+    code = objects.loaded("single", identity, text, cached, level, numbers)
     return Single(code, "single", inputs, outputs) if code is not None else None
