@@ -76,9 +76,11 @@ def computed(plan: Plan, wait: Wait) -> Result:
 
 def written(result: Result, folder: Path, wanted: Files, wait: Wait, *, plot: bool) -> tuple[list[Path], str]:
     """The files of a result, and a sentence on a run with other inputs whose results they replace."""
+    from denoc.record import undescribed
     from denoc.record.write import other_inputs
 
     wait.now(WRITING)
+    undescribed.ends_soon()
     keys = other_inputs(folder, result.name, result.record)
     with interrupts.held():
         files = result.write(
