@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..dynamics.dense import nothing
+from ..dynamics.dense import inertia_vanishes_in_all_states
 from ..dynamics.kinematics import body_placements
-from ..dynamics.spatial import Matrix, Vector, add, cross, dot, outof, scale, subtract, transported
+from ..dynamics.spatial import Matrix, Vector, add, cross, dot, scale, subtract, to_parent_axes, transported_wrench
 from ..loops.constraints import Closure
-from ..loops.row_kinds import TiePlace, unit
+from ..loops.row_kinds import TiePlace, unit_row_of_tie
 from ..loops.ties import KINDS
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body
@@ -58,7 +58,7 @@ class Hanging:
         result = []
         for row in tie.rows:
             n, f = (_combined(one, x) for x in KINDS[row.kind].push(there, row))
-            result.append(transported(n, f, subtract(p2, self._e)))
+            result.append(transported_wrench(n, f, subtract(p2, self._e)))
         return result
 
     def _frame(self, link: str, frame: Placement) -> tuple[list[Vector], Vector]:
@@ -66,7 +66,7 @@ class Hanging:
         body, seat = self._loops.robot.tree.seats[link]
         placed = seat.then(frame)
         origin: Vector = list(placed.origin)
-        axes = [outof(placed.factors(), unit(k)) for k in range(3)]
+        axes = [to_parent_axes(placed.factors(), unit_row_of_tie(k)) for k in range(3)]
         if body is None:
             return axes, origin
         R, p = self.placed[body]
@@ -77,5 +77,5 @@ def _combined(axes: Sequence[Vector], x: Vector) -> Vector:
     """The vector with these components along axes."""
     total: Vector = [0.0] * 3
     for axis, one in zip(axes, x):
-        total = total if nothing(one) else add(total, scale(one, axis))
+        total = total if inertia_vanishes_in_all_states(one) else add(total, scale(one, axis))
     return total

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from ..dynamics import calls as tree
-from ..dynamics.direct import direct, key_of
-from ..dynamics.quantities import links_of
-from ..dynamics.samples import Samples, computes
-from ..dynamics.sweeps import Motion, inertia_wrench, outward
-from ..dynamics.wrenches import moved
+from ..dynamics.direct import direct_call, key_of_direct_call
+from ..dynamics.quantities import tree_links_under_wrenches
+from ..dynamics.samples import Samples, dynamics_call_with_checked_results
+from ..dynamics.sweeps import Motion, inertia_wrench, sweep_outward
+from ..dynamics.wrenches import wrenches_moved_to_points
 from ..errors import InputError, NumericalError, did_you_mean
 from ..loops import effort
-from ..loops.balance import Balance, enough
-from ..loops.branches import efforts, singular_words
-from ..loops.constraints import closure
-from ..loops.effort import exceed_limits
-from ..loops.families import serve
+from ..loops.balance import Balance, enough_actuators_for_freedoms
+from ..loops.branches import loop_actuator_efforts, singular_loop_message
+from ..loops.constraints import loop_closure
+from ..loops.effort import loop_efforts_exceed_limits
+from ..loops.families import serve_mechanism_calls
 from ..robot.model import ZERO, Robot
 from .legs import Parallel, legs
 from .platform_geometry import LegHold, PlatformGeometry, unlike_actuators
@@ -38,9 +38,9 @@ def platform_inverse(
 
     Γ = J_pᵀ [F_p + Σ J_viᵀ J_i⁻ᵀ Γ_i] (Khalil 2010, eq. 66), for any number of freedoms.
     """
-    links = () if wrenches is None else links_of(wrenches)
+    links = () if wrenches is None else tree_links_under_wrenches(wrenches)
     try:
-        call = robot.derived[key_of((BY_PARTS, platform), links)]
+        call = robot.derived[key_of_direct_call((BY_PARTS, platform), links)]
     except (AttributeError, KeyError):
         call = _call(robot, platform, links)
     result: np.ndarray = call(q, qd, qdd, *wrenches.values()) if wrenches else call(q, qd, qdd)
@@ -55,13 +55,13 @@ def _call(robot: Robot, platform: str | None, links: tuple[str, ...]) -> Callabl
         return _generally(robot, q, qd, qdd, dict(zip(links, sixes)), platform)
 
     widths = robot.nq, robot.nv, robot.nv
-    return direct(robot, (BY_PARTS, platform), links, widths, general, platform_inverse.__doc__ or "")
+    return direct_call(robot, (BY_PARTS, platform), links, widths, general, platform_inverse.__doc__ or "")
 
 
-@computes
+@dynamics_call_with_checked_results
 def _generally(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches, platform: str | None) -> np.ndarray:
     """The same in the general way."""
-    s, parts, loops = Samples(robot, q=q, qd=qd, qdd=qdd).finite(), legs(robot, platform), closure(robot)
+    s, parts, loops = Samples(robot, q=q, qd=qd, qdd=qdd).finite(), legs(robot, platform), loop_closure(robot)
     wrenched, w = s.acting(wrenches)
     if s.count == 0:
         return np.empty((0, len(robot.driven)))
@@ -69,18 +69,18 @@ def _generally(robot: Robot, q: Any, qd: Any, qdd: Any, wrenches: Wrenches, plat
     try:
         tau = family.rows({"w": w, **{name: s.rows(name) for name in ("q", "qd", "qdd")}})
     except NumericalError:
-        enough(Balance(robot, s.rows("q")))
+        enough_actuators_for_freedoms(Balance(robot, s.rows("q")))
         raise
     text = family.known[0]
-    if not text.final and exceed_limits(tau, efforts(robot)).any():
+    if not text.final and loop_efforts_exceed_limits(tau, loop_actuator_efforts(robot)).any():
         tau = _all_or_one_by_one(s, parts, wrenches, "least")
     else:
-        serve(text, (BY_PARTS, platform))
+        serve_mechanism_calls(text, (BY_PARTS, platform))
     return tau if s.count is not None else tau[0]
 
 
-@computes
-def inverse_by_shares(
+@dynamics_call_with_checked_results
+def inverse_by_platform_shares(
     robot: Robot,
     q: Any,
     qd: Any,
@@ -111,8 +111,8 @@ def _all_or_one_by_one(s: Samples, parts: Parallel, wrenches: Wrenches | None, s
             return tau
     except np.linalg.LinAlgError:
         if s.count is None or s.count < 2:
-            enough(Balance(s.robot, s.rows("q")))
-            raise NumericalError(singular_words(s.robot)) from None
+            enough_actuators_for_freedoms(Balance(s.robot, s.rows("q")))
+            raise NumericalError(singular_loop_message(s.robot)) from None
     rows = []
     for n in range(s.count or 1):
         one = Samples(s.robot, **{name: s.rows(name)[n] for name in s.arrays})
@@ -140,16 +140,16 @@ def _actuator_forces(s: Samples, parts: Parallel, wrenches: Wrenches | None, sha
     B = X[:, driven] @ T  # J_p⁻¹: the platform's freedoms → actuated rates
     right = np.einsum("nrf,nr->nf", T, F)
     if B.shape[1] < B.shape[2]:
-        enough(Balance(robot, s.rows("q")))
+        enough_actuators_for_freedoms(Balance(robot, s.rows("q")))
         raise unlike_actuators(robot, *B.shape[1:])
     if B.shape[1] == B.shape[2]:  # Γ = J_pᵀ F
         return np.linalg.solve(B.transpose(0, 2, 1), right[..., None])[..., 0]
-    enough(Balance(robot, s.rows("q")[:1]))
+    enough_actuators_for_freedoms(Balance(robot, s.rows("q")[:1]))
     near = np.zeros((len(F), len(driven)))
     if sharing != "least":
         near = (gamma + _carried(parts, holds, F_p, _shares(geometry, holds, sharing)))[:, driven]
-    limits = efforts(robot)
-    return np.array([effort.least(B[n].T, right[n], limits, near[n]) for n in range(len(F))])
+    limits = loop_actuator_efforts(robot)
+    return np.array([effort.least_loop_effort(B[n].T, right[n], limits, near[n]) for n in range(len(F))])
 
 
 def _carried(parts: Parallel, holds: list[LegHold], F_p: np.ndarray, shares: np.ndarray) -> np.ndarray:
@@ -186,7 +186,7 @@ def platform_wrench(geometry: PlatformGeometry, wrenches: Wrenches | None) -> np
     q, qd, qdd = (s.scalars(name) for name in ("q", "qd", "qdd"))
     here: Motion | None = None
     for i in geometry.parts.legs[0].bodies:
-        here = outward(s.robot.tree.bodies[i], here, q, qd, qdd, list(s.robot.gravity))
+        here = sweep_outward(s.robot.tree.bodies[i], here, q, qd, qdd, list(s.robot.gravity))
     assert here is not None
     on, loads = s.loads(wrenches)
     six = inertia_wrench(s.robot.tree.bodies[body], here)
@@ -196,7 +196,7 @@ def platform_wrench(geometry: PlatformGeometry, wrenches: Wrenches | None) -> np
     for where, applied, point in loads:
         if where == body:
             n, f = np.split(np.atleast_2d(s.array(applied)), 2, axis=1)
-            F -= moved(n, f, R @ np.array(point, dtype=float))
+            F -= wrenches_moved_to_points(n, f, R @ np.array(point, dtype=float))
     return F
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from ..dynamics.samples import Samples
 from ..dynamics.spatial import Matrix
 from ..errors import InputError
-from ..loops.constraints import closure
-from ..loops.rank import independent
+from ..loops.constraints import loop_closure
+from ..loops.rank import independent_constraint_rows
 from ..machine.program.scalars import as_samples
 from ..robot.model import Robot
 from .hanging import Hanging
@@ -42,7 +42,7 @@ class PlatformGeometry:
     def __init__(self, s: Samples, parts: Parallel):
         self.robot, self.parts, self.s = s.robot, parts, s
         self.count = s.count if s.count is not None else 1
-        self.loops = closure(s.robot)
+        self.loops = loop_closure(s.robot)
         self.length = self.loops.length
         self.unit = np.array([1.0] * 3 + [self.length] * 3)  # a twist's scale: turns, and slides by this length
         q = s.scalars("q")
@@ -125,8 +125,8 @@ class PlatformGeometry:
         forbids = np.concatenate([hold.forbids for hold in holds], axis=1)
         if not forbids.shape[1]:
             return np.broadcast_to(np.diag(self.unit), (self.count, 6, 6))
-        rows = sorted(independent(forbids[0], [range(forbids.shape[1])]))
-        dependent = sorted(independent(forbids[0][rows].T, [range(6)]))
+        rows = sorted(independent_constraint_rows(forbids[0], [range(forbids.shape[1])]))
+        dependent = sorted(independent_constraint_rows(forbids[0][rows].T, [range(6)]))
         free = [k for k in range(6) if k not in dependent]
         T = np.zeros((self.count, 6, len(free)))
         T[:, free, range(len(free))] = 1.0
@@ -144,7 +144,7 @@ class PlatformGeometry:
 def leg_rows(scaled: np.ndarray) -> list[int]:
     """The best rows of a cut for the joints of its leg, from their matrix without units: all if they are as many."""
     rows, n = scaled.shape
-    return list(range(n)) if rows == n else sorted(independent(scaled, [range(rows)]))
+    return list(range(n)) if rows == n else sorted(independent_constraint_rows(scaled, [range(rows)]))
 
 
 def undecided(robot: Robot, leg: Leg) -> InputError:

@@ -16,16 +16,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..dynamics.dense import Factors, nothing
-from ..dynamics.spatial import Matrix, Vector, dot, subtract, transported
-from ..dynamics.sweeps import Motion, dynamics, inertia_wrench, outward
+from ..dynamics.dense import Factors, inertia_vanishes_in_all_states
+from ..dynamics.spatial import Matrix, Vector, dot, subtract, transported_wrench
+from ..dynamics.sweeps import Motion, inertia_wrench, sweep_outward, sweep_tree
 from ..errors import NumericalError
-from ..loops.branches import efforts, singular_words
+from ..loops.branches import loop_actuator_efforts, singular_loop_message
 from ..loops.constraints import Closure
-from ..loops.effort import has_limits
-from ..loops.elimination import Elimination, Pivots, pivot_order, pivot_size_margin
+from ..loops.effort import loop_efforts_have_limits
+from ..loops.elimination import Elimination, Pivots, pivot_order_of_constraints, pivot_size_margin_of_constraints
 from ..loops.families import TextFamily
-from ..loops.rank import independent
+from ..loops.rank import independent_constraint_rows
 from ..loops.reactions import NO_PARTITION
 from ..loops.texts import NEAR, Arguments, PartitionText
 from ..machine.program.scalars import Scalar, as_float
@@ -117,7 +117,7 @@ def _product(row: Sequence[Scalar], matrix: Sequence[Sequence[Scalar]], column: 
     """The row's product with one column."""
     total: Scalar = 0.0
     for x, other in zip(row, matrix):
-        if not (nothing(x) or nothing(other[column])):
+        if not (inertia_vanishes_in_all_states(x) or inertia_vanishes_in_all_states(other[column])):
             total = total + x * other[column]
     return total
 
@@ -133,7 +133,7 @@ class PlatformInverse(PartitionText):
         self.unit = [1.0] * 3 + [loops.length] * 3
         super().__init__(loops, NO_PARTITION, wrenched)
         self.shares = not chosen.actuators.pivots
-        self.final = not (self.shares and has_limits(efforts(loops.robot)))
+        self.final = not (self.shares and loop_efforts_have_limits(loop_actuator_efforts(loops.robot)))
 
     def results(self) -> int:
         """The number of actuated speeds."""
@@ -157,10 +157,10 @@ class PlatformInverse(PartitionText):
         empty = list(bodies)
         empty[here] = replace(bodies[here], E=(ZERO, ZERO, ZERO), h=ZERO, m=0.0)
         others = {i: six for i, six in on.items() if i != here}, [load for load in loads if load[0] != here]
-        gamma, _ = dynamics(tuple(empty), gravity, q, qd, qdd, [True] * robot.nv, *others)
+        gamma, _ = sweep_tree(tuple(empty), gravity, q, qd, qdd, [True] * robot.nv, *others)
         motion: Motion | None = None
         for i in self.legs.legs[0].bodies:
-            motion = outward(bodies[i], motion, q, qd, qdd, list(gravity))
+            motion = sweep_outward(bodies[i], motion, q, qd, qdd, list(gravity))
         assert motion is not None
         six = inertia_wrench(bodies[here], motion)
         six = subtract(six, on[here]) if here in on else six
@@ -169,11 +169,11 @@ class PlatformInverse(PartitionText):
         for where, load, point in loads:
             if where == here:
                 n, f = list(load[:3]), list(load[3:])
-                F = subtract(F, transported(n, f, [dot(row, list(point)) for row in R]))
+                F = subtract(F, transported_wrench(n, f, [dot(row, list(point)) for row in R]))
         for k, x in by_legs.X.items():
-            F = [y if nothing(share) else y + share * gamma[k] for y, share in zip(F, x)]
-        tau = by_legs.forces(F, self.order.actuators, [1.0 / one.weight for one in efforts(robot)])
-        fit = pivot_size_margin(by_legs.pivots, [NEAR * size for size in self.sizes])
+            F = [y if inertia_vanishes_in_all_states(share) else y + share * gamma[k] for y, share in zip(F, x)]
+        tau = by_legs.forces(F, self.order.actuators, [1.0 / one.weight for one in loop_actuator_efforts(robot)])
+        fit = pivot_size_margin_of_constraints(by_legs.pivots, [NEAR * size for size in self.sizes])
         return tau, [fit, *self.closing(q, qd, self.loops.tied(q))]
 
     def share(self, q: np.ndarray) -> float:
@@ -187,7 +187,9 @@ class PlatformInverse(PartitionText):
     def found(self, q: np.ndarray) -> list[float]:
         """All pivots at this position."""
         by_legs = ByLegs(self, q.tolist(), self.loops.bodies)
-        by_legs.forces([0.0] * 6, self.order.actuators, [1.0 / one.weight for one in efforts(self.loops.robot)])
+        by_legs.forces(
+            [0.0] * 6, self.order.actuators, [1.0 / one.weight for one in loop_actuator_efforts(self.loops.robot)]
+        )
         return [as_float(x) for x in by_legs.pivots]
 
 
@@ -211,8 +213,8 @@ def order_at(loops: Closure, parts: Parallel, q: np.ndarray) -> PlatformOrder:
         holds.append(LegHold(columns, rows, X, (rows[rest] - columns[rest] @ X) * size))
     forbids = np.concatenate([hold.forbids for hold in holds])
     scale = np.concatenate([_scales(loops, leg, one) for leg, one in zip(parts.legs, legs)])
-    own = sorted(independent(forbids * scale[:, None], [range(len(forbids))])) if len(forbids) else []
-    dependent = sorted(independent((forbids * scale[:, None])[own].T, [range(6)])) if own else []
+    own = sorted(independent_constraint_rows(forbids * scale[:, None], [range(len(forbids))])) if len(forbids) else []
+    dependent = sorted(independent_constraint_rows((forbids * scale[:, None])[own].T, [range(6)])) if own else []
     inner = forbids[np.ix_(own, dependent)]
     freedoms = Chosen(tuple(own), tuple(dependent), *_pivots(robot, inner, inner * scale[own][:, None]))
     free = [k for k in range(6) if k not in dependent]
@@ -230,7 +232,7 @@ def order_at(loops: Closure, parts: Parallel, q: np.ndarray) -> PlatformOrder:
     G = B.T / loops.column_scale[list(robot.driven)]
     if B.shape[0] == B.shape[1]:
         return PlatformOrder(tuple(legs), freedoms, Chosen((), (), *_pivots(robot, B.T, G)))
-    eased = B.T / [one.weight for one in efforts(robot)]
+    eased = B.T / [one.weight for one in loop_actuator_efforts(robot)]
     pivots = [1.0 / as_float(x) for x in Factors((eased @ B).tolist()).one_over]
     return PlatformOrder(tuple(legs), freedoms, Chosen((), (), (), tuple(map(abs, pivots))))
 
@@ -244,13 +246,13 @@ def _scales(loops: Closure, leg: Leg, chosen: Chosen) -> np.ndarray:
 
 def _pivots(robot: Robot, A: np.ndarray, scaled: np.ndarray) -> tuple[Pivots, tuple[float, ...]]:
     """The order and the sizes of the pivots; an error if one of them vanishes."""
-    order = pivot_order(scaled)
+    order = pivot_order_of_constraints(scaled)
     try:
         own, free = (Elimination(x.tolist(), order).pivots for x in (A, scaled))
     except ZeroDivisionError:
-        raise NumericalError(singular_words(robot)) from None
+        raise NumericalError(singular_loop_message(robot)) from None
     if any(abs(as_float(x)) < LEAST for x in free):
-        raise NumericalError(singular_words(robot))
+        raise NumericalError(singular_loop_message(robot))
     return order, tuple(abs(as_float(x)) for x in own)
 
 
@@ -259,7 +261,7 @@ def platform_texts(loops: Closure, parts: Parallel, wrenched: tuple[str, ...]) -
     key = PlatformInverse, parts.platform, wrenched
     result: TextFamily | None = loops.robot.derived.get(key)
     if result is None:
-        lost = NumericalError(singular_words(loops.robot))
+        lost = NumericalError(singular_loop_message(loops.robot))
         made = TextFamily(loops, lambda q: PlatformInverse(loops, parts, order_at(loops, parts, q), wrenched), lost)
         result = loops.robot.derived.setdefault(key, made)
     return result

@@ -6,13 +6,13 @@ import pytest
 import denoc
 from comparing import off
 from denoc.dynamics import programs
-from denoc.dynamics.offered import offered
+from denoc.dynamics.offered import offered_dynamics_quantity
 from denoc.machine.jit import kernel, pieces
-from denoc.machine.jit.choice import using
+from denoc.machine.jit.choice import using_backend
 from denoc.machine.program.scalars import cosine_sine, sign, square_root
-from denoc.machine.program.trace import Recording, live
-from denoc.robot.nearby import file_number
-from denoc.study.complexity import chain_robot
+from denoc.machine.program.trace import Recording, live_nodes
+from denoc.robot.nearby import robot_file_number
+from denoc.study.complexity import chain_robot_for_times
 
 pytestmark = pytest.mark.sound
 
@@ -41,9 +41,9 @@ def in_pieces(request, monkeypatch):
 
 
 def codes(name, lanes=0):
-    with using("auto", lanes=lanes):
-        many = kernel.build(program, INPUTS, OUTPUTS, [name, str(lanes)], False)
-    return many, kernel.build_single(program, INPUTS, OUTPUTS, [name], False)
+    with using_backend("auto", lanes=lanes):
+        many = kernel.build_kernel(program, INPUTS, OUTPUTS, [name, str(lanes)], False)
+    return many, kernel.build_single_kernel(program, INPUTS, OUTPUTS, [name], False)
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8])
@@ -82,9 +82,9 @@ def test_derivatives_in_pieces(name, monkeypatch, tmp_path):
     monkeypatch.setattr(pieces, "LONG", 100)
     robot, rng = denoc.load(name), np.random.default_rng(2)
     q, (qd, tau) = np.array(robot.q0) + 0.3 * rng.random((9, robot.nq)), rng.random((2, 9, robot.nv))
-    with using("plain"):
+    with using_backend("plain"):
         right = denoc.derivatives(robot, q, qd, tau)
-    with using("compiled"):
+    with using_backend("compiled"):
         found, alone = denoc.derivatives(robot, q, qd, tau), denoc.derivatives(robot, q[4], qd[4], tau[4])
     for key, x in right.items():
         assert off(found[key], x) < 1e-11
@@ -92,9 +92,11 @@ def test_derivatives_in_pieces(name, monkeypatch, tmp_path):
 
 
 def test_long_robots_are_cut():
-    made = offered(chain_robot(16), "fdyn-derivatives").program()
-    assert pieces.cut(made, 1) is not None
-    assert pieces.cut(offered(denoc.load("puma"), "fdyn-derivatives").program(), 1) is None
+    made = offered_dynamics_quantity(chain_robot_for_times(16), "fdyn-derivatives").program()
+    assert pieces.cut_long_program(made, 1) is not None
+    assert (
+        pieces.cut_long_program(offered_dynamics_quantity(denoc.load("puma"), "fdyn-derivatives").program(), 1) is None
+    )
 
 
 @pytest.mark.sampled(4)
@@ -106,9 +108,9 @@ def test_columns_are_solved_for_in_a_loop(name, lanes, monkeypatch, tmp_path):
     monkeypatch.setattr(programs, "MANY", 2)
     robot, rng = denoc.load(name), np.random.default_rng(3)
     q, (qd, tau) = np.array(robot.q0) + 0.3 * rng.random((9, robot.nq)), rng.random((2, 9, robot.nv))
-    with using("plain"):
+    with using_backend("plain"):
         right = denoc.derivatives(robot, q, qd, tau)
-    with using("compiled", lanes=lanes):
+    with using_backend("compiled", lanes=lanes):
         found, alone = denoc.derivatives(robot, q, qd, tau), denoc.derivatives(robot, q[4], qd[4], tau[4])
     for key, x in right.items():
         assert off(found[key], x) < 1e-11
@@ -120,12 +122,12 @@ def test_columns_of_robots_that_share_their_code(monkeypatch, tmp_path):
     monkeypatch.setattr(programs, "MANY", 2)
     rng = np.random.default_rng(5)
     q, qd, tau = rng.random((3, 6))
-    number = file_number(denoc.load("puma"), "links.link6.mass")
+    number = robot_file_number(denoc.load("puma"), "links.link6.mass")
     for mass in (1.0, 2.0, 3.0):
         robot = number.robot(mass)
-        with using("plain"):
+        with using_backend("plain"):
             right = denoc.derivatives(robot, q, qd, tau)
-        with using("compiled"):
+        with using_backend("compiled"):
             found = denoc.derivatives(robot, q, qd, tau)
         for key, x in right.items():
             assert off(found[key], x) < 1e-11
@@ -134,7 +136,10 @@ def test_columns_of_robots_that_share_their_code(monkeypatch, tmp_path):
 def test_what_is_exported_and_counted_leaves_no_columns(monkeypatch):
     monkeypatch.setattr(programs, "MANY", 6)
     robot = denoc.load("puma")
-    short, whole = offered(robot, "fdyn-derivatives").program(), programs.program(robot, "fdyn-derivatives")
+    short, whole = (
+        offered_dynamics_quantity(robot, "fdyn-derivatives").program(),
+        programs.program_of_tree_quantity(robot, "fdyn-derivatives"),
+    )
     assert short.columns is not None
     assert whole.columns is None
-    assert len(live(short.results())) < len(live(whole.results()))
+    assert len(live_nodes(short.results())) < len(live_nodes(whole.results()))

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..program import trace
-from ..program.trace import Node, Program, live
-from .block import OVERFLOW, Block, hexadecimal
+from ..program.trace import Node, Program, live_nodes
+from .block import OVERFLOW, Block, hexadecimal_of_double
 from .columns import loop_of_one, loop_of_rows
 
 LONG = 8000  # operations from which on a program is cut into pieces
@@ -31,14 +31,14 @@ class Cut:
     places: dict[int, int]
 
 
-def cut(program: Program, lanes: int) -> Cut | None:
+def cut_long_program(program: Program, lanes: int) -> Cut | None:
     """The pieces of a program that is long or has columns, else None.
 
     The results of one sample don't pass between pieces, nor do columns.
     """
     results, columns = program.results(), program.columns
     needed = [*results, *program.watched, *(columns.shared if columns is not None else ())]
-    nodes = [node for node in live(needed) if node.op not in (trace.CONSTANT, trace.INPUT)]
+    nodes = [node for node in live_nodes(needed) if node.op not in (trace.CONSTANT, trace.INPUT)]
     if len(nodes) < LONG and columns is None:
         return None
     if columns is not None:
@@ -231,7 +231,7 @@ loop:
   %first = select i1 %is_inside, i64 %k, i64 %ahead
   %at = getelementptr double, ptr %row, i64 %first
   %x = load <{CHAINS} x double>, ptr %at, align 8
-  %large = fmul <{CHAINS} x double> %x, splat (double {hexadecimal(OVERFLOW)})
+  %large = fmul <{CHAINS} x double> %x, splat (double {hexadecimal_of_double(OVERFLOW)})
   %none = fmul <{CHAINS} x double> %large, zeroinitializer
   %sum = fadd <{CHAINS} x double> %finite, %none
   %next = add i64 %k, {CHAINS}

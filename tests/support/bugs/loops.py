@@ -358,14 +358,14 @@ LOOPS = (
     Bug(
         "legs' forces without the rows that their cuts have",
         "engine/parallel/platform_text.py",
-        "F = [y if nothing(share) else y + share * gamma[k] for y, share in zip(F, x)]",
-        "F = [y if nothing(share) else y - share * gamma[k] for y, share in zip(F, x)]",
+        "F = [y if inertia_vanishes_in_all_states(share) else y + share * gamma[k] for y, share in zip(F, x)]",
+        "F = [y if inertia_vanishes_in_all_states(share) else y - share * gamma[k] for y, share in zip(F, x)]",
         ("loops/test_parallel.py::test_planar_torques_are_those_of_the_reference",),
     ),
     Bug(
         "by parts, all positions are fit for the rows that were chosen first",
         "engine/parallel/platform_text.py",
-        "fit = pivot_size_margin(by_legs.pivots, [NEAR * size for size in self.sizes])",
+        "fit = pivot_size_margin_of_constraints(by_legs.pivots, [NEAR * size for size in self.sizes])",
         "fit = 1.0",
         ("loops/test_parallel.py::test_one_choice_of_equations_need_not_do_for_all_samples",),
     ),
