@@ -227,8 +227,8 @@ COMPILED = (
     Bug(
         "compiled code of another form",
         "engine/machine/jit/kernel.py",
-        '"single", identity, lambda: llvm.single_sample_ir',
-        'f"lanes {native.native_lanes()}", identity, lambda: llvm.single_sample_ir',
+        'objects.loaded_machine_code("single", identity',
+        'objects.loaded_machine_code(f"lanes {native.native_lanes()}", identity',
         ("machine/test_agreement.py::test_one_sample_and_many",),
     ),
     Bug(
