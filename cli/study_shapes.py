@@ -104,6 +104,7 @@ class Identification(TypedDict):
     correlated: Annotated[bool, about("whether the standard errors allow for the residuals' autocorrelation")]
     lags: Annotated[int, about("rows over which residuals hang together")]
     numbers: Annotated[Numbers, about("of links and joints, the nearest to the robot's file")]
+    distances: Annotated[dict[str, float], about("paths on which dry friction builds up, by joint")]
     train: Annotated[dict[str, Numbers], about("error in % of RMS effort, by file and effort")]
     test: dict[str, Numbers]
     unwritable: Annotated[Sequence[str], about("why no robot's file has these numbers; then none is written")]

@@ -6,6 +6,7 @@ HOME = "engine/study/identification/"
 SQUARES = f"{HOME}least_squares.py"
 NEAREST = f"{HOME}nearest.py"
 COLUMNS = f"{HOME}columns.py"
+FRICTION = f"{HOME}friction.py"
 CLOSED = f"{HOME}closed.py"
 EXCITE = f"{HOME}excite.py"
 RECORDED = f"{HOME}recorded.py"
@@ -59,9 +60,37 @@ IDENTIFICATION = (
     Bug(
         "dry friction over the speed without its width",
         COLUMNS,
-        "np.tanh(v / wanted.friction.width)",
+        "np.tanh(v / friction.width)",
         "np.tanh(v)",
         (f"{TESTS}test_smooth_friction_is_the_law_that_is_asked_for",),
+    ),
+    Bug(
+        "friction builds up along twice the path",
+        FRICTION,
+        "np.exp(-gone / distance)",
+        "np.exp(-gone / 2 / distance)",
+        (f"{TESTS}test_friction_after_a_reversal_is_that_of_its_differential_equation",),
+    ),
+    Bug(
+        "reversals count from the next row on",
+        FRICTION,
+        "v = np.insert(v, turning, 0.0)",
+        "v = np.insert(v, turning, v[turning])",
+        (f"{TESTS}test_friction_after_a_reversal_is_that_of_its_differential_equation",),
+    ),
+    Bug(
+        "the path of friction that explains least",
+        FRICTION,
+        "near[np.argmax([",
+        "near[np.argmin([",
+        (f"{TESTS}test_the_path_on_which_friction_builds_up_is_found",),
+    ),
+    Bug(
+        "the model's efforts go through no filter",
+        COLUMNS,
+        "if motion.filter is not None:",
+        "if False:",
+        (f"{TESTS}test_the_models_efforts_go_through_the_filter_of_the_measured_ones",),
     ),
     Bug(
         "accelerations of mechanisms without the drift of their speeds",
