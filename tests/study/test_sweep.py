@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import io
 import itertools
 import json
 import math
@@ -25,7 +26,7 @@ from denoc.study.blocks import blocks
 from denoc.study.sweep import probe, store, tasks
 from denoc.study.sweep import run as sweeping
 from denoc.study.sweep.keep import Reduction, settled, taken
-from denoc.study.sweep.table import unbeaten
+from denoc.study.sweep.table import Table, unbeaten
 from limits import HANGS
 
 pytestmark = pytest.mark.usefixtures("unseen_pictures")
@@ -164,6 +165,24 @@ def test_what_has_no_value_is_empty():
     assert np.isnan(table["nothing"]).tolist() == [True, False, False]
     assert table["nothing"][2] == table["last"][2]
     assert table.csv_text().splitlines()[1].split(",")[3] == ""
+
+
+def test_the_csv_file_is_what_pythons_own_writer_makes():
+    columns = {
+        "run": [0, 1, 2],
+        "a, b": np.array([0.1, np.nan, -np.inf]),
+        "whole": np.array([1, 2, 3]),
+        "tiny": np.array([5e-324, -0.0, 1e22 / 3]),
+        "unbeaten": [True, False, True],
+        "reason": ['says "no"', "one, two", "lines\nand\rmore 100 %s"],
+    }
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*(x.tolist() if isinstance(x, np.ndarray) else x for x in columns.values())):
+        words = [{True: "true", False: "false"}[x] if isinstance(x, bool) else x for x in row]
+        writer.writerow(["" if x != x else f"{x:.17g}" if isinstance(x, float) else x for x in words])
+    assert Table(columns, {}, [], []).csv_text() == file.getvalue()
 
 
 @pytest.mark.parametrize(("going", "phase"), [("up", 0.3), ("down", np.pi - 0.3), ("either", 0.3)])
