@@ -36,6 +36,7 @@ from ..simulate.tableau import RUNGE_KUTTA
 from ..text.change import Change
 from ..text.writing import flow
 from .animate import say_undrawn
+from .file_units import unit_at
 from .sliders import Slider, fitted
 from .staging import staged
 
@@ -204,7 +205,7 @@ def _slider(plan: Plan, key: str, low: float | None, high: float | None) -> Slid
             found=f"{low:g}..{high:g}",
             allowed=f"{value:g} within",
         )
-    return Slider(key, low, high, value)
+    return Slider(key, low, high, value, "m/s²" if key == FALL else unit_at(plan.robot, key))
 
 
 def number_of(robot: Robot, key: str) -> float:
