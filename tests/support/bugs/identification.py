@@ -137,8 +137,22 @@ IDENTIFICATION = (
     Bug(
         "a search that makes the determinant small",
         EXCITE,
-        "return -float(found[0]), -(found",
-        "return float(found[0]), (found",
+        "return -value, -along.ravel()",
+        "return value, along.ravel()",
         ("study/test_excite.py::test_motions_stay_within_limits_and_are_better_than_at_random",),
+    ),
+    Bug(
+        "the gradient of a determinant leaves out that efforts limit the motion",
+        EXCITE,
+        "- float((along * y).sum()) /",
+        "- 0.0 * float((along * y).sum()) /",
+        ("study/test_excite.py::test_the_gradient_is_that_of_the_determinant",),
+    ),
+    Bug(
+        "the gradient of a determinant leaves out that positions and speeds limit the motion",
+        EXCITE,
+        "- float(along[k] @ own) /",
+        "- 0.0 * float(along[k] @ own) /",
+        ("study/test_excite.py::test_the_gradient_is_that_of_the_determinant",),
     ),
 )
