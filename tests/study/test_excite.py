@@ -5,7 +5,8 @@ import pytest
 
 import denoc
 from denoc.errors import InputError
-from denoc.study.identification.excite import _Search, excite
+from denoc.study.identification.determinant import Search
+from denoc.study.identification.excite import excite
 
 LIMITED = """
 name: limited
@@ -34,7 +35,7 @@ def test_motions_stay_within_limits_and_are_better_than_at_random():
 @pytest.mark.parametrize("efforts", ["[-18.5, 18.5]", "[-1000, 1000]", None])
 def test_the_gradient_is_that_of_the_determinant(efforts):
     limits = "" if efforts is None else f", effort: {{limits: {efforts}}}"
-    search = _Search(denoc.loads(LIMITED.replace(", effort: {limits: [-18.5, 18.5]}", limits)), 5.0, 1.2, 3)
+    search = Search(denoc.loads(LIMITED.replace(", effort: {limits: [-18.5, 18.5]}", limits)), 5.0, 1.2, 3)
     for x in np.random.default_rng(2).standard_normal((4, 2, 6)):
         value, along = search.gradient(x)
         steps = 1e-4 * np.eye(x.size).reshape(-1, 2, 6)

@@ -9,6 +9,7 @@ COLUMNS = f"{HOME}columns.py"
 FRICTION = f"{HOME}friction.py"
 CLOSED = f"{HOME}closed.py"
 EXCITE = f"{HOME}excite.py"
+DETERMINANT = f"{HOME}determinant.py"
 RECORDED = f"{HOME}recorded.py"
 TESTS = "study/test_identification.py::"
 EXACT = (f"{TESTS}test_exact_data_give_exact_numbers",)
@@ -129,7 +130,7 @@ IDENTIFICATION = (
     ),
     Bug(
         "speeds between the instants of a search aren't limited",
-        EXCITE,
+        DETERMINANT,
         "max(axis=-2) * beyond for",
         "max(axis=-2) * 0.999 for",
         ("study/test_excite.py::test_a_robot_can_be_identified_from_its_motion",),
@@ -143,14 +144,14 @@ IDENTIFICATION = (
     ),
     Bug(
         "the gradient of a determinant leaves out that efforts limit the motion",
-        EXCITE,
+        DETERMINANT,
         "- float((along * y).sum()) /",
         "- 0.0 * float((along * y).sum()) /",
         ("study/test_excite.py::test_the_gradient_is_that_of_the_determinant",),
     ),
     Bug(
         "the gradient of a determinant leaves out that positions and speeds limit the motion",
-        EXCITE,
+        DETERMINANT,
         "- float(along[k] @ own) /",
         "- 0.0 * float(along[k] @ own) /",
         ("study/test_excite.py::test_the_gradient_is_that_of_the_determinant",),
