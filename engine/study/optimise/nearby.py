@@ -167,6 +167,7 @@ def integrated_slopes(
     rows, own = np.array(trace.states), _alike(plan)
     compiled = all(_alike(other) == own for one in along for other in one.plans)
     with choice.using("compiled" if compiled else "plain"):
+        run.alone = True  # the steps are taken once more, one by one
         S = tangents(run, rows, plan.grid, plan.solver, plan.kinks, beside)
         table = _tabled(plan, names)
         values = table(plan, run, rows)
