@@ -9,9 +9,9 @@ from ..robot.joints import TYPES
 from ..robot.model import Robot
 from ..robot.schema import JointEntry
 from ..text.change import ROBOT
-from ..text.fields import Strict, reader_of
+from ..text.fields import Strict, reader_of_quantity_field
 from ..text.units import DIMENSIONS
-from .arguments import draft_of
+from .arguments import codegen_draft_with_arguments
 
 # what a number of a joint is if that turns, and if it slides
 OF_JOINT = {
@@ -24,13 +24,13 @@ OF_JOINT = {
 
 def unit_at(robot: Robot, key: str) -> str:
     """The SI unit of the number at a key such as `robot.links.crank.mass`; empty for a plain number."""
-    here: Any = draft_of(robot).file
+    here: Any = codegen_draft_with_arguments(robot).file
     kind, turning = "number", True
     for step in key.removeprefix(ROBOT).split("."):
         if isinstance(here, JointEntry):
             row = TYPES[here.type]
             turning = "angle" in row.kinds or row.orientation is not None
-        if isinstance(here, Strict) and (reader := reader_of(type(here), step)) is not None:
+        if isinstance(here, Strict) and (reader := reader_of_quantity_field(type(here), step)) is not None:
             kind = reader.kind  # of an item of a list, too
             break
         here = _part(here, step)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...dynamics.inertial import INERTIAL, NAMES
-from ...dynamics.regressor import names_of, parameters, speeds
+from ...dynamics.regressor import names_of_regressor_numbers, parameters, regressor_speeds
 from ...loops.base import BaseParameters, base_parameters
 from ...loops.regressor import regressor
 from ...robot.model import Robot
-from .filters import smoothed
+from .filters import smooth_measured_columns
 from .friction import sliding
-from .recorded import Recorded, measured
+from .recorded import Recorded, measured_joints
 from .settings import INERTIA, DryFriction
 
 BEYOND = 0.1  # share of the links' mean mass that counts as the size of lighter ones, too
@@ -42,10 +42,10 @@ class Sought:
         return self.base.numbers
 
 
-def sought(robot: Robot, kinds: list[str], friction: DryFriction) -> Sought:
+def sought_identification_numbers(robot: Robot, kinds: list[str], friction: DryFriction) -> Sought:
     """The numbers of these kinds; of joints that aren't measured only those that the file has."""
     values = parameters(robot)
-    known = {joint.name for joint in measured(robot)}
+    known = {joint.name for joint in measured_joints(robot)}
     inertial = INERTIAL * len(robot.links)
     among = [name for name in list(values)[:inertial] if INERTIA in kinds]
     for name in list(values)[inertial:]:
@@ -56,7 +56,7 @@ def sought(robot: Robot, kinds: list[str], friction: DryFriction) -> Sought:
     return Sought(robot, base_parameters(robot, among), np.array(list(values.values())), places, friction)
 
 
-def rows_of(wanted: Sought, motion: Recorded) -> np.ndarray:
+def identification_regressor_rows(wanted: Sought, motion: Recorded) -> np.ndarray:
     """The regressor of a motion, (instants, efforts, columns), with the chosen law of dry friction.
 
     Where the measured efforts went through a filter, these columns do, too: what the filter takes away it takes from
@@ -78,8 +78,8 @@ def plain_rows(robot: Robot, motion: Recorded) -> np.ndarray:
 def friction_columns(robot: Robot) -> Iterator[tuple[int, int, int]]:
     """Of each speed its place, and the columns of its dry friction and its constant force."""
     start = INERTIAL * len(robot.links)
-    for _, k, drive in speeds(robot):
-        own = names_of(drive)
+    for _, k, drive in regressor_speeds(robot):
+        own = names_of_regressor_numbers(drive)
         yield k, start + own.index("coulomb"), start + own.index("offset")
         start += len(own)
 
@@ -100,13 +100,13 @@ def seen(Y: np.ndarray, motion: Recorded) -> np.ndarray:
         flat = Y.reshape(len(Y), -1)
         there = np.flatnonzero(flat.any(axis=0))
         Y = np.zeros(Y.shape)
-        Y.reshape(flat.shape)[:, there] = smoothed(
+        Y.reshape(flat.shape)[:, there] = smooth_measured_columns(
             motion.whole.t, flat[:, there], motion.filter.order, motion.filter.cutoff
         )
     return Y[motion.kept]
 
 
-def remaining(wanted: Sought, Y: np.ndarray, efforts: np.ndarray) -> np.ndarray:
+def remaining_measured_efforts(wanted: Sought, Y: np.ndarray, efforts: np.ndarray) -> np.ndarray:
     """The efforts without the part of the numbers that keep the values of the robot's file."""
     fixed = wanted.values.copy()
     fixed[list(wanted.places)] = 0.0
@@ -114,11 +114,11 @@ def remaining(wanted: Sought, Y: np.ndarray, efforts: np.ndarray) -> np.ndarray:
     return result
 
 
-def sizes(wanted: Sought, motions: list[Recorded]) -> np.ndarray:
+def sizes_of_identified_numbers(wanted: Sought, motions: list[Recorded]) -> np.ndarray:
     """What a change of each fitted number is measured by: of links from masses and lengths, of joints from the data."""
     robot = wanted.robot
     masses = np.array([link.mass for link in robot.links])
-    mean, length = float(masses.mean()) or 1.0, length_of(robot)
+    mean, length = float(masses.mean()) or 1.0, length_scale_of_identification(robot)
     result: dict[str, float] = {}
     for link, m in zip(robot.links, np.maximum(masses, BEYOND * mean)):
         for name in NAMES:
@@ -126,16 +126,16 @@ def sizes(wanted: Sought, motions: list[Recorded]) -> np.ndarray:
             result[f"{link.name}.{name}"] = float(m) * length**power
     efforts = _rms([motion.efforts for motion in motions]).max()
     qd, qdd, q = (_rms([getattr(one, name) for one in motions]) for name in ("qd", "qdd", "q"))
-    for prefix, k, drive in speeds(robot):
+    for prefix, k, drive in regressor_speeds(robot):
         joint = next(joint for joint in robot.moving if k in joint.speeds)
         moved = q[joint.coordinates[0]]
         over = {"rotor": qdd[k], "viscous": qd[k], "coulomb": 1.0, "offset": 1.0, "stiffness": moved}
-        for name in names_of(drive):
+        for name in names_of_regressor_numbers(drive):
             result[f"{prefix}.{name}"] = float(efforts / over[name]) if over[name] else 1.0
     return np.array([result[name] for name in wanted.numbers])
 
 
-def unit_of(robot: Robot, name: str) -> str:
+def unit_of_identified_number(robot: Robot, name: str) -> str:
     """The unit of a number that the regressor has a column for."""
     owner, _, kind = name.rpartition(".")
     if kind in NAMES:
@@ -146,7 +146,7 @@ def unit_of(robot: Robot, name: str) -> str:
     raise KeyError(name)
 
 
-def length_of(robot: Robot) -> float:
+def length_scale_of_identification(robot: Robot) -> float:
     """Half the typical distance between joints, the size of mass centres."""
     away = np.array([np.linalg.norm(np.array(body.origin, dtype=float)) for body in robot.parts.bodies])
     return float(np.sqrt((away**2).mean())) / 2 or 0.1

@@ -9,7 +9,7 @@ from ...errors import InputError
 from ...loops.base import base_parameters
 from ...loops.regressor import regressor
 from ...robot.model import Robot
-from .columns import sought
+from .columns import sought_identification_numbers
 from .settings import ESTIMATED, DryFriction
 
 SEARCHED = 6  # instants in the shortest period, on which determinants are taken
@@ -42,7 +42,7 @@ class Search:
         self._fastest = np.minimum(speed, [joint.largest_speed for joint in robot.moving])
         self._series = time, harmonics
         self.rows = SEARCHED * harmonics
-        names = sought(robot, list(ESTIMATED), DryFriction()).numbers
+        names = sought_identification_numbers(robot, list(ESTIMATED), DryFriction()).numbers
         self._columns = list(base_parameters(robot, names).columns)
         self._waves = waves(np.arange(self.rows) * (time / self.rows), time, harmonics)
         self._fine = waves(np.arange(GRID * harmonics) * (time / (GRID * harmonics)), time, harmonics)

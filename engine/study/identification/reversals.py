@@ -7,7 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from .columns import Sought, friction_columns, plain_rows, remaining, rows_of, seen
+from .columns import (
+    Sought,
+    friction_columns,
+    identification_regressor_rows,
+    plain_rows,
+    remaining_measured_efforts,
+    seen,
+)
 from .friction import best_distance, sliding
 from .recorded import Recorded
 
@@ -26,8 +33,8 @@ def with_distances(wanted: Sought, motions: Sequence[Recorded]) -> Sought:
     wanted = replace(wanted, distances={k: given or TYPICAL * travel for k, travel in travels.items()})
     if given:
         return wanted
-    rows = [rows_of(wanted, one) for one in motions]
-    efforts = np.concatenate([remaining(wanted, Y, one.efforts) for Y, one in zip(rows, motions)])
+    rows = [identification_regressor_rows(wanted, one) for one in motions]
+    efforts = np.concatenate([remaining_measured_efforts(wanted, Y, one.efforts) for Y, one in zip(rows, motions)])
     Y = np.concatenate(rows)
     constants = [plain_rows(robot, one.whole or one) for one in motions]
     found = {}
