@@ -90,4 +90,11 @@ STUDIES = (
         "return doubled",
         ("study/test_sweep.py::test_the_csv_file_is_what_pythons_own_writer_makes",),
     ),
+    Bug(
+        "the first batches are large, whatever a run takes",
+        RUN,
+        "FIRST = 8  #",
+        "FIRST = 50  #",
+        ("study/test_sweep.py::test_workers_have_batches_of_which_scheduling_is_a_small_part",),
+    ),
 )
