@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dynamics import quantities
-from ..dynamics.grouping import silent_changes, without
+from ..dynamics.grouping import inertial_changes_that_spare_numbers, inertial_changes_without_force
 from ..dynamics.inertial import INERTIAL, NAMES
 from ..dynamics.kinematics import coordinate_rates
 from ..dynamics.regressor import parameters
 from ..errors import InputError, did_you_mean
 from ..machine.program.scalars import as_floats
 from ..robot.model import Robot
-from .assembly import GOOD, assemble, newton
-from .constraints import Closure, closure
-from .rank import null_space
+from .assembly import GOOD, assemble, close_loops_by_newton
+from .constraints import Closure, loop_closure
+from .rank import constraint_null_space
 
 SILENT = 1e-9  # share of the largest entry below which a change isn't told
 FAINT = 1e-6  # share of the largest singular value above which all are told
@@ -76,10 +76,10 @@ def base_parameters(robot: Robot, among: Iterable[str] | None = None) -> BasePar
     places = [k for k, name in enumerate(values) if name in numbers]
     others = [k for k in range(len(values)) if k not in places]
     Y = _shown(robot, places)
-    silent = null_columns(Y)
+    silent = null_columns_of_projected_regressor(Y)
     rules = False
     if not robot.tied:
-        known = _independent(without(silent_changes(robot), others)[places])
+        known = _independent(inertial_changes_that_spare_numbers(inertial_changes_without_force(robot), others)[places])
         rules = known.shape[1] == silent.shape[1] and not (abs(Y @ known) > SILENT * _size(Y)).any()
         silent = known if rules else silent
     taken = [names for names in values if names in numbers]
@@ -126,7 +126,7 @@ def _shown(robot: Robot, places: Sequence[int]) -> np.ndarray:
         q = np.array([_position(robot, rng) for _ in range(count)])
         qd, qdd = rng.standard_normal((2, count, robot.nv))
         return quantities.regressor(robot, q, qd, qdd)[..., places].reshape(-1, len(places))
-    loops, states, motions = closure(robot), [], []
+    loops, states, motions = loop_closure(robot), [], []
     for q, N in _closed(robot, FORCES_IN_LOOPS * len(places) + 8, rng):
         qd = N @ rng.standard_normal(N.shape[1])
         J, drift = loops.jacobian(q, qd)
@@ -153,7 +153,7 @@ def _position(robot: Robot, rng: np.random.Generator) -> np.ndarray:
 def _freedom(loops: Closure, q: np.ndarray) -> tuple[np.ndarray, float]:
     """Scaled speeds that keep the loops closed, a column for each freedom, and the least singular value that counts."""
     J = loops.scaled(loops.jacobian(q)[0])
-    N = null_space(J)
+    N = constraint_null_space(J)
     rank = J.shape[1] - N.shape[1]
     return N, float(np.linalg.svd(J, compute_uv=False)[rank - 1]) if rank else 1.0
 
@@ -164,7 +164,7 @@ def _closed(robot: Robot, rows: int, rng: np.random.Generator) -> list[tuple[np.
     Walks from the first one keep to their direction and keep no coordinate, so that they pass where an actuator can't
     move the loops, and turn back before singular positions, behind which other branches lie.
     """
-    loops, first = closure(robot), assemble(robot, np.array(robot.q0))
+    loops, first = loop_closure(robot), assemble(robot, np.array(robot.q0))
     motions, wide = _freedom(loops, first)
     count = -(-rows // max(1, motions.shape[1]))
     result = [(first, loops.column_scale[:, None] * motions)]
@@ -199,7 +199,7 @@ def _stepped(
         return None
     way = way / size
     there = _moved(loops.robot, q, STEP * way * loops.column_scale)
-    found, gap = newton(loops, there, ())
+    found, gap = close_loops_by_newton(loops, there, ())
     if gap > GOOD or np.linalg.norm(found - there) > ASTRAY * np.linalg.norm(there - q):
         return None
     return found, way
@@ -219,7 +219,7 @@ def _size(Y: np.ndarray) -> float:
     return max(float(abs(Y).max(initial=0.0)), 1e-300)
 
 
-def null_columns(Y: np.ndarray) -> np.ndarray:
+def null_columns_of_projected_regressor(Y: np.ndarray) -> np.ndarray:
     """A basis of the changes of the numbers that the rows of the regressor don't show, columns of like sizes."""
     size = np.linalg.norm(Y, axis=0)
     size[size <= 1e-12 * max(float(size.max(initial=0.0)), 1e-300)] = np.inf  # rounding

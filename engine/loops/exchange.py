@@ -17,8 +17,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..dynamics.reach import Reach, reaches
-from ..dynamics.regroup import CENTRE, moved_numbers, pseudo_inertia, regrouped, with_numbers
+from ..dynamics.reach import Reach, tree_moment_arms
+from ..dynamics.regroup import CENTRE, moved_numbers, pseudo_inertia, regrouped_bodies, with_numbers
 from ..robot.model import Body
 from .blocks import Block
 from .constraints import Closure
@@ -48,12 +48,14 @@ class Exchange:
 @lru_cache(maxsize=128)
 def _exchanged(bodies: tuple[Body, ...], ties: tuple[Tie, ...], blocks: tuple[Block, ...]) -> tuple[Body, ...]:
     mass = sum(abs(body.m) for body in bodies)
-    G = np.array([pseudo_inertia(body) for body in regrouped(bodies)])
+    G = np.array([pseudo_inertia(body) for body in regrouped_bodies(bodies)])
     for block in reversed(blocks):  # what groups beyond hand on is known then
         exchanges = [one for k in block.ties if (one := exchange(bodies, ties[k])) is not None] if ties else []
         if exchanges and math.prod(len(one.ends) + 1 for one in exchanges) <= MOST:
             G = _best(bodies, G, exchanges, mass)
-    return with_numbers(bodies, [_about_one(body, own, g) for body, (_, own), g in zip(bodies, reaches(bodies), G)])
+    return with_numbers(
+        bodies, [_about_one(body, own, g) for body, (_, own), g in zip(bodies, tree_moment_arms(bodies), G)]
+    )
 
 
 def _about_one(body: Body, own: Reach, G: np.ndarray) -> np.ndarray:

@@ -80,7 +80,7 @@ def _ruled(rules: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.asarray(factor * (x - zero) + slack + share * np.maximum(abs(x), floor))
 
 
-def first_crossings(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
+def first_event_crossings(steps: Steps) -> tuple[np.ndarray, np.ndarray]:
     """The instants of the first events and the watches that have them; NaN and −1 where a step has none."""
     count = len(steps.t)
     instants, watches = np.full(count, np.nan), np.full(count, -1)

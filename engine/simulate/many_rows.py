@@ -13,7 +13,7 @@ from ..machine.jit.block import ENORMOUS
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.trigonometry import REACH
 from .abreast import Traces
-from .compiled import closes
+from .compiled import run_equations_close_state
 from .loop import ROWS_CLOSED
 from .runner import ROW as FIELDS
 from .together import Starts
@@ -34,19 +34,23 @@ class Evaluated:
     cuts: np.ndarray | None = None  # (runs, instants, cuts, 6), in base axes
 
 
-def evaluated(starts: Starts, traces: Traces) -> Evaluated | None:
+def evaluate_many_run_rows(starts: Starts, traces: Traces) -> Evaluated | None:
     """The rows of the runs, by compiled code; None where there is none, or where rows aren't closed by it."""
     system = starts.run.system
-    if system.loops is not None and system.method.closes and not closes(system):
+    if system.loops is not None and system.method.closes and not run_equations_close_state(system):
         return None
     states = system.unit(traces.states)
     count, instants, _ = states.shape
-    code = starts.code(cached=count < FEW and choice.backend() != "compiled")
+    code = starts.code(cached=count < FEW and choice.chosen_backend() != "compiled")
     if code is None:
         return None
     inputs = starts.inputs(traces.signals, np.arange(count)).reshape(count * instants, -1)
     measured = np.ascontiguousarray(states.reshape(count * instants, -1)[:, : system.measured])
-    shut = _settle(starts, code, inputs, measured) if closes(system) else np.ones(len(measured), dtype=bool)
+    shut = (
+        _settle(starts, code, inputs, measured)
+        if run_equations_close_state(system)
+        else np.ones(len(measured), dtype=bool)
+    )
     found = starts.groups(code, inputs, measured)
     with np.errstate(all="ignore"):
         numbers = [abs(found[name]) < ENORMOUS for name in starts.widths if name not in ("guard", "quantities")]
