@@ -385,6 +385,27 @@ DYNAMICS = (
         ("loops/test_base.py::test_rules_find_all_that_forces_do_not_show",),
     ),
     Bug(
+        "screws on screws: the energy of both pitches left out",
+        "engine/dynamics/grouping.py",
+        "(p * (p - advance), -p",
+        "(p * p, -p",
+        ("loops/test_base.py::test_rules_on_arms_with_square_axes",),
+    ),
+    Bug(
+        "screws of several pitches are taken for one",
+        "engine/dynamics/reach.py",
+        "advance = pitch if alike else None",
+        "advance = pitch",
+        ("loops/test_base.py::test_rules_on_arms_with_square_axes",),
+    ),
+    Bug(
+        "walks through mechanisms stay near the first position",
+        "engine/loops/base.py",
+        "q, heading = found",
+        "heading = found[1]",
+        ("loops/test_base.py::test_what_shows_beyond_a_dead_point_counts",),
+    ),
+    Bug(
         "lines that slide aside are taken to rest",
         "engine/dynamics/reach.py",
         "centre=None if aside else above.centre",
