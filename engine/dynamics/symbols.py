@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -102,14 +102,15 @@ def shape_of_bodies(x: Any) -> Any:
 # ---- numbers as inputs of code
 
 
-def dynamics_program_shared_by_shape(
-    name: str,
-    numbers: Numbers,
-    rest: Sequence[str],
-    record: Callable[[Recording, Numbers], Program],
-    within: frozenset[str] | None = None,
-) -> Shared:
-    """A program for all that have the structure of these numbers; `rest` is what else it depends on.
+class Own(NamedTuple):
+    """The numbers of a structure that differ from one to another, by their places, and all the rest of it as text."""
+
+    numbers: dict[Path, Any]
+    rest: str
+
+
+def own_numbers(numbers: Any, within: frozenset[str] | None = None) -> Own:
+    """What is a structure's own.
 
     Zeros, and the ones in turns and choices, belong to the structure: they save operations.  With `within`, so does
     all that isn't in one of these fields.
@@ -121,13 +122,25 @@ def dynamics_program_shared_by_shape(
     }
     if within is not None:
         own = {path: x for path, x in own.items() if within.intersection(path)}
+    return Own(own, repr(planted_bodies(numbers, dict.fromkeys(own, "a number"))))
+
+
+def dynamics_program_shared_by_shape(
+    name: str,
+    numbers: Numbers,
+    rest: Sequence[str],
+    record: Callable[[Recording, Numbers], Program],
+    own: Own | None = None,
+) -> Shared:
+    """A program for all that have the structure of these numbers; `rest` is what else it depends on."""
+    known = own or own_numbers(numbers)
 
     def program() -> Program:
         recording = Recording(name)
-        symbols = dict(zip(own, recording.numbers(len(own))))
+        symbols = dict(zip(known.numbers, recording.numbers(len(known.numbers))))
         return record(recording, planted_bodies(numbers, symbols))
 
-    return Shared(program, (*rest, repr(planted_bodies(numbers, dict.fromkeys(own, "a number")))), tuple(own.values()))
+    return Shared(program, (*rest, known.rest), tuple(known.numbers.values()))
 
 
 INERTIAL = frozenset(("E", "h", "m", "drives"))  # fields of what moves and is moved, but not of where it is

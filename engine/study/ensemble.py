@@ -22,11 +22,11 @@ from ..simulate.abreast import Traces, integrate_runs_abreast
 from ..simulate.contacts import Limits
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.integrate import INTEGRATORS
-from ..simulate.loop import Trace
 from ..simulate.many_rows import evaluate_many_run_rows
 from ..simulate.runner import Runner
 from ..simulate.signals import own_signal_columns
 from ..simulate.together import Numbers, Starts, joined_system_numbers, likeness_of_systems, numbers_of_system
+from ..simulate.trace import Trace
 from .variations import Variation, Variations
 from .varied import varied_numbers_of_runs
 

@@ -76,7 +76,7 @@ def redundant():
 
 @dask
 @pytest.mark.parametrize("name", LIBRARY)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_inverse_dynamics_by_legs_is_that_of_the_whole(name, engine):
     robot = denoc.load(name)
     state = legged.states(robot, 7)
@@ -90,7 +90,7 @@ def test_inverse_dynamics_by_legs_is_that_of_the_whole(name, engine):
 
 @dask
 @pytest.mark.parametrize("name", LIBRARY)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_forward_dynamics_by_legs_is_that_of_the_whole(name, engine):
     robot = denoc.load(name)
     q, qd, _ = legged.states(robot, 5)
@@ -102,6 +102,7 @@ def test_forward_dynamics_by_legs_is_that_of_the_whole(name, engine):
 
 @dask
 @pytest.mark.parametrize("batch", [1, 3, 1000])
+@pytest.mark.sampled(3)
 def test_batches_and_wrenches_change_nothing(batch, engine):
     robot = denoc.load("three-rrr")
     q, qd, qdd = state = legged.states(robot, 7)
@@ -119,6 +120,7 @@ def test_redundant_actuators_share_as_they_do_undivided():
 
 
 @pytest.mark.parametrize("legs, stages", [(6, 1), (6, 4), (8, 2)])
+@pytest.mark.sampled(3)
 def test_many_long_legs(legs, stages):
     robot = legged.robot(legs, stages)
     q, qd, _ = state = legged.states(robot, 3)

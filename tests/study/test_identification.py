@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 import denoc
 from denoc.dynamics.inertial import NAMES
 from denoc.errors import InputError
-from denoc.loops.base import _closed, _motions
+from denoc.loops.base import _closed
 from denoc.loops.constraints import loop_closure
 from denoc.study.identification import written
 from denoc.study.identification.filters import derivative_of_measured_columns, smooth_measured_columns
@@ -33,8 +33,7 @@ def states(robot, count, rng):
     if not robot.tied:
         return rng.uniform(-2, 2, (count, robot.nq)), *rng.normal(size=(2, count, robot.nv)) * 2
     loops, rows = loop_closure(robot), []
-    for q in _closed(robot, 8 * count * robot.nv, rng)[:count]:
-        N = _motions(loops, q)
+    for q, N in _closed(robot, count * robot.nv, rng)[:count]:
         qd = N @ rng.normal(size=N.shape[1])
         J, drift = loops.jacobian(q, qd)
         qdd = N @ rng.normal(size=N.shape[1]) - np.linalg.lstsq(J, drift, rcond=1e-9)[0]

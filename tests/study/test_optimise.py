@@ -197,6 +197,7 @@ def test_all_methods_end_at_the_same_minimum(method):
 
 
 @pytest.mark.parametrize("method", [None, *(name for name, row in METHODS.items() if row.limits)])
+@pytest.mark.sampled(2)
 def test_limits_hold_and_the_minimum_lies_on_them(method):
     """The energy of a pendulum says how fast it is at the angle where the search ends."""
     chosen = {} if method is None else {"method": method}

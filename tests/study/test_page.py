@@ -81,6 +81,7 @@ def coordinates(result, data, count):
 
 @needs_node
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(one, marks=pytest.mark.full) for one in OTHERS)])
+@pytest.mark.sampled(3)
 def test_the_page_computes_what_simulate_computes(name, tmp_path):
     """To 1e-9, or to ten times the distance between denoc's own plain and compiled runs."""
     plan = prepare_scenario(name)

@@ -337,6 +337,7 @@ def test_a_worker_that_differs_is_refused(monkeypatch):
 
 @pytest.mark.parametrize("seed", [pytest.param(k, marks=pytest.mark.full if k >= 20 else ()) for k in range(200)])
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.sampled(5)
 def test_a_kill_at_any_moment_loses_no_row(seed, monkeypatch, warm):
     whole, seconds = warm
     small_batches(monkeypatch)

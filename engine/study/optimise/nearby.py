@@ -23,9 +23,10 @@ from ...scenario.plan import Plan
 from ...scenario.run import carry_out_plan
 from ...simulate.blows import state_after_blows
 from ...simulate.feedforward import runner_with_feedforward
-from ...simulate.loop import Trace, integrate_run
+from ...simulate.loop import integrate_run
 from ...simulate.runner import Runner
 from ...simulate.sticking import settle_sticking_modes
+from ...simulate.trace import Trace
 from ...simulate.variational import AROUND, BEYOND, Nearby, NoTangentsError, state_tangents_over_grid
 from ...text.expression import Quantity
 from ...text.formula import parsed_formula
