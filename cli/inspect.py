@@ -111,6 +111,8 @@ def _list_base_parameters(model: Robot) -> None:
 
     known = base_parameters(model)
     source = "by rules" if known.rules else "by the rank of the regressor"
+    if known.doubtful:
+        source += f", which is in doubt: the faintest of its singular values that count is {known.faintest:.0e}"
     typer.echo(
         f"{model.name}: {count_with_noun(len(known.names), 'base parameter')} of {len(known.numbers)} numbers, {source}"
     )
@@ -128,7 +130,7 @@ def _base_parameters(model: Robot) -> robot_shapes.BaseParameters:
         {"name": name, "value": float(value), "numbers": known.group(name)}
         for name, value in zip(known.names, known.values)
     ]
-    return {"groups": groups, "silent": list(known.silent), "rules": known.rules}
+    return {"groups": groups, "silent": list(known.silent), "rules": known.rules, "faintest": known.faintest}
 
 
 # ---- JSON

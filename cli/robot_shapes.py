@@ -164,6 +164,7 @@ class BaseParameters(TypedDict):
     groups: Sequence[Combination]
     silent: Annotated[Sequence[str], field_of_command_output("numbers without effect on any force")]
     rules: Annotated[bool, field_of_command_output("from rules, otherwise from the rank of the regressor")]
+    faintest: Annotated[float, field_of_command_output("the least singular value that counts, over the largest")]
 
 
 class Robot(TypedDict):

@@ -406,6 +406,13 @@ DYNAMICS = (
         ("loops/test_base.py::test_what_shows_beyond_a_dead_point_counts",),
     ),
     Bug(
+        "no rank is in doubt",
+        "engine/loops/base.py",
+        "not self.rules and self.faintest < DOUBTFUL",
+        "self.rules and self.faintest < DOUBTFUL",
+        ("loops/test_base.py::test_a_rank_that_can_hardly_be_told_is_said_to_be_in_doubt",),
+    ),
+    Bug(
         "lines that slide aside are taken to rest",
         "engine/dynamics/reach.py",
         "centre=None if aside else above.centre",
