@@ -14,7 +14,7 @@ from ..machine.program.trace import Program
 from ..robot.model import Robot
 from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient_along_state
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix
-from .derivatives import SLOPES, acceleration_slopes
+from .derivatives import SLOPES, Unsolved, acceleration_slopes, unsolved
 from .energy import energies
 from .explicit import arrangement_of_matrices, explicit_matrix_entries
 from .inertial import INERTIAL
@@ -94,6 +94,12 @@ def _slopes(subject: Subject, given: Given) -> list[Scalar]:
     robot = subject.robot
     state = given["q"], given["qd"], given["tau"]
     return acceleration_slopes(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
+
+
+def _unsolved_slopes(subject: Subject, given: Given) -> Unsolved:
+    robot = subject.robot
+    state = given["q"], given["qd"], given["tau"]
+    return unsolved(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
 
 
 def _losses(subject: Subject, given: Given) -> list[Scalar]:
@@ -197,6 +203,7 @@ PROGRAMS = {
         _slopes,
         watched=_losses,
         parts=_derivative_parts,
+        unsolved=_unsolved_slopes,
     ),
     "fdyn-adjoint": ProgramRow(
         "derivatives of costate . accelerations along the coordinates, speeds and forces",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -56,20 +57,33 @@ def tree_body_with_symbols(body: Body, symbols: Mapping[Path, Scalar]) -> Body:
 # ---- any structure of dataclasses and tuples
 
 
-def number_leaves_of_bodies(x: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def number_leaves_of_bodies(x: Any) -> list[tuple[Path, Any]]:
     """All floating-point numbers of a structure, and arrays in the places of numbers, each with its place."""
+    found = list[tuple[Path, Any]]()
+    _gather(x, (), found)
+    return found
+
+
+def _gather(x: Any, path: Path, found: list[tuple[Path, Any]]) -> None:
     if isinstance(x, float | np.ndarray):
-        yield path, x
+        found.append((path, x))
     else:
         for step, part in _parts(x):
-            yield from number_leaves_of_bodies(part, (*path, step))
+            _gather(part, (*path, step), found)
 
 
-def planted_bodies(x: Any, symbols: Mapping[Path, Any], path: Path = ()) -> Any:
+def planted_bodies(x: Any, symbols: Mapping[Path, Any]) -> Any:
     """The structure with these scalars in the places of its numbers."""
-    if isinstance(x, float | np.ndarray):
-        return symbols.get(path, x)
-    parts = [(step, part, planted_bodies(part, symbols, (*path, step))) for step, part in _parts(x)]
+    return _planted(x, symbols, {path[:k] for path in symbols for k in range(len(path))}, ())
+
+
+def _planted(x: Any, symbols: Mapping[Path, Any], ways: set[Path], path: Path) -> Any:
+    """A part of a structure, at this path, with the scalars to which these ways lead."""
+    if path in symbols:
+        return symbols[path] if isinstance(x, float | np.ndarray) else x
+    if path not in ways:
+        return x
+    parts = [(step, part, _planted(part, symbols, ways, (*path, step))) for step, part in _parts(x)]
     if all(new is old for _, old, new in parts):
         return x
     if is_dataclass(x):
@@ -133,7 +147,13 @@ INERTIAL = frozenset(("E", "h", "m", "drives"))  # fields of what moves and is m
 CHOSEN = frozenset(("rotation", "N"))  # fields whose ones are those of right angles and of unit rows
 
 
-def _parts(x: Any) -> list[tuple[Any, Any]]:
+def _parts(x: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(x, tuple):
-        return list(enumerate(x))
-    return [(field.name, getattr(x, field.name)) for field in fields(x)] if is_dataclass(x) else []
+        return enumerate(x)
+    return [(name, getattr(x, name)) for name in _fields(x.__class__)]
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    """The names of the fields of dataclasses of a kind; none of what is no dataclass."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()

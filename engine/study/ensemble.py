@@ -207,9 +207,9 @@ def ensemble_plans_with_symbols(plans: Mapping[int, Plan]) -> dict[int, Plan]:
     for these in alike.values():
         if len(these) < 2:
             continue
-        differ = joined_system_numbers([numbers_of_system(plans[k].system) for k in these])
+        differ = tuple(joined_system_numbers([numbers_of_system(plans[k].system) for k in these]).arrays())
         for k in these:
-            result[k] = _with(plans[k], tuple(differ.arrays()))
+            result[k] = _with(plans[k], differ)
     return result
 
 

@@ -36,6 +36,7 @@ from ..simulate.tableau import RUNGE_KUTTA
 from ..text.change import Change
 from ..text.writing import yaml_flow_text
 from .animate import say_undrawn_animation
+from .file_units import unit_at
 from .sliders import Slider, fit_slider_polynomials
 from .staging import stage_scene
 
@@ -210,7 +211,7 @@ def _slider(plan: Plan, key: str, low: float | None, high: float | None) -> Slid
             found=f"{low:g}..{high:g}",
             allowed=f"{value:g} within",
         )
-    return Slider(key, low, high, value)
+    return Slider(key, low, high, value, "m/s²" if key == FALL else unit_at(plan.robot, key))
 
 
 def page_slider_number(robot: Robot, key: str) -> float:

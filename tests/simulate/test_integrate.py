@@ -159,7 +159,7 @@ def test_every_method_swings_a_pendulum_to_its_tolerance(name):
 @pytest.mark.parametrize("rtol", [1e-4, 1e-8, 1e-11, 1e-15])
 @pytest.mark.parametrize("method", ["RK45", "DOP853"])
 @pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore:At least one element of `rtol` is too small")
 def test_steps_are_scipys_to_the_last_bit(problem, method, rtol):
     fun, y0, duration, options = PROBLEMS[problem]

@@ -184,9 +184,11 @@ class March:
         """The rates y' of many runs at their instants; all arrays have a row for each run."""
         u, states, table = self._signal_blocks(signals), self._blocks(y), pieces.table()
         control, rate, clocks = np.zeros((ROWS, self.lanes)), np.empty_like(states), self._blocks(t[:, None])
+        at, behind = control.ctypes.data, table.ctypes.data
+        bases = [(x.ctypes.data, x.strides[0]) for x in (u, states, rate)]
         for k in range(len(states)):
             control[T] = clocks[k, 0]
-            self._first(*(x.ctypes.data for x in (control, u[k], states[k], rate[k], table)))
+            self._first(at, *(base + k * stride for base, stride in bases), behind)
         return self._runs(rate, len(y))
 
     def carry(self, runs: Many, grid: np.ndarray, most: int, attempts: int, **control: Any) -> np.ndarray:

@@ -178,6 +178,7 @@ def study_slopes_of_integrated_run(
     rows, own = np.array(trace.states), _alike(plan)
     compiled = all(_alike(other) == own for one in along for other in one.plans)
     with choice.using_backend("compiled" if compiled else "plain"):
+        run.alone = True  # the steps are taken once more, one by one
         S = state_tangents_over_grid(run, rows, plan.grid, plan.solver, plan.kinks, beside)
         table = _tabled(plan, names)
         values = table(plan, run, rows)
