@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..machine.jit.rolled import BodyStep, Elements, Sweep, SweepProgram
+from ..machine.jit.rolled_steps import BodyStep, Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Drive
 from . import sweeps, transfer
