@@ -166,6 +166,17 @@ class Factors:
                         I[i][k] = I[i][k] - factor * I[k][j]
             self._U[j] = column
 
+    def numbers(self) -> Vector:
+        """All elements of the factors that may be other than 0."""
+        return [*self.one_over, *(x for column in self._U for _, x in column)]
+
+    def with_numbers(self, numbers: Sequence[Scalar]) -> Factors:
+        """Factors with these elements in the same places."""
+        other, rest = Factors([]), iter(numbers)
+        other.one_over = [next(rest) for _ in self.one_over]
+        other._U = [[(i, next(rest)) for i, _ in column] for column in self._U]
+        return other
+
     def inverse(self) -> Matrix:
         """The matrix I⁻¹, whose columns are solved for down to the diagonal only, because it is symmetric."""
         n = len(self._U)

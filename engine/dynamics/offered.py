@@ -48,7 +48,7 @@ class Offered:
 
     def program(self) -> Program:
         """The recorded program of the text, with regrouped inertias if these give the same results."""
-        return self.row.program(self._regrouped, self.what)
+        return self.row.compilable(Recording(self.what), self._regrouped)
 
     @property
     def _regrouped(self) -> Subject:
@@ -71,7 +71,7 @@ class Offered:
         )
 
         def record(recording: Recording, numbers: SubjectNumbers) -> Program:
-            return self.row.recorded(recording, subject.with_numbers(numbers))
+            return self.row.compilable(recording, subject.with_numbers(numbers))
 
         return dynamics_program_shared_by_shape(self.what, subject.numbers, (self.what, repr(rest)), record)
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from ..errors import InputError, did_you_mean
 from ..machine.program.scalars import Scalar
-from ..machine.program.trace import Program, Recording
+from ..machine.program.trace import Columns, Program, Recording
 from ..robot.model import Body, Robot, Three, Tree
 from .adjoint import acceleration_gradient_along_inertias, acceleration_gradient_along_state
 from .dense import Factors, inertia_matrix, inverse_inertia_matrix
-from .derivatives import SLOPES, acceleration_slopes
+from .derivatives import SLOPES, Unsolved, acceleration_slopes, derivative_matrices_by_rows, unsolved
 from .energy import energies
 from .explicit import arrangement_of_matrices, explicit_matrix_entries
 from .inertial import INERTIAL
@@ -81,7 +81,8 @@ class ProgramRow:
     give the same numbers.  Where an inertia is divided by, `watched` are numbers that are enormous if next to nothing
     is left of it.  Robots of more than `most` bodies have it as plain text only, because straight code for so
     many takes seconds to compile.  `parts` are names and shapes of the arrays into which calls divide the numbers;
-    without them, a call's result is one array of the shape.
+    without them, a call's result is one array of the shape.  `unsolved` is the text up to the solving of a linear
+    system for many columns, which compiled code of large robots does in a loop.
     """
 
     about: str
@@ -93,6 +94,7 @@ class ProgramRow:
     most: int = 200
     watched: Callable[[Subject, Given], list[Scalar]] | None = None
     parts: Callable[[Subject], Sequence[tuple[str, tuple[int, ...]]]] | None = None
+    unsolved: Callable[[Subject, Given], Unsolved] | None = None
 
     def widths(self, subject: Subject) -> dict[str, int]:
         """The number of columns of each group of inputs."""
@@ -105,9 +107,29 @@ class ProgramRow:
 
     def recorded(self, recording: Recording, subject: Subject) -> Program:
         """The same in a recording that was begun."""
-        given: Given = {group: list(recording.input(group, width)) for group, width in self.widths(subject).items()}
-        watched = self.watched(subject, given) if self.watched is not None else ()
+        given, watched = self._begun(recording, subject)
         return recording.program(watched, **{self.output: self.text(subject, given)})
+
+    def compilable(self, recording: Recording, subject: Subject) -> Program:
+        """The same for compiled code, to which a large robot's program leaves the columns to be solved for."""
+        if self.unsolved is None or subject.robot.nv < MANY:
+            return self.recorded(recording, subject)
+        given, watched = self._begun(recording, subject)
+        of = self.unsolved(subject, given)
+        inner, numbers, n = Recording("columns"), of.factors.numbers(), len(of.qdd)
+        factors = of.factors.with_numbers(inner.input("shared", len(numbers)))
+        solving = inner.program(solved=factors.solve(inner.input("column", n)))
+        made = recording.program(watched, **{self.output: [*of.qdd, *derivative_matrices_by_rows(of.columns)]})
+        shared = [recording.graph.node(x) for x in numbers]
+        return replace(made, columns=Columns(solving, shared, n, len(of.columns) // n))
+
+    def _begun(self, recording: Recording, subject: Subject) -> tuple[Given, Sequence[Scalar]]:
+        """The inputs, and what is watched."""
+        given: Given = {group: list(recording.input(group, width)) for group, width in self.widths(subject).items()}
+        return given, self.watched(subject, given) if self.watched is not None else ()
+
+
+MANY = 24  # speeds from which on columns are solved for in a loop; below, batches are quicker without
 
 
 WIDTHS: dict[str, Callable[[Subject], int]] = {
@@ -188,6 +210,12 @@ def _slopes(subject: Subject, given: Given) -> list[Scalar]:
     robot = subject.robot
     state = given["q"], given["qd"], given["tau"]
     return acceleration_slopes(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
+
+
+def _unsolved_slopes(subject: Subject, given: Given) -> Unsolved:
+    robot = subject.robot
+    state = given["q"], given["qd"], given["tau"]
+    return unsolved(robot, subject.bodies, *state, *subject.acting(robot.tree, given))
 
 
 def _losses(subject: Subject, given: Given) -> list[Scalar]:
@@ -291,6 +319,7 @@ PROGRAMS = {
         _slopes,
         watched=_losses,
         parts=_derivative_parts,
+        unsolved=_unsolved_slopes,
     ),
     "fdyn-adjoint": ProgramRow(
         "derivatives of costate . accelerations along the coordinates, speeds and forces",

@@ -4,6 +4,8 @@ from .bug import Bug
 
 MARCH = "engine/machine/jit/march_code.py"
 CLOSED_ROWS = ("loops/test_many.py::test_the_compiled_loop_leaves_rows_that_are_closed",)
+COLUMNS = "engine/machine/jit/columns.py"
+SOLVED = ("machine/test_pieces.py::test_columns_are_solved_for_in_a_loop",)
 CACHE = "engine/machine/jit/cache.py"
 SOURCES = "engine/machine/jit/sources.py"
 NOTED = ("machine/test_cache.py::test_sources_are_read_again_only_when_a_file_has_changed",)
@@ -46,6 +48,20 @@ COMPILED = (
         "DEMAND = -1",
         "DEMAND = 0",
         ("study/test_abreast.py::test_modes_and_laws_go_side_by_side",),
+    ),
+    Bug(
+        "columns at the end of a matrix are solved for twice",
+        COLUMNS,
+        "block.select(fresh, solved, before)",
+        "solved",
+        SOLVED,
+    ),
+    Bug(
+        "the second matrix of columns is the first one",
+        COLUMNS,
+        "%matrix = mul i64 %number, {size}",
+        "%matrix = mul i64 0, {size}",
+        SOLVED,
     ),
     Bug(
         "the second error estimate of an integrator is forgotten in the time loop",
@@ -211,8 +227,8 @@ COMPILED = (
     Bug(
         "compiled code of another form",
         "engine/machine/jit/kernel.py",
-        '"single", identity, lambda: llvm.single_sample_ir',
-        'f"lanes {native.native_lanes()}", identity, lambda: llvm.single_sample_ir',
+        'objects.loaded_machine_code("single", identity',
+        'objects.loaded_machine_code(f"lanes {native.native_lanes()}", identity',
         ("machine/test_agreement.py::test_one_sample_and_many",),
     ),
     Bug(
