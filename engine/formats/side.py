@@ -10,8 +10,8 @@ from pydantic import BeforeValidator, Field
 
 from ..errors import InputError, did_you_mean
 from ..robot.cuts import CUTS
+from ..robot.joint_schema import Coordinates
 from ..robot.orientation import Oriented
-from ..robot.schema import Coordinates
 from ..text.checking import checked_document_model
 from ..text.document import Document, Keys
 from ..text.fields import Choice, Or, Point, Strict, field_of_several

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 from .bodies import robot_number
+from .joint_schema import JointEntry
 from .joints import RATE_OF, JointType
 from .model import Drive, PoseStretch
-from .schema import JointEntry, LinkEntry
+from .schema import LinkEntry
 from .values import Complain, joint_coordinates, joint_number_fits_unit
 
 
