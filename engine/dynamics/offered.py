@@ -19,9 +19,10 @@ from ..machine.program.scalars import Scalar, scalars_into_columns
 from ..machine.program.trace import Program, Recording
 from ..robot.model import Body, Robot
 from .direct import Call, aim_direct_call, direct_call
-from .programs import ROWS, Subject, SubjectNumbers
+from .programs import ROWS
 from .regroup import regrouped_bodies
 from .samples import BLOCK, Samples, dynamics_without_numbers_error, singular_dynamics_error, vector_of_dynamics_samples
+from .subject import Subject, SubjectNumbers
 from .symbols import dynamics_program_shared_by_shape
 from .vanishing import examine_joint_inertia_once, examine_strange_accelerations, least_joint_pivots
 

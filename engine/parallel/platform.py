@@ -10,9 +10,10 @@ import numpy as np
 
 from ..dynamics import calls as tree
 from ..dynamics.direct import direct_call, key_of_direct_call
+from ..dynamics.one_body import Motion, inertia_wrench
 from ..dynamics.quantities import tree_links_under_wrenches
 from ..dynamics.samples import Samples, dynamics_call_with_checked_results
-from ..dynamics.sweeps import Motion, inertia_wrench, sweep_outward
+from ..dynamics.sweeps import sweep_outward
 from ..dynamics.wrenches import wrenches_moved_to_points
 from ..errors import InputError, NumericalError, did_you_mean
 from ..loops import effort

@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..dynamics.dense import Factors, inertia_vanishes_in_all_states
+from ..dynamics.one_body import Motion, inertia_wrench
 from ..dynamics.spatial import Matrix, Vector, dot, subtract, transported_wrench
-from ..dynamics.sweeps import Motion, inertia_wrench, sweep_outward, sweep_tree
+from ..dynamics.sweeps import sweep_outward, sweep_tree
 from ..errors import NumericalError
 from ..loops.branches import loop_actuator_efforts, singular_loop_message
 from ..loops.constraints import Closure

@@ -20,12 +20,12 @@ from ..record.pages import html
 from ..record.scene import Say, Scene, silence_sketch_warning
 from ..robot.model import Robot
 from ..scenario.plan import Plan
-from ..simulate.compiled import run_equations_outputs
 from ..simulate.discrete import Discrete
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.inputs import Inputs
 from ..simulate.integrate import INTEGRATORS
 from ..simulate.loop import integrate_run
+from ..simulate.recorded import run_equations_outputs
 from ..simulate.runge_kutta import integrator_scheme
 from ..simulate.runner import Runner
 from ..simulate.signals import signals_at

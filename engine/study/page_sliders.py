@@ -12,6 +12,7 @@ from ..robot.model import Robot
 from ..scenario.plan import Plan
 from ..text.change import Change
 from ..text.writing import yaml_flow_text
+from .file_units import unit_at
 from .sliders import Slider
 
 FALL = "robot.gravity"  # the slider for the size of gravity, whose direction stays
@@ -48,7 +49,7 @@ def page_slider_of_key(plan: Plan, key: str, low: float | None, high: float | No
             found=f"{low:g}..{high:g}",
             allowed=f"{value:g} within",
         )
-    return Slider(key, low, high, value)
+    return Slider(key, low, high, value, "m/s²" if key == FALL else unit_at(plan.robot, key))
 
 
 def page_slider_number(robot: Robot, key: str) -> float:

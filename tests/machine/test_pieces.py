@@ -5,7 +5,7 @@ import pytest
 
 import denoc
 from comparing import off
-from denoc.dynamics import programs
+from denoc.dynamics import programs, subject
 from denoc.dynamics.offered import offered_dynamics_quantity
 from denoc.machine.jit import kernel, pieces
 from denoc.machine.jit.choice import using_backend
@@ -106,7 +106,7 @@ def test_long_robots_are_cut():
 def test_columns_are_solved_for_in_a_loop(name, lanes, monkeypatch, tmp_path):
     # the last block of a matrix overlaps the one before wherever the lanes don't divide its size
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
-    monkeypatch.setattr(programs, "MANY", 2)
+    monkeypatch.setattr(subject, "MANY", 2)
     robot, rng = denoc.load(name), np.random.default_rng(3)
     q, (qd, tau) = np.array(robot.q0) + 0.3 * rng.random((9, robot.nq)), rng.random((2, 9, robot.nv))
     with using_backend("plain"):
@@ -120,7 +120,7 @@ def test_columns_are_solved_for_in_a_loop(name, lanes, monkeypatch, tmp_path):
 
 def test_columns_of_robots_that_share_their_code(monkeypatch, tmp_path):
     monkeypatch.setenv("DENOC_CACHE", str(tmp_path))
-    monkeypatch.setattr(programs, "MANY", 2)
+    monkeypatch.setattr(subject, "MANY", 2)
     rng = np.random.default_rng(5)
     q, qd, tau = rng.random((3, 6))
     number = robot_file_number(denoc.load("puma"), "links.link6.mass")
@@ -135,7 +135,7 @@ def test_columns_of_robots_that_share_their_code(monkeypatch, tmp_path):
 
 
 def test_what_is_exported_and_counted_leaves_no_columns(monkeypatch):
-    monkeypatch.setattr(programs, "MANY", 6)
+    monkeypatch.setattr(subject, "MANY", 6)
     robot = denoc.load("puma")
     short, whole = (
         offered_dynamics_quantity(robot, "fdyn-derivatives").program(),

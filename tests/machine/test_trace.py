@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import shutil
 import subprocess
 
@@ -42,6 +43,25 @@ def samples(n=37):
 
 def plain(x, p):
     return np.array([pendulum_and_more(list(a), list(b)) for a, b in zip(x, p)], dtype=float)
+
+
+def test_constant_factors_of_one_product_are_gathered():
+    """2 (x (3 y)) is 6 (x y), unless 3 y or x (3 y) is needed anyway; floors and all else stay as they are."""
+    recording = Recording("product")
+    x, y, z = recording.input("x", 3)
+    made = recording.program([2.0 * (z * (5.0 * y))], out=[2.0 * (x * (3.0 * y)) + (z * (4.0 * x)).floor(), z / y])
+    found = made.gathered()
+    assert str(count_operations([*made.results(), *made.watched])) == "8M 1A 1D"
+    assert str(count_operations([*found.results(), *found.watched])) == "6M 1A 1D"
+    results = []
+    for program in (made, found):
+        scope = {"floor": math.floor}
+        exec(python_function(program, "product", ""), scope)
+        results.append(np.ravel(scope["product"]([0.3, -0.7, 1.9])))
+    assert results[1] == pytest.approx(results[0], rel=1e-15)
+    shared = 3.0 * y
+    kept = recording.program(out=[2.0 * (x * shared), shared])
+    assert kept.gathered().results() == kept.results()
 
 
 def test_constants_fold_and_equal_operations_are_one():

@@ -120,6 +120,34 @@ COMPILED = (
         ABREAST_TESTS,
     ),
     Bug(
+        "a joint that is held has to have inertia",
+        "engine/dynamics/sweeps.py",
+        "one_over = loose / (size + hold)",
+        "one_over = loose / size",
+        ("simulate/test_one_program.py::test_what_is_held_needs_no_inertia",),
+    ),
+    Bug(
+        "each mode of a tree has a program of its own",
+        "engine/simulate/compiled.py",
+        "return replace(discrete, switched=modal) if len(modal) >= FEWEST else discrete",
+        "return discrete",
+        ("simulate/test_one_program.py::test_all_modes_have_one_loop",),
+    ),
+    Bug(
+        "supports by the loop's code are those of other joints",
+        "engine/simulate/compiled.py",
+        "found = loop.watched(signals, y, len(bearers) + len(self._system.bounded))[: len(bearers)]",
+        "found = loop.watched(signals, y, len(bearers) + len(self._system.bounded))[: len(bearers)][::-1]",
+        ("simulate/test_one_program.py::test_the_loop_says_what_holds_joints_and_how_others_accelerate",),
+    ),
+    Bug(
+        "accelerations by the loop's code are speeds",
+        "engine/simulate/runner.py",
+        "qdd[system.state_speeds] = rate[len(system.state_coordinates) : system.measured]",
+        "qdd[system.state_speeds] = rate[: len(system.state_speeds)]",
+        ("simulate/test_one_program.py::test_the_loop_says_what_holds_joints_and_how_others_accelerate",),
+    ),
+    Bug(
         "the first stage of a step with an event is the next one's",
         "engine/machine/jit/march.py",
         "rows[:, 0] = first  # whose",
@@ -205,7 +233,7 @@ COMPILED = (
     ),
     Bug(
         "a constant signal is that of the leg's first instant",
-        "engine/simulate/loop.py",
+        "engine/simulate/marching.py",
         "within = stepper.t + (end - stepper.t) / 2",
         "within = stepper.t",
         ("simulate/test_march_modes.py::test_laws_of_time_are_in_the_loop",),
@@ -589,8 +617,8 @@ COMPILED = (
     Bug(
         "zeros of one robot are zeros of all",
         "engine/dynamics/symbols.py",
-        'return Shared(program, (*rest, repr(planted_bodies(numbers, dict.fromkeys(own, "a number")))), tuple(own.values()))',
-        "return Shared(program, (*rest, repr(sorted(map(repr, own))[:3])), tuple(own.values()))",
+        'return Own(own, repr(planted_bodies(numbers, dict.fromkeys(own, "a number"))))',
+        "return Own(own, repr(sorted(map(repr, own))[:3]))",
         ("machine/test_shared.py::test_a_number_that_was_zero_is_another_structure",),
     ),
 )
