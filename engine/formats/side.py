@@ -14,7 +14,8 @@ from ..robot.joint_schema import Coordinates
 from ..robot.orientation import Oriented
 from ..text.checking import checked_document_model
 from ..text.document import Document, Keys
-from ..text.fields import Choice, Or, Point, Strict, field_of_several
+from ..text.fields import Or, Point, Strict, field_of_several
+from ..text.table_fields import Choice
 from .draft import Draft
 from .report import DROPPED, USED
 

@@ -8,7 +8,6 @@ from pydantic import BeforeValidator, Discriminator, Field, StrictBool, Tag
 
 from ..text.fields import (
     Angle,
-    Choice,
     Length,
     Name,
     Or,
@@ -18,6 +17,7 @@ from ..text.fields import (
     field_of_several,
     quantity_field,
 )
+from ..text.table_fields import Choice
 from .foreign import OF_JOINTS
 from .joints import FORMS, TYPES
 from .orientation import Number, Oriented

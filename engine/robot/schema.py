@@ -10,7 +10,6 @@ from pydantic_core import PydanticCustomError
 from ..text.fields import (
     NAME,
     Angle,
-    Choice,
     FileName,
     Length,
     Name,
@@ -23,6 +22,7 @@ from ..text.fields import (
     quantity_field,
     quantity_list_field,
 )
+from ..text.table_fields import Choice
 from .cuts import CUT_FORMS, CUTS
 from .foreign import OF_LINKS
 from .joint_schema import (

@@ -15,9 +15,7 @@ from ..record.plots import PLOTS
 from ..robot.schema import Direction, Place
 from ..simulate.integrate import INTEGRATORS
 from ..text.fields import (
-    Choice,
     FileName,
-    Generated,
     Name,
     Numbers,
     Or,
@@ -27,6 +25,7 @@ from ..text.fields import (
     quantity_field,
     quantity_list_field,
 )
+from ..text.table_fields import Choice, Generated
 from .outputs import RECORD, Drawn, RecordEntry
 
 
