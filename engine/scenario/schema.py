@@ -12,7 +12,8 @@ from ..laws.forces import AnyForceLaw
 from ..laws.motions import AnyMotionLaw
 from ..loops.methods import METHODS, Parameter, parameters_of_closure_methods
 from ..record.plots import PLOTS
-from ..robot.schema import Direction, Place
+from ..robot.joint_schema import Direction
+from ..robot.schema import Place
 from ..simulate.integrate import INTEGRATORS
 from ..text.fields import (
     FileName,
