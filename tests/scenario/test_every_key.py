@@ -290,7 +290,7 @@ def test_every_model_of_robots_has_its_row():
     assert names - others == set(ROBOT_KEYS)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("model", ROBOT_KEYS)
 def test_a_key_of_a_robot_does_something_or_is_said(model):
     """In one of the tasks at least."""
