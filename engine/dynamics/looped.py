@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..machine.jit import choice
-from ..machine.jit.rolled import BodyStep, Elements, Sweep, SweepProgram
+from ..machine.jit.rolled_steps import BodyStep, Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Drive
 from . import one_body, sweeps, transfer

@@ -10,11 +10,12 @@ from pydantic import BeforeValidator, Field
 
 from ..errors import InputError, did_you_mean
 from ..robot.cuts import CUTS
+from ..robot.joint_schema import Coordinates
 from ..robot.orientation import Oriented
-from ..robot.schema import Coordinates
 from ..text.checking import checked_document_model
 from ..text.document import Document, Keys
-from ..text.fields import Choice, Or, Point, Strict, field_of_several
+from ..text.fields import Or, Point, Strict, field_of_several
+from ..text.table_fields import Choice
 from .draft import Draft
 from .report import DROPPED, USED
 

@@ -16,10 +16,11 @@ import numpy as np
 from pydantic import Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..text.fields import Angle, Numbers, OneOf, Position, quantity_field, quantity_list_field
+from ..text.fields import Angle, Numbers, Position, quantity_field, quantity_list_field
 from ..text.formula import parsed_formula
 from ..text.formula_fields import formula_field, formula_list_field
 from ..text.formula_tree import Formula, Lookup, Named, Number, Operation, lookups_in_formula
+from ..text.table_fields import OneOf
 from .law import STEPS, Duration, Law, Pace, TableLaw, law_angular_frequency, law_has_one_parameter_of
 from .table import Spline
 

@@ -14,7 +14,8 @@ from ..dynamics.vanishing import joint_pivot_loss
 from ..machine.jit import choice, native, rolled
 from ..machine.jit.block import ENORMOUS
 from ..machine.jit.ledger import LOOP
-from ..machine.jit.rolled import Elements, Rolled, SweepProgram
+from ..machine.jit.rolled import Rolled
+from ..machine.jit.rolled_steps import Elements, SweepProgram
 from ..machine.program.scalars import Scalar, as_float
 from ..robot.model import Body
 from .constraints import Closure

@@ -16,7 +16,7 @@ from ..dynamics.spatial import add
 from ..dynamics.symbols import number_leaves_of_bodies, planted_bodies, shape_of_bodies
 from ..dynamics.vanishing import joint_pivot_loss
 from ..machine.jit.phases import PhasedStep, settled_kernel_elements
-from ..machine.jit.rolled import Elements, Sweep, SweepProgram
+from ..machine.jit.rolled_steps import Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Coupling
 from ..robot.placement import Placement

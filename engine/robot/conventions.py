@@ -12,11 +12,12 @@ from collections.abc import Callable
 
 from ..errors import InputError
 from .frames import frame_of_cut
+from .joint_schema import DhJoint, FramesJoint, JointEntry, KhalilJoint
 from .joints import JointType
 from .model import ZERO
 from .orientation import oriented_placement
 from .placement import Placement, X, Z, frame_pointing_along_axis
-from .schema import DhJoint, FramesJoint, GraphJoint, JointEntry, KhalilJoint
+from .schema import GraphJoint
 
 Frames = tuple[Placement, Placement, Placement]
 Complain = Callable[..., InputError]

@@ -12,8 +12,9 @@ from typing import Any
 
 from ..text.document import Keys
 from .cuts import CUTS
+from .joint_schema import MARK
 from .joints import TYPES
-from .schema import GRAPH, MARK, OwnCoordinate
+from .schema import GRAPH, OwnCoordinate
 
 Where = Callable[[Keys], Keys]
 OWN = tuple(OwnCoordinate.keys())

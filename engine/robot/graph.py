@@ -16,8 +16,9 @@ from ..text.checking import checked_document_model
 from ..text.document import Document, Keys
 from .cuts import CUTS
 from .doubles import CAN, cut_entry_is_doubled
+from .joint_schema import MARK
 from .joints import TYPES
-from .schema import GRAPH, MARK, GraphFile, JointInGraph
+from .schema import GRAPH, GraphFile, JointInGraph
 
 Where = Callable[[Keys], Keys]
 OWN = ("name", "actuated", "friction", "rotor_inertia", "spring", "limits", "effort", "pitch", "initial", "spin")

@@ -13,7 +13,8 @@ from ..text.document import Keys
 from ..text.expression import Quantity
 from ..text.units import PLAIN
 from .bodies import ReadLink
-from .schema import JointEntry, LinkEntry, RobotFile
+from .joint_schema import JointEntry
+from .schema import LinkEntry, RobotFile
 from .values import Complain
 
 FULL_TURN = 2 * math.pi * (1 + 1e-9)

@@ -12,12 +12,11 @@ from ..laws.forces import AnyForceLaw
 from ..laws.motions import AnyMotionLaw
 from ..loops.methods import METHODS, Parameter, parameters_of_closure_methods
 from ..record.plots import PLOTS
-from ..robot.schema import Direction, Place
+from ..robot.joint_schema import Direction
+from ..robot.schema import Place
 from ..simulate.integrate import INTEGRATORS
 from ..text.fields import (
-    Choice,
     FileName,
-    Generated,
     Name,
     Numbers,
     Or,
@@ -27,6 +26,7 @@ from ..text.fields import (
     quantity_field,
     quantity_list_field,
 )
+from ..text.table_fields import Choice, Generated
 from .outputs import RECORD, Drawn, RecordEntry
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..robot.joint_schema import JointEntry
 from ..robot.joints import TYPES
 from ..robot.model import Robot
-from ..robot.schema import JointEntry
 from ..text.change import ROBOT
 from ..text.fields import Strict, reader_of_quantity_field
 from ..text.units import DIMENSIONS

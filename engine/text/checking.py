@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from ..errors import InputError, did_you_mean
 from .document import Document, Keys
-from .fields import Choice, Generated, OneOf, Strict, type_and_metadata_of_field
+from .fields import Strict, type_and_metadata_of_field
+from .table_fields import Choice, Generated, OneOf
 
 Model = TypeVar("Model", bound=Strict)
 

@@ -167,6 +167,7 @@ def test_output_that_cannot_be_written_is_told_in_one_line(tmp_path, line, code,
 @pytest.mark.parametrize(
     "line", ["denoc list > /dev/null 2>&-", "denoc idyn nothing 2>&- >&-", "denoc idyn nothing 2> /dev/full"]
 )
+@pytest.mark.sampled(2)
 def test_messages_that_cannot_be_written_stop_nothing(tmp_path, line):
     assert shell(line, tmp_path) == (2 if "nothing" in line else 0, "")
 

@@ -132,6 +132,7 @@ def test_the_schema_is_the_one_in_the_documentation(command):
 
 
 @pytest.mark.parametrize("words", CASES)
+@pytest.mark.sampled(2)
 def test_documents_have_the_shape_of_their_schema(words, denoc):
     command, *rest = words.split()
     if command in ("idyn", "simulate", "run", "distribute", "sweep", "optimise") and "--explain" not in rest:

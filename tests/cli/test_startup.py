@@ -51,5 +51,6 @@ def test_quick_commands_import_nothing_heavy(words):
 
 
 @pytest.mark.parametrize("robot", ["puma", "four-bar"])
+@pytest.mark.sampled(2)
 def test_inspect_draws_nothing(robot):
     assert not [name for name in modules("inspect", robot) if name.split(".")[0] in ("matplotlib", "llvmlite", "scipy")]

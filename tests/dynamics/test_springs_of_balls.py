@@ -80,6 +80,7 @@ BALL = """
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.sampled(2)
 def test_a_ball_swings_and_turns_as_pendulums_do(backend):
     """A sphere, drawn aside by 0.3 m and turned by 2 rad about one axis: two harmonic oscillations, for c = 8."""
     pose = [0.5, 0.1, 0, float(np.cos(0.4)), 0, float(np.sin(0.4)), 0]
@@ -113,6 +114,7 @@ loops:
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.sampled(2)
 def test_in_a_mechanism_they_keep_energy(backend):
     run = {
         "task": "simulate",

@@ -53,6 +53,7 @@ def test_the_parameter_of_the_file_is_the_methods(closure, omega):
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.sampled(2)
 def test_a_scenario_runs_with_it(backend):
     with using_backend(backend):
         ours, theirs = denoc.run(fall(method="damped", omega=20)), denoc.run(fall())

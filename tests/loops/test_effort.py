@@ -65,7 +65,7 @@ def test_forces_beyond_either_limit_are_seen():
 
 
 @pytest.mark.parametrize("start", range(0, 300, 50))
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_the_smallest_effort_between_the_limits_is_found(start):
     for seed in range(start, start + 50):
         A, b, weight, low, high = drawn(seed)

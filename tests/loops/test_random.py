@@ -57,6 +57,7 @@ def test_jacobian_and_drift_are_the_rates_of_the_gap(cut, seed):
 
 
 @of_each_type
+@pytest.mark.sampled(3)
 def test_loops_close_again_from_nearby(cut):
     for case in every(cut):
         off_it = closing_position_moved_along_speeds(
@@ -106,6 +107,7 @@ def test_forward_of_inverse_is_the_identity(seed):
 
 
 @of_each_type
+@pytest.mark.sampled(2)
 def test_cuts_do_no_work_on_motions_that_keep_loops_closed(cut):
     """By the velocities of their points, from differences of frames."""
     for case in every(cut):

@@ -29,7 +29,7 @@ def tendon(first, second, **more):
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
 @pytest.mark.parametrize("name, first, second", [("planar3r", "joint1", "joint2"), ("four-bar", "A0", "B0")])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_a_tendon_pulls_each_joint_by_its_coefficient(name, first, second, backend, tmp_path):
     """The force is that of a formula over the sum of joints, and the joints have their shares of it."""
     own = f"(2*{first}.q - {second}.q)", f"(2*{first}.qd - {second}.qd)"
@@ -154,6 +154,7 @@ def test_a_mechanism_is_moved_by_a_tendon():
 
 
 @pytest.mark.parametrize("name", ["planar3r", "four-bar"])
+@pytest.mark.sampled(2)
 def test_feedforward_knows_what_tendons_do(name):
     """The planned forces leave to a tendon and to a push at a link what these do, so that the motion is the planned one."""
     planned = {"law": "cycloid", "to": 0.5}

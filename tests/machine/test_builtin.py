@@ -276,6 +276,7 @@ def test_groups_of_four_are_brought_to_norm_1():
         assert builtin.call([0.0, *four, 0.0])[0] == "left"
 
 
+@pytest.mark.sampled(2)
 def test_nothing_leaks(call, way):
     watched = (A, B, None, call, left)
     given = [(A, B), (A, [1.0, 2.0]), (A[::-1], (1, 2)), (A,), (A, [1, "x"])]
@@ -294,6 +295,7 @@ def test_nothing_leaks(call, way):
     assert all(abs(now - then) < 50 for now, then in zip(map(sys.getrefcount, watched), before))
 
 
+@pytest.mark.sampled(2)
 def test_a_builtin_goes_with_whoever_had_it(single):
     """Also where its general function leads back to it."""
 

@@ -170,7 +170,7 @@ def test_euler_parameters_of_turns():
 
 @dask
 @pytest.mark.parametrize("closure", ["denoc", "penalty", "projection-qr", "projection-svd", "projection-gauss"])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 def test_runs_by_legs_are_those_of_the_whole(closure, engine):
     scenario = {**FALL, "closure": {"method": closure}, "wrenches": []}
     with using_backend(

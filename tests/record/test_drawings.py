@@ -137,6 +137,7 @@ def test_papers_have_vector_graphics_a_column_wide_with_dashes(bars, tmp_path):
 
 
 @pytest.mark.parametrize("style", STYLES)
+@pytest.mark.sampled(2)
 def test_nothing_covers_anything(bars, style):
     everything = bars.plot("reactions", "points", "energy", "angles", *bars.plots, style=style)
     for stem, figure in everything.items():

@@ -12,7 +12,7 @@ import denoc
 from denoc.laws.forces import LAWS as FORCES
 from denoc.laws.motions import LAWS as MOTIONS
 from denoc.loops.methods import METHODS
-from denoc.robot import schema
+from denoc.robot import joint_schema, schema
 from denoc.robot.build import build_robot
 from denoc.scenario.schema import CLOSURE, RECORD, ScenarioFile
 from denoc.text.fields import Strict
@@ -273,8 +273,11 @@ ROBOT_KEYS = {
 }  # fmt: skip
 
 
+MODELS = vars(joint_schema) | vars(schema)
+
+
 def test_every_model_of_robots_has_its_row():
-    names = {name for name, one in vars(schema).items() if isinstance(one, type) and issubclass(one, Strict)}
+    names = {name for name, one in MODELS.items() if isinstance(one, type) and issubclass(one, Strict)}
     others = {
         "Strict",
         "OwnCoordinate",
@@ -287,12 +290,12 @@ def test_every_model_of_robots_has_its_row():
     assert names - others == set(ROBOT_KEYS)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("model", ROBOT_KEYS)
 def test_a_key_of_a_robot_does_something_or_is_said(model):
     """In one of the tasks at least."""
     base, path, values = ROBOT_KEYS[model]
-    own = set(getattr(schema, model).keys()) - (set(schema.JointEntry.keys()) if model.endswith("Joint") else set())
+    own = set(MODELS[model].keys()) - (set(joint_schema.JointEntry.keys()) if model.endswith("Joint") else set())
     assert own == set(values)
     for key, value in values.items():
         if value is not None:

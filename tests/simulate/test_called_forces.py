@@ -30,6 +30,7 @@ def test_a_function_gives_the_same_run_as_the_law_to_the_last_bit(robot, joint):
 
 
 @pytest.mark.parametrize("robot, joint", [("planar3r", "joint2"), ("four-bar", "A0")])
+@pytest.mark.sampled(2)
 def test_with_adaptive_steps_too_and_beside_compiled_code(robot, joint):
     scenario = {"robot": robot, "task": "simulate", "time": {"end": 0.5, "step": 0.1}}
     with using_backend("compiled"):

@@ -76,6 +76,7 @@ def test_in_an_arm_a_point_is_a_sum_of_sines(backend):
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.sampled(2)
 def test_a_spring_between_the_ground_and_a_point_keeps_energy(backend):
     """A mechanism whose coupler hangs on a spring: what it has of energy goes into the spring, and back."""
     robot = with_points("four-bar", coupler={"middle": [0.15, 0.05, 0]})

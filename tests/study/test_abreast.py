@@ -97,7 +97,7 @@ def test_what_is_not_clear_is_left_alone(left):
     assert alone == 1
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(24))
 def test_contacts_of_random_robots(left, seed):
     robot = with_contacts(drawn("tree", seed), seed)

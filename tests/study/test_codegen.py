@@ -114,7 +114,7 @@ def test_python(name, what, regroup):
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler here")
 @pytest.mark.parametrize("regroup", [False, True])
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 def test_c(name, regroup, tmp_path):
     robot = denoc.load(name)
     q, qd, x = state(robot)
@@ -138,7 +138,7 @@ def test_c(name, regroup, tmp_path):
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js here")
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_javascript(name, tmp_path):
     robot = denoc.load(name)
     q, qd, x = state(robot)

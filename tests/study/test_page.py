@@ -17,6 +17,7 @@ from denoc.scenario.run import prepare_scenario
 from denoc.study import page as pages
 from denoc.study.file_units import unit_at
 from denoc.study.page_plan import page_slider_ranges, plan_of_page
+from denoc.study.page_sliders import page_slider_number
 from denoc.study.sliders import Slider, fit_slider_polynomials
 from denoc.text.change import Change
 
@@ -144,7 +145,7 @@ def test_a_length_moves_the_joints_and_the_drawing(tmp_path):
     plan, key = prepare_scenario("planar3r-fall"), "robot.links.link1.dh.a"
     data = plan.robot.document.data["links"][0]
     key = next(f"robot.links.{data['name']}.{group}.a" for group in ("joint", "dh") if "a" in data.get(group, {}))
-    length = pages.page_slider_number(plan.robot, key)
+    length = page_slider_number(plan.robot, key)
     computed = Computed(
         pages.page_of_plan(plan, page_slider_ranges([f"{key}={0.5 * length}..{1.5 * length}"])), tmp_path
     )

@@ -12,8 +12,9 @@ from ...dynamics.inertial import NAMES
 from ...dynamics.regressor import OF_SPEED, STIFFNESS
 from ...text.checking import checked_document_model
 from ...text.document import Document
-from ...text.fields import Choice, Or, Strict, quantity_field, quantity_list_field
+from ...text.fields import Or, Strict, quantity_field, quantity_list_field
 from ...text.source import document_from_mapping, read_yaml_document
+from ...text.table_fields import Choice
 
 INERTIA = "inertia"  # stands for the ten numbers of every link
 ESTIMATED = (INERTIA, *OF_SPEED, STIFFNESS)

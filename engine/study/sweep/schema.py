@@ -10,8 +10,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, model_v
 from pydantic_core import PydanticCustomError
 
 from ...text.expression import Quantity, dimension_in_words, evaluate_expression
-from ...text.fields import QUANTITY, Choice, FileName, Or, Reader, Strict
+from ...text.fields import QUANTITY, FileName, Or, Reader, Strict
 from ...text.json_schema import Schema, json_schema
+from ...text.table_fields import Choice
 from ...text.tokens import ExpressionError
 from ...text.units import PLAIN, Dimension
 from ..optimise.methods import METHODS
