@@ -158,6 +158,18 @@ def _facts(model: Robot, mobility: Mobility | None, warnings: list[str]) -> robo
     }
     if mobility:
         _add_closing(facts, model, mobility)
+    if model.springs:
+        names = _coordinate_owners(model)
+        facts["springs"] = [
+            {
+                "name": name,
+                "joints": {names[one.coordinate]: one.ratio for one in cord.joints},
+                "stiffness": cord.stiffness,
+                "rest": cord.rest,
+                "damping": cord.damping,
+            }
+            for name, cord in model.springs
+        ]
     return facts
 
 
@@ -228,6 +240,7 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from denoc.cli.mobility import mobility_lines_to_print, spring_lines_to_print
     from denoc.dynamics.masses import mass_and_centre
 
     # lines as long as they are: a terminal breaks them, and no digit is left out where it is narrow or there is none
@@ -237,14 +250,14 @@ def _draw(model: Robot, mobility: Mobility | None, warnings: list[str]) -> None:
     _draw_joints(console, model, mobility)
     _draw_placements(console, model)
     if mobility:
-        from denoc.cli.mobility import mobility_lines_to_print
-
         for line in mobility_lines_to_print(model, mobility):
             console.print(line, markup=False)
     else:
         actuated = sum(joint.type.nv for joint in model.moving if joint.actuated)
         freedoms = f"{model.nv} degree{'s' * (model.nv != 1)} of freedom, {actuated} actuated; "
         console.print(freedoms + _extent(model, "no loops"), markup=False)
+    for line in spring_lines_to_print(model):
+        console.print(line, markup=False)
     mass, centre = mass_and_centre(model, mobility.q if mobility else None)
     at = ", ".join(f"{x:.5g}" for x in centre)
     where = "the assembled position" if mobility and mobility.closed else "the initial position"

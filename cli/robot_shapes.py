@@ -140,6 +140,16 @@ class Mobility(TypedDict):
     distance: NotRequired[float | None]
 
 
+class Spring(TypedDict):
+    """A spring with a damper over a weighted sum of joints."""
+
+    name: str
+    joints: Annotated[dict[str, float], field_of_command_output("each with its coefficient")]
+    stiffness: float
+    rest: float
+    damping: float
+
+
 class Combination(TypedDict):
     """A combination of numbers that the dynamics knows."""
 
@@ -173,6 +183,7 @@ class Robot(TypedDict):
     loops: NotRequired[Sequence[Loop]]
     couplings: NotRequired[Sequence[Coupling]]
     actuators: NotRequired[Sequence[Actuator]]
+    springs: NotRequired[Sequence[Spring]]
     mobility: NotRequired[Mobility]
     notes: Sequence[str]
     warnings: Sequence[str]

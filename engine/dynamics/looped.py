@@ -10,17 +10,25 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..machine.jit import choice
 from ..machine.jit.rolled import BodyStep, Elements, Sweep, SweepProgram
 from ..machine.program.scalars import Scalar
 from ..robot.model import Body, Drive
-from . import sweeps, transfer
+from . import one_body, sweeps, transfer
+from .one_body import Motion
 from .spatial import Matrix, Vector, dot, subtract, to_link_axes, transported_wrench
-from .sweeps import Motion, Pivot
+from .springs import cords_of_bodies
+from .sweeps import Pivot
 from .symbols import Path, tree_body_number_at, tree_body_number_paths, tree_body_with_symbols
 from .vanishing import joint_pivot_loss
 
 SIX = range(6)
 UPPER = [(r, s) for r in SIX for s in range(r, 6)]
+
+
+def runs_as_loop_over_bodies(bodies: Sequence[Body], single: bool = False) -> bool:
+    """Whether compiled code for one sample or many loops over these bodies, as no spring reaches from one to others."""
+    return choice.code_runs_rolled(len(bodies), single=single) and not any(cords_of_bodies(bodies))
 
 
 class BodyKind:
@@ -119,7 +127,7 @@ def _first(kind: BodyKind, gravity: Vector) -> BodyStep:
             cosine, sine = q[k].cosine_sine()
             step.put("own", ("cos", k), cosine)
             step.put("own", ("sin", k), sine)
-    W = sweeps.inertia_wrench(body, here)
+    W = one_body.inertia_wrench(body, here)
     if kind.wrenched:
         W = [W[r] - step.take("w", r) for r in SIX]
     if kind.turned:
@@ -127,7 +135,7 @@ def _first(kind: BodyKind, gravity: Vector) -> BodyStep:
     for r in SIX:
         step.put("own", ("W", r), W[r])
     if kind.loose:
-        A = sweeps.mass_matrix(body)
+        A = one_body.mass_matrix(body)
         for r, s in UPPER:
             step.put("own", ("A", r, s), A[r][s])
     return step

@@ -18,16 +18,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..dynamics.dense import Composite, JointInertia, inertia_vanishes_in_all_states
+from ..dynamics.one_body import Motion, inertia_wrench, joint_twist, mass_matrix
 from ..dynamics.spatial import Matrix, Vector, add, add_matrices, dot, scale, subtract, transported_wrench
 from ..dynamics.sweeps import (
     Load,
-    Motion,
     Pivot,
     Wrenches,
     base_vector_in_body,
-    inertia_wrench,
-    joint_twist,
-    mass_matrix,
     sweep_inward,
     sweep_outward,
     sweep_outward_again,

@@ -21,13 +21,14 @@ from .contacts import Contacts, Patterns
 from .crossings import Steps, first_event_crossings
 from .events import Watch
 from .integrate import INTEGRATORS
-from .loop import ATTEMPTS, Solver
+from .marching import ATTEMPTS
 from .reasons import CHATTER
 from .runge_kutta import first_step_length
 from .settling import Found, settled_modes_of_runs, states_after_blows_of_runs
 from .signals import signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL
 from .together import Starts
+from .trace import Solver
 
 
 class Happening(NamedTuple):

@@ -13,9 +13,9 @@ from ..machine.jit.block import ENORMOUS
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.trigonometry import REACH
 from .abreast import Traces
-from .compiled import run_equations_close_state
-from .loop import ROWS_CLOSED
-from .runner import ROW as FIELDS
+from .marching import ROWS_CLOSED
+from .recorded import run_equations_close_state
+from .row_parts import ROW as FIELDS
 from .together import Starts
 
 FEW = 16  # runs for which code that is not in the cache isn't compiled to make their rows

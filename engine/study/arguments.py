@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from ..dynamics.programs import PROGRAMS, Given, Subject, link_named_in_tree
+from ..dynamics.programs import PROGRAMS, link_named_in_tree
 from ..dynamics.regroup import inertias_moved_towards_base
+from ..dynamics.subject import Given, Subject
 from ..errors import InputError
 from ..loops.constraints import ties_of_mechanism
 from ..loops.exported import TEXTS, mechanism_text_at_assembly, recorded_mechanism_program
@@ -27,7 +28,9 @@ from ..text.change import ROBOT
 from ..text.document import Keys
 from ..text.fields import Strict
 
-NUMBERS = ("tree", "parts", "links", "gravity", "wrenches", "loops", "couplings", "actuators")  # where a robot has them
+NUMBERS = (  # where a robot has them
+    *("tree", "parts", "links", "gravity", "wrenches", "loops", "couplings", "actuators", "springs"),
+)
 GROUP = "p"  # the name of the arguments
 OF_LINK = ("mass", "com", "r", "first_moments", "inertia", "offset", "points")
 OF_JOINT = (
@@ -43,6 +46,7 @@ ALLOWED = (
     *(f"couplings.*.{key}" for key in ("ratio", "offset")),
     *(f"wrenches.*.{key}" for key in ("force", "moment", "at")),
     "actuators.*.at",
+    *(f"springs.*.{key}" for key in ("joints", "stiffness", "rest", "damping")),
 )
 
 

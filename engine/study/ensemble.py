@@ -22,11 +22,11 @@ from ..simulate.abreast import Traces, integrate_runs_abreast
 from ..simulate.contacts import Limits
 from ..simulate.feedforward import runner_with_feedforward
 from ..simulate.integrate import INTEGRATORS
-from ..simulate.loop import Trace
 from ..simulate.many_rows import evaluate_many_run_rows
 from ..simulate.runner import Runner
 from ..simulate.signals import own_signal_columns
 from ..simulate.together import Numbers, Starts, joined_system_numbers, likeness_of_systems, numbers_of_system
+from ..simulate.trace import Trace
 from .variations import Variation, Variations
 from .varied import varied_numbers_of_runs
 
@@ -207,9 +207,9 @@ def ensemble_plans_with_symbols(plans: Mapping[int, Plan]) -> dict[int, Plan]:
     for these in alike.values():
         if len(these) < 2:
             continue
-        differ = joined_system_numbers([numbers_of_system(plans[k].system) for k in these])
+        differ = tuple(joined_system_numbers([numbers_of_system(plans[k].system) for k in these]).arrays())
         for k in these:
-            result[k] = _with(plans[k], tuple(differ.arrays()))
+            result[k] = _with(plans[k], differ)
     return result
 
 

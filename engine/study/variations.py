@@ -155,11 +155,12 @@ def _listed(variations: Sequence[Variation]) -> list[dict[str, Any]]:
     if len(listed) > MOST:
         raise InputError(f"more than {MOST} variations", allowed=f"at most {MOST} at once")
     known: set[str] = set()  # keys that have been checked
+    plain = set(NUMBERS)
     result = []
     for k, one in enumerate(listed):
         if not isinstance(one, Mapping):
             raise InputError("not a mapping", key=f"variations[{k}]", found=type(one).__name__, allowed=form)
-        if known.issuperset(one) and all(type(value) in NUMBERS for value in one.values()):
+        if known.issuperset(one) and plain.issuperset(map(type, one.values())):
             result.append({key: float(value) for key, value in one.items()})
         else:
             result.append(document_from_mapping(one).data)

@@ -15,7 +15,7 @@ from denoc.machine.jit.kernel import Kernel, Single
 from denoc.machine.program.c import c_function
 from denoc.machine.program.dual import Dual, dual_derivative, dual_value
 from denoc.machine.program.lines import python_function
-from denoc.machine.program.scalars import cosine_sine, sign, square_root
+from denoc.machine.program.scalars import cosine_sine, sign, smaller, square_root
 from denoc.machine.program.trace import Count, Recording, count_operations
 
 pytestmark = pytest.mark.smoke
@@ -207,6 +207,18 @@ def test_what_is_recorded_is_what_was_written(seed):
     exec(python_function(program, "f", ""), {"cos": np.cos, "sin": np.sin, "sqrt": np.sqrt}, space)
     x = np.random.default_rng(seed + 1000).uniform(-2, 2, 3).tolist()
     np.testing.assert_allclose(space["f"](x), random_text(seed, x), rtol=1e-9, atol=1e-9)
+
+
+def test_the_smaller_of_two_numbers_survives_beside_a_huge_one():
+    pairs = np.array([(-1.0, 1e39), (1e300, 0.25), (-1e30, -3.0), (2.0, 2.0), (0.1, 0.3), (0.0, -1e-300)])
+    recording = Recording("smaller")
+    a, b = recording.input("x", 2)
+    program = recording.program(found=[smaller(a, b)])
+    kernel = Kernel(native.Loaded(native.compile_ir(llvm.kernel_ir(program, 2, "kernel"))), "kernel", [2], [1], 2)
+    right = pairs.min(axis=1)
+    assert (smaller(pairs[:, 0], pairs[:, 1]) == right).all()
+    assert [smaller(float(x), float(y)) for x, y in pairs] == right.tolist()
+    assert (kernel(pairs)[0][0][:, 0] == right).all()
 
 
 def test_each_kind_of_operation_is_counted_once():

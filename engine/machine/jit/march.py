@@ -94,6 +94,7 @@ class March:
         kinds += [pointer] * len(self._further)
         self._march = ctypes.CFUNCTYPE(ctypes.c_long, *kinds)(loaded.address("march"))
         self._first = ctypes.CFUNCTYPE(None, *[pointer] * 5)(loaded.address("first"))
+        self._look = ctypes.CFUNCTYPE(None, *[pointer] * 3)(loaded.address("look"))
 
     @property
     def y(self) -> np.ndarray:
@@ -138,6 +139,12 @@ class March:
         self._first(*(x.ctypes.data for x in arrays))
         return rate
 
+    def watched(self, signals: Sequence[float], y: np.ndarray, quantities: int) -> np.ndarray:
+        """The program's quantities for watches, so many of them, in one state under these signals, likewise."""
+        found = np.empty(quantities)
+        self._look(*(x.ctypes.data for x in (np.array([*signals, 0.0]), np.array(y, dtype=float), found)))
+        return found
+
     @property
     def wanted(self) -> float:
         """The length of the step that the first lane was to take next."""
@@ -177,9 +184,11 @@ class March:
         """The rates y' of many runs at their instants; all arrays have a row for each run."""
         u, states, table = self._signal_blocks(signals), self._blocks(y), pieces.table()
         control, rate, clocks = np.zeros((ROWS, self.lanes)), np.empty_like(states), self._blocks(t[:, None])
+        at, behind = control.ctypes.data, table.ctypes.data
+        bases = [(x.ctypes.data, x.strides[0]) for x in (u, states, rate)]
         for k in range(len(states)):
             control[T] = clocks[k, 0]
-            self._first(*(x.ctypes.data for x in (control, u[k], states[k], rate[k], table)))
+            self._first(at, *(base + k * stride for base, stride in bases), behind)
         return self._runs(rate, len(y))
 
     def carry(self, runs: Many, grid: np.ndarray, most: int, attempts: int, **control: Any) -> np.ndarray:

@@ -216,10 +216,30 @@ class Graph:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """What follows for each column of square matrices among the results, which it replaces by its own results.
+
+    `program` takes the numbers that all columns `shared`, and one `column`.  The matrices are given row by row, one
+    behind the other, from the result number `first` on.
+    """
+
+    program: Program
+    shared: list[Node]
+    first: int
+    matrices: int
+
+    @property
+    def size(self) -> int:
+        """The number of rows and of columns of a matrix."""
+        return len(self.program.inputs["column"])
+
+
+@dataclass(frozen=True)
 class Program:
     """A recorded program with named groups of inputs and outputs; a group is an array with a column for each node.
 
     Inputs whose numbers are in `blank` have to be NaN.  `numbers` belong to whoever runs the code, not to a sample.
+    Of a program with `columns`, these results have yet to go through another program; only compiled code does that.
     """
 
     name: str
@@ -229,6 +249,7 @@ class Program:
     watched: list[Node] = field(default_factory=list)  # no results, but they have to be as moderate as these
     blank: frozenset[int] = frozenset()
     numbers: list[Node] = field(default_factory=list)
+    columns: Columns | None = None
 
     def results(self) -> list[Node]:
         return [node for group in self.outputs.values() for node in group]

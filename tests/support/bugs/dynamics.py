@@ -3,6 +3,7 @@
 from .bug import Bug
 
 SWEEPS = "engine/dynamics/sweeps.py"
+ONE_BODY = "engine/dynamics/one_body.py"
 TRANSFER = "engine/dynamics/transfer.py"
 SPATIAL = "engine/dynamics/spatial.py"
 ENERGY = "engine/dynamics/energy.py"
@@ -18,6 +19,7 @@ DRIVES = ("robot/test_build.py::test_rotor_friction_and_spring_add_to_the_force_
 VANISHING = ("dynamics/test_vanishing.py::test_a_pivot_of_rounding_is_refused_by_name",)
 
 BALLS = ("dynamics/test_springs_of_balls.py::test_their_forces_are_the_slopes_of_their_energy",)
+CORDS = "dynamics/test_springs_over_joints.py::"
 DYNAMICS = (
     Bug(
         "Coriolis acceleration of sliding joints halved",
@@ -28,9 +30,9 @@ DYNAMICS = (
     ),
     Bug(
         "dry friction pushes",
-        SWEEPS,
-        "force = force + drive.coulomb * sign(speed)",
-        "force = force - drive.coulomb * sign(speed)",
+        ONE_BODY,
+        "force = force + drive.coulomb * sign(qd[k])",
+        "force = force - drive.coulomb * sign(qd[k])",
         DRIVES,
     ),
     Bug(
@@ -64,7 +66,7 @@ DYNAMICS = (
     ),
     Bug(
         "screws climb backwards",
-        SWEEPS,
+        ONE_BODY,
         "six[d + 3] = body.pitch * x[k]",
         "six[d + 3] = -body.pitch * x[k]",
         NEWTON,
@@ -85,14 +87,14 @@ DYNAMICS = (
     ),
     Bug(
         "moments of inertia about x and y swapped",
-        SWEEPS,
+        ONE_BODY,
         "J[0][0], J[1][1], J[2][2] = E[1][1] + E[2][2], E[0][0] + E[2][2], E[0][0] + E[1][1]",
         "J[1][1], J[0][0], J[2][2] = E[1][1] + E[2][2], E[0][0] + E[2][2], E[0][0] + E[1][1]",
         THERE_AND_BACK,
     ),
     Bug(
         "product of inertia with the wrong sign in the moment",
-        SWEEPS,
+        ONE_BODY,
         "+ E[0][2] * (xx - zz)",
         "- E[0][2] * (xx - zz)",
         NEWTON,
@@ -127,7 +129,7 @@ DYNAMICS = (
     ),
     Bug(
         "gyroscopic moment along a steady direction with the wrong sign",
-        SWEEPS,
+        ONE_BODY,
         "U[k][p] * (E[p][p] - E[k][k])",
         "U[k][p] * (E[k][k] - E[p][p])",
         THERE_AND_BACK,
@@ -277,8 +279,8 @@ DYNAMICS = (
     Bug(
         "derivatives of the accelerations with the wrong sign",
         "engine/dynamics/derivatives.py",
-        "factors.solve([-dual_derivative(x, k) for x in forces])",
-        "factors.solve([dual_derivative(x, k) for x in forces])",
+        "[[-dual_derivative(x, k) for x in forces] for k in range(2 * n)]",
+        "[[dual_derivative(x, k) for x in forces] for k in range(2 * n)]",
         ("dynamics/test_derivatives.py::test_small_swings_of_a_pendulum",),
     ),
     Bug(
@@ -444,5 +446,40 @@ DYNAMICS = (
         "r0 * e1 - r1 * e0 - r2 * e3 + r3 * e2",
         "r0 * e1 + r1 * e0 - r2 * e3 + r3 * e2",
         BALLS,
+    ),
+    Bug(
+        "springs over several joints pull all of them alike",
+        ONE_BODY,
+        "force + pull.ratio * cord_tension(pull.cord, q, qd)",
+        "force + cord_tension(pull.cord, q, qd)",
+        (CORDS + "test_every_call_has_their_forces",),
+    ),
+    Bug(
+        "what dampers over several joints lose is lost",
+        ENERGY,
+        "loss = loss + cord.damping * (rate * rate)",
+        "loss = loss + 0.0 * (rate * rate)",
+        (CORDS + "test_a_run_is_that_under_forces_of_these_sizes",),
+    ),
+    Bug(
+        "springs over several joints store energy at each of them",
+        "engine/robot/drives.py",
+        "Pull(cord, one.ratio, one is cord.joints[0])",
+        "Pull(cord, one.ratio, True)",
+        (CORDS + "test_energies_and_what_a_number_does",),
+    ),
+    Bug(
+        "angles that springs over several joints measure are reduced to a turn",
+        "engine/dynamics/springs.py",
+        "return own | {one.coordinate for cord in cords_of_bodies(bodies) if cord.stiffness for one in cord.joints}",
+        "return own",
+        (CORDS + "test_huge_angles_stretch_them",),
+    ),
+    Bug(
+        "loops over bodies forget springs that reach from one to others",
+        "engine/dynamics/looped.py",
+        "single=single) and not any(cords_of_bodies(bodies))",
+        "single=single)",
+        (CORDS + "test_every_call_has_their_forces",),
     ),
 )
