@@ -98,7 +98,7 @@ def _moved_inwards(bodies: Sequence[Body], changed: Mapping[int, np.ndarray]) ->
     while waiting:
         i = max(waiting)
         G = waiting.pop(i)
-        own, share = parted(bodies[i], np.where(abs(G) > ROUNDING * sizes[i].max(), G, 0.0))
+        own, share = parted(bodies[i], np.where(abs(G) > ROUNDING * sizes[i], G, 0.0))
         result[i] = pseudo_inertia(with_numbers([bodies[i]], [own])[0])
         parent = bodies[i].parent
         if parent is not None and share.any():
