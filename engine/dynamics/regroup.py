@@ -36,18 +36,23 @@ def moved_numbers(bodies: Sequence[Body], G: Sequence[np.ndarray]) -> list[np.nd
     """These pseudo-inertias of the bodies, with as much of each as possible moved towards the base."""
     G = list(G)
     for i in reversed(range(len(bodies))):
-        kept, turning_only = inertia_entries_that_move(bodies[i])
-        share = np.where(kept, G[i], 0.0)
-        G[i] = G[i] - share
+        G[i], share = parted(bodies[i], G[i])
         parent = bodies[i].parent
         if parent is not None:
-            R, p = turn_matrix_of(bodies[i].rotation), np.array(bodies[i].origin)
-            T: np.ndarray = np.eye(4, dtype=symbolic_placement_type(R, p))
-            T[:3, :3] = R
-            if not turning_only:
-                T[:3, 3] = p
-            G[parent] = G[parent] + T @ share @ T.T
+            G[parent] = G[parent] + share
     return G
+
+
+def parted(body: Body, G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What of a pseudo-inertia stays on the body, and the rest at the origin of its parent, in the parent's axes."""
+    kept, turning_only = inertia_entries_that_move(body)
+    share = np.where(kept, G, 0.0)
+    R, p = turn_matrix_of(body.rotation), np.array(body.origin)
+    T: np.ndarray = np.eye(4, dtype=symbolic_placement_type(R, p))
+    T[:3, :3] = R
+    if not turning_only:
+        T[:3, 3] = p
+    return G - share, T @ share @ T.T
 
 
 def with_numbers(bodies: Sequence[Body], G: Iterable[np.ndarray]) -> tuple[Body, ...]:

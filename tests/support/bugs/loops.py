@@ -443,6 +443,13 @@ LOOPS = (
         ("loops/test_exchange.py::test_any_mass_may_be_exchanged",),
     ),
     Bug(
+        "masses and inertias are compared as numbers",
+        "engine/loops/exchange.py",
+        "np.where(abs(G) > ROUNDING * sizes[i], G, 0.0)",
+        "np.where(abs(G) > ROUNDING * sizes[i].max(), G, 0.0)",
+        ("loops/test_exchange.py::test_units_are_no_numbers",),
+    ),
+    Bug(
         "cuts that slide exchange masses",
         "engine/loops/exchange.py",
         'for row in tie.rows if row.kind == "slide"} != POINT or not chain',
