@@ -7,7 +7,7 @@ isn't clear, or that can't go on, is left to the loop of single runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,9 +17,8 @@ from ..machine.jit.curves import EMPTY, SignalPieces, fitted
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS, H, Many, March, T
 from . import blows, modes, reasons, saturation
-from .contacts import Contacts, Patterns
-from .crossings import Steps, first_crossings
-from .events import Watch
+from .contacts import Contacts, Patterns, alike
+from .crossings import Quantities, Steps, first_crossings
 from .integrate import INTEGRATORS
 from .loop import ATTEMPTS, Solver
 from .reasons import CHATTER
@@ -30,13 +29,14 @@ from .stepper import LEAST_ATOL, LEAST_RTOL
 from .together import Starts
 
 
-class Happening(NamedTuple):
-    """What came to a run: the watch that had an event, if one had, its instant, and the modes before and after."""
+class Log(NamedTuple):
+    """What came to some runs: instants, the modes before and after, as the patterns number them, and watches."""
 
-    watch: Watch | None
-    t: float
-    before: int  # as the patterns number them; −1 at the start
-    after: int
+    runs: np.ndarray
+    t: np.ndarray
+    before: np.ndarray  # −1 at the start
+    after: np.ndarray
+    slots: np.ndarray  # of the watches that had an event; −1 where none had
 
 
 @dataclass(frozen=True)
@@ -50,20 +50,27 @@ class Traces:
     rejected: np.ndarray
     evaluations: np.ndarray
     signals: np.ndarray  # (runs, instants, signals), but for what is a run's own
-    happenings: Mapping[int, Sequence[Happening]]  # of those runs that have any
+    log: Sequence[Log]  # in order of time for each run
     patterns: Patterns
 
     def events(self, k: int) -> list[dict[str, Any]]:
         """The events of run k, as its record has them."""
         patterns, events = self.patterns, list[dict[str, Any]]()
-        for watch, t, before, after in self.happenings.get(k, ()):
+        for t, before, after, slot in self._of(k):
             earlier = patterns.mode(before, k) if before >= 0 else patterns.blank
             later = patterns.mode(after, k)
-            if watch is None:
+            if slot < 0:
                 events += saturation.limit_events(patterns.run.system, earlier, later, t)
             else:
-                events += reasons.described(patterns.run, watch, t, earlier, later)
+                events += reasons.described(patterns.run, patterns.watches[before][slot], t, earlier, later)
         return events
+
+    def _of(self, k: int) -> Iterator[tuple[float, int, int, int]]:
+        """What came to run k: instants, modes before and after, and the slots of watches."""
+        for runs, *columns in self.log:
+            at = int(np.searchsorted(runs, k))
+            if at < len(runs) and runs[at] == k:
+                yield tuple(column[at].item() for column in columns)
 
 
 def integrated(starts: Starts, grid: np.ndarray, solver: Solver, kinks: Sequence[float] = ()) -> Traces | None:
@@ -99,7 +106,8 @@ class _Abreast:
         self.modes = np.zeros((count, len(grid)), dtype=int)
         self.rows = np.zeros(count, dtype=int)  # that are known
         self.steps, self.rejected, self.evaluations = np.zeros((3, count), dtype=int)
-        self.happenings: dict[int, list[Happening]] = {}
+        self.log: list[Log] = []
+        self.happened = np.zeros(count, dtype=int)
 
     def run(self, kinks: Sequence[float]) -> Traces | None:
         """The traces of the runs; None where they can't go side by side."""
@@ -118,7 +126,7 @@ class _Abreast:
                 self._settle(np.flatnonzero(self.alive))
             t = stop
         counts = self.steps, self.rejected, self.evaluations
-        return Traces(self.grid, self.states, self.alive, *counts, self._kept(), self.happenings, self.patterns)
+        return Traces(self.grid, self.states, self.alive, *counts, self._kept(), tuple(self.log), self.patterns)
 
     def _kept(self) -> np.ndarray:
         """The signals at all rows."""
@@ -219,7 +227,9 @@ class _Abreast:
         control, stages = self.march.attempt(many, self.grid[1:].copy(), **self._control(these, end))
         accepted = control[ACCEPTED] == 1.0
         places = np.array(self.patterns.places)
-        steps = Steps(before[0], control[T], before[1], many.y, stages, self.P, places, rules, self._quantities(these))
+        steps = Steps(
+            before[0], control[T], before[1], many.y, stages, self.P, places, rules, self._quantities(these, inputs)
+        )
         at, watches = first_crossings(steps)
         states = steps.between(np.arange(len(these)), np.where(watches < 0, control[T], at))
         self._take(these, many, control)
@@ -230,31 +240,39 @@ class _Abreast:
             return
         self._keep(now, np.maximum(np.searchsorted(self.grid, at[hit], side="right"), before[2][hit]))
         self.t[now], self.y[now], self.fresh[now] = at[hit], self.system.unit(states[hit]), True
-        self._happened(now, [self.patterns.watches[self.mode[k]][w] for k, w in zip(now.tolist(), watches[hit])])
+        self._happened(now, watches[hit])
 
-    def _quantities(self, runs: np.ndarray) -> Any:
+    def _quantities(self, runs: np.ndarray, inputs: np.ndarray) -> Quantities:
+        """The quantities that watches of these runs read, which have these inputs but for what depends on time."""
+        timed = [] if self.system.inputs.timeless else self.starts.timed
+
         def quantities(these: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
-            found = self._ask(runs[these], t, y, self.contacts.some(runs[these]))
+            now = inputs[these]
+            if timed:
+                now[:, timed] = self._signals(t)[:, timed]
+            found = self._said(runs[these], now, y)
             return np.concatenate([found.support, found.demanded], axis=1)
 
         return quantities
 
-    def _happened(self, these: np.ndarray, watches: Sequence[Watch]) -> None:
-        """Choose the modes of these runs after their events, and note the events."""
-        before, columns = self.mode[these], self.patterns.switching
+    def _happened(self, these: np.ndarray, slots: np.ndarray) -> None:
+        """Choose the modes of these runs after the events of the watches in these slots, and note the events."""
+        before, t = self.mode[these], self.t[these]
         loose, direction = np.full(len(these), -1), np.zeros(len(these))
-        for row, watch in enumerate(watches):
+        for mode, slot, rows in alike(before, slots):
+            watch = self.patterns.watches[mode][slot]
             if watch.what in ("stops slipping", modes.TURNS):
-                self.y[these[row], self.system.place_of(watch.speed)] = 0.0
+                self.y[these[rows], self.system.place_of(watch.speed)] = 0.0
             elif watch.what == "breaks loose":
-                loose[row], direction[row] = columns.index(watch.speed), watch.direction
+                loose[rows], direction[rows] = self.patterns.switching.index(watch.speed), watch.direction
         self._settle(these, loose, direction, blows=True)
-        after, t = self.mode[these].tolist(), self.t[these].tolist()
-        for k, *happened in zip(these.tolist(), watches, t, before.tolist(), after):
-            so_far = self.happenings.setdefault(k, [])
-            so_far.append(Happening(*happened))
-            if len(so_far) > CHATTER:
-                self.alive[k] = False
+        self._note(these, t, before, slots)
+
+    def _note(self, these: np.ndarray, t: np.ndarray, before: np.ndarray, slots: np.ndarray) -> None:
+        """Note what has happened to these runs; those to which too much does go on no further."""
+        self.log.append(Log(these, t, before, self.mode[these], slots))
+        self.happened[these] += 1
+        self.alive[these] &= self.happened[these] <= CHATTER
 
     def _settle(
         self,
@@ -281,14 +299,10 @@ class _Abreast:
             getattr(self.contacts, name)[these] = values
         before, self.mode[these] = self.mode[these], self.patterns.numbered(now.contacts, t, now.y)
         if loose is none and self.patterns.bounded:
-            self._note_limits(these, before)
-
-    def _note_limits(self, these: np.ndarray, before: np.ndarray) -> None:
-        """Note which actuators reach or leave their limits without an event: at the start, or at a kink of a law."""
-        for k, old in zip(these.tolist(), before.tolist()):
-            earlier, later = old if self.rows[k] else -1, int(self.mode[k])
-            if earlier != later:
-                self.happenings.setdefault(k, []).append(Happening(None, float(self.t[k]), earlier, later))
+            # actuators reach or leave their limits without an event: at the start, or at a kink of a law
+            before = np.where(self.rows[these] > 0, before, -1)
+            new = before != self.mode[these]
+            self._note(these[new], self.t[these[new]], before[new], np.full(new.sum(), -1))
 
     def _expanded(self, t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All coordinates and speeds of the robots."""
@@ -303,8 +317,11 @@ class _Abreast:
 
     def _ask(self, these: np.ndarray, t: np.ndarray, y: np.ndarray, contacts: Contacts) -> Found:
         """What the equations say about these runs."""
+        return self._said(these, self._inputs(self._signals(t), these, contacts), y)
+
+    def _said(self, these: np.ndarray, inputs: np.ndarray, y: np.ndarray) -> Found:
+        """The same with these inputs."""
         assert self.code is not None
-        inputs = self._inputs(self._signals(t), these, contacts)
         found = self.starts.groups(self.code, inputs, y[:, : self.system.measured])
         rows, watched = found["row"], found["quantities"]
         nq, nv, held = self.system.robot.nq, self.system.robot.nv, len(self.patterns.switching)

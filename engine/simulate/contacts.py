@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -119,8 +119,10 @@ class Patterns:
 
     def numbered(self, contacts: Contacts, t: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The number of each run's pattern; those that are new are added."""
-        rows, first, inverse = np.unique(contacts.codes(), axis=0, return_index=True, return_inverse=True)
-        numbers = [self._number(row.tobytes(), contacts, k, t, y) for row, k in zip(rows, first.tolist())]
+        codes = np.ascontiguousarray(contacts.codes())
+        marks = codes.view(np.dtype((np.void, codes.shape[1]))).ravel()
+        each, first, inverse = np.unique(marks, return_index=True, return_inverse=True)
+        numbers = [self._number(mark.tobytes(), contacts, k, t, y) for mark, k in zip(each, first.tolist())]
         return np.array(numbers, dtype=int)[inverse.ravel()]
 
     def contacts(self, numbers: np.ndarray) -> Contacts:
@@ -230,6 +232,14 @@ class Patterns:
             if side
         }
         return Discrete(slip=slip, held=held, saturated=saturated, switched=tuple(self.switching))
+
+
+def alike(numbers: np.ndarray, slots: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Each pair of a pattern's number and a slot that occurs, with the rows in which it does."""
+    pairs = numbers * (slots.max(initial=0) + 1) + slots
+    for pair in np.unique(pairs).tolist():
+        rows = np.flatnonzero(pairs == pair)
+        yield int(numbers[rows[0]]), int(slots[rows[0]]), rows
 
 
 def ranges(coulomb: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -97,6 +97,14 @@ def own_columns(system: System) -> list[int]:
     return [*forces, *range(behind, behind + system.robot.nv)]
 
 
+def mode_columns(system: System) -> list[int]:
+    """The places of signals that modes decide, in runs in which all joints that may be held are switched."""
+    first, bounded = first_of_modes(system), 2 * len(system.bounded)
+    behind = first + bounded + 6 * len(system.inputs.wrenches)
+    slipping = 0 if system.smooth else len(system.coulomb)
+    return [*range(first, first + bounded), *range(behind, behind + slipping + len(system.switching))]
+
+
 def first_of_modes(system: System) -> int:
     """The place of the first signal of modes: behind those of motions, laws and feedforward."""
     inputs = system.inputs

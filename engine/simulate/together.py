@@ -24,7 +24,7 @@ from .discrete import Discrete
 from .integrate import INTEGRATORS
 from .loop import Solver
 from .runner import Runner
-from .signals import own_columns, signals
+from .signals import mode_columns, own_columns, signals
 from .system import Model, System, coulomb_of, without_dry_friction
 
 
@@ -131,6 +131,12 @@ class Starts:
         row = system.robot.nq + 4 * system.robot.nv + len(bearing(system, self.discrete))
         guard = {} if system.loops is None else {"guard": 1}
         return {"rate": system.measured + 2, "row": row, **guard, **widths(system)}
+
+    @cached_property
+    def timed(self) -> list[int]:
+        """The places of the signals that may depend on time: neither a run's own nor those of modes."""
+        own = {*own_columns(self.run.system), *mode_columns(self.run.system)}
+        return [k for k in range(self.signals) if k not in own]
 
     # ---- code
 

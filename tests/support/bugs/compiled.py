@@ -14,6 +14,7 @@ ENSEMBLE = "engine/study/ensemble.py"
 TOGETHER = "engine/simulate/together.py"
 ABREAST = "engine/simulate/abreast.py"
 ABREAST_TESTS = ("study/test_abreast.py::test_modes_and_laws_go_side_by_side",)
+DIPS = ("simulate/test_crossings.py::test_the_first_events_of_many_steps_are_those_of_each",)
 STEPPERS = ("simulate/test_march.py::test_every_step_is_the_steppers",)
 SHARING = ("scenario/test_numbers_as_inputs.py::test_a_third_mass_compiles_nothing",)
 IMPLICIT = ("simulate/test_march_implicit.py::test_every_step_is_scipys",)
@@ -178,6 +179,20 @@ COMPILED = (
         "engine/simulate/crossings.py",
         "order = np.lexsort((which, at, these))",
         "order = np.lexsort((which, -at, these))",
+        ABREAST_TESTS,
+    ),
+    Bug(
+        "a dip is looked for behind the first fall only",
+        "engine/simulate/crossings.py",
+        "np.arange(1, SAMPLES)[:, None] <= parts)[:, :, None])",
+        "np.arange(1, SAMPLES)[:, None] > parts)[:, :, None])",
+        DIPS,
+    ),
+    Bug(
+        "events are looked for with the forces of the middle of a leg",
+        ABREAST,
+        "now[:, timed] = self._signals(t)[:, timed]",
+        "now[:, timed] = self._signals(t)[:, timed] if not timed else now[:, timed]",
         ABREAST_TESTS,
     ),
     Bug(
@@ -511,7 +526,7 @@ COMPILED = (
         "an ensemble's batches begin at the first run",
         "engine/machine/jit/march.py",
         "before = control_at, u_at, y_at,",
-        "before = control_at, bases[1][0], y_at,",
+        "before = control_at, u.ctypes.data, y_at,",
         ("study/test_ensemble.py::test_mechanisms_in_lanes_of_every_width",),
     ),
     Bug(
