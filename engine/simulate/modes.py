@@ -11,7 +11,7 @@ from .events import Event, Rule, Watch, ruled
 from .runner import Runner
 from .sharing import Sharing
 from .signals import wanted
-from .sticking import SLACK, settle, support_scale, supports_of, with_contacts
+from .sticking import SLACK, overloaded, settle, support_scale, supports_of, with_contacts
 from .system import System
 
 TURNS = "turns back at its stop"
@@ -92,13 +92,24 @@ def happened(run: Runner, watch: Watch, t: float, y: np.ndarray) -> np.ndarray:
         y = _brought_to_rest(run, t, y, k)
     y = struck(run, t, y)
     y = settle(run, t, y, loose=(k,) if watch.what == "breaks loose" else ())
-    if watch.what == "breaks loose" and watch.direction and k in run.discrete.held:
-        held, slip = dict(run.discrete.held), dict(run.discrete.slip)  # rounding must not hold a joint at its bound
-        del held[k]
-        if system.switching[k]:
-            slip[k] = watch.direction
-        run.discrete = with_contacts(run, run.complete(t, y)[0], slip, held)
+    if watch.what == "breaks loose" and watch.direction:
+        if k in run.discrete.held:  # rounding must not hold a joint at its bound
+            _let_go(run, t, y, k, watch.direction)
+        for _ in system.switching:  # friction that is a little weaker may have held another one beyond its own
+            over = overloaded(run, t, y)
+            if over is None:
+                break
+            _let_go(run, t, y, *over)
     return y
+
+
+def _let_go(run: Runner, t: float, y: np.ndarray, k: int, direction: float) -> None:
+    """Let joint k go in this direction."""
+    held, slip = dict(run.discrete.held), dict(run.discrete.slip)
+    del held[k]
+    if run.system.switching[k]:
+        slip[k] = direction
+    run.discrete = with_contacts(run, run.complete(t, y)[0], slip, held)
 
 
 def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray:
