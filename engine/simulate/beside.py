@@ -34,7 +34,7 @@ def beside(
     robot = replace(system.robot, tree=replace(system.robot.tree, bodies=bodies))
     groups = {"energy": list(energies(robot, now.q, now.qd))}
     if system.loops is None:
-        return {**groups, "quantities": watched_quantities(system, discrete, signals, y, now.support)}
+        return {**groups, "quantities": watched_quantities(system, discrete, signals, y, now.support, model)}
     return {**groups, **_of_loops(system, discrete, signals, y, now, model, length)}
 
 

@@ -93,10 +93,15 @@ def march_program(recording: Recording, numbers: Model, system: System, discrete
 
 
 def watched_quantities(
-    system: System, discrete: Discrete, signals: Sequence[Scalar], y: Sequence[Scalar], supports: Mapping[int, Any]
+    system: System,
+    discrete: Discrete,
+    signals: Sequence[Scalar],
+    y: Sequence[Scalar],
+    supports: Mapping[int, Any],
+    model: Model | None = None,
 ) -> list[Any]:
     """What watches read besides the state: the supports of held speeds, and what bounded actuators are asked for."""
-    demanded = read(system, signals, [*y, 0.0, 0.0], discrete).demanded
+    demanded = read(system, signals, [*y, 0.0, 0.0], discrete, model).demanded
     return [*(supports[k] for k in bearing(system, discrete)), *(demanded[k] for k in system.bounded)]
 
 

@@ -68,7 +68,7 @@ def evaluate(
     recursion: Recursion | None = None,
 ) -> Evaluation:
     """Accelerations, forces and powers at one instant; `recursion` takes the place of the text's for a tree."""
-    now = read(system, signals, y, discrete)
+    now = read(system, signals, y, discrete, model)
     if system.method.afresh and system.loops is not None:
         discrete = afresh.with_null_space(system, discrete, now.q)
         now = read(system, signals, afresh.unfolded(system, discrete, now, y), discrete)

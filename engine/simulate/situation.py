@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from ..dynamics.spatial import add
 from ..dynamics.sweeps import Load, Wrenches, dynamics
@@ -11,7 +12,8 @@ from ..dynamics.wrenches import Applied, on_bodies
 from ..machine.program.scalars import Scalar
 from ..robot.model import Robot
 from .discrete import Discrete
-from .system import System
+from .signals import first_of_modes, rubbing
+from .system import Model, System
 
 
 @dataclass
@@ -34,8 +36,13 @@ class Situation:
     pulled: Mapping[int, Scalar] = field(default_factory=dict)  # forces along speeds by actuators on sums of joints
 
 
-def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete) -> Situation:
-    """The situation that state and signals give; the signals have the order of `signals.signals`."""
+def read(
+    system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discrete: Discrete, model: Model | None = None
+) -> Situation:
+    """The situation that state and signals give; the signals have the order of `signals.signals`.
+
+    Systems that are `planning` need the numbers of a `model`.
+    """
     n, first = system.robot.nv, system.motion_signals
     q, qd, given = system.expanded(signals[:first], y)
     rest = iter(signals[first:])
@@ -46,7 +53,8 @@ def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
         places, speeds, seconds = ([next(rest) for _ in range(count)] for _ in range(3))
         for i, (c, k) in enumerate(zip(one.joint.coordinates, one.joint.speeds)):
             given[k] = seconds[i] + one.law.kd * (speeds[i] - qd[k]) + one.law.kp * (places[i] - q[c])
-    applied, demanded = _applied(system, rest, q, qd)
+    planned = partial(_planned, system, signals, q, qd, given, model or system.model)
+    applied, demanded = _applied(system, rest, q, qd, planned)
     pushes = dict(zip(system.pushing, applied[n:]))
     wrenches, loads = _wrenches(system, rest, q, qd, pushes)
     slip = {} if system.smooth else {k: next(rest) for k in system.coulomb}
@@ -61,7 +69,11 @@ def read(system: System, signals: Sequence[Scalar], y: Sequence[Scalar], discret
 
 
 def _applied(
-    system: System, signals: Iterator[Scalar], q: list[Scalar], qd: list[Scalar]
+    system: System,
+    signals: Iterator[Scalar],
+    q: list[Scalar],
+    qd: list[Scalar],
+    planned: Callable[[Iterator[Scalar]], Mapping[int, Scalar]],
 ) -> tuple[list[Scalar], dict[int, Scalar]]:
     """The actuators' forces by force laws and feedforward, and what bounded ones are asked for.
 
@@ -80,14 +92,46 @@ def _applied(
         place: Scalar = q[one.coordinate] if one.coordinate is not None else 0.0
         gains = [next(signals) for _ in one.gains] if system.tuned else None
         applied[one.speed] = applied[one.speed] + one.in_state(place, qd[one.speed], reference, gains)
-    for motion in system.inputs.feedforward:
-        for k in motion.joint.speeds:
-            applied[k] = applied[k] + next(signals)
+    for k, force in planned(signals).items():
+        applied[k] = applied[k] + force
     demanded = {k: applied[k] for k in system.bounded}
     for k, force in demanded.items():
         factor, instead = next(signals), next(signals)
         applied[k] = factor * force + instead
     return list(applied.values()), demanded
+
+
+def _planned(
+    system: System,
+    signals: Sequence[Scalar],
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    given: Mapping[int, Scalar],
+    model: Model,
+    ahead: Iterator[Scalar],
+) -> dict[int, Scalar]:
+    """The forces of feedforward, which are the next signals or, of a system that is planning, follow from these.
+
+    q, qd and `given` have the motion that is prescribed.
+    """
+    joints = [motion.joint for motion in system.inputs.feedforward]
+    led = [k for joint in joints for k in joint.speeds]
+    if not system.planning:
+        return {k: next(ahead) for k in led}
+    places, speeds = list(q), list(qd)
+    seconds: list[Scalar] = [given.get(k, 0.0) for k in range(system.robot.nv)]
+    for joint in joints:
+        for target, where in ((places, joint.coordinates), (speeds, joint.speeds), (seconds, joint.speeds)):
+            for k in where:
+                target[k] = next(ahead)
+    wrenches = iter(signals[first_of_modes(system) + 2 * len(system.bounded) :])
+    on, loads = _wrenches(system, wrenches, places, speeds, {})
+    every = [True] * system.robot.nv
+    forces, _ = dynamics(model.bodies, system.robot.gravity, places, speeds, seconds, every, on, loads)
+    coulomb = dict(zip(system.coulomb, model.coulomb))
+    for k in rubbing(system):
+        forces[k] = forces[k] + coulomb[k] * next(ahead)
+    return {k: forces[k] for k in led}
 
 
 def places(system: System) -> list[int]:

@@ -26,6 +26,7 @@ from ..robot.schema import LinkEntry
 from ..scenario.plan import Plan
 from ..simulate.contacts import Limits
 from ..simulate.discrete import partition_of
+from ..simulate.feedforward import runner
 from ..simulate.runner import Runner
 from ..simulate.signals import gain_columns, steady_columns
 from ..simulate.system import System
@@ -78,8 +79,11 @@ def varied(
     robot = plan.robot
     if robot.document is None or (robot.closed and plan.system.loops is None):
         return None
-    if of_robot and plan.system.inputs.feedforward:  # whose forces are those of this robot
-        return None
+    if of_robot and plan.system.inputs.feedforward:  # whose forces are those of each robot
+        if plan.system.loops is not None or plan.system.pushing:
+            return None
+        plan = replace(plan, system=replace(plan.system, planning=True))
+        run = runner(plan.system, plan.q0)
     draft = draft_of(robot) if of_robot else None
     if draft is not None and not draft.direct:
         return None

@@ -14,6 +14,7 @@ ENSEMBLE = "engine/study/ensemble.py"
 TOGETHER = "engine/simulate/together.py"
 ABREAST = "engine/simulate/abreast.py"
 ABREAST_TESTS = ("study/test_abreast.py::test_modes_and_laws_go_side_by_side",)
+PLANNED = ("study/test_abreast.py::test_planned_forces_are_those_of_each_run",)
 DIPS = ("simulate/test_crossings.py::test_the_first_events_of_many_steps_are_those_of_each",)
 STEPPERS = ("simulate/test_march.py::test_every_step_is_the_steppers",)
 SHARING = ("scenario/test_numbers_as_inputs.py::test_a_third_mass_compiles_nothing",)
@@ -194,6 +195,20 @@ COMPILED = (
         "now[:, timed] = self._signals(t)[:, timed]",
         "now[:, timed] = self._signals(t)[:, timed] if not timed else now[:, timed]",
         ABREAST_TESTS,
+    ),
+    Bug(
+        "all runs side by side have the planned forces of one of them",
+        "engine/simulate/situation.py",
+        "forces, _ = dynamics(model.bodies,",
+        "forces, _ = dynamics(system.model.bodies,",
+        PLANNED,
+    ),
+    Bug(
+        "planned forces of runs side by side don't rub",
+        "engine/simulate/situation.py",
+        "forces[k] = forces[k] + coulomb[k] * next(ahead)",
+        "forces[k] = forces[k] + 0 * coulomb[k] * next(ahead)",
+        PLANNED,
     ),
     Bug(
         "signals in the time loop are those of the step's start",
