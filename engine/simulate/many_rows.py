@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -18,8 +19,11 @@ from .loop import ROWS_CLOSED
 from .runner import ROW as FIELDS
 from .together import Starts
 
-FEW = 16  # runs for which code that is not in the cache isn't compiled to make their rows
+FEW = 16  # runs, one after the other in this process, for whose rows code that is not in the cache isn't compiled
 PASSES = 4  # of the equations' own closing, two iterations each, until a row's loops are closed
+
+
+_without: Counter[str] = Counter()  # runs whose rows were made without code, by the names of their programs
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,10 @@ def evaluated(starts: Starts, traces: Traces) -> Evaluated | None:
         return None
     states = system.unit(traces.states)
     count, instants, _ = states.shape
-    code = starts.code(cached=count < FEW and choice.backend() != "compiled")
+    few = _without[starts.offer.name] + count < FEW
+    code = starts.code(cached=few and choice.backend() != "compiled")
     if code is None:
+        _without[starts.offer.name] += count
         return None
     inputs = starts.inputs(traces.signals, np.arange(count)).reshape(count * instants, -1)
     measured = np.ascontiguousarray(states.reshape(count * instants, -1)[:, : system.measured])
