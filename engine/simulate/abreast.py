@@ -19,11 +19,13 @@ from ..machine.jit.march import ACCEPTED, GOING, GUARDED, REJECTED, ROW, STATUS,
 from . import blows, modes, reasons, saturation
 from .contacts import Contacts, Patterns, alike
 from .crossings import Quantities, Steps, first_crossings
+from .discrete import Discrete
 from .integrate import INTEGRATORS
 from .loop import ATTEMPTS, Solver
 from .reasons import CHATTER
 from .runge_kutta import first_step
-from .settling import Found, settled, struck
+from .settling import Found, loosened, settled, struck
+from .shut import rested, shut_states
 from .signals import signal_rows
 from .stepper import LEAST_ATOL, LEAST_RTOL
 from .together import Starts
@@ -50,8 +52,17 @@ class Traces:
     rejected: np.ndarray
     evaluations: np.ndarray
     signals: np.ndarray  # (runs, instants, signals), but for what is a run's own
+    modes: np.ndarray  # (runs, instants), as the patterns number them
     log: Sequence[Log]  # in order of time for each run
     patterns: Patterns
+
+    def discrete(self, k: int) -> list[Discrete]:
+        """The discrete states of run k at all instants, as a single run has them; nothing where there are no modes."""
+        if not self.patterns.modes:
+            return []
+        numbers, inverse = np.unique(self.modes[k], return_inverse=True)
+        each = [replace(self.patterns.mode(number, k), switched=()) for number in numbers.tolist()]
+        return [each[place] for place in inverse.tolist()]
 
     def events(self, k: int) -> list[dict[str, Any]]:
         """The events of run k, as its record has them."""
@@ -126,7 +137,9 @@ class _Abreast:
                 self._settle(np.flatnonzero(self.alive))
             t = stop
         counts = self.steps, self.rejected, self.evaluations
-        return Traces(self.grid, self.states, self.alive, *counts, self._kept(), tuple(self.log), self.patterns)
+        return Traces(
+            self.grid, self.states, self.alive, *counts, self._kept(), self.modes, tuple(self.log), self.patterns
+        )
 
     def _kept(self) -> np.ndarray:
         """The signals at all rows."""
@@ -240,7 +253,17 @@ class _Abreast:
             return
         self._keep(now, np.maximum(np.searchsorted(self.grid, at[hit], side="right"), before[2][hit]))
         self.t[now], self.y[now], self.fresh[now] = at[hit], self.system.unit(states[hit]), True
+        if self.system.loops is not None:
+            self._shut(now)
         self._happened(now, watches[hit])
+
+    def _shut(self, these: np.ndarray) -> None:
+        """Close the loops of these mechanisms."""
+        assert self.code is not None
+        inputs = self._inputs(self._signals(self.t[these]), these, self.contacts.some(these))
+        states = np.ascontiguousarray(self.y[these, : self.system.measured])
+        self.alive[these] &= shut_states(self.starts, self.code, inputs, states)
+        self.y[these, : self.system.measured] = states
 
     def _quantities(self, runs: np.ndarray, inputs: np.ndarray) -> Quantities:
         """The quantities that watches of these runs read, which have these inputs but for what depends on time."""
@@ -262,11 +285,20 @@ class _Abreast:
         for mode, slot, rows in alike(before, slots):
             watch = self.patterns.watches[mode][slot]
             if watch.what in ("stops slipping", modes.TURNS):
-                self.y[these[rows], self.system.place_of(watch.speed)] = 0.0
+                self._rest(these[rows], watch.speed)
+            elif self.system.loops is not None and watch.what in modes.AT_LIMITS:
+                self.alive[these[rows]] = False
             elif watch.what == "breaks loose":
                 loose[rows], direction[rows] = self.patterns.switching.index(watch.speed), watch.direction
         self._settle(these, loose, direction, blows=True)
         self._note(these, t, before, slots)
+
+    def _rest(self, these: np.ndarray, k: int) -> None:
+        """Bring speed k of these runs to rest exactly."""
+        self.y[these, self.system.place_of(k)] = 0.0
+        if self.system.loops is not None:
+            t, y = self.t[these], self.y[these]
+            self.y[these] = rested(self.starts, these, t, y, *self._expanded(t, y), k)
 
     def _note(self, these: np.ndarray, t: np.ndarray, before: np.ndarray, slots: np.ndarray) -> None:
         """Note what has happened to these runs; those to which too much does go on no further."""
@@ -287,12 +319,15 @@ class _Abreast:
             return
         none = np.full(len(these), -1)
         t, y = self.t[these], self.y[these]
-        if blows and self.system.stopped:
+        if blows and self.system.stopped and self.system.loops is None:
             q, qd = self._expanded(t, y)
             y = struck(self.patterns, self.starts.limits.some(these), self.starts.bodies(these), y, q, qd)
         q, _ = self._expanded(t, y)
         loose, direction = none if loose is None else loose, none if direction is None else direction
-        now = settled(self.patterns, self._ask, these, t, y, q, loose, direction)
+        if self.system.loops is None:
+            now = settled(self.patterns, self._ask, these, t, y, q, loose, direction)
+        else:
+            now = loosened(self.patterns, self._ask, these, t, y, q)
         self.alive[these] &= now.sure
         self.y[these] = now.y
         for name, values in vars(now.contacts).items():
@@ -324,7 +359,7 @@ class _Abreast:
         assert self.code is not None
         found = self.starts.groups(self.code, inputs, y[:, : self.system.measured])
         rows, watched = found["row"], found["quantities"]
-        nq, nv, held = self.system.robot.nq, self.system.robot.nv, len(self.patterns.switching)
+        nq, nv, held = self.system.robot.nq, self.system.robot.nv, len(self.patterns.blank.switched)
         self.evaluations[these] += 1
         return Found(watched[:, :held], rows[:, nq + nv : nq + 2 * nv], watched[:, held:])
 

@@ -88,7 +88,7 @@ class Patterns:
         self.rough = np.array([x > 0.0 for x in system.switching.values()], dtype=bool)
         self._own = Limits.of(system, 1)  # of `run`, for which patterns are made
         self._differ = Limits.joined([self._own, limits]).differ
-        self.blank = replace(run.discrete, switched=tuple(self.switching))
+        self.blank = replace(run.discrete, switched=() if system.loops is not None else tuple(self.switching))
         self.modes: list[Discrete] = []
         self.watches: list[dict[int, Watch]] = []  # of each pattern by slots
         self.places: list[int] = []  # what the watches of each slot read
@@ -113,7 +113,8 @@ class Patterns:
                 if k in self.switching:
                     signals[:, behind] = contacts.slip[:, self.switching.index(k)]
                 behind += 1
-        signals[:, behind : behind + len(self.switching)] = contacts.held
+        if self.blank.switched:
+            signals[:, behind : behind + len(self.switching)] = contacts.held
 
     # ---- patterns
 
@@ -203,7 +204,7 @@ class Patterns:
         watches = [*modes.watches(run, t, y), *saturation.watches(run)]
         rules = run.rules(watches)
         run.discrete = before
-        assert rules is not None  # those of trees are all by rules
+        assert rules is not None  # those of joints that aren't held together by loops are all by rules
         counts: dict[int, int] = {}
         of_slots, by_slots = {}, {}
         for (place, *numbers), watch in zip(rules, watches):
@@ -231,7 +232,7 @@ class Patterns:
             for speed, side in zip(self.bounded, contacts.saturated[k].tolist())
             if side
         }
-        return Discrete(slip=slip, held=held, saturated=saturated, switched=tuple(self.switching))
+        return replace(self.blank, slip=slip, held=held, saturated=saturated)
 
 
 def alike(numbers: np.ndarray, slots: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:

@@ -8,19 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..loops.search import CLOSED
 from ..machine.jit import choice
 from ..machine.jit.block import ENORMOUS
-from ..machine.jit.kernel import Kernel
 from ..machine.jit.trigonometry import REACH
 from .abreast import Traces
 from .compiled import closes
-from .loop import ROWS_CLOSED
 from .runner import ROW as FIELDS
+from .shut import shut_states
 from .together import Starts
 
 FEW = 16  # runs, one after the other in this process, for whose rows code that is not in the cache isn't compiled
-PASSES = 4  # of the equations' own closing, two iterations each, until a row's loops are closed
 
 
 _without: Counter[str] = Counter()  # runs whose rows were made without code, by the names of their programs
@@ -52,7 +49,7 @@ def evaluated(starts: Starts, traces: Traces) -> Evaluated | None:
         return None
     inputs = starts.inputs(traces.signals, np.arange(count)).reshape(count * instants, -1)
     measured = np.ascontiguousarray(states.reshape(count * instants, -1)[:, : system.measured])
-    shut = _settle(starts, code, inputs, measured) if closes(system) else np.ones(len(measured), dtype=bool)
+    shut = shut_states(starts, code, inputs, measured) if closes(system) else np.ones(len(measured), dtype=bool)
     found = starts.groups(code, inputs, measured)
     with np.errstate(all="ignore"):
         numbers = [abs(found[name]) < ENORMOUS for name in starts.widths if name not in ("guard", "quantities")]
@@ -66,19 +63,3 @@ def evaluated(starts: Starts, traces: Traces) -> Evaluated | None:
         return Evaluated(fields, each["energy"], sound)
     cuts = each["cuts"].reshape(count, instants, -1, 6)
     return Evaluated(fields, each["energy"], sound, each["gaps"], each["multipliers"], cuts)
-
-
-def _settle(starts: Starts, code: Kernel, inputs: np.ndarray, states: np.ndarray) -> np.ndarray:
-    """Close the loops of all rows, each by itself until nothing makes its gap smaller; say which are closed."""
-    left, going = np.full(len(states), np.inf), np.arange(len(states))
-    for _ in range(PASSES):
-        found = starts.groups(code, inputs[going], states[going])["settled"]
-        with np.errstate(all="ignore"):
-            gap = np.sqrt(found[:, -1])
-            better = gap < left[going]  # which isn't true of NaN
-        these = going[better]
-        states[these], left[these] = found[better, :-1], gap[better]
-        going = these[gap[better] > ROWS_CLOSED]
-        if not len(going):
-            break
-    return left <= CLOSED

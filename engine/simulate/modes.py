@@ -15,6 +15,8 @@ from .sticking import SLACK, overloaded, settle, support_scale, supports_of, wit
 from .system import System
 
 TURNS = "turns back at its stop"
+TINY = 1e-8  # singular values, relative to the largest, that are taken for 0
+DEAD = 1e-5  # jumps of scaled speeds from which on there is a dead centre: a speed is 0 while the mechanism moves
 AT_LIMITS = "reaches its lower limit", "reaches its upper limit"
 
 
@@ -124,8 +126,8 @@ def _brought_to_rest(run: Runner, t: float, y: np.ndarray, k: int) -> np.ndarray
     scale, fixed = loops.column_scale, [*system.prescribed, k]
     rows = np.concatenate([loops.scaled(loops.jacobian(q)[0]), np.eye(n)[fixed]])
     off = np.concatenate([wanted(system, t)[1] * loops.row_scale, (qd / scale)[fixed]]) - rows @ (qd / scale)
-    change = np.linalg.pinv(rows, rcond=1e-8) @ off
-    if abs(change).max() > 1e-5:  # a dead centre: this speed is 0 while the mechanism moves
+    change = np.linalg.pinv(rows, rcond=TINY) @ off
+    if abs(change).max() > DEAD:
         return y
     for j in system.state_speeds:
         y[system.place_of(j)] += scale[j] * change[j]

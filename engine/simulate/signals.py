@@ -100,11 +100,12 @@ def own_columns(system: System) -> list[int]:
 
 
 def mode_columns(system: System) -> list[int]:
-    """The places of signals that modes decide, in runs in which all joints that may be held are switched."""
+    """The places of signals that modes decide, in runs in which all joints of trees that may be held are switched."""
     first, bounded = first_of_modes(system), 2 * len(system.bounded)
     behind = first + bounded + 6 * len(system.inputs.wrenches)
     slipping = 0 if system.smooth else len(system.coulomb)
-    return [*range(first, first + bounded), *range(behind, behind + slipping + len(system.switching))]
+    switched = len(system.switching) if system.loops is None else 0
+    return [*range(first, first + bounded), *range(behind, behind + slipping + switched)]
 
 
 def first_of_modes(system: System) -> int:

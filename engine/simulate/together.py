@@ -11,6 +11,7 @@ import numpy as np
 
 from ..dynamics.regroup import moved_inwards
 from ..dynamics.symbols import Path, leaves, planted, shape
+from ..loops.alike import Alike, Measures
 from ..machine.jit import march, native
 from ..machine.jit.kernel import Kernel
 from ..machine.jit.march import March
@@ -25,7 +26,7 @@ from .integrate import INTEGRATORS
 from .loop import Solver
 from .runner import Runner
 from .signals import mode_columns, own_columns, signals
-from .system import Model, System, coulomb_of, without_dry_friction
+from .system import Model, System, constraints_of, coulomb_of, without_dry_friction
 
 
 class Numbers(NamedTuple):
@@ -110,8 +111,12 @@ class Starts:
 
     @cached_property
     def discrete(self) -> Discrete:
-        """The discrete state with the equations of all runs: what holds in each of them is among the signals."""
-        return replace(self.run.discrete, switched=tuple(self.run.system.switching))
+        """The discrete state with the equations of all runs: what holds in each of them is among the signals.
+
+        In the lanes no joint of a mechanism is held.
+        """
+        system = self.run.system
+        return replace(self.run.discrete, switched=() if system.loops is not None else tuple(system.switching))
 
     @cached_property
     def signals(self) -> int:
@@ -137,6 +142,13 @@ class Starts:
         """The places of the signals that may depend on time: neither a run's own nor those of modes."""
         own = {*own_columns(self.run.system), *mode_columns(self.run.system)}
         return [k for k in range(self.signals) if k not in own]
+
+    @cached_property
+    def alike(self) -> Alike:
+        """The constraints of all these mechanisms."""
+        numbers = self.own.regrouped
+        measures = Measures(self.own.bodies, numbers.ties, numbers.couplings)
+        return Alike(constraints_of(self.run.system), measures, len(self.y))
 
     # ---- code
 

@@ -19,6 +19,7 @@ from ..scenario.many import Many
 from ..scenario.plan import Plan
 from ..scenario.run import Result, Scenario, carry_out, result_of
 from ..simulate.abreast import Traces, integrated
+from ..simulate.compiled import closes
 from ..simulate.contacts import Limits
 from ..simulate.feedforward import runner
 from ..simulate.integrate import INTEGRATORS
@@ -162,7 +163,7 @@ def _member(plan: Plan) -> Member | None:
     """The plan's run at its start; None if it has to run alone: its modes, its limits, or its inertias want that."""
     system = plan.system
     scheme, modal = INTEGRATORS[plan.solver.method].scheme, bool(system.switching or system.bounded)
-    alone = scheme is None or (system.loops is not None and (modal or system.method.afresh))
+    alone = scheme is None or (system.loops is not None and (system.method.afresh or (modal and not closes(system))))
     if alone or math.isfinite(plan.solver.max_evaluations) or choice.backend() == "plain":
         return None
     run = runner(system, plan.q0)
@@ -263,9 +264,14 @@ def _results(asked: Variations, plans: dict[int, Plan], group: Group, traces: Tr
 def _by_itself(plan: Plan, traces: Traces, k: int) -> Result:
     """The result of run k, made as that of a single run is."""
     run = runner(plan.system, plan.q0)
-    trace, states = Trace(), traces.states[k]
-    trace.keep(run, float(traces.t[0]), states[0])
-    trace.keep_rows(run, traces.t[1:], states[1:], closed=False)
+    trace, states, modes = Trace(), traces.states[k], traces.discrete(k)
+    if modes:
+        for t, y, run.discrete in zip(traces.t.tolist(), states, modes):
+            trace.keep(run, t, run.settled(t, y))
+        trace.events = traces.events(k)
+    else:
+        trace.keep(run, float(traces.t[0]), states[0])
+        trace.keep_rows(run, traces.t[1:], states[1:], closed=False)
     trace.steps, trace.rejected, trace.evaluations = (
         int(x[k]) for x in (traces.steps, traces.rejected, traces.evaluations)
     )

@@ -121,6 +121,35 @@ def test_planned_forces_in_blocks_are_the_same_to_the_last_bit():
     assert gathered(LED, variations, 1) == whole
 
 
+TENDON = """
+name: tendon
+convention: frames
+gravity: [0, 0, -9.81]
+links:
+- name: a
+  joint: {type: revolute, name: x, axis: [0, 1, 0], friction: {coulomb: 0.5}}
+  mass: 1.0
+  com: [0.3, 0, 0]
+- name: b
+  joint: {type: revolute, name: y, axis: [0, 1, 0], xyz: [0.6, 0, 0], friction: {coulomb: 0.3}}
+  mass: 1.0
+  com: [0.3, 0, 0]
+actuators:
+- {name: pull, joints: {x: 0.1, y: 0.2}}
+"""
+
+
+def test_rows_of_actuators_that_are_no_joints_have_their_modes_and_events(left):
+    pulled = {
+        "task": "simulate",
+        "time": {"end": 1.0, "step": 0.1},
+        "forces": {"pull": {"law": "constant", "value": 3}},
+    }
+    together, alone = compared(left, pulled, [{"robot.links.a.mass": 1.0 + k} for k in range(3)], denoc.loads(TENDON))
+    assert not alone
+    assert all(happenings(result) for result in together)
+
+
 def test_what_is_not_clear_is_left_alone(left):
     """A joint at rest whose support is its friction's limit, but for rounding: whether it sticks is decided alone."""
     robot = denoc.load("planar3r")

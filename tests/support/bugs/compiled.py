@@ -211,6 +211,27 @@ COMPILED = (
         PLANNED,
     ),
     Bug(
+        "mechanisms side by side slip the way from which they come",
+        "engine/simulate/settling.py",
+        "way = np.sign(ask(",
+        "way = -np.sign(ask(",
+        ("study/test_mechanisms_abreast.py::test_mechanisms_with_modes_go_side_by_side",),
+    ),
+    Bug(
+        "a joint of mechanisms side by side turns round alone",
+        "engine/simulate/shut.py",
+        "change[abs(change).max(axis=1) > DEAD] = 0.0",
+        "change[:] = 0.0",
+        ("study/test_mechanisms_abreast.py::test_mechanisms_with_modes_go_side_by_side",),
+    ),
+    Bug(
+        "rows of actuators that are no joint's have the modes of the start",
+        ENSEMBLE,
+        "        trace.events = traces.events(k)\n",
+        "        trace.events = []\n",
+        ("study/test_abreast.py::test_rows_of_actuators_that_are_no_joints_have_their_modes_and_events",),
+    ),
+    Bug(
         "signals in the time loop are those of the step's start",
         MARCH,
         'code.block.call("fma", h, code.number(scheme.C[s]), attempt.t)',
